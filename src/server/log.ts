@@ -1,0 +1,21 @@
+import postgres from 'postgres'
+
+/**
+ * What the log holds of an error. PostgreSQL's own words can quote what an applicant wrote, so of its errors
+ * only the code is logged.
+ */
+function serializeError(error: unknown) {
+  if (!(error instanceof Error)) return { type: typeof error, message: String(error), stack: '' }
+  const code = 'code' in error ? error.code : undefined
+  return error instanceof postgres.PostgresError
+    ? { type: error.name, code, message: error.severity, stack: '' }
+    : { type: error.name, code, message: error.message, stack: error.stack ?? '' }
+}
+
+/** The options of the structured log, one JSON object a line on standard output. */
+export const logOptions = {
+  base: null,
+  timestamp: () => `,"time":"${new Date().toISOString()}"`,
+  serializers: { err: serializeError },
+  formatters: { level: (label: string) => ({ level: label }) },
+}

@@ -1,0 +1,101 @@
+import { isIP } from 'node:net'
+import { resolve } from 'node:path'
+
+import { OperatorError } from './operator-error.ts'
+
+/** What an operator can set, read from the environment. Names and defaults are the README's table. */
+export interface Settings {
+  port: number
+  host: string
+  /** Absolute path of the embedded database's directory. */
+  dataDir: string
+  databaseUrl: string | undefined
+  anonKey: string
+  webhookUrl: string | undefined
+  webhookSecret: string | undefined
+  /** Inserts a minute from one address; 0 is no limit. */
+  rateLimitPerMinute: number
+  /** How many proxies, or which address ranges, are believed in `X-Forwarded-For`. */
+  trustProxy: false | number | string[]
+  /** The page's public address, for link previews. */
+  siteUrl: string | undefined
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * Reads the settings once and checks each of them.
+ *
+ * @param environment The variables, `process.env` unless told otherwise. An empty one counts as not set.
+ * @throws {OperatorError} for the first setting that cannot be used.
+ */
+export function readSettings(environment: Environment = process.env): Settings {
+  const text = (name: string) => environment[name] || undefined
+
+  const number = (name: string, fallback: number, lowest: number, highest: number) => {
+    const given = text(name)
+    if (given === undefined) return fallback
+    const value = /^\d+$/.test(given) ? Number(given) : Number.NaN
+    if (value >= lowest && value <= highest) return value
+    throw new OperatorError(
+      `${name} is "${given}" but should be a whole number from ${lowest} to ${highest}.`,
+    )
+  }
+
+  const url = (name: string, protocols: string[], secret = false) => {
+    const given = text(name)
+    if (given === undefined) return undefined
+    if (URL.canParse(given) && protocols.includes(new URL(given).protocol)) return given
+    const shown = secret ? '(not shown: it may hold a password)' : `"${given}"`
+    throw new OperatorError(
+      `${name} is ${shown} but should be an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}.`,
+    )
+  }
+
+  return {
+    port: number('PORT', 3000, 0, 65_535),
+    host: text('HOST') ?? '127.0.0.1',
+    dataDir: resolve(text('DATA_DIR') ?? './data'),
+    databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:'], true),
+    anonKey: anonKey(text('ANON_KEY')),
+    webhookUrl: url('WEBHOOK_URL', ['http:', 'https:']),
+    webhookSecret: webhookSecret(text('WEBHOOK_SECRET')),
+    rateLimitPerMinute: number('RATE_LIMIT_PER_MINUTE', 30, 0, 1_000_000),
+    trustProxy: trustProxy(text('TRUST_PROXY')),
+    siteUrl: url('VITE_SITE_URL', ['http:', 'https:']),
+  }
+}
+
+function anonKey(given = 'public-anon-key') {
+  // It travels in a header and stands in the page.
+  if (/^[\x21-\x7e]+$/.test(given)) return given
+  throw new OperatorError(`ANON_KEY is "${given}" but should be letters, digits and signs without spaces.`)
+}
+
+function webhookSecret(given: string | undefined) {
+  if (given === undefined) return undefined
+  const bytes = Buffer.from(given.replace(/^whsec_/, ''), 'base64').length
+  if (/^(whsec_)?[A-Za-z0-9+/]+={0,2}$/.test(given) && bytes >= 24 && bytes <= 64) return given
+  throw new OperatorError(
+    'WEBHOOK_SECRET (not shown) should be "whsec_" and 24 to 64 random bytes in base64; ' +
+      'this makes one: echo "whsec_$(head -c 32 /dev/urandom | base64)"',
+  )
+}
+
+function trustProxy(given: string | undefined): Settings['trustProxy'] {
+  if (given === undefined || given === '0' || given === 'off') return false
+  if (/^\d{1,3}$/.test(given)) return Number(given)
+  const ranges = given.split(',').map((range) => range.trim())
+  if (ranges.every(isAddressRange)) return ranges
+  throw new OperatorError(
+    `TRUST_PROXY is "${given}" but should be the number of proxies before this server, ` +
+      'or their addresses or ranges, such as "10.0.0.0/8, 127.0.0.1".',
+  )
+}
+
+function isAddressRange(range: string) {
+  const [address = '', bits, ...rest] = range.split('/')
+  const version = isIP(address)
+  if (version === 0 || rest.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+}

@@ -1,0 +1,94 @@
+import { createHmac } from 'node:crypto'
+
+import { webhookBody, type Application } from '../../application/application.ts'
+
+/** Where deliveries go, and the secret that signs them. */
+export interface Receiver {
+  url: string
+  secret: string | undefined
+}
+
+/** What one try came to. */
+export interface DeliveryResult {
+  delivered: boolean
+  /** The HTTP status; null where there was no answer. */
+  status: number | null
+  /** The answer's beginning, or what went wrong. */
+  text: string
+  /** Milliseconds that the receiver asked to wait before the next try. */
+  retryAfter?: number
+}
+
+const timeLimit = 15_000
+const shownLength = 200
+
+/**
+ * Tries once to deliver an application. Never throws: every failure is a result.
+ *
+ * @param id The same on every try, so that the receiver can know a repeated one.
+ * @param cancelled Ends the try early.
+ * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md for the
+ *   headers; the body is form-encoded, as the receivers of forms expect it.
+ */
+export async function deliver(
+  id: string,
+  application: Application,
+  { url, secret }: Receiver,
+  cancelled?: AbortSignal,
+): Promise<DeliveryResult> {
+  const body = webhookBody(application).toString()
+  const timestamp = String(Math.floor(Date.now() / 1000))
+  const headers: Record<string, string> = {
+    'content-type': 'application/x-www-form-urlencoded;charset=UTF-8',
+    'user-agent': 'unplugged',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+  }
+  if (secret !== undefined) headers['webhook-signature'] = sign(secret, `${id}.${timestamp}.${body}`)
+
+  const signals = [AbortSignal.timeout(timeLimit), ...(cancelled ? [cancelled] : [])]
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      body,
+      headers,
+      redirect: 'manual',
+      signal: AbortSignal.any(signals),
+    })
+    const result = { delivered: response.ok, status: response.status, text: await beginning(response) }
+    const retryAfter = parseRetryAfter(response.headers.get('retry-after'))
+    return retryAfter === undefined ? result : { ...result, retryAfter }
+  } catch (error) {
+    return { delivered: false, status: null, text: reasonOf(error) }
+  }
+}
+
+/** The signature of scheme `v1`: HMAC-SHA256 with the secret's bytes. */
+function sign(secret: string, content: string) {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+  return `v1,${createHmac('sha256', key).update(content).digest('base64')}`
+}
+
+/** Reads only as much of an answer as is shown. */
+async function beginning(response: Response) {
+  if (!response.body) return ''
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.length >= shownLength) break
+  }
+  return text.slice(0, shownLength)
+}
+
+/** `Retry-After` in either of its forms: seconds, or a date. */
+function parseRetryAfter(header: string | null) {
+  if (header === null) return undefined
+  const pause = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now()
+  return pause > 0 ? pause : undefined
+}
+
+function reasonOf(error: unknown) {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  return cause instanceof Error ? cause.message || cause.name : String(cause)
+}

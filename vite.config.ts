@@ -1,0 +1,118 @@
+import { writeFile } from 'node:fs/promises'
+
+import react from '@vitejs/plugin-react'
+import { build, defineConfig, type Plugin } from 'vite'
+
+import { writeStaticSite } from './static-site.ts'
+
+const pageEntry = 'src/page/main.tsx'
+
+/** `virtual:page-script`: where the built page's script lies; in development, its source. */
+function pageScript(): Plugin {
+  let address = `/${pageEntry}`
+  return {
+    name: 'page-script',
+    generateBundle(_options, bundle) {
+      if (this.environment.name !== 'client') return
+      const entry = Object.values(bundle).find((file) => file.type === 'chunk' && file.isEntry)
+      if (entry) address = `./${entry.fileName}`
+    },
+    resolveId: (id) => (id === 'virtual:page-script' ? `\0${id}` : undefined),
+    load: (id) => (id === '\0virtual:page-script' ? `export default ${JSON.stringify(address)}` : undefined),
+  }
+}
+
+/** `x.ts?script`: the module with all that it imports, as the text of a classic script. */
+function inlineScript(): Plugin {
+  return {
+    name: 'inline-script',
+    async load(id) {
+      if (!id.endsWith('?script')) return undefined
+      const entry = id.slice(0, -'?script'.length)
+      this.addWatchFile(entry)
+      const output = await build({
+        configFile: false,
+        logLevel: 'warn',
+        build: { write: false, copyPublicDir: false, lib: { entry, formats: ['iife'], name: 'early' } },
+      })
+      const [chunk] = [output].flat().flatMap((result) => ('output' in result ? result.output : []))
+      if (chunk?.type !== 'chunk') throw new Error(`${entry} did not become a script`)
+      return `export default ${JSON.stringify(chunk.code.trim())}`
+    },
+  }
+}
+
+/** Serves the page in development, rendered anew for each request. */
+function devPage(): Plugin {
+  return {
+    name: 'dev-page',
+    configureServer(server) {
+      return () => {
+        server.middlewares.use((request, response, next) => {
+          if (request.method !== 'GET') return next()
+          const rendered = async () => {
+            const { renderDocument } = (await server.ssrLoadModule(
+              '/src/page/render.tsx',
+            )) as typeof import('./src/page/render.tsx')
+            const { staticPageData } = await import('./static-site.ts')
+            const { html } = renderDocument(staticPageData(server.config.env), {
+              siteUrl: undefined,
+              policyInDocument: false,
+            })
+            response.setHeader('content-type', 'text/html')
+            response.end(await server.transformIndexHtml('/', html))
+          }
+          rendered().catch((error: unknown) => next(error))
+        })
+      }
+    },
+  }
+}
+
+export default defineConfig(({ mode }) => ({
+  base: './',
+  appType: 'custom',
+  plugins: [react(), pageScript(), inlineScript(), devPage()],
+  server: { proxy: { '/rest': 'http://127.0.0.1:3000' } },
+  builder: {
+    sharedConfigBuild: true,
+    sharedPlugins: true,
+    async buildApp(builder) {
+      const { client, server } = builder.environments
+      if (!client || !server) throw new Error('an environment is missing')
+      await builder.build(client)
+      await builder.build(server)
+      await writeStaticSite(mode)
+      // Last, so that a build which was cut off counts as none.
+      await writeFile('build/complete', '')
+    },
+  },
+  environments: {
+    client: {
+      build: {
+        outDir: 'dist',
+        modulePreload: false,
+        rolldownOptions: { input: pageEntry },
+      },
+    },
+    server: {
+      consumer: 'server',
+      resolve: { external: true },
+      build: {
+        outDir: 'build',
+        copyPublicDir: false,
+        cssMinify: true,
+        rolldownOptions: {
+          input: {
+            server: 'src/server/main.ts',
+            applications: 'src/cli/applications.ts',
+            render: 'src/page/render.tsx',
+          },
+        },
+      },
+    },
+  },
+  test: {
+    include: ['src/**/*.test.{ts,tsx}', 'e2e/**/*.test.ts'],
+  },
+}))
