@@ -113,6 +113,9 @@ export default defineConfig(({ mode }) => ({
     },
   },
   test: {
+    globalSetup: 'testing/setup.ts',
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     include: ['src/**/*.test.{ts,tsx}', 'e2e/**/*.test.ts'],
   },
 }))

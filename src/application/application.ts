@@ -61,11 +61,16 @@ export const columns = Object.keys(blank) as (keyof Application)[]
  *
  * @param entries The form's entries, from `FormData` in the browser or `URLSearchParams` on the server.
  *   Consent is given when its entry is there; a missing answer is blank; of a repeated one the last counts.
- *   Values are taken as they are: whether an option exists is for the database to say.
+ *   Values are taken as they are: whether an option exists is for the database to say. Only the end of a
+ *   line is always LF, as scripts see it, where a browser that posts a form by itself writes CRLF: the same
+ *   form sent in both ways is one application.
  */
 export function applicationFrom(entries: Iterable<readonly [string, unknown]>): Application {
   const sent: Record<string, unknown> = Object.fromEntries(entries)
-  const answer = (column: keyof Application) => (typeof sent[column] === 'string' ? sent[column] : '')
+  const answer = (column: keyof Application) => {
+    const value = sent[column]
+    return typeof value === 'string' ? value.replaceAll('\r\n', '\n') : ''
+  }
   const answers = columns.map((column) => [column, column === 'consent' ? 'consent' in sent : answer(column)])
   return Object.fromEntries(answers) as Application
 }

@@ -41,13 +41,13 @@ async function main() {
   process.once('SIGINT', () => void stop())
 
   const { port: listening } = app.server.address() as AddressInfo
-  console.log(`Unplugged. is ready at http://${host.includes(':') ? `[${host}]` : host}:${listening}/`)
   console.log(`The applications are in ${database.description}.`)
   console.log(
     webhookUrl === undefined
       ? 'No webhook is set (WEBHOOK_URL).'
       : `The webhook is ${new URL(webhookUrl).origin}.`,
   )
+  console.log(`Unplugged. is ready at http://${host.includes(':') ? `[${host}]` : host}:${listening}/`)
 }
 
 function listenFailure(error: unknown, { host, port }: Settings) {

@@ -1,0 +1,218 @@
+import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { AddressInfo } from 'node:net'
+import fastifyStatic from '@fastify/static'
+import fastify from 'fastify'
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
+
+import { anApplication, getForm } from '../testing/form.ts'
+import { startReceiver, type Receiver } from '../testing/receiver.ts'
+import { temporaryDirectory } from '../testing/server.ts'
+import { buildStaticSite } from '../testing/static-site.ts'
+import { accessibilityProblems, hydrated, test } from '../testing/visitor.ts'
+
+// A stand-in for the hosted backend, which cannot run here: it records what comes and answers as it is told.
+let backend: Receiver
+let backendAnswer: { status: number; body?: string }
+let hook: Receiver
+let hookAnswers: boolean
+let site: string
+let host: ReturnType<typeof fastify>
+let origin: string
+let cleanUp: () => Promise<void>
+const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJyb2xlIjoiYW5vbiJ9.c2lnbmF0dXJl'
+
+beforeAll(async () => {
+  const directory = await temporaryDirectory()
+  const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*, authorization' }
+  backend = await startReceiver(({ method }, response) => {
+    const { status, body } = method === 'OPTIONS' ? { status: 200, body: '' } : backendAnswer
+    response.writeHead(status, { ...cors, 'content-type': 'application/json' }).end(body)
+  })
+  hook = await startReceiver((_request, response) => {
+    if (hookAnswers) response.writeHead(200, cors).end('thanks')
+  })
+  await mkdir(directory.path, { recursive: true })
+  site = await buildStaticSite(join(directory.path, 'checkout'), {
+    VITE_SUPABASE_URL: backend.origin,
+    VITE_SUPABASE_ANON_KEY: jwt,
+    VITE_WEBHOOK_URL: `${hook.origin}/hook`,
+  })
+  host = fastify()
+  // A folder of a foreign host, to show that nothing depends on the root.
+  await host.register(fastifyStatic, { root: site, prefix: '/retreat/' })
+  await host.listen({ host: '127.0.0.1', port: 0 })
+  origin = `http://127.0.0.1:${(host.server.address() as AddressInfo).port}/retreat/`
+  cleanUp = async () => {
+    await host.close()
+    await Promise.all([backend.close(), hook.close(), directory.remove()])
+  }
+})
+
+beforeEach(() => {
+  backendAnswer = { status: 201 }
+  hookAnswers = true
+  backend.received.length = 0
+  hook.received.length = 0
+})
+
+afterAll(() => cleanUp())
+
+const inserts = () => backend.received.filter(({ method }) => method === 'POST')
+
+test('the static build sends the eleven columns with the public key, then calls the webhook', async ({
+  visitor,
+}) => {
+  const application = anApplication()
+  const page = await visitor.open(origin)
+  const logged = page.waitForEvent('console', (message) =>
+    message.text().startsWith('Webhook answered: 200 thanks'),
+  )
+  const form = getForm(page)
+  await form.fill(application)
+  await form.button.click()
+  await form.success.waitFor()
+  await logged
+
+  const [insert, ...others] = inserts()
+  expect(others).toEqual([])
+  expect(insert).toMatchObject({
+    url: '/rest/v1/retreat_applications',
+    headers: { apikey: jwt, authorization: `Bearer ${jwt}` },
+  })
+  expect(insert?.headers['prefer'] ?? '').not.toContain('representation')
+  expect(JSON.parse(insert?.body ?? '')).toEqual(application)
+
+  expect(hook.received).toHaveLength(1)
+  expect(hook.received[0]).toMatchObject({ method: 'POST', url: '/hook' })
+  expect(hook.received[0]?.headers['content-type']).toContain('application/x-www-form-urlencoded')
+  expect(Object.fromEntries(new URLSearchParams(hook.received[0]?.body))).toEqual({
+    firstName: application.first_name,
+    lastName: application.last_name,
+    email: application.email,
+    phone: application.phone,
+    linkedin: application.linkedin,
+    company: application.company,
+    paidSolution: application.paid_solution,
+    customSolution: '',
+    teamSize: application.team_size,
+    reason: application.reason,
+    consent: 'true',
+  })
+})
+
+test('a blank radio group is sent as blank', async ({ visitor }) => {
+  const page = await visitor.open(origin)
+  const form = getForm(page)
+  await form.fill(anApplication({ paid_solution: '', team_size: '' }))
+  await form.button.click()
+  await form.success.waitFor()
+  expect(JSON.parse(inserts()[0]?.body ?? '')).toMatchObject({
+    paid_solution: '',
+    custom_solution: '',
+    team_size: '',
+  })
+})
+
+test('a webhook that hangs changes and delays nothing', async ({ visitor }) => {
+  hookAnswers = false
+  const page = await visitor.open(origin)
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.button.click()
+  await hook.count(1)
+  await form.success.waitFor()
+  expect(await form.button.isEnabled()).toBe(true)
+})
+
+test('a webhook that fails is only logged', async ({ visitor }) => {
+  visitor.expects(/Webhook failed|net::ERR_FAILED/)
+  const page = await visitor.open(origin, {}, (opened) =>
+    opened.route(`${hook.origin}/**`, (route) => route.abort()),
+  )
+  const logged = page.waitForEvent('console', (message) => message.text().startsWith('Webhook failed:'))
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.button.click()
+  await form.success.waitFor()
+  await logged
+})
+
+test("the error's own message is shown as text, and every answer is kept", async ({ visitor }) => {
+  visitor.expects(/Failed to load resource/)
+  const message = '<img src=x onerror=alert(1)> is not for sale'
+  backendAnswer = { status: 400, body: JSON.stringify({ code: '23514', message, details: null, hint: null }) }
+  const application = anApplication()
+  const page = await visitor.open(origin)
+  const form = getForm(page)
+  await form.fill(application)
+  const before = await form.answers()
+  await form.button.click()
+  await form.failure.waitFor()
+  await page.getByText(message).waitFor()
+  expect(await form.answers()).toEqual(before)
+  expect(await form.consent.isChecked()).toBe(true)
+  expect(hook.received).toEqual([])
+  expect(await accessibilityProblems(page)).toEqual([])
+
+  backendAnswer = { status: 201 }
+  await form.button.click()
+  await form.success.waitFor()
+  expect(await form.failure.count()).toBe(0)
+})
+
+test('an error without a message is told in general words', async ({ visitor }) => {
+  visitor.expects(/Failed to load resource/)
+  backendAnswer = { status: 400, body: '{"code":"X","message":"","details":null,"hint":null}' }
+  const page = await visitor.open(origin)
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.button.click()
+  await page.getByText('Failed to submit application. Please try again.').waitFor()
+})
+
+test('a send that has no answer after 20 seconds is an error', async ({ visitor }) => {
+  const page = await visitor.open(origin, {}, async (opened) => {
+    await opened.clock.install()
+    await opened.route('**/rest/v1/**', () => {})
+  })
+  await page.clock.runFor(1_000)
+  await hydrated(page)
+  const form = getForm(page)
+  await form.fill(anApplication())
+  const sent = page.waitForRequest('**/rest/v1/**')
+  await form.button.click()
+  await sent
+  await page.clock.runFor(19_000)
+  expect(await form.button.innerText()).toBe('Submitting...')
+  await page.clock.runFor(2_000)
+  await page.getByText('No answer came within 20 seconds.').waitFor()
+  expect(await form.button.isEnabled()).toBe(true)
+})
+
+test('without JavaScript a plain sentence says that it is needed, and no answer leaves the page', async ({
+  visitor,
+}) => {
+  visitor.expects(/form-action|Refused to send form data|violates/)
+  const page = await visitor.open(origin, { javaScriptEnabled: false })
+  // Playwright's text engine passes over what stands in a noscript.
+  expect(await page.locator('noscript p').isVisible()).toBe(true)
+  expect(await page.locator('noscript p').textContent()).toContain('This form needs JavaScript')
+  const form = getForm(page)
+  await form.fill(anApplication())
+  const refused = page.waitForEvent('console', (message) => message.text().includes('form-action'))
+  // Playwright's own click would wait for the page that the policy keeps from coming.
+  await form.button.evaluate((button: HTMLButtonElement) => button.click())
+  await refused
+  expect(page.url()).toBe(origin)
+  expect(backend.received).toEqual([])
+})
+
+test('the build holds nothing of the server', async () => {
+  const files = await readdir(site, { recursive: true, withFileTypes: true })
+  for (const file of files.filter((entry) => entry.isFile() && /\.(js|html)$/.test(entry.name))) {
+    const text = await readFile(join(file.parentPath, file.name), 'utf8')
+    expect(text).not.toMatch(/webhook_outbox|initdb|DATABASE_URL/)
+  }
+  expect(await readFile(join(site, 'index.html'), 'utf8')).not.toMatch(/<form[^>]* action/)
+})

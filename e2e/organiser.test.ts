@@ -1,0 +1,125 @@
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import type { Application } from '../src/application/application.ts'
+import { anApplication } from '../testing/form.ts'
+import { startPostgres } from '../testing/postgres.ts'
+import { runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+let settings: Record<string, string>
+
+beforeAll(async () => {
+  directory = await temporaryDirectory()
+  settings = { DATA_DIR: directory.path }
+})
+
+afterAll(() => directory.remove())
+
+const list = async (...args: string[]) => (await runCommand(['applications', ...args], settings)).stdout
+
+async function send(origin: string, application: Application) {
+  const { status } = await fetch(`${origin}/rest/v1/retreat_applications`, {
+    method: 'POST',
+    headers: { apikey: 'public-anon-key', 'content-type': 'application/json' },
+    body: JSON.stringify(application),
+  })
+  expect(status).toBe(201)
+}
+
+test('before the first application the list says so', async () => {
+  expect(await list()).toBe('No applications yet.\n')
+})
+
+test('applications are listed while the server runs and while it does not', async () => {
+  const server = await startServer(settings)
+  const nasty = anApplication({
+    first_name: '\u001b[31mEve\u0007\u009b',
+    company: '=1+1',
+    linkedin: '@eve',
+    phone: '+49 (30) 123-4',
+    reason: 'a "quoted", line\r\nand another',
+    custom_solution: '-2+3+cmd|x',
+  })
+  await send(server.origin, nasty)
+  await send(server.origin, anApplication({ first_name: 'Later' }))
+  const whileRunning = await list()
+  expect(whileRunning.indexOf('Later')).toBeLessThan(whileRunning.indexOf('Eve'))
+  expect(whileRunning).toContain('2 applications.')
+  // oxlint-disable-next-line no-control-regex
+  expect(whileRunning).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+  expect(await server.stop()).toBe(0)
+  expect(await list()).toBe(whileRunning)
+
+  const json = await list('--json')
+  expect(json).not.toContain('\u009b')
+  const [, second] = json
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+  expect(second).toMatchObject(nasty)
+
+  const csv = await list('--csv')
+  expect(csv.split('\r\n')[0]).toBe(
+    'id,created_at,first_name,last_name,email,phone,linkedin,company,paid_solution,custom_solution,team_size,reason,consent',
+  )
+  expect(csv).toContain(",+49 (30) 123-4,'@eve,'=1+1,travel,'-2+3+cmd|x,")
+  expect(csv).toContain('"a ""quoted"", line\r\nand another"')
+  expect(csv.endsWith('\r\n')).toBe(true)
+})
+
+test('an application is erased for good, after asking', async () => {
+  const [first] = (await list('--json')).split('\n')
+  const { id } = JSON.parse(first ?? '') as { id: string }
+  const refused = await runCommand(['applications', '--delete', id], settings, 'n\n')
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing was erased.') as string })
+  expect(await list('--json')).toContain(id)
+  expect(await runCommand(['applications', '--delete', id, '--yes'], settings)).toMatchObject({ code: 0 })
+  expect(await list('--json')).not.toContain(id)
+  const gone = await runCommand(['applications', '--delete', id, '--yes'], settings)
+  expect(gone).toMatchObject({ code: 1, stderr: `There is no application ${id}.\n` })
+})
+
+test('with DATABASE_URL the server and the commands use that database', async () => {
+  const postgres = await startPostgres()
+  const elsewhere = { DATA_DIR: '/nowhere', DATABASE_URL: postgres.url() }
+  const server = await startServer(elsewhere)
+  expect(server.output()).toContain('PostgreSQL at 127.0.0.1:')
+  await send(server.origin, anApplication())
+  expect((await runCommand(['applications'], elsewhere)).stdout).toContain('1 application.')
+  expect(await server.stop()).toBe(0)
+  await postgres.close()
+})
+
+test('a taken port is told in one sentence', async () => {
+  const taken = createServer()
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+  const { port } = taken.address() as AddressInfo
+  const { code, stderr } = await runCommand([], { ...settings, PORT: String(port) })
+  expect(code).toBe(1)
+  expect(stderr).toBe(
+    `PORT is "${port}", which another program listens on: stop that one, or set PORT to another.\n`,
+  )
+  taken.close()
+})
+
+test.each([
+  [{ PORT: 'web' }, 'PORT is "web"'],
+  [{ HOST: 'no-such-host.invalid' }, 'HOST is "no-such-host.invalid"'],
+  [{ DATA_DIR: '/etc/hostname/data' }, 'DATA_DIR is "/etc/hostname/data"'],
+  [{ DATA_DIR: `/tmp/${'deep/'.repeat(30)}` }, 'should be shorter'],
+])('a start with %o ends in one sentence', async (wrong, sentence) => {
+  const { code, stderr, stdout } = await runCommand([], { ...settings, ...wrong })
+  expect(code).toBe(1)
+  expect(stderr).toContain(sentence)
+  expect(stderr.trim().split('\n')).toHaveLength(1)
+  expect(stdout).not.toContain('is ready')
+})
+
+test('an option that is not there is told with those that are', async () => {
+  const { code, stderr } = await runCommand(['applications', '--xml'], settings)
+  expect(code).toBe(1)
+  expect(stderr).toContain("Unknown option '--xml'")
+  expect(stderr).toContain('--csv')
+})

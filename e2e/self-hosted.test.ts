@@ -1,0 +1,305 @@
+import { once } from 'node:events'
+import { afterAll, beforeAll, expect } from 'vitest'
+
+import { anApplication, getForm } from '../testing/form.ts'
+import { startReceiver, type Receiver } from '../testing/receiver.ts'
+import { runCommand, startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
+import { accessibilityProblems, hydrated, test } from '../testing/visitor.ts'
+
+let receiver: Receiver
+let server: RunningServer
+let settings: Record<string, string>
+let cleanUp: () => Promise<void>
+
+beforeAll(async () => {
+  const directory = await temporaryDirectory()
+  receiver = await startReceiver()
+  settings = { DATA_DIR: directory.path, WEBHOOK_URL: `${receiver.origin}/hook` }
+  server = await startServer(settings)
+  cleanUp = async () => {
+    await server.stop()
+    await receiver.close()
+    await directory.remove()
+  }
+})
+
+afterAll(() => cleanUp())
+
+async function storedApplications() {
+  const { stdout } = await runCommand(['applications', '--json'], settings)
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+}
+
+const received = (email: string) =>
+  receiver.count(1, ({ body }) => new URLSearchParams(body).get('email') === email)
+
+test('a founder applies: green box, empty form, stored row, called webhook', async ({ visitor }) => {
+  const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin & a lake' })
+  const page = await visitor.open(server.origin)
+  expect(await page.title()).toBe('Unplugged.')
+  const form = getForm(page)
+  await form.fill(application)
+  await form.button.click()
+  await form.success.waitFor()
+  await page
+    .getByText("Thank you for applying to Unplugged. We'll review your application and get back to you soon.")
+    .waitFor()
+
+  expect(await form.answers()).toEqual({
+    first_name: '',
+    last_name: '',
+    email: '',
+    phone: '',
+    linkedin: '',
+    company: '',
+    custom_solution: '',
+    reason: '',
+  })
+  expect(await form.consent.isChecked()).toBe(false)
+  const stored = await storedApplications()
+  expect(stored.find(({ email }) => email === application.email)).toMatchObject(application)
+  const [call] = await received(application.email)
+  expect(call).toMatchObject({ method: 'POST', url: '/hook' })
+  expect(call?.headers['content-type']).toContain('application/x-www-form-urlencoded')
+  expect(Object.fromEntries(new URLSearchParams(call?.body))).toEqual({
+    firstName: application.first_name,
+    lastName: application.last_name,
+    email: application.email,
+    phone: application.phone,
+    linkedin: application.linkedin,
+    company: application.company,
+    paidSolution: 'custom',
+    customSolution: 'A cabin & a lake',
+    teamSize: '3-10',
+    reason: application.reason,
+    consent: 'true',
+  })
+})
+
+test('the page reads as the specification says, in its order', async ({ visitor }) => {
+  const page = await visitor.open(server.origin)
+  const text = (await page.locator('body').innerText()).replaceAll(/\s+/g, ' ')
+  const inOrder = [
+    'Free For Founders, Apply Below',
+    'Unplugged.',
+    'Build deeper relationships and bigger ideas without distraction',
+    'First name*',
+    'Last name*',
+    'Email*',
+    'Phone*',
+    'LinkedIn*',
+    'Company*',
+    'Have you ever paid for a solution to disconnect from social media or technology? If so, what?*',
+    'I have not',
+    'Yes, screen time related',
+    'Yes, travel related',
+    'Yes, work or team related',
+    'How many full time team members are on your team?*',
+    'Just me',
+    '1-3',
+    '3-10',
+    '10+',
+    'Why do you want to attend this retreat?*',
+    'I consent to receiving communications from this team*',
+    'Send Details!',
+  ]
+  let position = 0
+  for (const words of inOrder) {
+    const found = text.indexOf(words, position)
+    expect(found, `"${words}" after the words before it`).toBeGreaterThanOrEqual(0)
+    position = found + words.length
+  }
+  const form = getForm(page)
+  expect(await form.reason.getAttribute('rows')).toBe('5')
+  expect(await page.locator('input[type=radio]:checked').count()).toBe(0)
+  const values = (name: string) =>
+    page
+      .locator(`input[name=${name}]`)
+      .evaluateAll((inputs) => inputs.map((input) => (input as HTMLInputElement).value))
+  expect(await values('paid_solution')).toEqual(['not', 'screen', 'travel', 'work', 'custom'])
+  expect(await values('team_size')).toEqual(['just-me', '1-3', '3-10', '10+'])
+  const types = await page
+    .locator('.text-fields input')
+    .evaluateAll((inputs) => inputs.map((input) => (input as HTMLInputElement).type))
+  expect(types).toEqual(['text', 'text', 'email', 'tel', 'text', 'text'])
+  const required = await page
+    .locator(':required')
+    .evaluateAll((fields) => fields.map((field) => (field as HTMLInputElement).name))
+  expect(required).toEqual([
+    'first_name',
+    'last_name',
+    'email',
+    'phone',
+    'linkedin',
+    'company',
+    'reason',
+    'consent',
+  ])
+})
+
+test('the radio groups may stay empty', async ({ visitor }) => {
+  const application = anApplication({ paid_solution: '', team_size: '' })
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  await form.fill(application)
+  await form.button.click()
+  await form.success.waitFor()
+  const stored = await storedApplications()
+  expect(stored.find(({ email }) => email === application.email)).toMatchObject({
+    paid_solution: '',
+    team_size: '',
+  })
+})
+
+test("the browser's own checks keep an incomplete form back", async ({ visitor }) => {
+  const page = await visitor.open(server.origin)
+  await hydrated(page)
+  const requests: string[] = []
+  page.on('request', (request) => requests.push(request.url()))
+  const form = getForm(page)
+  await form.fill(anApplication({ email: 'not an address' }))
+  await form.button.click()
+  expect(await form.email.evaluate((field: HTMLInputElement) => field.validity.typeMismatch)).toBe(true)
+  expect(await form.email.evaluate((field) => field === document.activeElement)).toBe(true)
+  expect(requests).toEqual([])
+})
+
+test('typing in the custom box chooses it, and Enter there never sends the form', async ({ visitor }) => {
+  const page = await visitor.open(server.origin)
+  await hydrated(page)
+  const form = getForm(page)
+  await form.fill(anApplication({ paid_solution: 'work' }))
+  const requests: string[] = []
+  page.on('request', (request) => requests.push(request.url()))
+  await form.customSolution.press('Enter')
+  expect(await form.customRadio.isChecked()).toBe(true)
+  await form.paidSolution.getByLabel('I have not').check()
+  await form.customSolution.pressSequentially('A')
+  expect(await form.customRadio.isChecked()).toBe(true)
+  expect(requests).toEqual([])
+})
+
+test('what stands in the custom box is sent whichever radio is chosen', async ({ visitor }) => {
+  const application = anApplication({ custom_solution: 'A flip phone', paid_solution: 'screen' })
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  await form.fill(application)
+  await form.button.click()
+  await form.success.waitFor()
+  const stored = await storedApplications()
+  expect(stored.find(({ email }) => email === application.email)).toMatchObject({
+    paid_solution: 'screen',
+    custom_solution: 'A flip phone',
+  })
+})
+
+test('however often it is sent while a send is under way, one insert is made', async ({ visitor }) => {
+  const application = anApplication()
+  let inserts = 0
+  const goOn = new AbortController()
+  const held = once(goOn.signal, 'abort')
+  const page = await visitor.open(server.origin, {}, (opened) =>
+    opened.route('**/rest/v1/**', async (route) => {
+      inserts += 1
+      await held
+      await route.continue()
+    }),
+  )
+  await hydrated(page)
+  const form = getForm(page)
+  await form.fill(application)
+  await form.button.evaluate((button: HTMLButtonElement) => {
+    button.form?.requestSubmit()
+    button.form?.requestSubmit()
+    button.click()
+  })
+  expect(await form.button.innerText()).toBe('Submitting...')
+  expect(await form.button.isDisabled()).toBe(true)
+  await form.company.press('Enter')
+  await form.button.click({ force: true })
+  expect(await accessibilityProblems(page)).toEqual([])
+  goOn.abort()
+  await form.success.waitFor()
+  expect(await form.button.innerText()).toBe('Send Details!')
+  expect(inserts).toBe(1)
+})
+
+test.for(['light', 'dark'] as const)(
+  'axe finds nothing in the states idle, error and success (%s)',
+  async (colorScheme, { visitor }) => {
+    const page = await visitor.open(server.origin, { colorScheme })
+    expect(await accessibilityProblems(page)).toEqual([])
+    visitor.expects(/Failed to load resource/)
+    await page.route('**/rest/v1/**', (route) =>
+      route.fulfill({ status: 400, json: { code: 'X', message: 'Refused.', details: null, hint: null } }),
+    )
+    const form = getForm(page)
+    await form.fill(anApplication())
+    await form.button.click()
+    await form.failure.waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    await page.unroute('**/rest/v1/**')
+    await form.button.click()
+    await form.success.waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+  },
+)
+
+test('the outcome is announced, in view and focused', async ({ visitor }) => {
+  const page = await visitor.open(server.origin, { viewport: { width: 360, height: 500 } })
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.button.click()
+  await form.success.waitFor()
+  const box = page.locator('.outcome')
+  expect(await box.evaluate((element) => element === document.activeElement)).toBe(true)
+  expect(await box.evaluate((element) => element.closest('[aria-live]')?.getAttribute('aria-live'))).toBe(
+    'polite',
+  )
+  await page.waitForFunction(() => {
+    const { top, bottom } = document.querySelector('.outcome')?.getBoundingClientRect() ?? {
+      top: -1,
+      bottom: 0,
+    }
+    return top >= 0 && bottom <= window.innerHeight
+  })
+})
+
+test('without JavaScript the same page comes back with the green box', async ({ visitor }) => {
+  const application = anApplication()
+  const page = await visitor.open(server.origin, { javaScriptEnabled: false })
+  const form = getForm(page)
+  await form.fill(application)
+  await form.button.click()
+  await form.success.waitFor()
+  expect(page.url()).toBe(`${server.origin}/`)
+  const stored = await storedApplications()
+  expect(stored.filter(({ email }) => email === application.email)).toHaveLength(1)
+  expect(await form.firstName.inputValue()).toBe('')
+})
+
+test('without JavaScript a refused form comes back with the red box and every answer in it', async ({
+  visitor,
+}) => {
+  const application = anApplication({
+    first_name: '"><script>alert(1)</script>',
+    paid_solution: 'custom',
+    custom_solution: "it's <b>",
+  })
+  const page = await visitor.open(server.origin, { javaScriptEnabled: false })
+  visitor.expects(/Failed to load resource/)
+  const form = getForm(page)
+  await form.fill(application)
+  await form.consent.evaluate((checkbox) => checkbox.removeAttribute('required'))
+  await form.consent.uncheck()
+  const [response] = await Promise.all([page.waitForResponse(`${server.origin}/`), form.button.click()])
+  expect(response.status()).toBe(400)
+  await form.failure.waitFor()
+  await page.getByText('retreat_applications_consent_given').waitFor()
+  const { consent, ...answers } = application
+  expect(consent).toBe(true)
+  expect(await form.answers()).toEqual(answers)
+})

@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process'
+import { accessSync, constants, existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { chromium, type Browser } from 'playwright-core'
+
+const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome']
+const places = [
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+]
+
+/**
+ * Finds a Chromium for the journeys, or installs one.
+ *
+ * @returns The path of its executable.
+ * @throws {Error} that says what to install, where none is to be had.
+ */
+export function ensureChromium(): string {
+  const given = process.env['CHROMIUM_PATH']
+  if (given) {
+    if (isExecutable(given)) return given
+    throw new Error(`CHROMIUM_PATH is "${given}" but should be the path of a Chromium that can be run.`)
+  }
+  return find() ?? install()
+}
+
+function find() {
+  const directories = (process.env['PATH'] ?? '').split(delimiter)
+  const candidates = [
+    ...directories.flatMap((directory) => names.map((name) => join(directory, name))),
+    ...places,
+    chromium.executablePath(),
+  ]
+  return candidates.find((candidate) => isExecutable(candidate))
+}
+
+function install() {
+  console.log('No Chromium was found; installing one for the journeys.')
+  const attempts = [
+    () => run('npx', ['playwright-core', 'install', 'chromium']),
+    () => {
+      if (!existsSync('/usr/bin/apt-get') || process.getuid?.() !== 0)
+        throw new Error('no apt-get for this user')
+      run('apt-get', ['update', '-qq'])
+      run('apt-get', ['install', '-y', '-qq', 'chromium'])
+    },
+  ]
+  for (const attempt of attempts) {
+    try {
+      attempt()
+      const found = find()
+      if (found) return found
+    } catch (error) {
+      console.log(error instanceof Error ? error.message : error)
+    }
+  }
+  throw new Error('No Chromium is to be had: install Chromium or Chrome, or set CHROMIUM_PATH to one.')
+}
+
+function run(command: string, args: string[]) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  execFileSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'], env })
+}
+
+function isExecutable(path: string) {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Starts the browser; root can do so only without its sandbox. */
+export function launchChromium(executablePath: string): Promise<Browser> {
+  return chromium.launch({
+    executablePath,
+    args: [
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+}

@@ -1,0 +1,57 @@
+import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
+import { join } from 'node:path'
+import postgres, { type Sql } from 'postgres'
+
+import { ensureCluster } from '../src/server/database/cluster.ts'
+import { temporaryDirectory } from './server.ts'
+
+/** A PostgreSQL that is reached over TCP, as the one of `DATABASE_URL` is. */
+export interface TestPostgres {
+  /** The address of one of its databases, for one of its users. */
+  url(database?: string, user?: string): string
+  /** Connections of its superuser. */
+  admin: Sql
+  close(): Promise<void>
+}
+
+/** Starts a real PostgreSQL, and a port on the loopback that leads to its socket. */
+export async function startPostgres(): Promise<TestPostgres> {
+  const directory = await temporaryDirectory()
+  const cluster = await ensureCluster(directory.path)
+  const sockets = new Set<Socket>()
+  const server = createServer((outside) => {
+    const inside = connect(join(directory.path, '.s.PGSQL.5432'))
+    for (const [from, to] of [
+      [outside, inside],
+      [inside, outside],
+    ] as const) {
+      sockets.add(from)
+      from.pipe(to)
+      from.on('error', () => to.destroy())
+      from.on('close', () => {
+        sockets.delete(from)
+        to.destroy()
+      })
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const admin = postgres({
+    host: directory.path,
+    user: 'postgres',
+    database: 'postgres',
+    max: 2,
+    onnotice: () => {},
+  })
+  return {
+    url: (database = 'postgres', user = 'postgres') => `postgres://${user}@127.0.0.1:${port}/${database}`,
+    admin,
+    async close() {
+      await admin.end()
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await cluster.stop()
+      await directory.remove()
+    },
+  }
+}

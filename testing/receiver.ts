@@ -1,0 +1,60 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A request as it came. */
+export interface Received {
+  method: string
+  url: string
+  headers: IncomingHttpHeaders
+  body: string
+}
+
+/** An HTTP server that records what it is sent. */
+export interface Receiver {
+  origin: string
+  received: Received[]
+  /** Resolves when so many requests that `matches` have come, those from before included. */
+  count(number: number, matches?: (request: Received) => boolean): Promise<Received[]>
+  close(): Promise<void>
+}
+
+/** Starts a receiver on a free port of the loopback; `answer` answers, with 200 and "ok" unless told otherwise. */
+export async function startReceiver(
+  answer: (request: Received, response: ServerResponse) => void = (_request, response) => response.end('ok'),
+  port = 0,
+): Promise<Receiver> {
+  const received: Received[] = []
+  const waiting = new Set<() => void>()
+  const server = createServer((incoming, response) => {
+    const chunks: Buffer[] = []
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+    incoming.on('end', () => {
+      const { method = '', url = '', headers } = incoming
+      const request = { method, url, headers, body: Buffer.concat(chunks).toString() }
+      received.push(request)
+      for (const check of waiting) check()
+      answer(request, response)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received,
+    count: (number, matches = () => true) =>
+      new Promise((resolve) => {
+        const check = () => {
+          const matching = received.filter(matches)
+          if (matching.length < number) return
+          waiting.delete(check)
+          resolve(matching)
+        }
+        waiting.add(check)
+        check()
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}

@@ -1,0 +1,89 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+type Environment = Record<string, string>
+
+/** What a finished command left. */
+export interface Finished {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+/** A server as `npm start` starts it. */
+export interface RunningServer {
+  origin: string
+  process: ChildProcess
+  /** Everything that it has printed so far. */
+  output(): string
+  /** Resolves when its output holds the text. */
+  printed(text: string | RegExp): Promise<void>
+  /** Sends it SIGTERM; resolves with its exit code, or the signal that ended it. */
+  stop(signal?: NodeJS.Signals): Promise<number | string | null>
+}
+
+function environmentWith(settings: Environment) {
+  const { PATH = '', HOME = '' } = process.env
+  return { PATH, HOME, PORT: '0', RATE_LIMIT_PER_MINUTE: '0', ...settings }
+}
+
+/** A new directory that is gone when the test file ends, to be used with `DATA_DIR`. */
+export async function temporaryDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'unplugged-'))
+  return { path, remove: () => rm(path, { recursive: true, force: true }) }
+}
+
+/** Starts the server with these settings, on a free port and without a rate limit unless they say otherwise. */
+export async function startServer(settings: Environment): Promise<RunningServer> {
+  const child = spawn(process.execPath, ['start.js'], { env: environmentWith(settings) })
+  let output = ''
+  const waiting = new Set<() => void>()
+  const collect = (chunk: Buffer) => {
+    output += chunk.toString()
+    for (const check of waiting) check()
+  }
+  child.stdout.on('data', collect)
+  child.stderr.on('data', collect)
+  const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
+
+  const printed = (text: string | RegExp) =>
+    new Promise<void>((resolve, reject) => {
+      const check = () => {
+        if (typeof text === 'string' ? !output.includes(text) : !text.test(output)) return
+        waiting.delete(check)
+        resolve()
+      }
+      waiting.add(check)
+      exited.then(() => reject(new Error(`the server ended:\n${output}`)), reject)
+      check()
+    })
+
+  await printed(/is ready at .*\n/)
+  const [, origin = ''] = /is ready at (.*)\//.exec(output) ?? []
+  return {
+    origin,
+    process: child,
+    output: () => output,
+    printed,
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal)
+      const [code, killedBy] = await exited
+      return code ?? killedBy
+    },
+  }
+}
+
+/** Runs `node start.js` with arguments, as the npm scripts do, to its end. */
+export async function runCommand(args: string[], settings: Environment, input?: string): Promise<Finished> {
+  const child = spawn(process.execPath, ['start.js', ...args], { env: environmentWith(settings) })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  child.stdin.end(input)
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, stdout, stderr }
+}

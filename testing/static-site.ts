@@ -1,0 +1,21 @@
+import { execFile } from 'node:child_process'
+import { cp, symlink } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+
+/**
+ * Builds the page for the hosted way, with these `VITE_` settings, from a copy of this checkout.
+ *
+ * @param directory An empty directory for the copy.
+ * @returns Where the static files are.
+ */
+export async function buildStaticSite(directory: string, settings: Record<string, string>): Promise<string> {
+  const left = new Set(
+    ['.git', 'node_modules', 'dist', 'build', 'data', 'screenshots', '.env'].map((name) => resolve(name)),
+  )
+  await cp('.', directory, { recursive: true, filter: (source) => !left.has(resolve(source)) })
+  await symlink(resolve('node_modules'), join(directory, 'node_modules'))
+  const { PATH = '', HOME = '' } = process.env
+  await promisify(execFile)('npm', ['run', 'build'], { cwd: directory, env: { PATH, HOME, ...settings } })
+  return join(directory, 'dist')
+}

@@ -1,0 +1,72 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { expect, inject, test as base } from 'vitest'
+
+import { launchChromium } from './browser.ts'
+
+/** Somebody with a browser. */
+export interface Visitor {
+  /** Opens a page of a new browser context, and watches it: an error in its console fails the test. */
+  open(
+    url: string,
+    options?: BrowserContextOptions,
+    prepare?: (page: Page) => Promise<unknown>,
+  ): Promise<Page>
+  /** Says that console errors like this one belong to the journey. */
+  expects(message: RegExp): void
+}
+
+interface Fixtures {
+  browser: Browser
+  visitor: Visitor
+}
+
+/** A test in which a visitor uses a real Chromium. */
+export const test = base.extend<Fixtures>({
+  browser: [
+    // oxlint-disable-next-line no-empty-pattern -- Vitest reads from the pattern which fixtures are wanted
+    async ({}, provide) => {
+      const browser = await launchChromium(inject('chromium'))
+      await provide(browser)
+      await browser.close()
+    },
+    { scope: 'file' },
+  ],
+  visitor: async ({ browser }, provide) => {
+    const problems: string[] = []
+    const expected: RegExp[] = []
+    const contexts: { close(): Promise<void> }[] = []
+    await provide({
+      async open(url, options = {}, prepare = async () => {}) {
+        const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
+        contexts.push(context)
+        const page = await context.newPage()
+        page.on('pageerror', (error) => problems.push(error.message))
+        page.on('console', (message) => {
+          if (['error', 'warning'].includes(message.type())) problems.push(message.text())
+        })
+        await prepare(page)
+        await page.goto(url)
+        return page
+      },
+      expects: (message) => expected.push(message),
+    })
+    await Promise.all(contexts.map((context) => context.close()))
+    expect(problems.filter((problem) => !expected.some((pattern) => pattern.test(problem)))).toEqual([])
+  },
+})
+
+/** What axe finds on the page as it is now. */
+export async function accessibilityProblems(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze()
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`),
+  )
+}
+
+/** Resolves when the page's script has taken the form over. */
+export async function hydrated(page: Page): Promise<void> {
+  await page.waitForFunction(() =>
+    Object.keys(document.querySelector('form') ?? {}).some((name) => name.startsWith('__react')),
+  )
+}
