@@ -1,0 +1,90 @@
+/** Takes the page's picture in every state, width and scheme: `npm run screenshots`. */
+import { copyFile, mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+
+import { ensureChromium, launchChromium } from '../testing/browser.ts'
+import { anApplication, getForm } from '../testing/form.ts'
+import { startServer, temporaryDirectory } from '../testing/server.ts'
+
+const folder = 'screenshots'
+/** Those that the README shows. */
+const shown = { 'idle-1440-light': 'desktop', 'filled-360-light': 'phone', 'success-768-dark': 'sent' }
+
+const states: Record<string, (page: Page) => Promise<void>> = {
+  async idle() {},
+  async filled(page) {
+    await getForm(page).fill(aWholeApplication())
+  },
+  async invalid(page) {
+    const form = getForm(page)
+    await form.firstName.fill('Ada')
+    await form.email.fill('ada at example')
+    await form.email.blur()
+    await form.reason.focus()
+    await form.reason.press('x')
+    await form.reason.press('Backspace')
+    await form.reason.blur()
+  },
+  async 'in-progress'(page) {
+    await page.route('**/rest/v1/**', () => {})
+    await send(page)
+    await page.getByRole('button', { name: 'Submitting...' }).waitFor()
+  },
+  async error(page) {
+    await page.route('**/rest/v1/**', (route) => route.abort())
+    await send(page)
+    await getForm(page).failure.waitFor()
+  },
+  async success(page) {
+    await send(page)
+    await getForm(page).success.waitFor()
+  },
+}
+
+function aWholeApplication() {
+  return anApplication({
+    last_name: 'Lovelace',
+    email: 'ada@example.com',
+    paid_solution: 'custom',
+    custom_solution: 'A cabin',
+  })
+}
+
+async function send(page: Page) {
+  const form = getForm(page)
+  await form.fill(aWholeApplication())
+  await form.button.click()
+}
+
+await rm(folder, { recursive: true, force: true })
+await mkdir(folder, { recursive: true })
+const directory = await temporaryDirectory()
+const server = await startServer({ DATA_DIR: directory.path })
+const browser = await launchChromium(ensureChromium())
+try {
+  for (const [state, reach] of Object.entries(states)) {
+    for (const width of [360, 768, 1440]) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const page = await browser.newPage({
+          colorScheme,
+          reducedMotion: 'reduce',
+          viewport: { width, height: width < 500 ? 780 : 900 },
+        })
+        await page.goto(server.origin, { waitUntil: 'networkidle' })
+        await reach(page)
+        const name = `${state}-${width}-${colorScheme}`
+        await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
+        await page.close()
+      }
+    }
+  }
+  for (const [name, image] of Object.entries(shown)) {
+    await copyFile(join(folder, `${name}.png`), join('docs', 'images', `${image}.png`))
+  }
+} finally {
+  await browser.close()
+  await server.stop()
+  await directory.remove()
+}
+console.log(`The pictures are in ${folder}/, those of the README in docs/images/.`)
