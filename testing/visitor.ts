@@ -5,7 +5,7 @@ import { expect, inject, test as base } from 'vitest'
 import { launchChromium } from './browser.ts'
 
 /** Somebody with a browser. */
-export interface Visitor {
+interface Visitor {
   /** Opens a page of a new browser context, and watches it: an error in its console fails the test. */
   open(
     url: string,
