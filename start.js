@@ -1,35 +1,64 @@
 // The entry of `npm start` and of the organiser's commands: builds what is missing or stale, then runs it.
 // JavaScript, because Node.js 20 runs no TypeScript and this has to run before anything is built.
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const sources = ['index.html', 'package-lock.json', 'public', 'src', 'static-site.ts', 'vite.config.ts']
 const stamp = join('build', 'complete')
+const lock = join('node_modules', '.unplugged-build')
 
 /** @param {string} path @returns {number} When the newest file at or below the path was changed, in ms. */
 function newest(path) {
   const stats = statSync(path, { throwIfNoEntry: false })
-  if (!stats?.isDirectory()) return stats?.mtimeMs ?? 0
-  return Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))))
+  const below = stats?.isDirectory() ? readdirSync(path) : []
+  return Math.max(stats?.mtimeMs ?? 0, ...below.map((name) => newest(join(path, name))))
+}
+
+function isStale() {
+  return Math.max(...sources.map(newest)) > newest(stamp)
+}
+
+/** Takes the lock of the build; waits for whoever holds it, unless that process died. */
+function takeLock() {
+  for (;;) {
+    try {
+      return writeFileSync(lock, String(process.pid), { flag: 'wx' })
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    }
+    try {
+      process.kill(Number(readFileSync(lock, 'utf8')), 0)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
+    } catch {
+      rmSync(lock, { force: true })
+    }
+  }
+}
+
+/** @returns {boolean} Whether there is a build now. */
+function build() {
+  const vite = join('node_modules', 'vite', 'bin', 'vite.js')
+  if (!existsSync(vite)) {
+    console.error('The build is missing or stale and Vite, which makes it, is not installed: run "npm ci".')
+    return false
+  }
+  takeLock()
+  try {
+    // Servers that start together build once.
+    if (!isStale()) return true
+    const { status } = spawnSync(process.execPath, [vite, 'build', '--logLevel', 'warn'], {
+      stdio: ['ignore', 2, 2],
+    })
+    return status === 0
+  } finally {
+    rmSync(lock, { force: true })
+  }
 }
 
 process.chdir(import.meta.dirname)
 if (existsSync('.env')) process.loadEnvFile()
-
-const built = newest(stamp)
-if (Math.max(...sources.map(newest)) > built) {
-  const vite = join('node_modules', 'vite', 'bin', 'vite.js')
-  if (!existsSync(vite)) {
-    console.error('The build is missing or stale and Vite, which makes it, is not installed: run "npm ci".')
-    process.exit(1)
-  }
-  const { status } = spawnSync(process.execPath, [vite, 'build', '--logLevel', 'warn'], {
-    stdio: ['ignore', 2, 2],
-  })
-  if (status !== 0) process.exit(1)
-}
-
 const [program = 'server'] = process.argv.splice(2, 1)
-await import(pathToFileURL(join('build', `${program}.js`)).href)
+if (isStale() && !build()) process.exitCode = 1
+else await import(pathToFileURL(join('build', `${program}.js`)).href)

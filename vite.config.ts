@@ -106,6 +106,7 @@ export default defineConfig(({ mode }) => ({
           input: {
             server: 'src/server/main.ts',
             applications: 'src/cli/applications.ts',
+            webhooks: 'src/cli/webhooks.ts',
             render: 'src/page/render.tsx',
           },
         },

@@ -1,13 +1,13 @@
 import { createInterface } from 'node:readline/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { parseArgs } from 'node:util'
 import type { Sql } from 'postgres'
 
 import { openDatabase } from '../server/database/database.ts'
 import { OperatorError, runProgram } from '../server/operator-error.ts'
 import { readSettings } from '../server/settings.ts'
 import { toCsv, toJsonLines, toText, type StoredApplication } from './formats.ts'
+import { readOptions } from './options.ts'
 
 const usage = `Usage: npm run -s applications -- [option]
 
@@ -18,33 +18,22 @@ const usage = `Usage: npm run -s applications -- [option]
   --yes            erases without asking`
 
 async function main() {
-  const options = readOptions()
-  if (options.help) return console.log(usage)
+  const options = readOptions(
+    {
+      json: { type: 'boolean', default: false },
+      csv: { type: 'boolean', default: false },
+      delete: { type: 'string' },
+      yes: { type: 'boolean', default: false },
+    },
+    usage,
+  )
+  if (options === undefined) return
   const database = await openDatabase(readSettings())
   try {
     if (options.delete !== undefined) await erase(database.owner, options.delete, options.yes)
     else await list(database.owner, options)
   } finally {
     await database.close()
-  }
-}
-
-function readOptions() {
-  try {
-    const { values } = parseArgs({
-      options: {
-        json: { type: 'boolean', default: false },
-        csv: { type: 'boolean', default: false },
-        delete: { type: 'string' },
-        yes: { type: 'boolean', default: false },
-        help: { type: 'boolean', default: false },
-      },
-    })
-    return values
-  } catch (cause) {
-    throw new OperatorError(`${cause instanceof Error ? cause.message : String(cause)}\n\n${usage}`, {
-      cause,
-    })
   }
 }
 

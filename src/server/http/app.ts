@@ -4,8 +4,8 @@ import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify'
 
-import { insertApplications, type SentRows } from '../database/insert.ts'
 import type { Database } from '../database/database.ts'
+import { insertApplications, type SentRows } from '../database/insert.ts'
 import type { Settings } from '../settings.ts'
 import { dataInterface } from './data-interface.ts'
 import { tooMany } from './errors.ts'
@@ -19,6 +19,16 @@ export interface AppOptions {
   logger?: FastifyServerOptions['logger']
 }
 
+/** What a visitor may take of the server; times in milliseconds. */
+const limits = {
+  bodyLimit: 256 * 1024,
+  /** For the whole of a request, however slowly it is sent. */
+  requestTimeout: 30_000,
+  /** Longer than the proxies before this keep their connections, so that they end them first. */
+  keepAliveTimeout: 72_000,
+  http: { maxHeaderSize: 16 * 1024, headersTimeout: 15_000, connectionsCheckingInterval: 5_000 },
+}
+
 /** The HTTP server of the self-hosted way: the page, the form's native post, and the data interface. */
 export async function createApp({
   settings,
@@ -26,16 +36,22 @@ export async function createApp({
   onStored,
   logger = false,
 }: AppOptions): Promise<FastifyInstance> {
-  const { trustProxy } = settings
+  const { trustProxy, rateLimitPerMinute } = settings
   const app = fastify({
+    ...limits,
     logger,
+    // Its own two lines a request hold addresses, and whatever stands behind a question mark.
+    disableRequestLogging: true,
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
-    bodyLimit: 256 * 1024,
   })
-  await app.register(rateLimit, { global: false })
-  const max = settings.rateLimitPerMinute
-  const allowance = max === 0 ? undefined : app.createRateLimit({ max, timeWindow: 60_000 })
+  logRequests(app)
+  if (trustProxy === false) warnOfProxy(app)
 
+  await app.register(rateLimit, { global: false })
+  const allowance =
+    rateLimitPerMinute === 0
+      ? undefined
+      : app.createRateLimit({ max: rateLimitPerMinute, timeWindow: 60_000 })
   const insert = async (request: FastifyRequest, rows: SentRows) => {
     const use = await allowance?.(request)
     if (use?.isAllowed === false && use.isExceeded) throw tooMany(use.ttlInSeconds)
@@ -44,8 +60,17 @@ export async function createApp({
     return count
   }
 
-  // The page brings its own policy, which names its scripts.
-  await app.register(helmet, { contentSecurityPolicy: false, strictTransportSecurity: false })
+  // The page brings its own policy, which names its scripts; the other is for TLS alone.
+  await app.register(helmet, {
+    contentSecurityPolicy: false,
+    strictTransportSecurity: false,
+    frameguard: { action: 'deny' },
+  })
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.protocol === 'https') void reply.header('strict-transport-security', 'max-age=31536000')
+  })
+  app.setNotFoundHandler((_request, reply) => reply.code(404).type('text/plain').send('Not found.\n'))
+
   await app.register(formbody, { parser: (text) => Object.fromEntries(new URLSearchParams(text)) })
   await app.register(page, { settings, insert })
   await app.register(
@@ -62,4 +87,23 @@ export async function createApp({
     { prefix: '/rest/v1' },
   )
   return app
+}
+
+/** One line for each request. The route stands for the address, in which a visitor could write anything. */
+function logRequests(app: FastifyInstance) {
+  app.addHook('onResponse', async ({ method, routeOptions, log }, { statusCode, elapsedTime }) => {
+    const route = routeOptions.url ?? 'none'
+    log.info({ method, route, status: statusCode, milliseconds: Math.round(elapsedTime) }, 'request')
+  })
+}
+
+function warnOfProxy(app: FastifyInstance) {
+  let warned = false
+  app.addHook('onRequest', async ({ headers, log }) => {
+    if (warned || headers['x-forwarded-for'] === undefined) return
+    warned = true
+    log.warn(
+      'X-Forwarded-For came, but TRUST_PROXY is off: if a proxy stands before this server, all its visitors share one rate limit until TRUST_PROXY is set.',
+    )
+  })
 }

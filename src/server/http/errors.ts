@@ -40,7 +40,8 @@ export function databaseError(error: unknown): InterfaceError {
     return new InterfaceError(status, code, unavailable, null, null, error)
   }
   if (error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number') {
-    return new InterfaceError(error.statusCode, `HTTP${error.statusCode}`, error.message)
+    const { statusCode: status, message } = error
+    return new InterfaceError(status, `HTTP${status}`, status === 413 ? tooLarge : message)
   }
   if (error instanceof Error && 'code' in error && connectionErrors.test(String(error.code))) {
     return new InterfaceError(503, 'PGRST000', unavailable, null, null, error)
@@ -66,6 +67,7 @@ export function tooMany(seconds: number): InterfaceError {
   return error
 }
 
+const tooLarge = 'Your application is too large. Please shorten your answers and send it again.'
 const unavailable = 'Applications cannot be stored right now. Please try again in a moment.'
 
 /** How postgres.js and Node.js name a database that cannot be reached, or was lost half-way. */

@@ -56,22 +56,31 @@ export async function page(app: FastifyInstance, { settings, insert, assets = 'd
     return reply.send(encodings[encoding ?? 'identity'])
   })
 
-  app.post('/', async (request: FastifyRequest, reply) => {
+  const answer = (reply: FastifyReply, code: number, outcome: PageData['outcome']) => {
+    const rendered = render(outcome)
+    return documentHeaders(reply, rendered.policy).code(code).send(rendered.html)
+  }
+
+  app.post('/', async (request, reply) => {
     const application = applicationFrom(Object.entries(request.body ?? {}))
-    const answer = (code: number, outcome: PageData['outcome']) => {
-      const rendered = render(outcome)
-      return documentHeaders(reply, rendered.policy).code(code).send(rendered.html)
-    }
     try {
       await insert(request, rowsOf(application))
     } catch (error) {
       const { status, code, message, cause, retryAfter } = databaseError(error)
-      if (retryAfter !== undefined) void reply.header('retry-after', retryAfter)
-      if (code === '23505' && message.includes(`"${onceIndex}"`)) return answer(200, { status: 'success' })
+      if (code === '23505' && message.includes(`"${onceIndex}"`)) {
+        return answer(reply, 200, { status: 'success' })
+      }
       if (cause) request.log.error({ err: cause }, 'an application was not stored')
-      return answer(status, { status: 'error', message, application })
+      if (retryAfter !== undefined) void reply.header('retry-after', retryAfter)
+      return answer(reply, status, { status: 'error', message, application })
     }
-    return answer(200, { status: 'success' })
+    return answer(reply, 200, { status: 'success' })
+  })
+
+  // A request that is no form, or too large for one, was never read.
+  app.setErrorHandler((error, _request, reply) => {
+    const { status, message } = databaseError(error)
+    return answer(reply, status, { status: 'error', message, application: applicationFrom([]) })
   })
 }
 

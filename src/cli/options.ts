@@ -1,0 +1,30 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+
+import { OperatorError } from '../server/operator-error.ts'
+
+type Options = NonNullable<ParseArgsConfig['options']>
+
+/**
+ * Reads a command's options.
+ *
+ * @param options What there is, as `parseArgs` takes it; `--help` is there always.
+ * @param usage What `--help` prints.
+ * @returns The options' values; nothing where help was asked for, and given.
+ * @throws {OperatorError} for an option that is not there.
+ */
+export function readOptions<const T extends Options>(options: T, usage: string) {
+  const { values } = parse({ ...options, help: { type: 'boolean' } } as const, usage)
+  if (!('help' in values && values.help === true)) return values
+  console.log(usage)
+  return undefined
+}
+
+function parse<const T extends Options>(options: T, usage: string) {
+  try {
+    return parseArgs({ options })
+  } catch (cause) {
+    throw new OperatorError(`${cause instanceof Error ? cause.message : String(cause)}\n\n${usage}`, {
+      cause,
+    })
+  }
+}
