@@ -1,3 +1,4 @@
+import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
@@ -88,5 +89,159 @@ test('a failed delivery is tried again on the schedule, with the same id', async
   const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
   expect(ids).toHaveLength(2)
   expect(new Set(ids).size).toBe(1)
+  await receiver.close()
+})
+
+const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+
+/** Runs a dispatcher until it has written this line. */
+async function runUntil(message: string, url: string) {
+  const { log, lines, written } = aLog()
+  const done = written(message)
+  const dispatcher = startDispatcher({ sql: database.owner, receiver: { url, secret }, log })
+  await done
+  await dispatcher.stop()
+  return lines
+}
+
+test('the signature is the one that the Standard Webhooks library makes', async () => {
+  await store()
+  const receiver = await startReceiver()
+  await runUntil('webhook delivered', receiver.origin)
+  const [call] = receiver.received
+  const id = String(call?.headers['webhook-id'])
+  const time = new Date(Number(call?.headers['webhook-timestamp']) * 1000)
+  expect(call?.headers['webhook-signature']).toBe(new Webhook(secret).sign(id, time, call?.body ?? ''))
+  await receiver.close()
+})
+
+test('without a secret there is no signature, and the other headers are there', async () => {
+  await store()
+  const receiver = await startReceiver()
+  const { log, written } = aLog()
+  const done = written('webhook delivered')
+  const dispatcher = startDispatcher({
+    sql: database.owner,
+    receiver: { url: receiver.origin, secret: undefined },
+    log,
+  })
+  await done
+  await dispatcher.stop()
+  const headers = receiver.received[0]?.headers
+  expect(headers).not.toHaveProperty('webhook-signature')
+  expect(headers?.['webhook-id']).toMatch(/^[0-9a-f-]{36}$/)
+  expect(Math.abs(Number(headers?.['webhook-timestamp']) * 1000 - Date.now())).toBeLessThan(60_000)
+  await receiver.close()
+})
+
+test('only 2xx is success: a redirect is not followed', async () => {
+  await store()
+  const elsewhere = await startReceiver()
+  const receiver = await startReceiver((_request, response) =>
+    response.writeHead(302, { location: elsewhere.origin }).end(),
+  )
+  await runUntil('webhook failed; it will be tried again', receiver.origin)
+  expect(elsewhere.received).toEqual([])
+  expect(await outbox()).toMatchObject([{ last_status: 302, delivered_at: null }])
+  await Promise.all([receiver.close(), elsewhere.close()])
+})
+
+test('410 ends the tries', async () => {
+  await store()
+  const receiver = await startReceiver((_request, response) => response.writeHead(410).end())
+  await runUntil('webhook given up', receiver.origin)
+  expect(await outbox()).toMatchObject([{ attempts: 1, next_attempt_at: null, delivered_at: null }])
+  await receiver.close()
+})
+
+test.each([
+  ['in seconds', () => '3600'],
+  ['as a date', () => new Date(Date.now() + 3_600_000).toUTCString()],
+])('Retry-After %s is honoured', async (_form, header) => {
+  await store()
+  const receiver = await startReceiver((_request, response) =>
+    response.writeHead(503, { 'retry-after': header() }).end(),
+  )
+  await runUntil('webhook failed; it will be tried again', receiver.origin)
+  const [row] = await outbox()
+  const pause = (row?.['next_attempt_at'] as Date).getTime() - Date.now()
+  expect(pause).toBeGreaterThan(3_500_000)
+  await receiver.close()
+})
+
+test('a webhook that is down for hours is delivered to when it is back', async () => {
+  await store()
+  const { log, written } = aLog()
+  const receiver = await startReceiver()
+  const { origin } = receiver
+  await receiver.close()
+  const dispatcher = startDispatcher({ sql: database.owner, receiver: { url: origin, secret }, log })
+  for (let hours = 0; hours < 6; hours += 1) {
+    await written('webhook failed; it will be tried again')
+    await pass(11 * 3600)
+    dispatcher.wake()
+  }
+  const delivered = written('webhook delivered')
+  const back = await startReceiver(undefined, Number(new URL(origin).port))
+  await pass(15 * 3600)
+  dispatcher.wake()
+  await delivered
+  await dispatcher.stop()
+  expect(back.received).toHaveLength(1)
+  await back.close()
+})
+
+test('after ten tries a delivery is given up', async () => {
+  await store()
+  await database.owner`update private.webhook_outbox set attempts = 9`
+  const receiver = await startReceiver((_request, response) => response.writeHead(500).end())
+  await runUntil('webhook given up', receiver.origin)
+  expect(await outbox()).toMatchObject([{ attempts: 10, next_attempt_at: null }])
+  await receiver.close()
+})
+
+test('a receiver that does not answer holds up no other delivery', async () => {
+  const slow = await store().then(() => database.owner`select id from public.retreat_applications`)
+  for (let index = 0; index < 20; index += 1) await store()
+  const slowId = slow[0]?.['id'] as string
+  const receiver = await startReceiver(({ headers }, response) => {
+    if (headers['webhook-id'] !== slowId) response.end()
+  })
+  const { log } = aLog()
+  const dispatcher = startDispatcher({ sql: database.owner, receiver: { url: receiver.origin, secret }, log })
+  await receiver.count(20, ({ headers }) => headers['webhook-id'] !== slowId)
+  await dispatcher.stop()
+  // What was broken off by the stop is due again and does not count.
+  const unfinished =
+    await database.owner`select attempts from private.webhook_outbox where delivered_at is null`
+  expect(unfinished).toEqual([{ attempts: 0 }])
+  await receiver.close()
+})
+
+test('two servers on one database share the deliveries: each is made by one of them', async () => {
+  for (let index = 0; index < 60; index += 1) await store()
+  const receiver = await startReceiver((_request, response) => setImmediate(() => response.end()))
+  const { log } = aLog()
+  const options = { sql: database.owner, receiver: { url: receiver.origin, secret }, log }
+  const dispatchers = [startDispatcher(options), startDispatcher(options)]
+  await receiver.count(60)
+  await Promise.all(dispatchers.map((dispatcher) => dispatcher.stop()))
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+  expect(ids).toHaveLength(60)
+  expect(new Set(ids).size).toBe(60)
+  await receiver.close()
+})
+
+test('an answer without end is not read to its end', async () => {
+  await store()
+  const receiver = await startReceiver((_request, response) => {
+    const pour = () => {
+      while (response.write('z'.repeat(65_536)));
+    }
+    response.on('drain', pour)
+    pour()
+  })
+  const lines = await runUntil('webhook delivered', receiver.origin)
+  expect(lines[0]?.details['answer']).toBe('z'.repeat(200))
   await receiver.close()
 })

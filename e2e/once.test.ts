@@ -1,0 +1,281 @@
+import { once } from 'node:events'
+import { afterAll, beforeAll, expect } from 'vitest'
+
+import { send } from '../testing/client.ts'
+import { anApplication, getForm } from '../testing/form.ts'
+import { startReceiver, type Receiver } from '../testing/receiver.ts'
+import { runCommand, startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
+import { hydrated, test } from '../testing/visitor.ts'
+
+let receiver: Receiver
+let server: RunningServer
+let settings: Record<string, string>
+let cleanUp: () => Promise<void>
+
+beforeAll(async () => {
+  const directory = await temporaryDirectory()
+  receiver = await startReceiver()
+  settings = { DATA_DIR: directory.path, WEBHOOK_URL: receiver.origin }
+  server = await startServer(settings)
+  cleanUp = async () => {
+    await server.stop()
+    await receiver.close()
+    await directory.remove()
+  }
+})
+
+afterAll(() => cleanUp())
+
+const stored = async (email: string) => {
+  const { stdout } = await runCommand(['applications', '--json'], settings)
+  return stdout.split('\n').filter((line) => line.includes(JSON.stringify(email)))
+}
+const isAbout = (email: string) => (request: { body: string }) =>
+  request.body.includes(encodeURIComponent(email))
+
+test('fifty identical sends at once store one row and make one delivery', async () => {
+  const application = anApplication()
+  const last = anApplication()
+  const statuses = await Promise.all(Array.from({ length: 50 }, () => send(server.origin, application)))
+  expect(statuses.filter((status) => status === 201)).toHaveLength(1)
+  expect(statuses.filter((status) => status === 409)).toHaveLength(49)
+  expect(await stored(application.email)).toHaveLength(1)
+  // Deliveries go out in order: when the later one has come, nothing is left of the earlier ones.
+  await send(server.origin, last)
+  await receiver.count(1, isAbout(last.email))
+  expect(receiver.received.filter(isAbout(application.email))).toHaveLength(1)
+})
+
+test('a changed answer is a new application', async () => {
+  const application = anApplication()
+  const moved = { ...application, first_name: 'AdaL', last_name: application.last_name.slice(1) }
+  const joined = {
+    ...application,
+    first_name: `Ada${application.last_name[0]}`,
+    last_name: application.last_name.slice(1),
+  }
+  expect(await send(server.origin, application)).toBe(201)
+  expect(await send(server.origin, { ...application, reason: `${application.reason} ` })).toBe(201)
+  expect(await send(server.origin, { ...application, company: application.company.toUpperCase() })).toBe(201)
+  expect(await send(server.origin, joined)).toBe(201)
+  expect(await send(server.origin, moved)).toBe(409)
+})
+
+test('an application that is stored already is a success to whoever sends it again', async ({ visitor }) => {
+  visitor.expects(/409/)
+  const application = anApplication()
+  await send(server.origin, application)
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  await form.fill(application)
+  await form.button.click()
+  await form.success.waitFor()
+  expect(await stored(application.email)).toHaveLength(1)
+})
+
+test('any other violation of a unique index is an error', async ({ visitor }) => {
+  visitor.expects(/409/)
+  const message = 'duplicate key value violates unique constraint "retreat_applications_pkey"'
+  const page = await visitor.open(server.origin, {}, (opened) =>
+    opened.route('**/rest/v1/**', (route) =>
+      route.fulfill({ status: 409, json: { code: '23505', message, details: null, hint: null } }),
+    ),
+  )
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.button.click()
+  await page.getByText(message).waitFor()
+})
+
+test.for([502, 503, 504, 'no network'] as const)(
+  'a send that got no answer (%s) is repeated twice',
+  async (failure, { visitor }) => {
+    visitor.expects(/Failed to load resource/)
+    const application = anApplication()
+    let tries = 0
+    const page = await visitor.open(server.origin, {}, (opened) =>
+      opened.route('**/rest/v1/**', (route) => {
+        tries += 1
+        if (tries === 3) return route.continue()
+        return failure === 'no network'
+          ? route.abort('connectionrefused')
+          : route.fulfill({ status: failure, body: '' })
+      }),
+    )
+    const form = getForm(page)
+    await form.fill(application)
+    await form.button.click()
+    await form.success.waitFor()
+    expect(tries).toBe(3)
+    expect(await stored(application.email)).toHaveLength(1)
+  },
+)
+
+test('after three tries without an answer the red box shows the error itself', async ({ visitor }) => {
+  visitor.expects(/Failed to load resource/)
+  let tries = 0
+  const page = await visitor.open(server.origin, {}, (opened) =>
+    opened.route('**/rest/v1/**', (route) => {
+      tries += 1
+      return route.abort('connectionrefused')
+    }),
+  )
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.button.click()
+  await form.failure.waitFor()
+  await page.getByText('Failed to fetch').waitFor()
+  expect(tries).toBe(3)
+})
+
+test.for([400, 401, 409, 413, 429, 500])('an answer of %i is not repeated', async (status, { visitor }) => {
+  visitor.expects(/Failed to load resource/)
+  let tries = 0
+  const page = await visitor.open(server.origin, {}, (opened) =>
+    opened.route('**/rest/v1/**', (route) => {
+      tries += 1
+      return route.fulfill({
+        status,
+        json: { code: 'X', message: `No: ${status}.`, details: null, hint: null },
+      })
+    }),
+  )
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.button.click()
+  await page.getByText(`No: ${status}.`).waitFor()
+  expect(tries).toBe(1)
+})
+
+test('all tries share the 20 seconds, and none follows them', async ({ visitor }) => {
+  visitor.expects(/Failed to load resource/)
+  let tries = 0
+  const page = await visitor.open(server.origin, {}, async (opened) => {
+    await opened.clock.install()
+    await opened.route('**/rest/v1/**', (route) => {
+      tries += 1
+      return tries === 1 ? route.fulfill({ status: 503, body: '' }) : undefined
+    })
+  })
+  await page.clock.runFor(1_000)
+  await hydrated(page)
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.button.click()
+  while (tries < 2) await page.clock.runFor(100)
+  await page.clock.runFor(20_000)
+  await page.getByText('No answer came within 20 seconds.').waitFor()
+  await page.clock.runFor(20_000)
+  expect(tries).toBe(2)
+})
+
+test('what was typed survives a reload and a failed send; consent has to be given anew', async ({
+  visitor,
+}) => {
+  visitor.expects(/Failed to load resource/)
+  const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  await form.fill(application)
+  const { consent, ...answers } = application
+  expect(consent).toBe(true)
+  await page.reload()
+  expect(await form.answers()).toEqual(answers)
+  await hydrated(page)
+  expect(await form.answers()).toEqual(answers)
+
+  await page.route('**/rest/v1/**', (route) => route.fulfill({ status: 500, json: { message: 'No.' } }))
+  await form.consent.check()
+  await form.button.click()
+  await form.failure.waitFor()
+  await page.reload()
+  expect(await form.answers()).toEqual(answers)
+  await page.unroute('**/rest/v1/**')
+  await form.consent.check()
+  await form.button.click()
+  await form.success.waitFor()
+  await page.reload()
+  expect(await form.firstName.inputValue()).toBe('')
+  expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain(application.email)
+})
+
+test('restoring does not overwrite what was typed meanwhile', async ({ visitor }) => {
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  await form.fill(anApplication())
+  const goOn = new AbortController()
+  await page.route('**/assets/**', async (route) => {
+    await once(goOn.signal, 'abort')
+    await route.continue()
+  })
+  await page.reload({ waitUntil: 'commit' })
+  await form.firstName.fill('Grace')
+  goOn.abort()
+  await hydrated(page)
+  expect(await form.firstName.inputValue()).toBe('Grace')
+  expect(await form.company.inputValue()).toBe('Analytical Engines')
+})
+
+test('a send before the script has come is held, shown, and carried out when it comes', async ({
+  visitor,
+}) => {
+  const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
+  const goOn = new AbortController()
+  const page = await visitor.open(server.origin, {}, (opened) =>
+    opened.route('**/assets/**', async (route) => {
+      await once(goOn.signal, 'abort')
+      await route.continue()
+    }),
+  )
+  const form = getForm(page)
+  await form.fill(application)
+  await form.button.click()
+  expect(await form.button.innerText()).toBe('Submitting...')
+  expect(await form.button.isDisabled()).toBe(true)
+  expect(page.url()).toBe(`${server.origin}/`)
+  goOn.abort()
+  await form.success.waitFor()
+  expect(await stored(application.email)).toHaveLength(1)
+  expect(page.url()).toBe(`${server.origin}/`)
+})
+
+test('Enter in the custom box sends nothing also before the script has come', async ({ visitor }) => {
+  const page = await visitor.open(server.origin, {}, (opened) => opened.route('**/assets/**', () => {}))
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.customSolution.press('Enter')
+  expect(await form.customRadio.isChecked()).toBe(true)
+  expect(await form.button.innerText()).toBe('Send Details!')
+})
+
+test.for(['fails', 'has not come after 10 seconds'])(
+  'where the script %s, the form is posted natively',
+  async (way, { visitor }) => {
+    visitor.expects(/Failed to load resource|ERR_FAILED/)
+    const application = anApplication()
+    const page = await visitor.open(server.origin, {}, async (opened) => {
+      await opened.clock.install()
+      await opened.route('**/assets/**', (route) => (way === 'fails' ? route.abort() : undefined))
+    })
+    const form = getForm(page)
+    await form.fill(application)
+    await form.button.click()
+    await page.clock.runFor(10_001)
+    await form.success.waitFor()
+    expect(await stored(application.email)).toHaveLength(1)
+  },
+)
+
+test('the form as it was sent natively and by the script is one application', async ({ visitor }) => {
+  visitor.expects(/409/)
+  const application = anApplication({ reason: 'one\ntwo' })
+  const page = await visitor.open(server.origin, { javaScriptEnabled: false })
+  await getForm(page).fill(application)
+  await getForm(page).button.click()
+  await getForm(page).success.waitFor()
+  const again = await visitor.open(server.origin)
+  await getForm(again).fill(application)
+  await getForm(again).button.click()
+  await getForm(again).success.waitFor()
+  expect(await stored(application.email)).toHaveLength(1)
+})
