@@ -18,9 +18,9 @@ export interface RunningServer {
   origin: string
   process: ChildProcess
   /** Everything that it has printed so far. */
-  output(): string
+  output: () => string
   /** Resolves when its output holds the text. */
-  printed(text: string | RegExp): Promise<void>
+  printed: (text: string | RegExp) => Promise<void>
   /** Sends it SIGTERM; resolves with its exit code, or the signal that ended it. */
   stop(signal?: NodeJS.Signals): Promise<number | string | null>
 }

@@ -25,7 +25,12 @@ async function main() {
           log: app.log,
         })
 
-  const stop = async () => {
+  let stopping: Promise<void> | undefined
+  const stop = () => {
+    stopping ??= stopInOrder()
+    return stopping
+  }
+  const stopInOrder = async () => {
     await app.close()
     await dispatcher?.stop()
     await database.close()
@@ -36,9 +41,9 @@ async function main() {
     await stop()
     throw listenFailure(error, settings)
   }
-  // Once each: a second signal ends the process at once.
-  process.once('SIGTERM', () => void stop())
-  process.once('SIGINT', () => void stop())
+  // Also more than once: Ctrl-C reaches this process from the terminal and again from npm.
+  process.on('SIGTERM', () => void stop())
+  process.on('SIGINT', () => void stop())
 
   const { port: listening } = app.server.address() as AddressInfo
   console.log(`The applications are in ${database.description}.`)

@@ -45,6 +45,7 @@ export async function createApp({
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
   })
   logRequests(app)
+  endConnectionsOnClose(app)
   if (trustProxy === false) warnOfProxy(app)
 
   await app.register(rateLimit, { global: false })
@@ -94,6 +95,17 @@ function logRequests(app: FastifyInstance) {
   app.addHook('onResponse', async ({ method, routeOptions, log }, { statusCode, elapsedTime }) => {
     const route = routeOptions.url ?? 'none'
     log.info({ method, route, status: statusCode, milliseconds: Math.round(elapsedTime) }, 'request')
+  })
+}
+
+/** A connection that is kept alive after its last answer would hold up a stop until it times out. */
+function endConnectionsOnClose(app: FastifyInstance) {
+  let closing = false
+  app.addHook('preClose', async () => {
+    closing = true
+  })
+  app.addHook('onSend', async (_request, reply) => {
+    if (closing) void reply.header('connection', 'close')
   })
 }
 

@@ -1,0 +1,315 @@
+import { execFile, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import postgres from 'postgres'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+import { send } from '../testing/client.ts'
+import { anApplication } from '../testing/form.ts'
+import { startReceiver } from '../testing/receiver.ts'
+import { runCommand, startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
+
+/** How often the server is killed under load; more for a longer run. */
+const rounds = Number(process.env['KILL_ROUNDS'] ?? 10)
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+let settings: Record<string, string>
+
+beforeEach(async () => {
+  directory = await temporaryDirectory()
+  settings = { DATA_DIR: join(directory.path, 'data') }
+})
+
+afterEach(async () => {
+  await stopDatabase()
+  await directory.remove()
+})
+
+const connect = () =>
+  postgres({
+    host: settings['DATA_DIR'] ?? '',
+    user: 'postgres',
+    database: 'postgres',
+    max: 1,
+    onnotice: () => {},
+  })
+
+/** The embedded database's main process, or undefined where there is none. */
+async function postmaster() {
+  const content = await readFile(join(settings['DATA_DIR'] ?? '', 'pgdata', 'postmaster.pid'), 'utf8').catch(
+    () => '',
+  )
+  const pid = Number.parseInt(content, 10)
+  const directoryOf = await readlink(`/proc/${pid}/cwd`).catch(() => '')
+  return directoryOf.endsWith('/pgdata') ? pid : undefined
+}
+
+/** Ends what a failed test left running. */
+async function stopDatabase() {
+  const pid = await postmaster()
+  if (pid === undefined) return
+  process.kill(pid, 'SIGINT')
+  await gone(pid)
+}
+
+async function gone(pid: number) {
+  while ((await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z')).match(/\) (\w)/)?.[1] !== 'Z') {
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+const storedEmails = async () => {
+  const { stdout, stderr } = await runCommand(['applications', '--json'], settings)
+  expect(stderr).toBe('')
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => (JSON.parse(line) as { email: string }).email)
+}
+
+/** Sends applications without a pause, some at a time, until told to end; gives those that were acknowledged. */
+function load(origin: string) {
+  const acknowledged: string[] = []
+  const statuses = new Set<number | string>()
+  let ended = false
+  const sender = async () => {
+    while (!ended) {
+      const application = anApplication()
+      const status = await send(origin, application).catch(() => 'no answer' as const)
+      statuses.add(status)
+      if (status === 201) acknowledged.push(application.email)
+      for (const check of waiting) check()
+    }
+  }
+  const waiting = new Set<() => void>()
+  const senders = Promise.all(Array.from({ length: 8 }, sender))
+  return {
+    acknowledged,
+    statuses,
+    reached: (condition: () => boolean) =>
+      new Promise<void>((resolve) => {
+        const check = () => {
+          if (!condition()) return
+          waiting.delete(check)
+          resolve()
+        }
+        waiting.add(check)
+      }),
+    async end() {
+      ended = true
+      await senders
+    },
+  }
+}
+
+test(`of ${rounds} servers killed under load, each acknowledged application is stored once and delivered`, async () => {
+  const receiver = await startReceiver()
+  const delivering = { ...settings, WEBHOOK_URL: receiver.origin }
+  const acknowledged: string[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    const server = await startServer(delivering)
+    const sending = load(server.origin)
+    const enough = 20 + Math.floor(Math.random() * 200)
+    await sending.reached(() => sending.acknowledged.length >= enough)
+    expect(await server.stop('SIGKILL')).toBe('SIGKILL')
+    await sending.end()
+    acknowledged.push(...sending.acknowledged)
+  }
+  const server = await startServer(delivering)
+  const emails = new Set(acknowledged.map((email) => encodeURIComponent(email)))
+  const delivered = new Set<string>()
+  await receiver.count(1, ({ body }) => {
+    const email = /email=([^&]*)/.exec(body)?.[1] ?? ''
+    if (emails.has(email)) delivered.add(email)
+    return delivered.size === emails.size
+  })
+  expect(await server.stop()).toBe(0)
+  const stored = await storedEmails()
+  expect(new Set(stored).size).toBe(stored.length)
+  expect(acknowledged.filter((email) => !stored.includes(email))).toEqual([])
+  expect(acknowledged.length).toBeGreaterThan(20 * rounds)
+  await receiver.close()
+}, 600_000)
+
+test('the database killed under load: errors meanwhile, then it is back by itself, with everything', async () => {
+  const server = await startServer(settings)
+  const sending = load(server.origin)
+  await sending.reached(() => sending.acknowledged.length >= 100)
+  process.kill((await postmaster()) ?? 0, 'SIGKILL')
+  await sending.reached(() => sending.statuses.has(503))
+  await server.printed('the database is back')
+  const before = sending.acknowledged.length
+  await sending.reached(() => sending.acknowledged.length >= before + 100)
+  await sending.end()
+  expect([...sending.statuses].filter((status) => status !== 201 && status !== 503)).toEqual([])
+  expect(await server.stop()).toBe(0)
+  const stored = await storedEmails()
+  expect(sending.acknowledged.filter((email) => !stored.includes(email))).toEqual([])
+})
+
+test('one of the database processes killed under load: the same', async () => {
+  const server = await startServer(settings)
+  const sending = load(server.origin)
+  await sending.reached(() => sending.acknowledged.length >= 100)
+  const sql = connect()
+  const [backend] = await sql<{ pid: number }[]>`
+    select pid from pg_stat_activity where application_name = 'unplugged visitors' limit 1`
+  process.kill(backend?.pid ?? 0, 'SIGKILL')
+  await server.printed('the database is back')
+  const before = sending.acknowledged.length
+  await sending.reached(() => sending.acknowledged.length >= before + 100)
+  await sending.end()
+  await sql.end({ timeout: 1 })
+  expect(await server.stop()).toBe(0)
+  const stored = await storedEmails()
+  expect(sending.acknowledged.filter((email) => !stored.includes(email))).toEqual([])
+})
+
+test('SIGTERM: requests in flight are answered, the exit code is 0, and no process is left', async () => {
+  const server = await startServer(settings)
+  const pid = (await postmaster()) ?? 0
+  const sql = connect()
+  const application = anApplication()
+  let answered: Promise<number> | undefined
+  // An insert that waits for a lock is in flight for as long as this transaction holds it.
+  await sql.begin(async (transaction) => {
+    await transaction`lock table public.retreat_applications in share mode`
+    answered = send(server.origin, application)
+    for (let waits = false; !waits;) {
+      const [row] = await transaction`select exists (select from pg_locks where not granted) as waits`
+      waits = row?.['waits'] as boolean
+    }
+    server.process.kill('SIGTERM')
+    // It accepts nobody new: now it is stopping.
+    while (
+      await fetch(server.origin).then(
+        () => true,
+        () => false,
+      )
+    );
+  })
+  expect(await answered).toBe(201)
+  const closing = sql.end({ timeout: 1 })
+  expect(await server.stop()).toBe(0)
+  await closing
+  await gone(pid)
+  expect(await postmaster()).toBeUndefined()
+  expect(await storedEmails()).toEqual([application.email])
+})
+
+test('a second server on the same DATA_DIR is refused with a sentence and harms nothing', async () => {
+  const server = await startServer(settings)
+  const second = await runCommand([], settings)
+  expect(second.code).toBe(1)
+  expect(second.stderr).toMatch(
+    /^DATA_DIR is ".*", which is in use by the server on 127\.0\.0\.1:0, process \d+: stop that one, or give this one another DATA_DIR\.\n$/,
+  )
+  expect(await send(server.origin, anApplication())).toBe(201)
+  expect(await server.stop()).toBe(0)
+})
+
+test('two servers that start together on a new DATA_DIR: one runs, the other says why not', async () => {
+  const finished = [startServer(settings), startServer(settings)].map((starting) =>
+    starting.then(
+      (server) => server,
+      (error: unknown) => String(error),
+    ),
+  )
+  const results = await Promise.all(finished)
+  const [running, ...others] = results.filter((result): result is RunningServer => typeof result !== 'string')
+  expect(others).toEqual([])
+  expect(results.filter((result) => typeof result === 'string').join('')).toContain('which is in use by')
+  expect(await send(running?.origin ?? '', anApplication())).toBe(201)
+  expect(await running?.stop()).toBe(0)
+})
+
+test.each(['of a dead process', 'of a living foreign process'])(
+  'a postmaster.pid %s, left by a power cut, does not stop a start',
+  async (whose) => {
+    const server = await startServer(settings)
+    expect(await send(server.origin, anApplication())).toBe(201)
+    const pid = (await postmaster()) ?? 0
+    await server.stop('SIGKILL')
+    const file = join(settings['DATA_DIR'] ?? '', 'pgdata', 'postmaster.pid')
+    process.kill(pid, 'SIGKILL')
+    await gone(pid)
+    const foreign = spawn('sleep', ['600'])
+    const content = (await readFile(file, 'utf8')).split('\n')
+    if (whose === 'of a living foreign process') content[0] = String(foreign.pid)
+    await writeFile(file, content.join('\n'))
+    const again = await startServer(settings)
+    expect(await send(again.origin, anApplication())).toBe(201)
+    expect(await again.stop()).toBe(0)
+    expect(await storedEmails()).toHaveLength(2)
+    expect(foreign.exitCode).toBeNull()
+    foreign.kill()
+  },
+)
+
+test('a start that was cut off while the database was created leaves nothing that stops the next', async () => {
+  const data = settings['DATA_DIR'] ?? ''
+  const child = spawn(process.execPath, ['start.js'], {
+    env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...settings },
+  })
+  while (!existsSync(data) || (await readdir(data)).length === 0)
+    await new Promise((resolve) => setImmediate(resolve))
+  child.kill('SIGKILL')
+  const server = await startServer(settings)
+  expect(await send(server.origin, anApplication())).toBe(201)
+  expect(await server.stop()).toBe(0)
+})
+
+test('a full disk is told to the visitor and loses nothing that was acknowledged', async () => {
+  const small = join(directory.path, 'small')
+  await mkdir(small)
+  try {
+    await promisify(execFile)('mount', ['-t', 'tmpfs', '-o', 'size=120m', 'tmpfs', small])
+  } catch {
+    console.log('Left out: a full disk, because this user may mount nothing.')
+    return
+  }
+  try {
+    settings = { DATA_DIR: join(small, 'data') }
+    const server = await startServer(settings)
+    const filler = join(small, 'filler')
+    const acknowledged: string[] = []
+    // Whatever is left of the disk is taken by something else.
+    await promisify(execFile)('sh', ['-c', `cat /dev/zero > ${filler} 2>/dev/null || true`])
+    for (let status = 201; status === 201;) {
+      const application = anApplication({ reason: 'x'.repeat(20_000) + Math.random() })
+      status = await send(server.origin, application)
+      if (status === 201) acknowledged.push(application.email)
+      expect([201, 503]).toContain(status)
+    }
+    const refused = await fetch(server.origin, {
+      method: 'POST',
+      body: new URLSearchParams({ first_name: 'Ada' }),
+    })
+    expect(await refused.text()).toMatch(/Submission Failed/)
+    await promisify(execFile)('rm', [filler])
+    while ((await send(server.origin, anApplication())) !== 201);
+    expect(await server.stop()).toBe(0)
+    const stored = await storedEmails()
+    expect(acknowledged.filter((email) => !stored.includes(email))).toEqual([])
+  } finally {
+    await stopDatabase()
+    await promisify(execFile)('umount', ['-l', small])
+  }
+})
+
+test("what lies under DATA_DIR is its owner's alone, and the database listens on no port", async () => {
+  const server = await startServer(settings)
+  const data = settings['DATA_DIR'] ?? ''
+  const open: string[] = []
+  for (const name of ['.', ...(await readdir(data, { recursive: true }))]) {
+    const { mode } = await stat(join(data, name)).catch(() => ({ mode: 0 }))
+    if ((mode & 0o077) !== 0) open.push(name)
+  }
+  expect(open).toEqual([])
+  const sql = connect()
+  expect(await sql`show listen_addresses`).toEqual([{ listen_addresses: '' }])
+  await sql.end()
+  expect(await server.stop()).toBe(0)
+})

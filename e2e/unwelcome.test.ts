@@ -1,0 +1,290 @@
+import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect } from 'vitest'
+
+import { send } from '../testing/client.ts'
+import { anApplication, getForm } from '../testing/form.ts'
+import { startReceiver } from '../testing/receiver.ts'
+import { startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
+import { test } from '../testing/visitor.ts'
+
+let server: RunningServer
+let dataDir: string
+let cleanUp: () => Promise<void>
+
+beforeAll(async () => {
+  const directory = await temporaryDirectory()
+  dataDir = directory.path
+  server = await startServer({ DATA_DIR: dataDir })
+  cleanUp = async () => {
+    await server.stop()
+    await directory.remove()
+  }
+})
+
+afterAll(() => cleanUp())
+
+const key = { apikey: 'public-anon-key', 'content-type': 'application/json' }
+const path = '/rest/v1/retreat_applications'
+
+/** Sends bytes as they are, and gives all that came back until the server ended the connection. */
+function raw(origin: string, ...parts: string[]) {
+  const { hostname, port } = new URL(origin)
+  return new Promise<string>((resolve) => {
+    let answer = ''
+    const socket = connect(Number(port), hostname, () => socket.write(parts.join('')))
+    socket.on('data', (chunk) => (answer += chunk.toString('latin1')))
+    socket.on('error', () => resolve(answer))
+    socket.on('close', () => resolve(answer))
+  })
+}
+
+/** A server of its own, for one test. */
+async function withServer<T>(settings: Record<string, string>, run: (own: RunningServer) => Promise<T>) {
+  const directory = await temporaryDirectory()
+  const own = await startServer({ DATA_DIR: directory.path, ...settings })
+  try {
+    return await run(own)
+  } finally {
+    await own.stop()
+    await directory.remove()
+  }
+}
+
+test('a body over 256 KiB is refused in the shape of the data interface', async () => {
+  const fits = anApplication({ reason: 'x'.repeat(255 * 1024) })
+  expect(await send(server.origin, fits)).toBe(201)
+  const answer = await fetch(server.origin + path, {
+    method: 'POST',
+    headers: key,
+    body: JSON.stringify(anApplication({ reason: 'x'.repeat(256 * 1024) })),
+  })
+  expect(answer.status).toBe(413)
+  expect(await answer.json()).toMatchObject({ code: 'HTTP413', details: null, hint: null })
+})
+
+test('a native post over the limit comes back as the page with a red box', async () => {
+  const body = new URLSearchParams({ reason: 'x'.repeat(256 * 1024) })
+  const answer = await fetch(server.origin, { method: 'POST', body })
+  expect(answer.status).toBe(413)
+  expect(await answer.text()).toMatch(/Submission Failed.*too large/s)
+})
+
+test('headers over 16 KiB are refused', async () => {
+  const answer = await raw(server.origin, `GET / HTTP/1.1\r\nhost: x\r\nlong: ${'x'.repeat(17_000)}\r\n\r\n`)
+  expect(answer).toMatch(/^HTTP\/1.1 431 /)
+})
+
+test('one address may send so many applications a minute, and is told when it may go on', async ({
+  visitor,
+}) => {
+  visitor.expects(/429/)
+  await withServer({ RATE_LIMIT_PER_MINUTE: '3' }, async ({ origin }) => {
+    for (let index = 0; index < 3; index += 1) expect(await send(origin, anApplication())).toBe(201)
+    const answer = await fetch(origin + path, {
+      method: 'POST',
+      headers: key,
+      body: JSON.stringify(anApplication()),
+    })
+    expect(answer.status).toBe(429)
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await answer.json()).toMatchObject({
+      message: expect.stringMatching(/^Too many applications/) as string,
+    })
+
+    const page = await visitor.open(origin)
+    await getForm(page).fill(anApplication())
+    await getForm(page).button.click()
+    await page.getByText('Too many applications came from your connection.').waitFor()
+
+    const native = await fetch(origin, { method: 'POST', body: new URLSearchParams({ first_name: 'Ada' }) })
+    expect(native.status).toBe(429)
+    expect(await native.text()).toContain('Too many applications')
+    // Reading the page is not limited.
+    expect((await fetch(origin)).status).toBe(200)
+  })
+})
+
+test('X-Forwarded-For is believed only where TRUST_PROXY says so, and otherwise warned of once', async () => {
+  const post = async (origin: string, address: string) => {
+    const headers = { ...key, 'x-forwarded-for': address }
+    return (await fetch(origin + path, { method: 'POST', headers, body: JSON.stringify(anApplication()) }))
+      .status
+  }
+  await withServer({ RATE_LIMIT_PER_MINUTE: '1' }, async ({ origin, output, printed }) => {
+    expect(await post(origin, '192.0.2.1')).toBe(201)
+    expect(await post(origin, '192.0.2.2')).toBe(429)
+    await printed('TRUST_PROXY is off')
+    expect(output().split('TRUST_PROXY is off')).toHaveLength(2)
+  })
+  await withServer({ RATE_LIMIT_PER_MINUTE: '1', TRUST_PROXY: '1' }, async ({ origin, output }) => {
+    expect(await post(origin, '192.0.2.1')).toBe(201)
+    expect(await post(origin, '192.0.2.2')).toBe(201)
+    // One proxy is believed: what stands before its entry, the visitor wrote.
+    expect(await post(origin, '192.0.2.9, 192.0.2.1')).toBe(429)
+    expect(output()).not.toContain('TRUST_PROXY')
+  })
+  await withServer({ RATE_LIMIT_PER_MINUTE: '1', TRUST_PROXY: '10.0.0.0/8' }, async ({ origin }) => {
+    expect(await post(origin, '192.0.2.1')).toBe(201)
+    expect(await post(origin, '192.0.2.2')).toBe(429)
+  })
+})
+
+test('with the public key nothing can be read', async () => {
+  const secret = anApplication({ first_name: 'Secret', reason: 'nobody may read this' })
+  expect(await send(server.origin, secret)).toBe(201)
+  const leaks = [secret.email, secret.reason, secret.last_name]
+  const body = JSON.stringify(secret)
+  const attempts: [string, string, Record<string, string>, string?][] = [
+    ['GET', '?select=*', {}],
+    ['GET', '?select=email&email=neq.x&limit=1', {}],
+    ['GET', '?select=*,webhook_outbox(*)', {}],
+    ['GET', '', { range: '0-9', 'range-unit': 'items' }],
+    ['GET', '', { accept: 'text/csv' }],
+    ['GET', '', { accept: 'application/vnd.pgrst.plan' }],
+    ['GET', '', { 'accept-profile': 'private' }],
+    ['HEAD', '?select=*', { prefer: 'count=exact' }],
+    ['POST', '?select=*', { prefer: 'return=representation' }, body],
+    ['POST', '', { prefer: 'return=headers-only' }, body],
+    ['POST', '', { prefer: ' RETURN = representation' }, body],
+    ['POST', '?on_conflict=email', { prefer: 'resolution=merge-duplicates,return=representation' }, body],
+    ['POST', '?on_conflict=email', { prefer: 'resolution=ignore-duplicates' }, body],
+    ['POST', '?email=eq.x&select=*', {}, body],
+    ['POST', '?columns=email,id', {}, body],
+    ['POST', '?columns=ctid,tableoid', {}, body],
+    ['POST', '', {}, body],
+    ['PATCH', '?email=neq.x', { prefer: 'return=representation' }, '{"first_name":"x"}'],
+    ['PUT', '?id=eq.1', {}, body],
+    ['DELETE', '?email=neq.x', { prefer: 'return=representation' }],
+  ]
+  for (const [method, query, headers, sent] of attempts) {
+    const answer = await fetch(server.origin + path + query, {
+      method,
+      headers: { ...key, ...headers },
+      ...(sent === undefined ? {} : { body: sent }),
+    })
+    const text = `${JSON.stringify([...answer.headers])}${await answer.text()}`
+    expect(answer.status, `${method} ${query}`).toBeGreaterThanOrEqual(400)
+    for (const leak of leaks) expect(text, `${method} ${query}`).not.toContain(leak)
+  }
+})
+
+test('requests in one pipeline are answered one by one, and none of them reads', async () => {
+  const secret = anApplication({ first_name: 'Secret' })
+  expect(await send(server.origin, secret)).toBe(201)
+  const body = JSON.stringify(anApplication())
+  const head = `host: x\r\napikey: public-anon-key\r\ncontent-type: application/json\r\n`
+  const answer = await raw(
+    server.origin,
+    `POST ${path} HTTP/1.1\r\n${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    `GET ${path}?select=* HTTP/1.1\r\n${head}\r\n`,
+    `POST ${path}?select=* HTTP/1.1\r\n${head}prefer: return=representation\r\ncontent-length: 2\r\n\r\n{}`,
+    `GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
+  )
+  expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual([
+    'HTTP/1.1 201',
+    'HTTP/1.1 401',
+    'HTTP/1.1 401',
+    'HTTP/1.1 200',
+  ])
+  expect(answer).not.toContain(secret.email)
+})
+
+test('a request that names its length twice, or in two ways, is refused', async () => {
+  const smuggled = `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
+  const both = await raw(
+    server.origin,
+    `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`,
+  )
+  expect(both).toMatch(/^HTTP\/1\.1 400 /)
+  expect(both.match(/HTTP\/1\.1 /g)).toHaveLength(1)
+})
+
+test('the page allows its own scripts and style by hash, and calls to nobody else', async ({ visitor }) => {
+  const answer = await fetch(server.origin)
+  const html = await answer.text()
+  const policy = answer.headers.get('content-security-policy') ?? ''
+  expect(policy).not.toContain('unsafe')
+  expect(policy).toContain("default-src 'none'")
+  expect(policy).toMatch(/script-src 'self' 'strict-dynamic' 'sha256-[^']+';/)
+  expect(policy).toMatch(/style-src 'sha256-[^']+';/)
+  expect(policy).toContain("connect-src 'self';")
+  expect(policy).toContain("frame-ancestors 'none'")
+  expect(policy).toContain("base-uri 'none'")
+  expect(policy).toContain("form-action 'self'")
+  expect(html).not.toContain('http-equiv="content-security-policy"')
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'x-frame-options': 'DENY',
+  })
+  expect([...answer.headers.keys()]).not.toContain('server')
+  expect([...answer.headers.keys()]).not.toContain('x-powered-by')
+
+  visitor.expects(/Content Security Policy/)
+  const page = await visitor.open(server.origin)
+  const ran = await page.evaluate(() => {
+    const script = document.createElement('div')
+    script.innerHTML = '<img src=x onerror="document.title = 1">'
+    document.body.append(script)
+    return fetch('https://elsewhere.example/').then(
+      () => 'called elsewhere',
+      () => document.title,
+    )
+  })
+  expect(ran).toBe('Unplugged.')
+})
+
+test('behind TLS the browser is told to stay there, without it not', async () => {
+  expect((await fetch(server.origin)).headers.get('strict-transport-security')).toBeNull()
+  await withServer({ TRUST_PROXY: '1' }, async ({ origin }) => {
+    const answer = await fetch(origin, { headers: { 'x-forwarded-proto': 'https' } })
+    expect(answer.headers.get('strict-transport-security')).toBe('max-age=31536000')
+  })
+})
+
+test("neither the server's log nor the database's names an applicant or holds an answer", async () => {
+  const receiver = await startReceiver((_request, response) =>
+    response.writeHead(500).end('receiver says no'),
+  )
+  const directory = await temporaryDirectory()
+  const own = await startServer({ DATA_DIR: directory.path, WEBHOOK_URL: receiver.origin })
+  const marked = anApplication({
+    first_name: 'MARK1',
+    last_name: 'MARK2',
+    email: 'mark3@example.com',
+    reason: 'MARK4',
+  })
+  const bodies = [
+    marked,
+    marked,
+    { ...marked, consent: 'MARK5' },
+    { ...marked, team_size: 'MARK6' },
+    { ...marked, reason: 'MARK7\u0000' },
+    { ...marked, MARK8: 'x' },
+    { ...marked, consent: null },
+  ].map((body) => JSON.stringify(body))
+  for (const body of [...bodies, '{"first_name": "MARK9']) {
+    await fetch(own.origin + path, { method: 'POST', headers: key, body })
+    await fetch(own.origin, { method: 'POST', body: new URLSearchParams({ first_name: body }) })
+  }
+  await fetch(`${own.origin}/MARK10?first_name=MARK11`)
+  await own.printed('receiver says no')
+  await own.printed('"status":404')
+  await own.stop()
+  const databaseLog = await readFile(join(directory.path, 'postgres.log'), 'utf8')
+  const log = own.output()
+  expect(log).not.toMatch(/mark\d/i)
+  expect(databaseLog).not.toMatch(/mark\d/i)
+  const line = log.split('\n').find((text) => text.includes(`"route":"${path}"`)) ?? ''
+  expect(JSON.parse(line)).toMatchObject({
+    level: 'info',
+    method: 'POST',
+    status: 201,
+    milliseconds: expect.any(Number) as number,
+  })
+  expect(log).not.toContain('127.0.0.1"')
+  await receiver.close()
+  await directory.remove()
+})
