@@ -216,3 +216,35 @@ test('the build holds nothing of the server', async () => {
   }
   expect(await readFile(join(site, 'index.html'), 'utf8')).not.toMatch(/<form[^>]* action/)
 })
+
+test('the document carries its policy, and a static host finds the whole of it in _headers', async () => {
+  const html = await readFile(join(site, 'index.html'), 'utf8')
+  const headers = await readFile(join(site, '_headers'), 'utf8')
+  const [, policy = ''] = /http-equiv="content-security-policy" content="([^"]*)"/i.exec(html) ?? []
+  const decoded = policy.replaceAll('&#x27;', "'")
+  expect(decoded).toContain(`connect-src ${backend.origin} ${hook.origin}`)
+  expect(decoded).toContain("form-action 'none'")
+  expect(decoded).not.toMatch(/unsafe|frame-ancestors/)
+  expect(headers).toContain(`Content-Security-Policy: ${decoded}; frame-ancestors 'none'\n`)
+  expect(headers).toContain('X-Content-Type-Options: nosniff')
+})
+
+test('where the script fails, a send shows the red box, and the next one tries the script again', async ({
+  visitor,
+}) => {
+  visitor.expects(/Failed to load resource|ERR_FAILED/)
+  const page = await visitor.open(origin, {}, (opened) =>
+    opened.route('**/assets/**', (route) => route.abort()),
+  )
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.button.click()
+  await page.getByText('Failed to submit application. Please try again.').waitFor()
+  expect(await form.button.innerText()).toBe('Send Details!')
+  expect(await accessibilityProblems(page)).toEqual([])
+  await page.unroute('**/assets/**')
+  await form.button.click()
+  await form.success.waitFor()
+  expect(await form.failure.count()).toBe(0)
+  expect(inserts()).toHaveLength(1)
+})

@@ -1,10 +1,10 @@
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import type { Application } from '../src/application/application.ts'
+import { send } from '../testing/client.ts'
 import { anApplication } from '../testing/form.ts'
 import { startPostgres } from '../testing/postgres.ts'
+import { startReceiver } from '../testing/receiver.ts'
 import { runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
@@ -18,15 +18,6 @@ beforeAll(async () => {
 afterAll(() => directory.remove())
 
 const list = async (...args: string[]) => (await runCommand(['applications', ...args], settings)).stdout
-
-async function send(origin: string, application: Application) {
-  const { status } = await fetch(`${origin}/rest/v1/retreat_applications`, {
-    method: 'POST',
-    headers: { apikey: 'public-anon-key', 'content-type': 'application/json' },
-    body: JSON.stringify(application),
-  })
-  expect(status).toBe(201)
-}
 
 test('before the first application the list says so', async () => {
   expect(await list()).toBe('No applications yet.\n')
@@ -79,6 +70,28 @@ test('an application is erased for good, after asking', async () => {
   expect(await list('--json')).not.toContain(id)
   const gone = await runCommand(['applications', '--delete', id, '--yes'], settings)
   expect(gone).toMatchObject({ code: 1, stderr: `There is no application ${id}.\n` })
+})
+
+test('the list shows how each delivery stands, and given-up ones are tried again when asked', async () => {
+  let status = 410
+  const receiver = await startReceiver((_request, response) => response.writeHead(status).end())
+  const delivering = { ...settings, WEBHOOK_URL: receiver.origin }
+  const server = await startServer(delivering)
+  await server.printed('webhook given up')
+  expect(await list()).toContain('Webhook       given up after 1 try, last answer 410')
+  expect((await runCommand(['webhooks'], settings)).stdout).toMatch(/given up +1\n/)
+  status = 200
+  expect((await runCommand(['webhooks', '--retry'], settings)).stdout).toBe(
+    '1 given-up delivery will be tried again.\n',
+  )
+  await server.printed('webhook delivered')
+  expect(await list()).toMatch(/Webhook {7}delivered 2/)
+  status = 500
+  await send(server.origin, anApplication())
+  await server.printed('webhook failed')
+  expect(await list()).toMatch(/Webhook {7}1 try, next 2.*, last answer 500/)
+  expect(await server.stop()).toBe(0)
+  await receiver.close()
 })
 
 test('with DATABASE_URL the server and the commands use that database', async () => {

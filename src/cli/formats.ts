@@ -69,9 +69,10 @@ function paragraph(row: StoredApplication) {
 function deliveryState({ delivered_at, next_attempt_at, attempts, last_status }: StoredApplication) {
   if (attempts === null) return 'not queued'
   if (delivered_at) return `delivered ${delivered_at.toISOString()}`
+  const tries = `${attempts} ${attempts === 1 ? 'try' : 'tries'}`
   const last = attempts > 0 ? `, last answer ${last_status ?? 'none'}` : ''
-  if (!next_attempt_at) return `given up after ${attempts} tries${last}`
-  return attempts === 0 ? 'waiting' : `${attempts} tries, next ${next_attempt_at.toISOString()}${last}`
+  if (!next_attempt_at) return `given up after ${tries}${last}`
+  return attempts === 0 ? 'waiting' : `${tries}, next ${next_attempt_at.toISOString()}${last}`
 }
 
 function cell(value: string | boolean | Date) {
