@@ -2,7 +2,12 @@ import cors from '@fastify/cors'
 import formbody from '@fastify/formbody'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
-import fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify'
+import fastify, {
+  LogController,
+  type FastifyInstance,
+  type FastifyRequest,
+  type FastifyServerOptions,
+} from 'fastify'
 
 import type { Database } from '../database/database.ts'
 import { insertApplications, type SentRows } from '../database/insert.ts'
@@ -41,7 +46,7 @@ export async function createApp({
     ...limits,
     logger,
     // Its own two lines a request hold addresses, and whatever stands behind a question mark.
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
   })
   logRequests(app)
