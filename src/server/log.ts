@@ -1,3 +1,4 @@
+import pino from 'pino'
 import postgres from 'postgres'
 
 /**
@@ -12,8 +13,12 @@ function serializeError(error: unknown) {
     : { type: error.name, code, message: error.message, stack: error.stack ?? '' }
 }
 
-/** The options of the structured log, one JSON object a line on standard output. */
+/**
+ * The options of the structured log, one JSON object a line on standard output. Lines that come while one is
+ * being written are written together: a write for each would cost a tenth of the rate of inserts.
+ */
 export const logOptions = {
+  stream: pino.destination({ sync: false }),
   base: null,
   timestamp: () => `,"time":"${new Date().toISOString()}"`,
   serializers: { err: serializeError },

@@ -38,8 +38,8 @@ export async function insertApplications(anon: Sql, rows: SentRows): Promise<num
     const { count } = await anon.unsafe(`insert into public.${table} default values`)
     return count
   }
-  // A prepared statement for each set of columns would fill memory: only the form's own is kept.
-  const prepare = rows.columns.length === columns.length
+  // A prepared statement for each set of columns would fill memory: only whole rows keep theirs.
+  const prepare = rows.columns.length === columns.length && !rows.missingAsDefault
   const { count } = await anon.unsafe(statement(rows), [rows.json], { prepare })
   return count
 }

@@ -24,7 +24,10 @@ export async function dataInterface(app: FastifyInstance, { anonKey, insert }: D
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
-  app.addHook('onRequest', async (request) => checkKey(request, anonKey))
+  app.addHook('onRequest', (request, _reply, done) => {
+    checkKey(request, anonKey)
+    done()
+  })
   app.setErrorHandler((error, request, reply) => answerError(databaseError(error), request, reply))
   app.setNotFoundHandler((request, reply) => answerError(notFound(request), request, reply))
 
@@ -114,9 +117,11 @@ function sentRows(request: FastifyRequest, missingAsDefault: boolean): SentRows 
   return { json, isArray, columns: known(named ?? keysOf(rows)), missingAsDefault }
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
 function decode(body: unknown) {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body as Buffer)
+    return utf8.decode(body as Buffer)
   } catch {
     throw malformed()
   }

@@ -1,0 +1,15 @@
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page server growth`. */
+import { benchServer } from './server.ts'
+import { describeMachine } from './table.ts'
+
+const parts: Record<string, () => Promise<void>> = { server: benchServer }
+const chosen = process.argv.slice(2)
+const unknown = chosen.find((name) => !(name in parts))
+if (unknown !== undefined) {
+  console.error(`There is no part "${unknown}"; there are ${Object.keys(parts).join(', ')}.`)
+  process.exit(1)
+}
+console.log(`${new Date().toISOString().slice(0, 10)}, ${describeMachine()}`)
+for (const [name, part] of Object.entries(parts)) {
+  if (chosen.length === 0 || chosen.includes(name)) await part()
+}

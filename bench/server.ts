@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import postgres from 'postgres'
+
+import { columns } from '../src/application/application.ts'
+import { startServer, temporaryDirectory } from '../testing/server.ts'
+import { insertLoad, type Load } from './load.ts'
+import { median, printTable, spread } from './table.ts'
+
+const rounds = 5
+const seconds = 4
+
+/** Starts the bare route as a process of its own. */
+async function startBareRoute(dataDir: string, table: string) {
+  const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir, TABLE: table }
+  const child = spawn(process.execPath, ['run.js', 'bench/bare-route.ts'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  for await (const chunk of child.stdout) {
+    const [, origin] = /is ready at (.*)\//.exec(String(chunk)) ?? []
+    if (origin !== undefined) return { origin, stop: () => child.kill() }
+  }
+  throw new Error('the bare route did not start')
+}
+
+/** Megabytes that a process holds. */
+function memoryOf(pid: number | undefined) {
+  const [, kilobytes = '0'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kilobytes) / 1024
+}
+
+/** Throughput, latency and memory of the server, against a bare route, in turns. */
+export async function benchServer(): Promise<void> {
+  const directory = await temporaryDirectory()
+  const server = await startServer({ DATA_DIR: directory.path })
+  const admin = postgres({
+    host: directory.path,
+    user: 'postgres',
+    database: 'postgres',
+    max: 1,
+    onnotice: () => {},
+  })
+  await admin.unsafe(`
+    create table plain (like public.retreat_applications including defaults including constraints);
+    grant insert (${columns.join(', ')}) on plain to anon`)
+  const bare = await startBareRoute(directory.path, 'retreat_applications')
+  const plain = await startBareRoute(directory.path, 'plain')
+  const lines = [
+    { name: 'the server', origin: server.origin },
+    { name: 'bare route, same table', origin: bare.origin },
+    { name: 'bare route, no index and no trigger', origin: plain.origin },
+  ]
+
+  for (const connections of [50, 200]) {
+    const results = lines.map((): Load[] => [])
+    for (let round = 0; round <= rounds; round += 1) {
+      for (const [index, { origin }] of lines.entries()) {
+        const load = await insertLoad(origin, connections, { duration: seconds })
+        // The first round warms up.
+        if (round > 0) results[index]?.push(load)
+      }
+    }
+    const rates = results.map((loads) => loads.map(({ perSecond }) => perSecond))
+    const tails = results.map((loads) => loads.map(({ p99 }) => p99))
+    // Pair by pair, since the machine's speed drifts.
+    const ratio = (of: number[][], index: number) =>
+      median((of[index] ?? []).map((value, round) => value / (of[1]?.[round] ?? Number.NaN))).toFixed(2)
+    printTable(
+      `Inserts over ${connections} connections (${rounds} rounds of ${seconds} s, in turns)`,
+      ['', 'inserts/s', 'to the bare route', 'p99, ms', 'to the bare route'],
+      lines.map(({ name }, index) => [
+        name,
+        spread(rates[index] ?? []),
+        ratio(rates, index),
+        spread(tails[index] ?? []),
+        ratio(tails, index),
+      ]),
+    )
+  }
+
+  const memory: string[][] = []
+  for (let inserts = 0; inserts <= 100_000; inserts += 25_000) {
+    if (inserts > 0) await insertLoad(server.origin, 50, { amount: 25_000 })
+    memory.push([inserts.toLocaleString('en'), memoryOf(server.process.pid).toFixed()])
+  }
+  printTable('Memory of the Node.js process, after the load above', ['more inserts', 'MB'], memory)
+
+  bare.stop()
+  plain.stop()
+  await admin.end()
+  await server.stop()
+  await directory.remove()
+}

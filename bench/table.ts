@@ -1,0 +1,40 @@
+import { cpus, totalmem } from 'node:os'
+
+/** The middle of the values. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = Math.floor(sorted.length / 2)
+  const [low = 0, high = 0] =
+    sorted.length % 2 === 1 ? [sorted[middle], sorted[middle]] : sorted.slice(middle - 1)
+  return (low + high) / 2
+}
+
+/** The median, and in brackets the least and the greatest value. */
+export function spread(values: readonly number[], digits = 0): string {
+  const show = (value: number) => value.toLocaleString('en', { maximumFractionDigits: digits })
+  return `${show(median(values))} (${show(Math.min(...values))}-${show(Math.max(...values))})`
+}
+
+/** Prints a table in Markdown. */
+export function printTable(
+  title: string,
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): void {
+  const widths = head.map((cell, column) =>
+    Math.max(cell.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  )
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
+  console.log(`\n### ${title}\n`)
+  console.log(line(head))
+  console.log(line(widths.map((width) => '-'.repeat(width))))
+  for (const row of rows) console.log(line(row))
+}
+
+/** Says what machine the figures are from. */
+export function describeMachine(): string {
+  const [cpu] = cpus()
+  const memory = Math.round(totalmem() / 2 ** 30)
+  return `${cpus().length} x ${cpu?.model.trim()}, ${memory} GiB, ${process.platform} ${process.arch}, Node.js ${process.version}`
+}
