@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const sources = ['index.html', 'package-lock.json', 'public', 'src', 'static-site.ts', 'vite.config.ts']
-const stamp = join('build', 'complete')
+// Written last, and in the folder that the page's script is served from.
+const stamp = join('dist', 'assets', 'complete')
 const lock = join('node_modules', '.unplugged-build')
 
 /** @param {string} path @returns {number} When the newest file at or below the path was changed, in ms. */
@@ -20,6 +21,15 @@ function isStale() {
   return Math.max(...sources.map(newest)) > newest(stamp)
 }
 
+/** @param {number} pid @returns {boolean} */
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
 /** Takes the lock of the build; waits for whoever holds it, unless that process died. */
 function takeLock() {
   for (;;) {
@@ -28,12 +38,9 @@ function takeLock() {
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
     }
-    try {
-      process.kill(Number(readFileSync(lock, 'utf8')), 0)
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
-    } catch {
-      rmSync(lock, { force: true })
-    }
+    const holder = existsSync(lock) ? readFileSync(lock, 'utf8') : ''
+    if (holder !== '' && !isAlive(Number(holder))) rmSync(lock, { force: true })
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
   }
 }
 
@@ -48,9 +55,13 @@ function build() {
   try {
     // Servers that start together build once.
     if (!isStale()) return true
-    const { status } = spawnSync(process.execPath, [vite, 'build', '--logLevel', 'warn'], {
-      stdio: ['ignore', 2, 2],
-    })
+    const { status } = spawnSync(
+      process.execPath,
+      [vite, 'build', '--mode', 'self-hosted', '--logLevel', 'warn'],
+      {
+        stdio: ['ignore', 2, 2],
+      },
+    )
     return status === 0
   } finally {
     rmSync(lock, { force: true })
@@ -59,6 +70,11 @@ function build() {
 
 process.chdir(import.meta.dirname)
 if (existsSync('.env')) process.loadEnvFile()
-const [program = 'server'] = process.argv.splice(2, 1)
-if (isStale() && !build()) process.exitCode = 1
+const program = process.argv.splice(2, 1)[0] ?? 'server'
+if (!['server', 'applications', 'webhooks'].includes(program)) {
+  console.error(
+    `There is no "${program}": the server takes its settings from the environment, see README.md.`,
+  )
+  process.exitCode = 1
+} else if (isStale() && !build()) process.exitCode = 1
 else await import(pathToFileURL(join('build', `${program}.js`)).href)

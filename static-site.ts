@@ -1,48 +1,34 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { loadEnv } from 'vite'
 
 import type { PageData } from './src/page/render.tsx'
+import type { PageSettings } from './src/server/settings.ts'
 
-/** What the static page is rendered from: the `VITE_` settings, which were checked. */
-export function staticPageData(environment: Record<string, string | undefined>): PageData {
-  const url = (name: string) => {
-    const given = environment[name]
-    if (!given) return null
-    if (URL.canParse(given) && /^https?:/.test(given)) return given
-    throw new Error(`${name} is "${given}" but should be an address that begins with https:// or http://.`)
-  }
-  return {
-    backend: {
-      url: url('VITE_SUPABASE_URL'),
-      anonKey: environment['VITE_SUPABASE_ANON_KEY'] || 'public-anon-key',
-      webhookUrl: url('VITE_WEBHOOK_URL'),
-    },
-    takesNativePosts: false,
-    outcome: null,
-  }
+/** What the static page is rendered from. */
+export function staticPageData({ backendUrl, anonKey, webhookUrl }: PageSettings): PageData {
+  return { backend: { url: backendUrl, anonKey, webhookUrl }, takesNativePosts: false, outcome: null }
 }
 
-/**
- * Completes a build: writes the static site's document and headers into `dist/`, and beside each of its
- * files the compressed copies that static hosts and our own server send.
- */
-export async function writeStaticSite(mode: string): Promise<void> {
-  const environment = loadEnv(mode, process.cwd(), 'VITE_')
-  const built = new URL('./build/render.js', `file://${process.cwd()}/`).href
+/** Writes the document and the headers of the static site into `dist/`. */
+export async function writeStaticSite(settings: PageSettings): Promise<void> {
+  const built = pathToFileURL(resolve('build/render.js')).href
   const { renderDocument } = (await import(built)) as typeof import('./src/page/render.tsx')
-  const { html, policy } = renderDocument(staticPageData(environment), {
-    siteUrl: environment['VITE_SITE_URL'] || undefined,
+  const { html, policy } = renderDocument(staticPageData(settings), {
+    siteUrl: settings.siteUrl,
     policyInDocument: true,
   })
   await writeFile('dist/index.html', html)
   await writeFile('dist/_headers', headersFile(policy))
+}
+
+/** Writes beside each file in `dist/` the compressed copies that static hosts and our own server send. */
+export async function compressSite(): Promise<void> {
   const files = await readdir('dist', { recursive: true })
-  await Promise.all(
-    files.filter((file) => /\.(js|css|html|svg)$/.test(file)).map((file) => compress(join('dist', file))),
-  )
+  const texts = files.filter((file) => /\.(js|css|html|svg)$/.test(file))
+  await Promise.all(texts.map((file) => compress(join('dist', file))))
 }
 
 function headersFile(policy: string) {

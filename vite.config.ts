@@ -1,11 +1,26 @@
 import { writeFile } from 'node:fs/promises'
 
 import react from '@vitejs/plugin-react'
-import { build, defineConfig, type Plugin } from 'vite'
+import { build, defineConfig, loadEnv, type Plugin } from 'vite'
 
-import { writeStaticSite } from './static-site.ts'
+import { OperatorError } from './src/server/operator-error.ts'
+import { readPageSettings } from './src/server/settings.ts'
+import { compressSite, staticPageData, writeStaticSite } from './static-site.ts'
 
 const pageEntry = 'src/page/main.tsx'
+/** The mode in which `npm start` builds: it needs no static site, and none of its settings. */
+const selfHosted = 'self-hosted'
+
+/** The `VITE_` settings; a wrong one ends the build with its one sentence. */
+function checkedSettings(mode: string) {
+  try {
+    return readPageSettings({ ...process.env, ...loadEnv(mode, process.cwd(), 'VITE_') })
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    console.error(error.message)
+    process.exit(1)
+  }
+}
 
 /** `virtual:page-script`: where the built page's script lies; in development, its source. */
 function pageScript(): Plugin {
@@ -54,8 +69,7 @@ function devPage(): Plugin {
             const { renderDocument } = (await server.ssrLoadModule(
               '/src/page/render.tsx',
             )) as typeof import('./src/page/render.tsx')
-            const { staticPageData } = await import('./static-site.ts')
-            const { html } = renderDocument(staticPageData(server.config.env), {
+            const { html } = renderDocument(staticPageData(checkedSettings(server.config.mode)), {
               siteUrl: undefined,
               policyInDocument: false,
             })
@@ -80,11 +94,13 @@ export default defineConfig(({ mode }) => ({
     async buildApp(builder) {
       const { client, server } = builder.environments
       if (!client || !server) throw new Error('an environment is missing')
+      const settings = mode === selfHosted ? undefined : checkedSettings(mode)
       await builder.build(client)
       await builder.build(server)
-      await writeStaticSite(mode)
+      if (settings) await writeStaticSite(settings)
+      await compressSite()
       // Last, so that a build which was cut off counts as none.
-      await writeFile('build/complete', '')
+      await writeFile('dist/assets/complete', '')
     },
   },
   environments: {

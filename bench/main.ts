@@ -1,8 +1,9 @@
 /** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page server growth`. */
+import { benchPage } from './page.ts'
 import { benchServer } from './server.ts'
 import { describeMachine } from './table.ts'
 
-const parts: Record<string, () => Promise<void>> = { server: benchServer }
+const parts: Record<string, () => Promise<void>> = { page: benchPage, server: benchServer }
 const chosen = process.argv.slice(2)
 const unknown = chosen.find((name) => !(name in parts))
 if (unknown !== undefined) {

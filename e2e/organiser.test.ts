@@ -30,7 +30,7 @@ test('applications are listed while the server runs and while it does not', asyn
     company: '=1+1',
     linkedin: '@eve',
     phone: '+49 (30) 123-4',
-    reason: 'a "quoted", line\r\nand another',
+    reason: 'a "quoted", line\nand another\rand a third',
     custom_solution: '-2+3+cmd|x',
   })
   await send(server.origin, nasty)
@@ -56,8 +56,10 @@ test('applications are listed while the server runs and while it does not', asyn
     'id,created_at,first_name,last_name,email,phone,linkedin,company,paid_solution,custom_solution,team_size,reason,consent',
   )
   expect(csv).toContain(",+49 (30) 123-4,'@eve,'=1+1,travel,'-2+3+cmd|x,")
-  expect(csv).toContain('"a ""quoted"", line\r\nand another"')
+  expect(csv).toContain('"a ""quoted"", line\nand another\rand a third"')
   expect(csv.endsWith('\r\n')).toBe(true)
+  // oxlint-disable-next-line no-control-regex
+  expect(csv).not.toMatch(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/)
 })
 
 test('an application is erased for good, after asking', async () => {
@@ -65,6 +67,8 @@ test('an application is erased for good, after asking', async () => {
   const { id } = JSON.parse(first ?? '') as { id: string }
   const refused = await runCommand(['applications', '--delete', id], settings, 'n\n')
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing was erased.') as string })
+  expect(await list('--json')).toContain(id)
+  expect(await runCommand(['applications', '--delete', id], settings, '')).toMatchObject({ code: 1 })
   expect(await list('--json')).toContain(id)
   expect(await runCommand(['applications', '--delete', id, '--yes'], settings)).toMatchObject({ code: 0 })
   expect(await list('--json')).not.toContain(id)

@@ -71,18 +71,19 @@ function isExecutable(path: string) {
   }
 }
 
-/** Starts the browser; root can do so only without its sandbox. */
+/** How Chromium is started: quiet, and as root without its sandbox, which root cannot use. */
+export function chromiumArguments(): string[] {
+  return [
+    ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ]
+}
+
 export function launchChromium(executablePath: string): Promise<Browser> {
-  return chromium.launch({
-    executablePath,
-    args: [
-      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  })
+  return chromium.launch({ executablePath, args: chromiumArguments() })
 }

@@ -29,7 +29,7 @@ export async function insertApplication(
       new Error('No answer came within 20 seconds. Please check your connection and try again.'),
     )
   }, timeLimit)
-  const client = new PostgrestClient(new URL('/rest/v1', backend.url ?? location.origin).href, {
+  const client = new PostgrestClient(`${(backend.url ?? location.origin).replace(/\/$/, '')}/rest/v1`, {
     // Supabase's older keys are JWTs, which its gateway wants as bearer too; its newer ones must not be.
     headers: isJwt(anonKey) ? { apikey: anonKey, authorization: `Bearer ${anonKey}` } : { apikey: anonKey },
     fetch: (input, init) => persistently(() => fetcher(input, init), controller.signal),

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -28,6 +29,7 @@ async function main() {
     usage,
   )
   if (options === undefined) return
+  if (options.json && options.csv) throw new OperatorError('--json and --csv are two formats: choose one.')
   const database = await openDatabase(readSettings())
   try {
     if (options.delete !== undefined) await erase(database.owner, options.delete, options.yes)
@@ -45,9 +47,8 @@ async function list(sql: Sql, { json, csv }: { json: boolean; csv: boolean }) {
     left join private.webhook_outbox on application_id = id
     order by created_at desc, id desc`.cursor(500)
   const format = csv ? toCsv : json ? toJsonLines : toText
-  const isTerminal = process.stdout.isTTY ?? false
   try {
-    await pipeline(Readable.from(format(rows, isTerminal)), process.stdout, { end: false })
+    await pipeline(Readable.from(format(rows)), process.stdout, { end: false })
   } catch (error) {
     // Whoever reads has read enough, as `head` does.
     if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) throw error
@@ -66,10 +67,12 @@ async function erase(sql: Sql, id: string, yes: boolean) {
   console.log(`Erased application ${id}.`)
 }
 
+/** Asks; the end of the input and Ctrl-C are a no. */
 async function confirm(question: string) {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const closed = once(terminal, 'close').then(() => '')
   try {
-    return /^y(es)?$/i.test(await terminal.question(`${question} [y/N] `))
+    return /^y(es)?$/i.test(await Promise.race([terminal.question(`${question} [y/N] `), closed]))
   } finally {
     terminal.close()
   }

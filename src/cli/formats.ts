@@ -18,8 +18,10 @@ type Batches = AsyncIterable<StoredApplication[]>
 const tableColumns = ['id', 'created_at', ...columns] as const
 
 /** A table as RFC 4180 has it, its header the names of the columns. */
-export async function* toCsv(batches: Batches, isTerminal: boolean): AsyncGenerator<string> {
-  const csv = (rows: unknown[][]) => printable(stringify(rows, { record_delimiter: 'windows' }), isTerminal)
+export async function* toCsv(batches: Batches): AsyncGenerator<string> {
+  // Not quoting line ends is the library's default once the end of a record is given.
+  const csv = (rows: unknown[][]) =>
+    stringify(rows, { record_delimiter: 'windows', quote_record_delimiter: true })
   yield csv([[...tableColumns]])
   for await (const batch of batches) {
     yield csv(batch.map((row) => tableColumns.map((column) => cell(row[column]))))
@@ -31,8 +33,8 @@ export async function* toJsonLines(batches: Batches): AsyncGenerator<string> {
   for await (const batch of batches) {
     yield batch
       .map((row) => JSON.stringify(Object.fromEntries(tableColumns.map((column) => [column, row[column]]))))
-      // JSON leaves these as they are; a terminal would obey them.
-      .map((line) => `${line.replace(unprintable, escapeSequence)}\n`)
+      // JSON leaves some of these as they are.
+      .map((line) => `${line.replace(control, escapeSequence)}\n`)
       .join('')
   }
 }
@@ -59,10 +61,9 @@ function paragraph(row: StoredApplication) {
   const lines = fields
     .filter(([, value]) => value !== '')
     .map(
-      ([label, value]) =>
-        `  ${label.padEnd(13)} ${printable(value, true).replaceAll('\n', `\n${' '.repeat(16)}`)}`,
+      ([label, value]) => `  ${label.padEnd(13)} ${printable(value).replaceAll('\n', `\n${' '.repeat(16)}`)}`,
     )
-  const name = printable(`${row.first_name} ${row.last_name}`, true).replaceAll('\n', ' ')
+  const name = printable(`${row.first_name} ${row.last_name}`).replaceAll('\n', ' ')
   return [`${name}, ${row.created_at.toISOString()}`, `  ${row.id}`, ...lines].join('\n')
 }
 
@@ -78,7 +79,7 @@ function deliveryState({ delivered_at, next_attempt_at, attempts, last_status }:
 function cell(value: string | boolean | Date) {
   if (value instanceof Date) return value.toISOString()
   if (typeof value === 'boolean') return String(value)
-  return defuse(value)
+  return defuse(value.replace(control, '\ufffd'))
 }
 
 /**
@@ -91,12 +92,18 @@ function defuse(text: string) {
   return /^\s*[=+\-@\t\r]/.test(text) && !/^[+\-\d ()[\]]+$/.test(text) ? `'${text}` : text
 }
 
-/** Control characters and those that turn the direction of writing, which would let an applicant draw on the terminal. */
+/** Characters that a terminal would obey. RFC 4180 has none of them in a cell but the ends of lines. */
 // oxlint-disable-next-line no-control-regex
-const unprintable = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g
+/** Those that turn the direction of writing, with which an applicant could make a line read otherwise. */
+const direction = /[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-function printable(text: string, isTerminal: boolean) {
-  return isTerminal ? text.replaceAll('\r\n', '\n').replace(unprintable, '\ufffd') : text
+function printable(text: string) {
+  return text
+    .replaceAll(/\r\n?/g, '\n')
+    .replaceAll('\t', ' ')
+    .replace(control, '\ufffd')
+    .replace(direction, '\ufffd')
 }
 
 function escapeSequence(character: string) {

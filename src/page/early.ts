@@ -92,6 +92,11 @@ document.addEventListener('keydown', (event) => {
   if (event.target.form) keepDraft(event.target.form)
 })
 
+// Back from where the form was posted to: the browser may show the page as it was left.
+window.addEventListener('pageshow', ({ persisted }) => {
+  if (persisted && !window.heldSend) showSending(false)
+})
+
 if (outcome?.status === 'success') forgetDraft()
 else if (document.forms[0]) restoreDraft(document.forms[0])
 

@@ -1,4 +1,4 @@
-import pino from 'pino'
+import pino, { type LoggerOptions } from 'pino'
 import postgres from 'postgres'
 
 /**
@@ -14,11 +14,13 @@ function serializeError(error: unknown) {
 }
 
 /**
- * The options of the structured log, one JSON object a line on standard output. Lines that come while one is
- * being written are written together: a write for each would cost a tenth of the rate of inserts.
+ * Where the log goes: standard output. Lines that come while one is being written are written together: a
+ * write for each would cost a tenth of the rate of inserts.
  */
-export const logOptions = {
-  stream: pino.destination({ sync: false }),
+export const logDestination = pino.destination({ sync: false })
+
+/** The options of the structured log, one JSON object a line. */
+export const logOptions: LoggerOptions = {
   base: null,
   timestamp: () => `,"time":"${new Date().toISOString()}"`,
   serializers: { err: serializeError },

@@ -1,36 +1,44 @@
 import type { AddressInfo } from 'node:net'
+import pino from 'pino'
 
 import { createApp } from './http/app.ts'
 import { openDatabase } from './database/database.ts'
-import { logOptions } from './log.ts'
+import { logDestination, logOptions } from './log.ts'
 import { OperatorError, runProgram } from './operator-error.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { startDispatcher } from './webhook/dispatcher.ts'
 
-/** Starts the server, and stops it in order when it is asked to. */
+/** Runs the server until it is asked to stop. */
 async function main() {
   const settings = readSettings()
+  const starting = start(settings)
+  let stopping: Promise<void> | undefined
+  // A signal can come while the start is under way, and more than once: Ctrl-C reaches this process from the
+  // terminal and again from npm.
+  const stop = () => {
+    stopping ??= starting.then(
+      (server) => server.stop(),
+      () => {},
+    )
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  await starting
+}
+
+async function start(settings: Settings) {
   const { host, port, webhookUrl, webhookSecret } = settings
+  const log = pino(logOptions, logDestination)
   const database = await openDatabase(settings, {
     holder: `the server on ${host}:${port}, process ${process.pid}`,
-    onEvent: (message) => app?.log.warn(message),
+    onEvent: (message) => log.warn(message),
   })
-  const app = await createApp({ settings, database, onStored: () => dispatcher?.wake(), logger: logOptions })
   const dispatcher =
     webhookUrl === undefined
       ? undefined
-      : startDispatcher({
-          sql: database.owner,
-          receiver: { url: webhookUrl, secret: webhookSecret },
-          log: app.log,
-        })
-
-  let stopping: Promise<void> | undefined
-  const stop = () => {
-    stopping ??= stopInOrder()
-    return stopping
-  }
-  const stopInOrder = async () => {
+      : startDispatcher({ sql: database.owner, receiver: { url: webhookUrl, secret: webhookSecret }, log })
+  const app = await createApp({ settings, database, onStored: () => dispatcher?.wake(), log })
+  const stop = async () => {
     await app.close()
     await dispatcher?.stop()
     await database.close()
@@ -41,18 +49,17 @@ async function main() {
     await stop()
     throw listenFailure(error, settings)
   }
-  // Also more than once: Ctrl-C reaches this process from the terminal and again from npm.
-  process.on('SIGTERM', () => void stop())
-  process.on('SIGINT', () => void stop())
 
   const { port: listening } = app.server.address() as AddressInfo
+  const shownHost = host.includes(':') ? `[${host}]` : host
   console.log(`The applications are in ${database.description}.`)
   console.log(
     webhookUrl === undefined
       ? 'No webhook is set (WEBHOOK_URL).'
-      : `The webhook is ${new URL(webhookUrl).origin}.`,
+      : `The webhook is at ${new URL(webhookUrl).origin}.`,
   )
-  console.log(`Unplugged. is ready at http://${host.includes(':') ? `[${host}]` : host}:${listening}/`)
+  console.log(`Unplugged. is ready at http://${shownHost}:${listening}/`)
+  return { stop }
 }
 
 function listenFailure(error: unknown, { host, port }: Settings) {

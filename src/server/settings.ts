@@ -21,55 +21,78 @@ export interface Settings {
   siteUrl: string | undefined
 }
 
+/** What the hosted way's page is built with: the `VITE_` settings. */
+export interface PageSettings {
+  /** The backend; null is the page's own origin. */
+  backendUrl: string | null
+  anonKey: string
+  webhookUrl: string | null
+  siteUrl: string | undefined
+}
+
 type Environment = Readonly<Record<string, string | undefined>>
+
+const databaseProtocols = ['postgres:', 'postgresql:']
+const webProtocols = ['https:', 'http:']
 
 /**
  * Reads the settings once and checks each of them.
  *
  * @param environment The variables, `process.env` unless told otherwise. An empty one counts as not set.
- * @throws {OperatorError} for the first setting that cannot be used.
+ * @throws {OperatorError} for the first setting that cannot be used: it names it, what it was, and what it
+ *   should be.
  */
 export function readSettings(environment: Environment = process.env): Settings {
-  const text = (name: string) => environment[name] || undefined
-
-  const number = (name: string, fallback: number, lowest: number, highest: number) => {
-    const given = text(name)
-    if (given === undefined) return fallback
-    const value = /^\d+$/.test(given) ? Number(given) : Number.NaN
-    if (value >= lowest && value <= highest) return value
-    throw new OperatorError(
-      `${name} is "${given}" but should be a whole number from ${lowest} to ${highest}.`,
-    )
-  }
-
-  const url = (name: string, protocols: string[], secret = false) => {
-    const given = text(name)
-    if (given === undefined) return undefined
-    if (URL.canParse(given) && protocols.includes(new URL(given).protocol)) return given
-    const shown = secret ? '(not shown: it may hold a password)' : `"${given}"`
-    throw new OperatorError(
-      `${name} is ${shown} but should be an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}.`,
-    )
-  }
-
   return {
-    port: number('PORT', 3000, 0, 65_535),
-    host: text('HOST') ?? '127.0.0.1',
-    dataDir: resolve(text('DATA_DIR') ?? './data'),
-    databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:'], true),
-    anonKey: anonKey(text('ANON_KEY')),
-    webhookUrl: url('WEBHOOK_URL', ['http:', 'https:']),
-    webhookSecret: webhookSecret(text('WEBHOOK_SECRET')),
-    rateLimitPerMinute: number('RATE_LIMIT_PER_MINUTE', 30, 0, 1_000_000),
-    trustProxy: trustProxy(text('TRUST_PROXY')),
-    siteUrl: url('VITE_SITE_URL', ['http:', 'https:']),
+    port: number(environment, 'PORT', 3000, 65_535),
+    host: environment['HOST'] || '127.0.0.1',
+    dataDir: resolve(environment['DATA_DIR'] || './data'),
+    databaseUrl: address(environment, 'DATABASE_URL', databaseProtocols),
+    anonKey: key(environment, 'ANON_KEY'),
+    webhookUrl: address(environment, 'WEBHOOK_URL', webProtocols),
+    webhookSecret: webhookSecret(environment['WEBHOOK_SECRET'] || undefined),
+    rateLimitPerMinute: number(environment, 'RATE_LIMIT_PER_MINUTE', 30, 1_000_000),
+    trustProxy: trustProxy(environment['TRUST_PROXY'] || undefined),
+    siteUrl: address(environment, 'VITE_SITE_URL', webProtocols),
   }
 }
 
-function anonKey(given = 'public-anon-key') {
+/**
+ * Reads and checks the settings of the page for the hosted way.
+ *
+ * @throws {OperatorError} for the first that cannot be used.
+ */
+export function readPageSettings(environment: Environment): PageSettings {
+  return {
+    backendUrl: address(environment, 'VITE_SUPABASE_URL', webProtocols) ?? null,
+    anonKey: key(environment, 'VITE_SUPABASE_ANON_KEY'),
+    webhookUrl: address(environment, 'VITE_WEBHOOK_URL', webProtocols) ?? null,
+    siteUrl: address(environment, 'VITE_SITE_URL', webProtocols),
+  }
+}
+
+function number(environment: Environment, name: string, fallback: number, highest: number) {
+  const given = environment[name]
+  if (!given) return fallback
+  const value = /^\d+$/.test(given) ? Number(given) : Number.NaN
+  if (value <= highest) return value
+  throw new OperatorError(`${name} is "${given}" but should be a whole number from 0 to ${highest}.`)
+}
+
+function address(environment: Environment, name: string, protocols: readonly string[]) {
+  const given = environment[name]
+  if (!given) return undefined
+  if (URL.canParse(given) && protocols.includes(new URL(given).protocol)) return given
+  const shown = protocols === databaseProtocols ? '(not shown: it may hold a password)' : `"${given}"`
+  const expected = protocols.map((protocol) => `${protocol}//`).join(' or ')
+  throw new OperatorError(`${name} is ${shown} but should be an address that begins with ${expected}.`)
+}
+
+function key(environment: Environment, name: string) {
+  const given = environment[name] || 'public-anon-key'
   // It travels in a header and stands in the page.
   if (/^[\x21-\x7e]+$/.test(given)) return given
-  throw new OperatorError(`ANON_KEY is "${given}" but should be letters, digits and signs without spaces.`)
+  throw new OperatorError(`${name} is "${given}" but should be letters, digits and signs without spaces.`)
 }
 
 function webhookSecret(given: string | undefined) {
@@ -94,8 +117,8 @@ function trustProxy(given: string | undefined): Settings['trustProxy'] {
 }
 
 function isAddressRange(range: string) {
-  const [address = '', bits, ...rest] = range.split('/')
-  const version = isIP(address)
+  const [start = '', bits, ...rest] = range.split('/')
+  const version = isIP(start)
   if (version === 0 || rest.length > 0) return false
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
 }

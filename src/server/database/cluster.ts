@@ -42,6 +42,11 @@ export async function ensureCluster(dataDir: string): Promise<Cluster> {
       'The embedded database needs Unix sockets, which Node.js has not on Windows: run this in WSL, or set DATABASE_URL.',
     )
   }
+  if (/["$`\\\n]/.test(dataDir)) {
+    throw new OperatorError(
+      `DATA_DIR is ${JSON.stringify(dataDir)} but should hold none of " $ \` \\, which PostgreSQL's programs do not quote.`,
+    )
+  }
   const socket = join(dataDir, socketName)
   if (Buffer.byteLength(socket) > longestSocketPath) {
     throw new OperatorError(
@@ -77,7 +82,7 @@ async function createDirectory(dataDir: string) {
     if (account) await chown(dataDir, account.uid, account.gid)
   } catch (cause) {
     throw new OperatorError(
-      `DATA_DIR is "${dataDir}", which cannot be created (${codeOf(cause)}): name a directory that this user may write to.`,
+      `DATA_DIR is "${dataDir}", which cannot be used (${codeOf(cause)}): name a directory, or a place for one, that this user may write to.`,
       { cause },
     )
   }
@@ -159,33 +164,36 @@ async function start(dataDir: string, socket: string) {
 
   const deadline = Date.now() + startTimeout
   for (;;) {
+    const logged = (await readLog(dataDir)).length
     try {
       await pgCtl(dataDir, 'start', '-t', String(startTimeout / 1000), '-o', options.join(' '))
       return true
     } catch (error) {
       // Another start was faster, or the last server's processes are still on their way out.
       if (await accepts(socket)) return false
-      if (Date.now() > deadline || !(await isBusy(dataDir))) throw await startFailure(dataDir, error)
+      const news = (await readLog(dataDir)).slice(logged)
+      if (Date.now() > deadline || !busy.test(news)) throw startFailure(dataDir, news, error)
       await wait(200)
     }
   }
 }
 
-/** Whether a server that is starting or going down keeps this one from starting. */
-async function isBusy(dataDir: string) {
-  const lastLines = (await readFile(join(dataDir, 'postgres.log'), 'utf8').catch(() => '')).slice(-2000)
-  const failure = lastLines.split('\n').findLast((line) => line.includes('FATAL:'))
-  return failure !== undefined && /lock file .* already exists|pre-existing shared memory block/.test(failure)
+/** What PostgreSQL says where another of its servers is just starting or going down on the same directory. */
+const busy = /FATAL: .*(lock file .* already exists|pre-existing shared memory block)/
+
+async function readLog(dataDir: string) {
+  return readFile(join(dataDir, 'postgres.log'), 'utf8').catch(() => '')
 }
 
-async function startFailure(dataDir: string, cause: unknown) {
-  const log = join(dataDir, 'postgres.log')
-  const lines = (await readFile(log, 'utf8').catch(() => '')).trimEnd().split('\n')
-  const reason = lines.findLast((line) => /FATAL:|PANIC:/.test(line)) ?? String(lines.at(-1))
-  return new OperatorError(
-    `The database under DATA_DIR did not start; its last word, in ${log}, is: ${reason.replace(/^.*?(FATAL|PANIC): +/, '')}`,
-    { cause },
-  )
+/** @param news What the log holds of this start. */
+function startFailure(dataDir: string, news: string, cause: unknown) {
+  const reason = news.split('\n').findLast((line) => /FATAL:|PANIC:/.test(line))
+  return reason === undefined
+    ? cause
+    : new OperatorError(
+        `The database did not start; in ${join(dataDir, 'postgres.log')} it says: ${reason.replace(/^.*?(FATAL|PANIC): +/, '')}`,
+        { cause },
+      )
 }
 
 async function pgCtl(dataDir: string, action: 'start' | 'stop', ...options: string[]) {

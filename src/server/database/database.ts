@@ -31,10 +31,11 @@ export interface OpenOptions {
   migrations?: string
 }
 
-/** Any number that no other program's advisory lock on this database is likely to use. */
+/** Any numbers that no other program's advisory locks on this database are likely to use. */
 const holderLock = 5_610_742
-/** How long a holder that is just going down is waited for. */
-const holderTimeout = 3_000
+const usersLock = 5_610_743
+/** Milliseconds that somebody who is just leaving is waited for. */
+const patience = 3_000
 const retryPause = 250
 
 /**
@@ -108,16 +109,19 @@ function connectTo(connect: (options: ConnectionOptions) => Sql): Connections {
   }
 }
 
-async function prepare({ owner }: Connections, { migrations = 'supabase/migrations' }: OpenOptions) {
+async function prepare({ owner, anon }: Connections, { migrations = 'supabase/migrations' }: OpenOptions) {
   await migrate(owner, migrations)
+  // What would otherwise be found out by the first visitor.
+  await anon`select 1`
 }
 
 function unreachable(error: unknown, description: string) {
   if (!(error instanceof Error) || !('code' in error)) return error
-  // Class 28: refused; 3D000: no such database; the rest are the network's and the driver's.
-  if (!/^(28|3D000|E[A-Z]+$|CONNECT)/.test(String(error.code))) return error
+  // Class 08: not understood, as by a pooler; 28: refused; 3D000: no such database; 42704: an unknown parameter
+  // in the address; the rest are the network's and the driver's.
+  if (!/^(08|28|3D000|42704|E[A-Z_]+$|CONNECT)/.test(String(error.code))) return error
   return new OperatorError(
-    `The ${description}, which DATABASE_URL names, cannot be used (${error.message}): check its address, user and password, and that it runs.`,
+    `The ${description}, which DATABASE_URL names, cannot be used (${error.message}): check its address, parameters, user and password, and that it runs.`,
     { cause: error },
   )
 }
@@ -127,22 +131,22 @@ async function end({ owner, anon }: Connections) {
 }
 
 /**
- * Runs the embedded database until the returned function is called, which stops it unless somebody else
- * uses it. The holder's lock is held by a connection and so dies with this process.
+ * Runs the embedded database until the returned function is called, which stops it unless somebody else uses
+ * it. For a holder, it is started again whenever it dies.
  */
 async function keepRunning(dataDir: string, { holder, onEvent = () => {} }: OpenOptions) {
   const released = new AbortController()
   let recovering: Promise<void> | undefined
   let cluster: Cluster
-  let lock: Sql | undefined
+  let place: Sql | undefined
 
-  const hold = async (name: string) => {
-    for (const deadline = Date.now() + 2 * holderTimeout; ;) {
+  const take = async () => {
+    for (const deadline = Date.now() + 2 * patience; ;) {
       cluster = await ensureCluster(dataDir)
       try {
-        lock = await takeLock(dataDir, name, () => {
-          lock = undefined
-          if (!released.signal.aborted) recovering ??= recover(name)
+        place = await takePlace(dataDir, holder, () => {
+          place = undefined
+          if (holder !== undefined && !released.signal.aborted) recovering ??= recover()
         })
         return
       } catch (error) {
@@ -153,11 +157,11 @@ async function keepRunning(dataDir: string, { holder, onEvent = () => {} }: Open
     }
   }
 
-  const recover = async (name: string) => {
+  const recover = async () => {
     onEvent('the database was lost; starting it again')
     while (!released.signal.aborted) {
       try {
-        await hold(name)
+        await take()
         onEvent('the database is back')
         break
       } catch (error) {
@@ -168,49 +172,45 @@ async function keepRunning(dataDir: string, { holder, onEvent = () => {} }: Open
     recovering = undefined
   }
 
-  if (holder === undefined) cluster = await ensureCluster(dataDir)
-  else await hold(holder)
-
+  await take()
   return async () => {
     released.abort()
     await recovering
-    if (holder === undefined && cluster.started) {
-      // Somebody who came meanwhile keeps it.
-      lock = await takeLock(dataDir, 'a command', () => {}, 0).catch(() => undefined)
-    }
-    if (lock === undefined) return
-    const stopped = cluster.stop()
-    await Promise.all([stopped, lock.end({ timeout: 5 })])
+    if (place === undefined) return
+    const alone = await leavePlace(place)
+    // The lock is kept until the database is down, so that whoever comes now waits and then starts it again.
+    await Promise.all([alone ? cluster.stop() : undefined, place.end({ timeout: 5 })])
   }
 }
 
 /**
- * Takes the lock of the one server that holds this database.
+ * Takes a place at the embedded database, on a connection of its own, with which it ends: a shared lock, and
+ * for the one server that holds the database another.
  *
- * @param onLost Called when the lock is gone because its connection is.
- * @param patience Milliseconds to wait for another holder.
+ * @param onLost Called when the place is gone because its connection is.
  * @throws {OperatorError} naming the holder, where there is another.
  */
-async function takeLock(dataDir: string, name: string, onLost: () => void, patience = holderTimeout) {
-  let held = false
+async function takePlace(dataDir: string, holder: string | undefined, onLost: () => void) {
+  let taken = false
   const sql = postgres(
     onSocket(dataDir, {
       ...common,
       max: 1,
       max_lifetime: null,
-      connection: { application_name: name.slice(0, 63), lock_timeout: Math.max(patience, 1) },
+      connection: { application_name: (holder ?? 'a command').slice(0, 63), lock_timeout: patience },
       onclose: () => {
-        if (held) onLost()
-        held = false
+        if (taken) onLost()
+        taken = false
       },
     }),
   )
   try {
-    await sql`select pg_advisory_lock(${holderLock})`
-    held = true
+    await sql`select pg_advisory_lock_shared(${usersLock})`
+    if (holder !== undefined) await sql`select pg_advisory_lock(${holderLock})`
+    taken = true
     return sql
   } catch (error) {
-    const refused = error instanceof postgres.PostgresError && error.code === '55P03'
+    const refused = holder !== undefined && error instanceof postgres.PostgresError && error.code === '55P03'
     const [other] = refused
       ? await sql<{ name: string }[]>`
           select application_name as name from pg_stat_activity
@@ -221,5 +221,17 @@ async function takeLock(dataDir: string, name: string, onLost: () => void, patie
     throw new OperatorError(
       `DATA_DIR is "${dataDir}", which is in use by ${other?.name ?? 'another server'}: stop that one, or give this one another DATA_DIR.`,
     )
+  }
+}
+
+/** Gives up the place; tells whether nobody else has one, and then keeps others from taking one. */
+async function leavePlace(sql: Sql) {
+  try {
+    await sql`select pg_advisory_unlock_shared(${usersLock})`
+    const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${usersLock}) as alone`
+    return row?.alone === true
+  } catch {
+    // The database is gone already: there is nothing to stop.
+    return false
   }
 }

@@ -15,6 +15,8 @@ export interface SentRows {
   /** The JSON text of one object or of an array of objects. */
   json: string
   isArray: boolean
+  /** How many rows it holds, as far as can be told without reading them. */
+  count: number
   columns: readonly TableColumn[]
   /** Whether a value that one row of several lacks becomes the column's default; otherwise null. */
   missingAsDefault: boolean
@@ -22,7 +24,7 @@ export interface SentRows {
 
 /** One whole application as rows to insert. */
 export function rowsOf(application: Application): SentRows {
-  return { json: JSON.stringify(application), isArray: false, columns, missingAsDefault: false }
+  return { json: JSON.stringify(application), isArray: false, count: 1, columns, missingAsDefault: false }
 }
 
 /**

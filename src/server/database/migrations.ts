@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Sql, TransactionSql } from 'postgres'
+import postgres, { type Sql, type TransactionSql } from 'postgres'
 
 import { OperatorError } from '../operator-error.ts'
 
@@ -21,28 +21,40 @@ const migrationLock = 5_610_741
  */
 export async function migrate(sql: Sql, directory: string): Promise<void> {
   const files = (await readdir(directory)).filter((file) => file.endsWith('.sql')).toSorted()
-  await sql.begin(async (transaction) => {
-    await transaction`select pg_advisory_xact_lock(${migrationLock})`
-    await createRoles(transaction)
-    await transaction.unsafe(`
+  await sql
+    .begin((transaction) => apply(transaction, directory, files))
+    .catch(async (cause: unknown) => {
+      if (!(cause instanceof postgres.PostgresError) || cause.code !== '42501') throw cause
+      const [row] = await sql<{ user: string; database: string }[]>`
+        select quote_ident(current_user) as user, quote_ident(current_database()) as database`
+      throw new OperatorError(
+        `The user of DATABASE_URL may not set up the schema (${cause.message}); an administrator has to run once: grant create on database ${row?.database} to ${row?.user}; grant create on schema public to ${row?.user};`,
+        { cause },
+      )
+    })
+}
+
+async function apply(transaction: TransactionSql, directory: string, files: string[]) {
+  await transaction`select pg_advisory_xact_lock(${migrationLock})`
+  await createRoles(transaction)
+  await transaction.unsafe(`
       create schema if not exists supabase_migrations;
       create table if not exists supabase_migrations.schema_migrations (version text not null primary key);
       alter table supabase_migrations.schema_migrations add column if not exists statements text[];
       alter table supabase_migrations.schema_migrations add column if not exists name text;
     `)
-    const applied = await transaction<{ version: string }[]>`
+  const applied = await transaction<{ version: string }[]>`
       select version from supabase_migrations.schema_migrations`
-    const known = new Set(applied.map(({ version }) => version))
-    for (const file of files) {
-      const [, version = '', name = ''] = /^(\d+)_(.*)\.sql$/.exec(file) ?? []
-      if (known.has(version)) continue
-      const statements = await readFile(join(directory, file), 'utf8')
-      await transaction.unsafe(statements)
-      await transaction`
+  const known = new Set(applied.map(({ version }) => version))
+  for (const file of files) {
+    const [, version = '', name = ''] = /^(\d+)_(.*)\.sql$/.exec(file) ?? []
+    if (known.has(version)) continue
+    const statements = await readFile(join(directory, file), 'utf8')
+    await transaction.unsafe(statements)
+    await transaction`
         insert into supabase_migrations.schema_migrations (version, name, statements)
         values (${version}, ${name}, array[${statements}]::text[])`
-    }
-  })
+  }
 }
 
 async function createRoles(transaction: TransactionSql) {

@@ -6,7 +6,7 @@ import fastify, {
   LogController,
   type FastifyInstance,
   type FastifyRequest,
-  type FastifyServerOptions,
+  type FastifyBaseLogger,
 } from 'fastify'
 
 import type { Database } from '../database/database.ts'
@@ -21,7 +21,8 @@ export interface AppOptions {
   database: Pick<Database, 'anon'>
   /** Called after applications were stored. */
   onStored?: () => void
-  logger?: FastifyServerOptions['logger']
+  /** Where requests are logged; nowhere unless given. */
+  log?: FastifyBaseLogger
 }
 
 /** What a visitor may take of the server; times in milliseconds. */
@@ -35,16 +36,12 @@ const limits = {
 }
 
 /** The HTTP server of the self-hosted way: the page, the form's native post, and the data interface. */
-export async function createApp({
-  settings,
-  database,
-  onStored,
-  logger = false,
-}: AppOptions): Promise<FastifyInstance> {
+export async function createApp({ settings, database, onStored, log }: AppOptions): Promise<FastifyInstance> {
   const { trustProxy, rateLimitPerMinute } = settings
   const app = fastify({
     ...limits,
-    logger,
+    ...(log === undefined ? {} : { loggerInstance: log }),
+    routerOptions: { ignoreTrailingSlash: true },
     // Its own two lines a request hold addresses, and whatever stands behind a question mark.
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
@@ -59,8 +56,11 @@ export async function createApp({
       ? undefined
       : app.createRateLimit({ max: rateLimitPerMinute, timeWindow: 60_000 })
   const insert = async (request: FastifyRequest, rows: SentRows) => {
-    const use = await allowance?.(request)
-    if (use?.isAllowed === false && use.isExceeded) throw tooMany(use.ttlInSeconds)
+    // One for each row: an array must not be a way around the limit.
+    for (let row = 0; allowance && row < rows.count; row += 1) {
+      const use = await allowance(request)
+      if (!use.isAllowed && use.isExceeded) throw tooMany(use.ttlInSeconds)
+    }
     const count = await insertApplications(database.anon, rows)
     onStored?.()
     return count
@@ -96,6 +96,7 @@ export async function createApp({
         methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
         exposedHeaders: ['Content-Range', 'Retry-After'],
         maxAge: 3600,
+        strictPreflight: false,
       })
       await rest.register(dataInterface, { anonKey: settings.anonKey, insert })
     },

@@ -205,7 +205,7 @@ test('the database itself denies what the interface does not ask for', async () 
 test.each([
   ['GET', '/rest/v1/', 404, 'PGRST125'],
   ['GET', '/rest/v1/other', 404, 'PGRST205'],
-  ['POST', '/rest/v1/rpc/anything', 404, 'PGRST125'],
+  ['POST', '/rest/v1/rpc/anything', 404, 'PGRST202'],
   ['PROPFIND', `/rest/v1/${table}`, 405, 'PGRST117'],
 ])('%s %s is answered in the same shape', async (method, path, status, code) => {
   const answer = await fetch(origin + path, { method, headers: { apikey: key } })

@@ -34,10 +34,12 @@ export async function dataInterface(app: FastifyInstance, { anonKey, insert }: D
   app.post(`/${table}`, async (request, reply) => {
     const preferences = String(request.headers.prefer ?? '')
     refuseReading(preferences)
+    refuseOtherSchema(request)
     const rows = sentRows(request, /\bmissing=default\b/.test(preferences))
-    const count = rows === undefined ? 0 : await insert(request, rows)
-    if (/\breturn=minimal\b/.test(preferences)) void reply.header('preference-applied', 'return=minimal')
-    void reply.header('content-range', /\bcount=\w+\b/.test(preferences) ? `*/${count}` : '*/*')
+    const count = rows.count === 0 ? 0 : await insert(request, rows)
+    const applied: string[] = preferences.match(/\b(return=minimal|missing=default|count=exact)\b/g) ?? []
+    if (applied.length > 0) void reply.header('preference-applied', applied.join(', '))
+    void reply.header('content-range', applied.includes('count=exact') ? `*/${count}` : '*/*')
     return reply.code(201).send()
   })
 
@@ -54,6 +56,7 @@ function answerError(error: InterfaceError, request: FastifyRequest, reply: Fast
   if (error.status >= 500) request.log.error({ err: error.cause ?? error }, 'the data interface failed')
   const { code, message, details, hint, retryAfter } = error
   if (retryAfter !== undefined) void reply.header('retry-after', retryAfter)
+  if (error.status === 401) void reply.header('www-authenticate', 'Bearer')
   void reply.code(error.status).type('application/json; charset=utf-8')
   return reply.send(JSON.stringify({ code, message, details, hint }))
 }
@@ -86,6 +89,18 @@ function refuseReading(preferences: string) {
   if (/\breturn=(representation|headers-only)\b|\bresolution=/.test(preferences)) throw permissionDenied()
 }
 
+function refuseOtherSchema({ headers }: FastifyRequest) {
+  const schema = String(headers['content-profile'] ?? 'public')
+  if (schema === 'public') return
+  throw new InterfaceError(
+    406,
+    'PGRST106',
+    `Invalid schema: ${schema}`,
+    null,
+    'Only the following schemas are exposed: public',
+  )
+}
+
 function permissionDenied() {
   return new InterfaceError(401, '42501', `permission denied for table ${table}`)
 }
@@ -93,6 +108,14 @@ function permissionDenied() {
 function notFound({ method, url }: FastifyRequest) {
   const [, resource = ''] = /^\/rest\/v1\/([^/?]+)\/?(?:\?|$)/.exec(url) ?? []
   if (resource === table) return new InterfaceError(405, 'PGRST117', `Unsupported HTTP method: ${method}`)
+  const [, called] = /^\/rest\/v1\/rpc\/([^/?]+)/.exec(url) ?? []
+  if (called !== undefined) {
+    return new InterfaceError(
+      404,
+      'PGRST202',
+      `Could not find the function public.${called} in the schema cache`,
+    )
+  }
   if (resource === '') return new InterfaceError(404, 'PGRST125', 'Invalid path specified in request URL')
   return new InterfaceError(
     404,
@@ -101,20 +124,31 @@ function notFound({ method, url }: FastifyRequest) {
   )
 }
 
-/** What a request asks to insert; nothing where it holds no row. */
-function sentRows(request: FastifyRequest, missingAsDefault: boolean): SentRows | undefined {
+/** What a request asks to insert. */
+function sentRows(request: FastifyRequest, missingAsDefault: boolean): SentRows {
   const type = (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/json') {
     throw new InterfaceError(400, 'PGRST102', `Content-Type not acceptable: ${type}`)
   }
   const json = decode(request.body)
+  const named = columnsParameter(request)
+  if (named !== undefined) {
+    // Which columns to take is said: PostgreSQL alone reads the body.
+    const isArray = !json.trimStart().startsWith('{')
+    const count = isArray ? json.split('{').length - 1 || 1 : 1
+    return { json, isArray, count, columns: known(named), missingAsDefault }
+  }
   const value = parse(json)
   const isArray = Array.isArray(value)
-  const rows: unknown[] = isArray ? value : [value]
-  const named = columnsParameter(request)
-  // PostgREST takes a body that is no object for no rows at all.
-  if (rows.length === 0 || (!isArray && !isObject(value))) return undefined
-  return { json, isArray, columns: known(named ?? keysOf(rows)), missingAsDefault }
+  // PostgREST takes a body that is neither object nor array for no rows at all.
+  const rows: unknown[] = isArray ? value : isObject(value) ? [value] : []
+  return {
+    json,
+    isArray,
+    count: rows.length,
+    columns: rows.length === 0 ? [] : known(keysOf(rows)),
+    missingAsDefault,
+  }
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -1,0 +1,166 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { brotliCompressSync } from 'node:zlib'
+import lighthouse from 'lighthouse'
+import { chromium, type Browser } from 'playwright-core'
+
+import { chromiumArguments, ensureChromium, launchChromium } from '../testing/browser.ts'
+import { startServer, temporaryDirectory } from '../testing/server.ts'
+import { median, printTable, spread } from './table.ts'
+
+const rounds = 11
+const lighthouseRounds = 3
+
+interface Paint {
+  bytes: number
+  requests: number
+  firstPaint: number
+  largestPaint: number
+}
+
+/** Serves the floor page as well as a page can be served. */
+async function serveFloor() {
+  const page = brotliCompressSync(readFileSync('bench/floor/index.html'))
+  const server = createServer((_request, response) => {
+    response
+      .writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-encoding': 'br' })
+      .end(page)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() }
+}
+
+/** Opens the page as on a slow phone: 150 ms round trip, 1.6 Mbit/s, a processor four times slower. */
+async function paint(browser: Browser, url: string): Promise<Paint> {
+  const page = await browser.newPage({ viewport: { width: 412, height: 823 } })
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send('Network.enable')
+  await devtools.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: 150,
+    downloadThroughput: (1.6 * 1024 * 1024) / 8,
+    uploadThroughput: (750 * 1024) / 8,
+  })
+  await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 })
+  let bytes = 0
+  let requests = 0
+  devtools.on('Network.loadingFinished', ({ encodedDataLength }) => {
+    bytes += encodedDataLength
+    requests += 1
+  })
+  await page.goto(url, { waitUntil: 'networkidle' })
+  const [firstPaint, largestPaint] = await page.evaluate(
+    () =>
+      new Promise<[number, number]>((resolve) => {
+        const [first] = performance.getEntriesByName('first-contentful-paint')
+        new PerformanceObserver((list) => {
+          resolve([first?.startTime ?? Number.NaN, list.getEntries().at(-1)?.startTime ?? Number.NaN])
+        }).observe({ type: 'largest-contentful-paint', buffered: true })
+      }),
+  )
+  await page.close()
+  return { bytes, requests, firstPaint, largestPaint }
+}
+
+/** Lighthouse's own run: mobile, throttling simulated. */
+async function audit(port: number, url: string) {
+  const result = await lighthouse(url, { port, output: 'json', logLevel: 'error' })
+  if (!result) throw new Error('Lighthouse gave no result')
+  const { categories, audits } = result.lhr
+  const figure = (name: string) => audits[name]?.numericValue ?? Number.NaN
+  return {
+    scores: ['performance', 'accessibility', 'best-practices', 'seo'].map((name) =>
+      Math.round((categories[name]?.score ?? 0) * 100),
+    ),
+    firstPaint: figure('first-contentful-paint'),
+    largestPaint: figure('largest-contentful-paint'),
+    blocking: figure('total-blocking-time'),
+    shift: figure('cumulative-layout-shift'),
+    failed: Object.values(audits)
+      .filter(({ score, scoreDisplayMode }) => scoreDisplayMode === 'binary' && score === 0)
+      .map(({ id }) => id),
+  }
+}
+
+/** Bytes and paint of the page, against a hand-written page without any framework. */
+export async function benchPage(): Promise<void> {
+  const directory = await temporaryDirectory()
+  const server = await startServer({ DATA_DIR: directory.path })
+  const floor = await serveFloor()
+  const lines = [
+    { name: 'the page', url: `${server.origin}/` },
+    { name: 'the floor', url: `${floor.origin}/` },
+  ]
+
+  const executablePath = ensureChromium()
+  const browser = await launchChromium(executablePath)
+  const paints = lines.map((): Paint[] => [])
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [index, { url }] of lines.entries()) {
+      const measured = await paint(browser, url)
+      // The first round warms up.
+      if (round > 0) paints[index]?.push(measured)
+    }
+  }
+  await browser.close()
+  const of = (index: number, figure: keyof Paint) => (paints[index] ?? []).map((measured) => measured[figure])
+  const ratio = (index: number, figure: 'firstPaint' | 'largestPaint') =>
+    (median(of(index, figure)) / median(of(1, figure))).toFixed(2)
+  printTable(
+    `First visit in Chromium: 150 ms round trip, 1.6 Mbit/s, 4x CPU (${rounds} rounds, in turns)`,
+    ['', 'bytes', 'requests', 'first paint, ms', 'to the floor', 'LCP, ms', 'to the floor'],
+    lines.map(({ name }, index) => [
+      name,
+      spread(of(index, 'bytes')),
+      spread(of(index, 'requests')),
+      spread(of(index, 'firstPaint')),
+      ratio(index, 'firstPaint'),
+      spread(of(index, 'largestPaint')),
+      ratio(index, 'largestPaint'),
+    ]),
+  )
+
+  // Lighthouse drives a browser that it can find at a port.
+  const port = 9_223
+  const driven = await chromium.launch({
+    executablePath,
+    args: [...chromiumArguments(), `--remote-debugging-port=${port}`],
+  })
+  const audits = lines.map((): Awaited<ReturnType<typeof audit>>[] => [])
+  for (let round = 0; round < lighthouseRounds; round += 1) {
+    for (const [index, { url }] of lines.entries()) audits[index]?.push(await audit(port, url))
+  }
+  await driven.close()
+  const figures = (index: number, figure: 'firstPaint' | 'largestPaint' | 'blocking' | 'shift') =>
+    (audits[index] ?? []).map((result) => result[figure])
+  printTable(
+    `Lighthouse, mobile, simulated (${lighthouseRounds} rounds, in turns)`,
+    [
+      '',
+      'performance, accessibility, best practices, SEO',
+      'FCP, ms',
+      'LCP, ms',
+      'LCP to the floor',
+      'blocking, ms',
+      'CLS',
+    ],
+    lines.map(({ name }, index) => [
+      name,
+      (audits[index]?.[0]?.scores ?? []).join(', '),
+      spread(figures(index, 'firstPaint')),
+      spread(figures(index, 'largestPaint')),
+      (median(figures(index, 'largestPaint')) / median(figures(1, 'largestPaint'))).toFixed(2),
+      spread(figures(index, 'blocking')),
+      spread(figures(index, 'shift'), 3),
+    ]),
+  )
+  const failed = new Set((audits[0] ?? []).flatMap((result) => result.failed))
+  if (failed.size > 0) console.log(`\nThe page failed: ${[...failed].join(', ')}.`)
+
+  floor.close()
+  await server.stop()
+  await directory.remove()
+}
