@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises'
@@ -197,6 +198,17 @@ test('SIGTERM: requests in flight are answered, the exit code is 0, and no proce
   await gone(pid)
   expect(await postmaster()).toBeUndefined()
   expect(await storedEmails()).toEqual([application.email])
+})
+
+test('SIGTERM while the server starts stops it in order', async () => {
+  const child = spawn(process.execPath, ['start.js'], {
+    env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...settings },
+  })
+  const exited = once(child, 'exit')
+  while ((await postmaster()) === undefined) await new Promise((resolve) => setImmediate(resolve))
+  child.kill('SIGTERM')
+  expect(await exited).toEqual([0, null])
+  expect(await postmaster()).toBeUndefined()
 })
 
 test('a second server on the same DATA_DIR is refused with a sentence and harms nothing', async () => {

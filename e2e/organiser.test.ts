@@ -1,6 +1,9 @@
+import { access } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { openDatabase } from '../src/server/database/database.ts'
 import { send } from '../testing/client.ts'
 import { anApplication } from '../testing/form.ts'
 import { startPostgres } from '../testing/postgres.ts'
@@ -96,6 +99,16 @@ test('the list shows how each delivery stands, and given-up ones are tried again
   expect(await list()).toMatch(/Webhook {7}1 try, next 2.*, last answer 500/)
   expect(await server.stop()).toBe(0)
   await receiver.close()
+})
+
+test('commands use the database beside each other: the last to end stops it', async () => {
+  const first = openDatabase({ dataDir: directory.path, databaseUrl: undefined })
+  const second = openDatabase({ dataDir: directory.path, databaseUrl: undefined })
+  const [one, two] = await Promise.all([first, second])
+  await one.close()
+  expect(await two.owner`select 1 as one`).toEqual([{ one: 1 }])
+  await two.close()
+  await expect(access(join(directory.path, '.s.PGSQL.5432'))).rejects.toThrow('ENOENT')
 })
 
 test('with DATABASE_URL the server and the commands use that database', async () => {

@@ -101,6 +101,10 @@ test('one address may send so many applications a minute, and is told when it ma
     const native = await fetch(origin, { method: 'POST', body: new URLSearchParams({ first_name: 'Ada' }) })
     expect(native.status).toBe(429)
     expect(await native.text()).toContain('Too many applications')
+    // An array is no way around the limit.
+    const rows = [anApplication(), anApplication()]
+    const several = await fetch(origin + path, { method: 'POST', headers: key, body: JSON.stringify(rows) })
+    expect(several.status).toBe(429)
     // Reading the page is not limited.
     expect((await fetch(origin)).status).toBe(200)
   })

@@ -213,6 +213,27 @@ test.each([
   expect(await answer.json()).toMatchObject({ code })
 })
 
+test('another schema is refused', async () => {
+  const answer = await post('{}', { 'content-profile': 'private' })
+  expect(answer.status).toBe(406)
+  expect(await answer.json()).toMatchObject({ code: 'PGRST106' })
+})
+
+test.each([
+  ['"x"', '22023'],
+  ['{x', '22P02'],
+])('with the columns parameter the body %s is for PostgreSQL to read', async (body, code) => {
+  const answer = await post(body, {}, `${table}?columns=%22email%22`)
+  expect(answer.status).toBe(400)
+  expect(await answer.json()).toMatchObject({ code })
+})
+
+test('what was preferred and applied is said', async () => {
+  const answer = await post(JSON.stringify(anApplication()), { prefer: 'return=minimal,count=exact' })
+  expect(answer.headers.get('preference-applied')).toBe('return=minimal, count=exact')
+  expect(answer.headers.get('content-range')).toBe('*/1')
+})
+
 test('a browser on another origin may call', async () => {
   const preflight = await fetch(`${origin}/rest/v1/${table}`, {
     method: 'OPTIONS',
