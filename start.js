@@ -68,6 +68,8 @@ function build() {
   }
 }
 
+// React renders on the server by it too.
+process.env['NODE_ENV'] ??= 'production'
 process.chdir(import.meta.dirname)
 if (existsSync('.env')) process.loadEnvFile()
 const program = process.argv.splice(2, 1)[0] ?? 'server'

@@ -83,56 +83,60 @@ function devPage(): Plugin {
   }
 }
 
-export default defineConfig(({ mode }) => ({
-  base: './',
-  appType: 'custom',
-  plugins: [react(), pageScript(), inlineScript(), devPage()],
-  server: { proxy: { '/rest': 'http://127.0.0.1:3000' } },
-  builder: {
-    sharedConfigBuild: true,
-    sharedPlugins: true,
-    async buildApp(builder) {
-      const { client, server } = builder.environments
-      if (!client || !server) throw new Error('an environment is missing')
-      const settings = mode === selfHosted ? undefined : checkedSettings(mode)
-      await builder.build(client)
-      await builder.build(server)
-      if (settings) await writeStaticSite(settings)
-      await compressSite()
-      // Last, so that a build which was cut off counts as none.
-      await writeFile('dist/assets/complete', '')
-    },
-  },
-  environments: {
-    client: {
-      build: {
-        outDir: 'dist',
-        modulePreload: false,
-        rolldownOptions: { input: pageEntry },
+export default defineConfig(({ command, mode }) => {
+  // Whatever the caller's is: a test's would build React's development version into the page.
+  if (command === 'build') process.env.NODE_ENV = 'production'
+  return {
+    base: './',
+    appType: 'custom',
+    plugins: [react(), pageScript(), inlineScript(), devPage()],
+    server: { proxy: { '/rest': 'http://127.0.0.1:3000' } },
+    builder: {
+      sharedConfigBuild: true,
+      sharedPlugins: true,
+      async buildApp(builder) {
+        const { client, server } = builder.environments
+        if (!client || !server) throw new Error('an environment is missing')
+        const settings = mode === selfHosted ? undefined : checkedSettings(mode)
+        await builder.build(client)
+        await builder.build(server)
+        if (settings) await writeStaticSite(settings)
+        await compressSite()
+        // Last, so that a build which was cut off counts as none.
+        await writeFile('dist/assets/complete', '')
       },
     },
-    server: {
-      consumer: 'server',
-      resolve: { external: true },
-      build: {
-        outDir: 'build',
-        copyPublicDir: false,
-        cssMinify: true,
-        rolldownOptions: {
-          input: {
-            server: 'src/server/main.ts',
-            applications: 'src/cli/applications.ts',
-            webhooks: 'src/cli/webhooks.ts',
-            render: 'src/page/render.tsx',
+    environments: {
+      client: {
+        build: {
+          outDir: 'dist',
+          modulePreload: false,
+          rolldownOptions: { input: pageEntry },
+        },
+      },
+      server: {
+        consumer: 'server',
+        resolve: { external: true },
+        build: {
+          outDir: 'build',
+          copyPublicDir: false,
+          cssMinify: true,
+          rolldownOptions: {
+            input: {
+              server: 'src/server/main.ts',
+              applications: 'src/cli/applications.ts',
+              webhooks: 'src/cli/webhooks.ts',
+              render: 'src/page/render.tsx',
+            },
           },
         },
       },
     },
-  },
-  test: {
-    globalSetup: 'testing/setup.ts',
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    include: ['src/**/*.test.{ts,tsx}', 'e2e/**/*.test.ts'],
-  },
-}))
+    test: {
+      globalSetup: 'testing/setup.ts',
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      include: ['src/**/*.test.{ts,tsx}', 'e2e/**/*.test.ts'],
+    },
+  }
+})

@@ -1,9 +1,14 @@
 /** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page server growth`. */
+import { benchGrowth } from './growth.ts'
 import { benchPage } from './page.ts'
 import { benchServer } from './server.ts'
 import { describeMachine } from './table.ts'
 
-const parts: Record<string, () => Promise<void>> = { page: benchPage, server: benchServer }
+const parts: Record<string, () => Promise<void>> = {
+  page: benchPage,
+  server: benchServer,
+  growth: benchGrowth,
+}
 const chosen = process.argv.slice(2)
 const unknown = chosen.find((name) => !(name in parts))
 if (unknown !== undefined) {

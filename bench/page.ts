@@ -10,7 +10,7 @@ import { chromiumArguments, ensureChromium, launchChromium } from '../testing/br
 import { startServer, temporaryDirectory } from '../testing/server.ts'
 import { median, printTable, spread } from './table.ts'
 
-const rounds = 11
+const rounds = 21
 const lighthouseRounds = 3
 
 interface Paint {

@@ -7,8 +7,8 @@ import { startServer, temporaryDirectory } from '../testing/server.ts'
 import { insertLoad, type Load } from './load.ts'
 import { median, printTable, spread } from './table.ts'
 
-const rounds = 5
-const seconds = 4
+const rounds = 7
+const seconds = 3
 
 /** Starts the bare route as a process of its own. */
 async function startBareRoute(dataDir: string, table: string) {

@@ -1,6 +1,8 @@
-import { access } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { access, readFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { openDatabase } from '../src/server/database/database.ts'
@@ -77,6 +79,24 @@ test('an application is erased for good, after asking', async () => {
   expect(await list('--json')).not.toContain(id)
   const gone = await runCommand(['applications', '--delete', id, '--yes'], settings)
   expect(gone).toMatchObject({ code: 1, stderr: `There is no application ${id}.\n` })
+})
+
+test('an export shows its progress on the terminal, and nothing of it in the file', async () => {
+  const file = join(directory.path, 'export.csv')
+  // `script` gives the command a terminal, which here is only its standard error.
+  const shown = await promisify(execFile)(
+    'script',
+    [
+      '--quiet',
+      '--return',
+      '--command',
+      `${process.execPath} start.js applications --csv > ${file}`,
+      '/dev/null',
+    ],
+    { env: { ...process.env, ...settings } },
+  )
+  expect(shown.stdout).toContain('\r1 applications\r\n')
+  expect(await readFile(file, 'utf8')).toMatch(/^id,created_at(?!.*applications).*,true\r\n$/s)
 })
 
 test('the list shows how each delivery stands, and given-up ones are tried again when asked', async () => {

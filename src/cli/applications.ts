@@ -48,11 +48,24 @@ async function list(sql: Sql, { json, csv }: { json: boolean; csv: boolean }) {
     order by created_at desc, id desc`.cursor(500)
   const format = csv ? toCsv : json ? toJsonLines : toText
   try {
-    await pipeline(Readable.from(format(rows)), process.stdout, { end: false })
+    await pipeline(Readable.from(format(withProgress(rows))), process.stdout, { end: false })
   } catch (error) {
     // Whoever reads has read enough, as `head` does.
     if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) throw error
   }
+}
+
+/** Where the output goes elsewhere, a person at the terminal sees how far it is. */
+async function* withProgress(batches: AsyncIterable<StoredApplication[]>) {
+  const { stdout, stderr } = process
+  if (stdout.isTTY || !stderr.isTTY) return yield* batches
+  let count = 0
+  for await (const batch of batches) {
+    yield batch
+    count += batch.length
+    stderr.write(`\r${count.toLocaleString('en')} applications`)
+  }
+  stderr.write('\n')
 }
 
 async function erase(sql: Sql, id: string, yes: boolean) {

@@ -100,5 +100,7 @@ window.addEventListener('pageshow', ({ persisted }) => {
 if (outcome?.status === 'success') forgetDraft()
 else if (document.forms[0]) restoreDraft(document.forms[0])
 
-// After the first paint, which the script's download would otherwise delay.
-requestAnimationFrame(() => setTimeout(load))
+// After the first paint, which the script's download would otherwise delay; a page in the background, or a
+// browser that does not tell of its paint, need not wait for it.
+new PerformanceObserver(load).observe({ type: 'paint', buffered: true })
+setTimeout(load, 2_000)

@@ -1,3 +1,4 @@
+import { startTransition } from 'react'
 import { hydrateRoot } from 'react-dom/client'
 
 import { Page } from './Page.tsx'
@@ -6,4 +7,5 @@ import { readPageData } from './page-data.ts'
 // React expects the page as it was rendered; this box came after.
 document.getElementById('early-error')?.remove()
 const root = document.getElementById('page')
-if (root) hydrateRoot(root, <Page {...readPageData()} />)
+// As a transition, hydration is done in slices: on a slow phone it would otherwise hold up typing.
+if (root) startTransition(() => void hydrateRoot(root, <Page {...readPageData()} />))

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { negotiate } from '@fastify/accept-negotiator'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
@@ -51,8 +52,8 @@ export async function page(app: FastifyInstance, { settings, insert, assets = 'd
   app.get('/', (request, reply) => {
     void documentHeaders(reply, policy).header('etag', etag).header('vary', 'accept-encoding')
     if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send()
-    const encoding = ['br', 'gzip'].find((name) => String(request.headers['accept-encoding']).includes(name))
-    if (encoding) void reply.header('content-encoding', encoding)
+    const encoding = negotiate(String(request.headers['accept-encoding'] ?? ''), ['br', 'gzip'])
+    if (encoding !== null) void reply.header('content-encoding', encoding)
     return reply.send(encodings[encoding ?? 'identity'])
   })
 

@@ -1,0 +1,176 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import postgres, { type Sql } from 'postgres'
+
+import { send } from '../testing/client.ts'
+import { anApplication } from '../testing/form.ts'
+import { startReceiver } from '../testing/receiver.ts'
+import { startServer, temporaryDirectory } from '../testing/server.ts'
+import { insertLoad } from './load.ts'
+import { median, printTable, spread } from './table.ts'
+
+const rounds = 5
+const many = 1_000_000
+
+/** Stores so many applications as fast as the database can, all of them delivered. */
+async function fill(sql: Sql, count: number) {
+  await sql.unsafe(`
+    insert into public.retreat_applications
+      (first_name, last_name, email, phone, linkedin, company, paid_solution, team_size, reason, consent)
+    select 'Ada', 'Lovelace ' || n, 'ada.' || n || '@example.com', '+44 (20) 7946 0958', 'in/ada',
+      'Analytical Engines', 'travel', '3-10', 'To think. Without a screen. ' || n, true
+    from generate_series(1, ${count}) as n;
+    update private.webhook_outbox set attempts = 1, delivered_at = now(), next_attempt_at = null, last_status = 200`)
+  await sql`vacuum analyze`
+}
+
+/** Runs a command to its end: seconds to its first output, seconds in all, and the most megabytes it held. */
+async function measure(args: string[], dataDir: string) {
+  const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir }
+  const started = performance.now()
+  const child = spawn(process.execPath, ['start.js', ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  let first = Number.NaN
+  let most = 0
+  let lines = 0
+  for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+    if (Number.isNaN(first)) first = (performance.now() - started) / 1000
+    lines += chunk.toString('latin1').split('\n').length - 1
+    const [, kilobytes = '0'] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
+    most = Math.max(most, Number(kilobytes) / 1024)
+  }
+  if (child.exitCode === null) await once(child, 'exit')
+  return { first, all: (performance.now() - started) / 1000, most, lines }
+}
+
+/** Seconds from the command to the first answered page, then stops the server again. */
+async function startTime(dataDir: string) {
+  const started = performance.now()
+  const server = await startServer({ DATA_DIR: dataDir })
+  await fetch(server.origin)
+  const seconds = (performance.now() - started) / 1000
+  await server.stop()
+  return seconds
+}
+
+/** Milliseconds from an insert to its delivery, as the receiver sees it. */
+async function deliveryTimes(dataDir: string) {
+  const receiver = await startReceiver()
+  const server = await startServer({ DATA_DIR: dataDir, WEBHOOK_URL: receiver.origin })
+  // What the load before left is delivered first.
+  await server.printed('webhook delivered')
+  const times: number[] = []
+  for (let index = 0; index < 20; index += 1) {
+    const before = receiver.received.length
+    const started = performance.now()
+    await send(server.origin, anApplication({ email: `${randomUUID()}@example.com` }))
+    await receiver.count(before + 1)
+    times.push(performance.now() - started)
+  }
+  await server.stop()
+  await receiver.close()
+  return times
+}
+
+/** The same at 0 and at 1,000,000 applications: inserts, start, delivery, list and export. */
+export async function benchGrowth(): Promise<void> {
+  const empty = await temporaryDirectory()
+  const full = await temporaryDirectory()
+  const onEmptyDirectory = [await startTime(empty.path)]
+  await startTime(full.path)
+
+  const filling = await startServer({ DATA_DIR: full.path })
+  const sql = postgres({
+    host: full.path,
+    user: 'postgres',
+    database: 'postgres',
+    max: 1,
+    onnotice: () => {},
+  })
+  const started = performance.now()
+  await fill(sql, many)
+  console.log(
+    `\nFilled with ${many.toLocaleString('en')} in ${((performance.now() - started) / 1000).toFixed()} s.`,
+  )
+  await sql.end()
+  await filling.stop()
+
+  const sides = [
+    { name: 'empty', path: empty.path },
+    { name: many.toLocaleString('en'), path: full.path },
+  ]
+  const servers = await Promise.all(sides.map(({ path }) => startServer({ DATA_DIR: path })))
+  const rates = sides.map((): number[] => [])
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [index, server] of servers.entries()) {
+      const { perSecond } = await insertLoad(server.origin, 50, { duration: 4 })
+      // The first round warms up.
+      if (round > 0) rates[index]?.push(perSecond)
+    }
+  }
+  await Promise.all(servers.map((server) => server.stop()))
+  // What the load stored on the empty side goes, so that the other figures are of an empty table too.
+  const tidying = await startServer({ DATA_DIR: empty.path })
+  const tidy = postgres({
+    host: empty.path,
+    user: 'postgres',
+    database: 'postgres',
+    max: 1,
+    onnotice: () => {},
+  })
+  await tidy`truncate public.retreat_applications cascade`
+  await tidy`insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
+    values ('a', 'b', 'c', 'd', 'e', 'f', 'g', true)`
+  await tidy.end()
+  await tidying.stop()
+
+  const rows: string[][] = []
+  for (const [index, { name, path }] of sides.entries()) {
+    const ratio = median((rates[index] ?? []).map((rate, round) => rate / (rates[0]?.[round] ?? Number.NaN)))
+    const starts = [await startTime(path), await startTime(path), await startTime(path)]
+    rows.push([name, spread(rates[index] ?? []), ratio.toFixed(2), spread(starts, 2)])
+  }
+  printTable(
+    `Growth (${rounds} rounds of 4 s, in turns, 50 connections)`,
+    ['applications', 'inserts/s', 'to the empty table', 'start to first page, s'],
+    rows,
+  )
+  printTable('Start on an empty directory', ['', 's'], [['first start', spread(onEmptyDirectory, 2)]])
+
+  const commands: string[][] = []
+  for (const { name, path } of sides) {
+    for (const args of [['applications'], ['applications', '--csv'], ['webhooks']]) {
+      const { first, all, most, lines } = await measure(args, path)
+      commands.push([
+        name,
+        args.join(' '),
+        first.toFixed(2),
+        all.toFixed(2),
+        most.toFixed(),
+        lines.toLocaleString('en'),
+      ])
+    }
+  }
+  printTable(
+    'Commands, the database not running before',
+    ['applications', 'command', 'first output, s', 'all, s', 'memory, MB', 'lines'],
+    commands,
+  )
+
+  const deliveries: string[][] = []
+  for (const { name, path } of sides) {
+    // Everything but one is delivered: the figures are of the look-up, not of a queue.
+    const server = await startServer({ DATA_DIR: path })
+    const own = postgres({ host: path, user: 'postgres', database: 'postgres', max: 1, onnotice: () => {} })
+    await own`update private.webhook_outbox set next_attempt_at = null, delivered_at = now() where delivered_at is null`
+    await own`update private.webhook_outbox set next_attempt_at = now(), delivered_at = null
+      where application_id = (select application_id from private.webhook_outbox limit 1)`
+    await own.end()
+    await server.stop()
+    deliveries.push([name, spread(await deliveryTimes(path), 1)])
+  }
+  printTable('From insert to webhook', ['applications', 'ms'], deliveries)
+
+  await Promise.all([empty.remove(), full.remove()])
+}

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, expect } from 'vitest'
+
+import { anApplication, getForm } from '../testing/form.ts'
+import { startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
+import { hydrated, test } from '../testing/visitor.ts'
+
+const kilobyte = 1_000
+
+let server: RunningServer
+let cleanUp: () => Promise<void>
+
+beforeAll(async () => {
+  const directory = await temporaryDirectory()
+  server = await startServer({ DATA_DIR: directory.path })
+  cleanUp = async () => {
+    await server.stop()
+    await directory.remove()
+  }
+})
+
+afterAll(() => cleanUp())
+
+test('the page keeps its budgets: bytes, requests, and nobody else is asked', async ({ visitor }) => {
+  const transferred = new Map<string, { url: string; bytes: number }>()
+  const page = await visitor.open(server.origin, {}, async (opened) => {
+    const devtools = await opened.context().newCDPSession(opened)
+    await devtools.send('Network.enable')
+    devtools.on('Network.requestWillBeSent', ({ requestId, request }) => {
+      // What is sent counts too: the body of the insert.
+      transferred.set(requestId, { url: request.url, bytes: request.postData?.length ?? 0 })
+    })
+    devtools.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+      const one = transferred.get(requestId)
+      if (one) one.bytes += encodedDataLength
+    })
+  })
+  await page.waitForLoadState('networkidle')
+  await hydrated(page)
+  const all = () => [...transferred.values()].filter(({ url }) => !url.startsWith('data:'))
+  const total = () => all().reduce((sum, { bytes }) => sum + bytes, 0)
+  const document = all().find(({ url }) => url === `${server.origin}/`)
+  console.log(
+    `document ${document?.bytes} bytes; to network idle ${total()} bytes in ${all().length} requests`,
+  )
+  expect(document?.bytes).toBeGreaterThan(kilobyte)
+  expect(document?.bytes).toBeLessThanOrEqual(12 * kilobyte)
+  expect(total()).toBeLessThanOrEqual(75 * kilobyte)
+  expect(all().length).toBeLessThanOrEqual(3)
+
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.button.click()
+  await form.success.waitFor()
+  console.log(`through a completed send ${total()} bytes`)
+  expect(total()).toBeLessThanOrEqual(80 * kilobyte)
+  expect(all().filter(({ url }) => !url.startsWith(server.origin))).toEqual([])
+})
+
+test('the document can be read and filled before any script has come', async ({ visitor }) => {
+  const application = anApplication()
+  const page = await visitor.open(server.origin, {}, (opened) => opened.route('**/assets/**', () => {}))
+  await getForm(page).fill(application)
+  const { consent, ...answers } = application
+  expect(consent).toBe(true)
+  expect(await getForm(page).answers()).toMatchObject(answers)
+  expect(await page.locator('script[src], link[rel=stylesheet]').count()).toBeLessThanOrEqual(1)
+})
+
+test('the script is asked for after the first paint', async ({ visitor }) => {
+  const page = await visitor.open(server.origin)
+  await hydrated(page)
+  const [paint, script] = await page.evaluate(() => [
+    performance.getEntriesByName('first-paint')[0]?.startTime,
+    performance.getEntriesByType('resource').find(({ name }) => name.includes('/assets/'))?.startTime,
+  ])
+  expect(paint).toBeGreaterThan(0)
+  expect(script).toBeGreaterThanOrEqual(paint ?? Infinity)
+})
+
+test('hydration keeps what was typed, warns of nothing and moves nothing; nor do the boxes', async ({
+  visitor,
+}) => {
+  visitor.expects(/Failed to load resource/)
+  const page = await visitor.open(server.origin, { viewport: { width: 360, height: 640 } }, (opened) =>
+    opened.addInitScript(() => {
+      Object.assign(window, { shifts: [] })
+      new PerformanceObserver((list) => {
+        Reflect.get(window, 'shifts').push(...list.getEntries().map((entry) => Reflect.get(entry, 'value')))
+      }).observe({ type: 'layout-shift', buffered: true })
+    }),
+  )
+  const form = getForm(page)
+  await form.firstName.fill('Ada')
+  await hydrated(page)
+  expect(await form.firstName.inputValue()).toBe('Ada')
+  await page.route('**/rest/v1/**', (route) =>
+    route.fulfill({ status: 400, json: { message: 'No. '.repeat(200) } }),
+  )
+  await form.fill(anApplication())
+  await form.button.click()
+  await form.failure.waitFor()
+  await page.unroute('**/rest/v1/**')
+  await form.button.click()
+  await form.success.waitFor()
+  expect(await page.evaluate(() => Reflect.get(window, 'shifts') as number[])).toEqual([])
+})
+
+test('what is sent is compressed, and kept or asked for again as it should be', async () => {
+  const encodings = ['br', 'gzip'] as const
+  for (const encoding of encodings) {
+    const answer = await fetch(server.origin, { headers: { 'accept-encoding': encoding } })
+    expect(answer.headers.get('content-encoding')).toBe(encoding)
+    expect(answer.headers.get('vary')).toContain('accept-encoding')
+    expect(await answer.text()).toContain('Unplugged.')
+  }
+  const plain = await fetch(server.origin, { headers: { 'accept-encoding': 'identity, br;q=0' } })
+  expect(plain.headers.get('content-encoding')).toBeNull()
+  const etag = plain.headers.get('etag') ?? ''
+  expect(plain.headers.get('cache-control')).toBe('no-cache')
+  const again = await fetch(server.origin, { headers: { 'if-none-match': `"other", W/${etag}` } })
+  expect(again.status).toBe(304)
+
+  const [, script = ''] = /data-page="\.([^"]+)"/.exec(await plain.text()) ?? []
+  for (const encoding of encodings) {
+    const asset = await fetch(server.origin + script, { headers: { 'accept-encoding': encoding } })
+    expect(asset.headers.get('content-encoding')).toBe(encoding)
+    expect(asset.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    await asset.arrayBuffer()
+  }
+})
