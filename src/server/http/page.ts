@@ -52,7 +52,7 @@ export async function page(app: FastifyInstance, { settings, insert, assets = 'd
   app.get('/', (request, reply) => {
     void documentHeaders(reply, policy).header('etag', etag).header('vary', 'accept-encoding')
     if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send()
-    const encoding = negotiate(String(request.headers['accept-encoding'] ?? ''), ['br', 'gzip'])
+    const encoding = negotiate(request.headers['accept-encoding'] ?? '', ['br', 'gzip'])
     if (encoding !== null) void reply.header('content-encoding', encoding)
     return reply.send(encodings[encoding ?? 'identity'])
   })
