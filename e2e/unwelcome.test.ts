@@ -228,10 +228,12 @@ test('the page allows its own scripts and style by hash, and calls to nobody els
 
   visitor.expects(/Content Security Policy/)
   const page = await visitor.open(server.origin)
-  const ran = await page.evaluate(() => {
-    const script = document.createElement('div')
-    script.innerHTML = '<img src=x onerror="document.title = 1">'
-    document.body.append(script)
+  const ran = await page.evaluate(async () => {
+    const holder = document.createElement('div')
+    holder.innerHTML = '<img src="data:," onerror="document.title = 1">'
+    const failed = new Promise((resolve) => holder.firstElementChild?.addEventListener('error', resolve))
+    document.body.append(holder)
+    await failed
     return fetch('https://elsewhere.example/').then(
       () => 'called elsewhere',
       () => document.title,

@@ -1,13 +1,9 @@
 import type { Application } from '../application/application.ts'
-import { insertApplication } from './insert.ts'
+import { insertApplication, type DataInterface } from './insert.ts'
 import { callWebhook } from './webhook.ts'
 
 /** Where applications go: what the page has to know of the backend that it talks to. */
-export interface Backend {
-  /** The backend's address; null where it is the page's own origin. */
-  url: string | null
-  /** The public key, which every visitor may know. */
-  anonKey: string
+export interface Backend extends DataInterface {
   /** Where the page sends an application on after it was stored; null where the backend does that itself. */
   webhookUrl: string | null
 }

@@ -1,7 +1,14 @@
 import { PostgrestClient, PostgrestError } from '@supabase/postgrest-js'
 
 import { onceIndex, table, type Application } from '../application/application.ts'
-import type { Backend } from './backend.ts'
+
+/** Where applications are stored. */
+export interface DataInterface {
+  /** The backend's address; null where it is the page's own origin. */
+  url: string | null
+  /** The public key, which every visitor may know. */
+  anonKey: string
+}
 
 /** Milliseconds after which a send is given up, all its tries together. */
 const timeLimit = 20_000
@@ -19,17 +26,16 @@ const unanswered = new Set([502, 503, 504])
  */
 export async function insertApplication(
   application: Application,
-  backend: Backend,
+  { url, anonKey }: DataInterface,
   fetcher = fetch,
 ): Promise<void> {
-  const { anonKey } = backend
   const controller = new AbortController()
   const timer = setTimeout(() => {
     controller.abort(
       new Error('No answer came within 20 seconds. Please check your connection and try again.'),
     )
   }, timeLimit)
-  const client = new PostgrestClient(`${(backend.url ?? location.origin).replace(/\/$/, '')}/rest/v1`, {
+  const client = new PostgrestClient(`${(url ?? location.origin).replace(/\/$/, '')}/rest/v1`, {
     // Supabase's older keys are JWTs, which its gateway wants as bearer too; its newer ones must not be.
     headers: isJwt(anonKey) ? { apikey: anonKey, authorization: `Bearer ${anonKey}` } : { apikey: anonKey },
     fetch: (input, init) => persistently(() => fetcher(input, init), controller.signal),
