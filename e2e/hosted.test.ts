@@ -128,30 +128,27 @@ test('a webhook that hangs changes and delays nothing', async ({ visitor }) => {
 test.for([
   ['a short one', 100, true],
   ['one over 60 KiB', 61 * 1024, false],
-] as const)(
-  'the webhook call outlives the page (%s: keepalive %s)',
-  async ([, length, keepalive], { visitor }) => {
-    const page = await visitor.open(origin, {}, (opened) =>
-      opened.addInitScript(() => {
-        const calls: unknown[] = []
-        const real = window.fetch
-        window.fetch = (input, init) => {
-          calls.push([String(input), init?.keepalive])
-          return real(input, init)
-        }
-        Object.assign(window, { calls })
-      }),
-    )
-    const form = getForm(page)
-    await form.fill(anApplication({ reason: 'x'.repeat(length) }))
-    await form.button.click()
-    await hook.count(1)
-    expect(await page.evaluate(() => Reflect.get(window, 'calls') as unknown[])).toContainEqual([
-      `${hook.origin}/hook`,
-      keepalive,
-    ])
-  },
-)
+] as const)('the webhook call outlives the page (%s)', async ([, length, keepalive], { visitor }) => {
+  const page = await visitor.open(origin, {}, (opened) =>
+    opened.addInitScript(() => {
+      const calls: unknown[] = []
+      const real = window.fetch.bind(window)
+      window.fetch = (input, init) => {
+        calls.push([input, init?.keepalive])
+        return real(input, init)
+      }
+      Object.assign(window, { calls })
+    }),
+  )
+  const form = getForm(page)
+  await form.fill(anApplication({ reason: 'x'.repeat(length) }))
+  await form.button.click()
+  await hook.count(1)
+  expect(await page.evaluate(() => Reflect.get(window, 'calls') as unknown[])).toContainEqual([
+    `${hook.origin}/hook`,
+    keepalive,
+  ])
+})
 
 test('a webhook that fails is only logged', async ({ visitor }) => {
   visitor.expects(/Webhook failed|net::ERR_FAILED/)
