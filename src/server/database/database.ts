@@ -28,7 +28,6 @@ export interface OpenOptions {
   holder?: string
   /** Called with what happened to the database while it was open. */
   onEvent?: (message: string) => void
-  migrations?: string
 }
 
 /** Any numbers that no other program's advisory locks on this database are likely to use. */
@@ -54,7 +53,7 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
     const description = `PostgreSQL at ${host}${pathname}`
     const database = connectTo((connection) => postgres(databaseUrl, connection))
     try {
-      await prepare(database, options)
+      await prepare(database)
     } catch (error) {
       await end(database)
       throw unreachable(error, description)
@@ -65,7 +64,7 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
   const release = await keepRunning(dataDir, options)
   const database = connectTo((connection) => postgres(onSocket(dataDir, connection)))
   try {
-    await prepare(database, options)
+    await prepare(database)
   } catch (error) {
     await end(database)
     await release()
@@ -109,8 +108,8 @@ function connectTo(connect: (options: ConnectionOptions) => Sql): Connections {
   }
 }
 
-async function prepare({ owner, anon }: Connections, { migrations = 'supabase/migrations' }: OpenOptions) {
-  await migrate(owner, migrations)
+async function prepare({ owner, anon }: Connections) {
+  await migrate(owner, 'supabase/migrations')
   // What would otherwise be found out by the first visitor.
   await anon`select 1`
 }

@@ -16,15 +16,13 @@ export interface PageOptions {
   settings: Pick<Settings, 'anonKey' | 'siteUrl'>
   /** Stores rows as a visitor may. */
   insert: (request: FastifyRequest, rows: SentRows) => Promise<number>
-  /** Where the built assets lie. */
-  assets?: string
 }
 
 /**
  * The page at `/`, its assets, and the form as a browser sends it without the page's script: answered with
  * the same page, which holds the green box, or the red one and every answer in its field.
  */
-export async function page(app: FastifyInstance, { settings, insert, assets = 'dist/assets' }: PageOptions) {
+export async function page(app: FastifyInstance, { settings, insert }: PageOptions) {
   const render = (outcome: PageData['outcome']) => {
     const backend = { url: null, anonKey: settings.anonKey, webhookUrl: null }
     const { html, policy } = renderDocument(
@@ -42,7 +40,7 @@ export async function page(app: FastifyInstance, { settings, insert, assets = 'd
   const etag = `"${createHash('sha256').update(html).digest('base64url').slice(0, 22)}"`
 
   await app.register(fastifyStatic, {
-    root: resolve(assets),
+    root: resolve('dist/assets'),
     prefix: '/assets/',
     preCompressed: true,
     immutable: true,
