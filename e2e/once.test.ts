@@ -204,8 +204,9 @@ test('restoring does not overwrite what was typed meanwhile', async ({ visitor }
   const form = getForm(page)
   await form.fill(anApplication())
   const goOn = new AbortController()
+  const released = once(goOn.signal, 'abort')
   await page.route('**/assets/**', async (route) => {
-    await once(goOn.signal, 'abort')
+    await released
     await route.continue()
   })
   await page.reload({ waitUntil: 'commit' })
@@ -221,9 +222,10 @@ test('a send before the script has come is held, shown, and carried out when it 
 }) => {
   const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
   const goOn = new AbortController()
+  const released = once(goOn.signal, 'abort')
   const page = await visitor.open(server.origin, {}, (opened) =>
     opened.route('**/assets/**', async (route) => {
-      await once(goOn.signal, 'abort')
+      await released
       await route.continue()
     }),
   )
