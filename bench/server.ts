@@ -5,7 +5,7 @@ import postgres from 'postgres'
 import { columns } from '../src/application/application.ts'
 import { startServer, temporaryDirectory } from '../testing/server.ts'
 import { insertLoad, type Load } from './load.ts'
-import { median, printTable, spread } from './table.ts'
+import { printTable, ratio, spread } from './table.ts'
 
 const rounds = 7
 const seconds = 3
@@ -63,18 +63,15 @@ export async function benchServer(): Promise<void> {
     }
     const rates = results.map((loads) => loads.map(({ perSecond }) => perSecond))
     const tails = results.map((loads) => loads.map(({ p99 }) => p99))
-    // Pair by pair, since the machine's speed drifts.
-    const ratio = (of: number[][], index: number) =>
-      median((of[index] ?? []).map((value, round) => value / (of[1]?.[round] ?? Number.NaN))).toFixed(2)
     printTable(
       `Inserts over ${connections} connections (${rounds} rounds of ${seconds} s, in turns)`,
       ['', 'inserts/s', 'to the bare route', 'p99, ms', 'to the bare route'],
       lines.map(({ name }, index) => [
         name,
         spread(rates[index] ?? []),
-        ratio(rates, index),
+        ratio(rates[index] ?? [], rates[1] ?? []),
         spread(tails[index] ?? []),
-        ratio(tails, index),
+        ratio(tails[index] ?? [], tails[1] ?? []),
       ]),
     )
   }

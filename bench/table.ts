@@ -9,6 +9,11 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2
 }
 
+/** The median of what each value is to its pair: round by round, since the machine's speed drifts. */
+export function ratio(values: readonly number[], base: readonly number[]): string {
+  return median(values.map((value, round) => value / (base[round] ?? Number.NaN))).toFixed(2)
+}
+
 /** The median, and in brackets the least and the greatest value. */
 export function spread(values: readonly number[], digits = 0): string {
   const show = (value: number) => value.toLocaleString('en', { maximumFractionDigits: digits })

@@ -10,11 +10,10 @@ const keptColumns = columns.filter((column) => column !== 'consent')
 
 /** Keeps the form's answers. Where the browser stores nothing for this page, nothing is kept. */
 export function keepDraft(form: HTMLFormElement): void {
-  const data = new FormData(form)
   const draft: Draft = {}
   for (const column of keptColumns) {
-    const value = data.get(column)
-    if (typeof value === 'string' && value !== '') draft[column] = value
+    const value = controlOf(form, column)?.value
+    if (value) draft[column] = value
   }
   withStorage((storage) => storage.setItem(key, JSON.stringify(draft)))
 }
@@ -23,14 +22,21 @@ export function keepDraft(form: HTMLFormElement): void {
 export function restoreDraft(form: HTMLFormElement): void {
   withStorage((storage) => {
     const draft = JSON.parse(storage.getItem(key) ?? '{}') as Draft
-    const typed = new FormData(form)
     for (const column of keptColumns) {
       const kept = draft[column]
-      const control = form.elements.namedItem(column)
-      // A group of radio buttons takes its value as a field does.
-      if (kept && !typed.get(column) && control && 'value' in control) control.value = kept
+      const control = controlOf(form, column)
+      if (kept && control && !control.value) control.value = kept
     }
   })
+}
+
+/**
+ * A field, or a group of radio buttons, which gives and takes its value as a field does. Not by FormData:
+ * that lays out the page each time, before the first paint and on each key.
+ */
+function controlOf(form: HTMLFormElement, column: string) {
+  const control = form.elements.namedItem(column)
+  return control && 'value' in control ? (control as { value: string }) : undefined
 }
 
 export function forgetDraft(): void {
