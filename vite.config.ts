@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 
 import react from '@vitejs/plugin-react'
 import { build, defineConfig, loadEnv, type Plugin } from 'vite'
@@ -22,18 +23,38 @@ function checkedSettings(mode: string) {
   }
 }
 
-/** `virtual:page-script`: where the built page's script lies; in development, its source. */
-function pageScript(): Plugin {
-  let address = `/${pageEntry}`
+/** The page's images, which `npm run images` makes: by the name that the page knows each by. */
+const images = {
+  icon: 'icon.svg',
+  touchIcon: 'apple-touch-icon.png',
+  largeIcon: 'icon-192.png',
+  preview: 'preview.png',
+}
+
+/** `virtual:page-assets`: where the built page's script and images lie; in development, their sources. */
+function pageAssets(): Plugin {
+  const folder = 'src/page/images'
+  let addresses: Record<string, string> = { script: `/${pageEntry}` }
+  for (const [name, file] of Object.entries(images)) addresses[name] = `/${folder}/${file}`
   return {
-    name: 'page-script',
-    generateBundle(_options, bundle) {
+    name: 'page-assets',
+    async generateBundle(_options, bundle) {
       if (this.environment.name !== 'client') return
       const entry = Object.values(bundle).find((file) => file.type === 'chunk' && file.isEntry)
-      if (entry) address = `./${entry.fileName}`
+      if (entry) addresses = { script: `./${entry.fileName}` }
+      for (const [name, file] of Object.entries(images)) {
+        const source = await readFile(join(folder, file))
+        addresses[name] = `./${this.getFileName(this.emitFile({ type: 'asset', name: file, source }))}`
+      }
     },
-    resolveId: (id) => (id === 'virtual:page-script' ? `\0${id}` : undefined),
-    load: (id) => (id === '\0virtual:page-script' ? `export default ${JSON.stringify(address)}` : undefined),
+    resolveId: (id) => (id === 'virtual:page-assets' ? `\0${id}` : undefined),
+    load(id) {
+      if (id !== '\0virtual:page-assets') return undefined
+      const lines = Object.entries(addresses).map(
+        ([name, address]) => `export const ${name} = ${JSON.stringify(address)}`,
+      )
+      return lines.join('\n')
+    },
   }
 }
 
@@ -89,7 +110,7 @@ export default defineConfig(({ command, mode }) => {
   return {
     base: './',
     appType: 'custom',
-    plugins: [react(), pageScript(), inlineScript(), devPage()],
+    plugins: [react(), pageAssets(), inlineScript(), devPage()],
     server: { proxy: { '/rest': 'http://127.0.0.1:3000' } },
     builder: {
       sharedConfigBuild: true,

@@ -1,61 +1,14 @@
 /** Takes the page's picture in every state, width and scheme: `npm run screenshots`. */
 import { copyFile, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
 
 import { ensureChromium, launchChromium } from '../testing/browser.ts'
-import { anApplication, getForm } from '../testing/form.ts'
+import { states } from '../testing/states.ts'
 import { startServer, temporaryDirectory } from '../testing/server.ts'
 
 const folder = 'screenshots'
 /** Those that the README shows. */
 const shown = { 'idle-1440-light': 'desktop', 'filled-360-light': 'phone', 'success-768-dark': 'sent' }
-
-const states: Record<string, (page: Page) => Promise<void>> = {
-  async idle() {},
-  async filled(page) {
-    await getForm(page).fill(aWholeApplication())
-  },
-  async invalid(page) {
-    const form = getForm(page)
-    await form.firstName.fill('Ada')
-    await form.email.fill('ada at example')
-    await form.email.blur()
-    await form.reason.focus()
-    await form.reason.press('x')
-    await form.reason.press('Backspace')
-    await form.reason.blur()
-  },
-  async 'in-progress'(page) {
-    await page.route('**/rest/v1/**', () => {})
-    await send(page)
-    await page.getByRole('button', { name: 'Submitting...' }).waitFor()
-  },
-  async error(page) {
-    await page.route('**/rest/v1/**', (route) => route.abort())
-    await send(page)
-    await getForm(page).failure.waitFor()
-  },
-  async success(page) {
-    await send(page)
-    await getForm(page).success.waitFor()
-  },
-}
-
-function aWholeApplication() {
-  return anApplication({
-    last_name: 'Lovelace',
-    email: 'ada@example.com',
-    paid_solution: 'custom',
-    custom_solution: 'A cabin',
-  })
-}
-
-async function send(page: Page) {
-  const form = getForm(page)
-  await form.fill(aWholeApplication())
-  await form.button.click()
-}
 
 await rm(folder, { recursive: true, force: true })
 await mkdir(folder, { recursive: true })

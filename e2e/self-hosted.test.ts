@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { anApplication, getForm } from '../testing/form.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
 import { runCommand, startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
-import { accessibilityProblems, hydrated, test } from '../testing/visitor.ts'
+import { hydrated, test } from '../testing/visitor.ts'
 
 let receiver: Receiver
 let server: RunningServer
@@ -220,52 +220,10 @@ test('however often it is sent while a send is under way, one insert is made', a
   expect(await form.button.isDisabled()).toBe(true)
   await form.company.press('Enter')
   await form.button.click({ force: true })
-  expect(await accessibilityProblems(page)).toEqual([])
   goOn.abort()
   await form.success.waitFor()
   expect(await form.button.innerText()).toBe('Send Details!')
   expect(inserts).toBe(1)
-})
-
-test.for(['light', 'dark'] as const)(
-  'axe finds nothing in the states idle, error and success (%s)',
-  async (colorScheme, { visitor }) => {
-    const page = await visitor.open(server.origin, { colorScheme })
-    expect(await accessibilityProblems(page)).toEqual([])
-    visitor.expects(/Failed to load resource/)
-    await page.route('**/rest/v1/**', (route) =>
-      route.fulfill({ status: 400, json: { code: 'X', message: 'Refused.', details: null, hint: null } }),
-    )
-    const form = getForm(page)
-    await form.fill(anApplication())
-    await form.button.click()
-    await form.failure.waitFor()
-    expect(await accessibilityProblems(page)).toEqual([])
-    await page.unroute('**/rest/v1/**')
-    await form.button.click()
-    await form.success.waitFor()
-    expect(await accessibilityProblems(page)).toEqual([])
-  },
-)
-
-test('the outcome is announced, in view and focused', async ({ visitor }) => {
-  const page = await visitor.open(server.origin, { viewport: { width: 360, height: 500 } })
-  const form = getForm(page)
-  await form.fill(anApplication())
-  await form.button.click()
-  await form.success.waitFor()
-  const box = page.locator('.outcome')
-  expect(await box.evaluate((element) => element === document.activeElement)).toBe(true)
-  expect(await box.evaluate((element) => element.closest('[aria-live]')?.getAttribute('aria-live'))).toBe(
-    'polite',
-  )
-  await page.waitForFunction(() => {
-    const { top, bottom } = document.querySelector('.outcome')?.getBoundingClientRect() ?? {
-      top: -1,
-      bottom: 0,
-    }
-    return top >= 0 && bottom <= window.innerHeight
-  })
 })
 
 test('without JavaScript the same page comes back with the green box', async ({ visitor }) => {

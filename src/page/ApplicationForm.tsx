@@ -5,8 +5,9 @@ import { submitApplication } from '../backend/backend.ts'
 import { forgetDraft, restoreDraft } from './draft.ts'
 import { Fields } from './Fields.tsx'
 import { Outcome } from './Outcome.tsx'
-import { sendingLabel, sendLabel, type NativeOutcome, type PageData } from './page-data.ts'
+import type { NativeOutcome, PageData } from './page-data.ts'
 import { idle, nextSubmission, type Submission } from './submission.ts'
+import { sendingLabel, sendLabel } from './words.ts'
 
 /** The card: the questions, the button, and what became of the last send. */
 export function ApplicationForm({ backend, takesNativePosts, outcome }: PageData) {

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react'
 
-import { sendingAnnouncement } from './page-data.ts'
 import type { Submission } from './submission.ts'
+import { failureTitle, sendingAnnouncement, successText, successTitle } from './words.ts'
 
 /** The green or the red box, or none. The element around it is always there, so that its coming is read out. */
 export function Outcome({ status, sending, message }: Submission) {
@@ -10,14 +10,8 @@ export function Outcome({ status, sending, message }: Submission) {
       <p id="progress" className="visually-hidden">
         {sending && sendingAnnouncement}
       </p>
-      {status === 'success' && (
-        <Box
-          kind="success"
-          title="Application Submitted Successfully!"
-          text="Thank you for applying to Unplugged. We'll review your application and get back to you soon."
-        />
-      )}
-      {status === 'error' && <Box kind="error" title="Submission Failed" text={message} />}
+      {status === 'success' && <Box kind="success" title={successTitle} text={successText} />}
+      {status === 'error' && <Box kind="error" title={failureTitle} text={message} />}
     </div>
   )
 }

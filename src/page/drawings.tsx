@@ -13,7 +13,12 @@ export function Plug() {
 export function Hills() {
   return (
     <svg className="hills" viewBox="0 0 1440 260" preserveAspectRatio="xMidYMax slice" aria-hidden="true">
+      <path
+        className="stars"
+        d="M130 62h0m92-38h0m150 44h0m128-52h0m110 70h0m150-60h0m96 34h0m290-40h0m66 52h0m110-24h0"
+      />
       <circle className="sun" cx="1010" cy="92" r="58" />
+      <path className="birds" d="M838 62q8-9 15 0 7-9 15 0m18-22q6-7 12 0 6-7 12 0" />
       <path className="far" d="M0 150c120-44 236-62 352-34s196 44 318 2 236-62 356-22 262 52 414-6v170H0Z" />
       <path className="middle" d="M0 196c150-50 300-46 448-12s330 30 480-12 330-42 512 10v78H0Z" />
       <path

@@ -3,8 +3,9 @@
  * the form; React takes the form over as it finds it, and these listeners stay.
  */
 import { keepDraft, forgetDraft, restoreDraft } from './draft.ts'
-import { readPageData, sendingAnnouncement, sendingLabel, sendLabel } from './page-data.ts'
+import { readPageData } from './page-data.ts'
 import { messageOf } from './submission.ts'
+import { failureTitle, sendingAnnouncement, sendingLabel, sendLabel } from './words.ts'
 
 /** Milliseconds that a send waits for the page's script. */
 const patience = 10_000
@@ -63,7 +64,7 @@ function fallBack() {
   box.id = 'early-error'
   box.className = 'outcome error'
   const title = document.createElement('h2')
-  title.textContent = 'Submission Failed'
+  title.textContent = failureTitle
   const message = document.createElement('p')
   message.textContent = messageOf(undefined)
   box.append(title, message)

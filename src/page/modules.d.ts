@@ -1,7 +1,10 @@
-declare module 'virtual:page-script' {
-  /** The address of the page's script, relative to the document. */
-  const address: string
-  export default address
+/** The addresses, relative to the document, of what the page is built from. */
+declare module 'virtual:page-assets' {
+  export const script: string
+  export const icon: string
+  export const touchIcon: string
+  export const largeIcon: string
+  export const preview: string
 }
 
 declare module '*?script' {

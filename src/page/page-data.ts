@@ -22,11 +22,6 @@ export function readPageData(): PageData {
   return JSON.parse(document.getElementById(pageDataId)?.textContent ?? '') as PageData
 }
 
-/** The button's words, and what a screen reader says while it is out of use. */
-export const sendLabel = 'Send Details!'
-export const sendingLabel = 'Submitting...'
-export const sendingAnnouncement = 'Sending your application.'
-
 declare global {
   interface Window {
     /** A send from before the page's script was there, for the script to carry out. */

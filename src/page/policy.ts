@@ -23,8 +23,7 @@ export function contentSecurityPolicy(
     // 'self' is for browsers that do not know 'strict-dynamic', which lets the inline script load the page's.
     'script-src': ["'self'", "'strict-dynamic'", hashOf(inlineScript)],
     'style-src': [hashOf(inlineStyle)],
-    'img-src': ["'self'", 'data:'],
-    'manifest-src': ["'self'"],
+    'img-src': ["'self'"],
     'connect-src': [...new Set([...(backend.url === null ? ["'self'"] : []), ...calls])],
     'form-action': [takesNativePosts ? "'self'" : "'none'"],
     'base-uri': ["'none'"],

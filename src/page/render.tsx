@@ -1,15 +1,19 @@
 import { renderToString } from 'react-dom/server'
-import pageScript from 'virtual:page-script'
+import * as assets from 'virtual:page-assets'
 
 import shell from '../../index.html?raw'
 // oxlint-disable-next-line import/default -- made by the build from that module
 import earlyScript from './early.ts?script'
+import { Head } from './Head.tsx'
 import { Page } from './Page.tsx'
 import { pageDataId, type PageData } from './page-data.ts'
-import style from './page.css?inline'
+import css from './page.css?inline'
+import { paletteStyle } from './palette.ts'
 import { contentSecurityPolicy } from './policy.ts'
 
 export type { PageData } from './page-data.ts'
+
+const style = paletteStyle + css
 
 /** A whole HTML document, and the policy that goes with it. */
 export interface RenderedDocument {
@@ -33,14 +37,11 @@ export function renderDocument(
   const head = (
     <>
       {policyInDocument && <meta httpEquiv="content-security-policy" content={policy} />}
-      <title>Unplugged.</title>
-      <meta name="description" content="Build deeper relationships and bigger ideas without distraction" />
-      {siteUrl !== undefined && <link rel="canonical" href={siteUrl} />}
-      <link rel="icon" href="data:," />
+      <Head siteUrl={siteUrl} />
     </>
   )
   const scripts = `<script type="application/json" id="${pageDataId}">${inScript(JSON.stringify(data))}</script>
-    <script data-page="${pageScript}">${earlyScript}</script>`
+    <script data-page="${assets.script}">${earlyScript}</script>`
   const parts: Record<string, string> = {
     head: `${renderToString(head)}<style>${style}</style>`,
     page: renderToString(<Page {...data} />),

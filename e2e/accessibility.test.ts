@@ -1,0 +1,404 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+
+import { textFields } from '../src/application/fields.ts'
+import { anApplication, getForm } from '../testing/form.ts'
+import { startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
+import { states } from '../testing/states.ts'
+import { accessibilityProblems, hydrated, test } from '../testing/visitor.ts'
+
+const failedRequest = /Failed to load resource/
+
+let server: RunningServer
+let cleanUp: () => Promise<void>
+
+beforeAll(async () => {
+  const directory = await temporaryDirectory()
+  server = await startServer({ DATA_DIR: directory.path, RATE_LIMIT_PER_MINUTE: '0' })
+  cleanUp = async () => {
+    await server.stop()
+    await directory.remove()
+  }
+})
+
+afterAll(() => cleanUp())
+
+/** By how much the page is wider than its window, and what sticks out, in CSS pixels. */
+function overflow(page: Page) {
+  return page.evaluate(() => {
+    const width = document.documentElement.clientWidth
+    const wide = [...document.querySelectorAll('body *')].filter(
+      (element) =>
+        !element.closest('svg, .visually-hidden') && element.getBoundingClientRect().right > width + 0.5,
+    )
+    return {
+      scroll: document.documentElement.scrollWidth - width,
+      wide: wide.map((element) => element.outerHTML.slice(0, 80)),
+    }
+  })
+}
+const none = { scroll: 0, wide: [] }
+
+/** What a screen reader has of the page: each element of the accessibility tree in reading order. */
+async function accessibilityTree(page: Page) {
+  const devtools = await page.context().newCDPSession(page)
+  const { nodes } = await devtools.send('Accessibility.getFullAXTree')
+  const byId = new Map(nodes.map((node) => [node.nodeId, node]))
+  const read = (id: string): { role: string; name: string; required: boolean }[] => {
+    const node = byId.get(id)
+    if (!node) return []
+    const below = (node.childIds ?? []).flatMap(read)
+    if (node.ignored) return below
+    const property = (name: string) => node.properties?.find((one) => one.name === name)?.value.value
+    const own = {
+      role: String(node.role?.value),
+      name: String(node.name?.value ?? ''),
+      required: property('required') === true,
+    }
+    return [own, ...below]
+  }
+  return read(nodes[0]?.nodeId ?? '')
+}
+
+test.for(Object.entries(states))(
+  'axe finds nothing at any width, light, dark or in forced colours: %s',
+  async ([, reach], { visitor }) => {
+    visitor.expects(failedRequest)
+    const page = await visitor.open(server.origin)
+    await reach(page)
+    for (const width of [320, 768, 1440]) {
+      await page.setViewportSize({ width, height: 800 })
+      for (const media of [
+        { colorScheme: 'light', forcedColors: 'none' },
+        { colorScheme: 'dark', forcedColors: 'none' },
+        { colorScheme: 'dark', forcedColors: 'active' },
+      ] as const) {
+        await page.emulateMedia(media)
+        expect(await accessibilityProblems(page), `${width} px, ${JSON.stringify(media)}`).toEqual([])
+      }
+    }
+  },
+)
+
+test('every control has its name, its role and whether it is required, in reading order', async ({
+  visitor,
+}) => {
+  const page = await visitor.open(server.origin)
+  await hydrated(page)
+  const roles = ['heading', 'form', 'group', 'radiogroup', 'textbox', 'radio', 'checkbox', 'button']
+  const tree = (await accessibilityTree(page)).filter(({ role }) => roles.includes(role))
+  expect(tree.map(({ role, name, required }) => `${role}: ${name}${required ? ' (required)' : ''}`)).toEqual([
+    'heading: Unplugged.',
+    'form: Unplugged.',
+    ...textFields.map(({ label }) => `textbox: ${label} (required)`),
+    'group: Have you ever paid for a solution to disconnect from social media or technology? If so, what?',
+    'radio: I have not',
+    'radio: Yes, screen time related',
+    'radio: Yes, travel related',
+    'radio: Yes, work or team related',
+    'radio: Custom',
+    'textbox: Press enter to add custom option',
+    'group: How many full time team members are on your team?',
+    'radio: Just me',
+    'radio: 1-3',
+    'radio: 3-10',
+    'radio: 10+',
+    'textbox: Why do you want to attend this retreat? (required)',
+    // Chromium's DevTools do not tell of a checkbox whether it is required.
+    'checkbox: I consent to receiving communications from this team',
+    'button: Send Details!',
+  ])
+  const text = (await accessibilityTree(page))
+    .filter(({ role }) => role === 'StaticText')
+    .map(({ name }) => name)
+  const words = [
+    'Free For Founders, Apply Below',
+    'Unplugged.',
+    'Build deeper relationships',
+    'First name',
+    'Send',
+  ]
+  const places = words.map((word) => text.findIndex((line) => line.startsWith(word)))
+  expect(places).not.toContain(-1)
+  expect(places).toEqual(places.toSorted((a, b) => a - b))
+})
+
+test('each field says what it is for, so that browsers fill it in', async ({ visitor }) => {
+  const page = await visitor.open(server.origin)
+  const purposes = await page
+    .locator('input[autocomplete]')
+    .evaluateAll((inputs) => inputs.map((input) => [input.id, input.getAttribute('autocomplete')]))
+  expect(Object.fromEntries(purposes)).toEqual({
+    first_name: 'given-name',
+    last_name: 'family-name',
+    email: 'email',
+    phone: 'tel',
+    linkedin: 'url',
+    company: 'organization',
+  })
+})
+
+test('the whole journey by keyboard alone, and the focus is seen all the way', async ({ visitor }) => {
+  visitor.expects(failedRequest)
+  const application = anApplication({
+    paid_solution: 'custom',
+    custom_solution: 'A cabin',
+    team_size: '3-10',
+  })
+  const page = await visitor.open(server.origin, { viewport: { width: 360, height: 320 } })
+  await hydrated(page)
+  const { keyboard } = page
+  const form = getForm(page)
+
+  /** The element that has the focus, once the page has scrolled to it; fails where it cannot be seen. */
+  const focused = async () => {
+    const seen = await page.waitForFunction(() => {
+      const element = document.activeElement
+      if (!element) return undefined
+      // Of a large box it is enough to see the part that is written in.
+      const { left, top, right, bottom } = element.getBoundingClientRect()
+      const [from, to] = [Math.max(top, 0), Math.min(bottom, window.innerHeight)]
+      const shown = document.elementFromPoint((left + right) / 2, (from + to) / 2)
+      const { outlineStyle, outlineWidth } = getComputedStyle(element)
+      if (to - from < Math.min(bottom - top, 44) || !element.contains(shown)) return undefined
+      return {
+        name: element.getAttribute('name') ?? element.tagName,
+        outline: `${outlineWidth} ${outlineStyle}`,
+      }
+    })
+    return seen.jsonValue()
+  }
+  const at = (name: string) => ({ name, outline: '3px solid' })
+
+  for (const { name } of textFields) {
+    await keyboard.press('Tab')
+    expect(await focused()).toEqual(at(name))
+    await keyboard.type(application[name])
+  }
+  await keyboard.press('Tab')
+  expect(await focused()).toEqual(at('paid_solution'))
+  await keyboard.press('Space')
+  for (let step = 0; step < 4; step += 1) await keyboard.press('ArrowDown')
+  expect(await form.customRadio.isChecked()).toBe(true)
+  await keyboard.press('Tab')
+  expect(await focused()).toEqual(at('custom_solution'))
+  await keyboard.type('A cabin')
+  await keyboard.press('Enter')
+  await keyboard.press('Tab')
+  expect(await focused()).toEqual(at('team_size'))
+  await keyboard.press('ArrowDown')
+  await keyboard.press('ArrowDown')
+  await keyboard.press('Tab')
+  expect(await focused()).toEqual(at('reason'))
+  await keyboard.type(application.reason)
+  await keyboard.press('Tab')
+  expect(await focused()).toEqual(at('consent'))
+  await keyboard.press('Space')
+  await keyboard.press('Tab')
+  expect(await focused()).toEqual(at('BUTTON'))
+
+  await page.route('**/rest/v1/**', (route) => route.fulfill({ status: 400, json: { message: 'Not now.' } }))
+  await keyboard.press('Enter')
+  await form.failure.waitFor()
+  expect(await focused()).toMatchObject({ name: 'DIV' })
+  await page.unroute('**/rest/v1/**')
+  await keyboard.press('Shift+Tab')
+  expect(await focused()).toEqual(at('BUTTON'))
+  const [request] = await Promise.all([page.waitForRequest('**/rest/v1/**'), keyboard.press('Enter')])
+  expect(request.postDataJSON()).toEqual(application)
+  await form.success.waitFor()
+  expect(await focused()).toMatchObject({ name: 'DIV' })
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Thank you for applying')
+})
+
+test('a screen reader hears that it is being sent, and what became of it', async ({ visitor }) => {
+  visitor.expects(failedRequest)
+  const page = await visitor.open(server.origin)
+  await hydrated(page)
+  const form = getForm(page)
+  // As it is announced: what is added to a live region that was there before.
+  await page.evaluate(() => {
+    const heard: string[] = []
+    Object.assign(window, { heard })
+    const region = document.querySelector('[aria-live=polite]')
+    if (!region) return
+    new MutationObserver((changes) => {
+      for (const { addedNodes, target } of changes) {
+        const words = [...addedNodes].map((node) => node.textContent ?? '').join(' ')
+        if (words || target instanceof Text) heard.push(words || (target.textContent ?? ''))
+      }
+    }).observe(region, { childList: true, characterData: true, subtree: true })
+  })
+  const heard = () => page.evaluate(() => Reflect.get(window, 'heard') as string[])
+
+  await page.route('**/rest/v1/**', (route) => route.fulfill({ status: 400, json: { message: 'Not now.' } }))
+  await form.fill(anApplication())
+  await form.button.click()
+  await form.failure.waitFor()
+  expect(await heard()).toEqual(['Sending your application.', 'Submission FailedNot now.'])
+  await page.unroute('**/rest/v1/**')
+  await form.button.click()
+  await form.success.waitFor()
+  expect((await heard()).slice(2)).toEqual([
+    'Sending your application.',
+    expect.stringMatching(/^Application Submitted Successfully!Thank you/),
+  ])
+})
+
+test('the boxes come without moving what is being read, into view, and with the focus', async ({
+  visitor,
+}) => {
+  visitor.expects(failedRequest)
+  const page = await visitor.open(server.origin, { viewport: { width: 360, height: 640 } })
+  await hydrated(page)
+  const form = getForm(page)
+  await form.fill(anApplication())
+  const inPage = (element: Element) => element.getBoundingClientRect().top + window.scrollY
+  const before = await form.reason.evaluate(inPage)
+  await page.route('**/rest/v1/**', (route) =>
+    route.fulfill({ status: 400, json: { message: 'Not now. '.repeat(20) } }),
+  )
+  await form.button.click()
+  await form.failure.waitFor()
+  const box = page.locator('.outcome')
+  await page.waitForFunction(() => {
+    const place = document.querySelector('.outcome')?.getBoundingClientRect()
+    return place && place.top >= 0 && place.bottom <= window.innerHeight
+  })
+  expect(await box.evaluate((element) => element === document.activeElement)).toBe(true)
+  expect(await form.reason.evaluate(inPage)).toBe(before)
+  await page.unroute('**/rest/v1/**')
+  await form.button.click()
+  await form.success.waitFor()
+  expect(await form.reason.evaluate(inPage)).toBe(before)
+
+  // Ready for another: empty, and the button in use again, in the same view as the green box.
+  expect(await form.answers()).toEqual({
+    ...Object.fromEntries(textFields.map(({ name }) => [name, ''])),
+    custom_solution: '',
+    reason: '',
+  })
+  expect(await form.consent.isChecked()).toBe(false)
+  expect(await form.button.isEnabled()).toBe(true)
+  expect(await form.button.evaluate((button) => button.getBoundingClientRect().top)).toBeGreaterThanOrEqual(0)
+})
+
+test.for([320, 360, 768, 1024, 1440, 1920])(
+  'nothing sticks out at %d px, whatever is answered',
+  async (width, { visitor }) => {
+    visitor.expects(failedRequest)
+    const page = await visitor.open(server.origin, { viewport: { width, height: 800 } })
+    expect(await overflow(page)).toEqual(none)
+    const long = 'Wolfeschlegelsteinhausenbergerdorff'.repeat(8)
+    await page.route('**/rest/v1/**', (route) =>
+      route.fulfill({ status: 400, json: { message: `${long} ${long}` } }),
+    )
+    const form = getForm(page)
+    await form.fill(
+      anApplication({
+        first_name: long,
+        company: long,
+        paid_solution: 'custom',
+        custom_solution: long,
+        reason: long,
+      }),
+    )
+    await form.button.click()
+    await form.failure.waitFor()
+    expect(await overflow(page)).toEqual(none)
+  },
+)
+
+test('at 400 % zoom of a window of 1280 x 1024 nothing sticks out and everything can be used', async ({
+  visitor,
+}) => {
+  const page = await visitor.open(server.origin, {
+    viewport: { width: 320, height: 256 },
+    deviceScaleFactor: 4,
+  })
+  const form = getForm(page)
+  await form.fill(anApplication())
+  expect(await overflow(page)).toEqual(none)
+  await form.button.click()
+  await form.success.waitFor()
+  expect(await overflow(page)).toEqual(none)
+})
+
+test.for([320, 360, 1280])(
+  'with text at twice its size nothing sticks out or is cut off (%d px)',
+  async (width, { visitor }) => {
+    const page = await visitor.open(server.origin, { viewport: { width, height: 800 }, bypassCSP: true })
+    await page.addStyleTag({ content: 'html { font-size: 200% }' })
+    const form = getForm(page)
+    await form.fill(anApplication())
+    await form.button.click()
+    await form.success.waitFor()
+    expect(await overflow(page)).toEqual(none)
+    const cut = await page.evaluate(() =>
+      [...document.querySelectorAll('label, legend, button, p, h1, h2, input')]
+        .filter(
+          (element) =>
+            !element.closest('.visually-hidden') && element.scrollHeight > element.clientHeight + 1,
+        )
+        .filter((element) => getComputedStyle(element).overflowY !== 'visible')
+        .map((element) => element.outerHTML.slice(0, 80)),
+    )
+    expect(cut).toEqual([])
+  },
+)
+
+test('on a phone every field is 16 px or more, and every target 44 px or more', async ({ visitor }) => {
+  const page = await visitor.open(server.origin, { viewport: { width: 360, height: 780 }, hasTouch: true })
+  const controls = await page.locator('input, textarea, button').evaluateAll((elements) =>
+    elements.map((element) => {
+      const target = element.matches('[type=radio], [type=checkbox]') ? element.closest('label') : element
+      const { width, height } = (target ?? element).getBoundingClientRect()
+      return {
+        name: `${element.getAttribute('name')} ${element.getAttribute('value')}`,
+        fontSize: Number.parseFloat(getComputedStyle(element).fontSize),
+        width,
+        height,
+      }
+    }),
+  )
+  expect(controls).toHaveLength(19)
+  expect(
+    controls.filter(({ fontSize, width, height }) => fontSize < 16 || width < 44 || height < 44),
+  ).toEqual([])
+})
+
+test('who asked for less motion has none; everybody else sees the icon bounce', async ({ visitor }) => {
+  const moving = (page: Page) =>
+    page.evaluate(() => ({
+      animations: document
+        .getAnimations()
+        .map((animation) => Reflect.get(animation, 'animationName') as string),
+      transitions: [...document.querySelectorAll('*')].filter(
+        (element) =>
+          getComputedStyle(element).transitionProperty !== 'none' &&
+          getComputedStyle(element).transitionDuration !== '0s',
+      ).length,
+    }))
+  const still = await visitor.open(server.origin, { reducedMotion: 'reduce' })
+  await states['in-progress']?.(still)
+  expect(await moving(still)).toEqual({ animations: [], transitions: 0 })
+  const lively = await visitor.open(server.origin, { reducedMotion: 'no-preference' })
+  expect((await moving(lively)).animations).toEqual(['bounce'])
+  expect((await moving(lively)).transitions).toBeGreaterThan(0)
+})
+
+test('in forced colours every control keeps an edge, and what is chosen is seen', async ({ visitor }) => {
+  const page = await visitor.open(server.origin, { forcedColors: 'active' })
+  const edges = await page
+    .locator('input:not([type=radio], [type=checkbox]), textarea, button')
+    .evaluateAll((elements) =>
+      elements.map(
+        (element) => getComputedStyle(element).borderTopWidth + getComputedStyle(element).borderTopStyle,
+      ),
+    )
+  expect(new Set(edges)).toEqual(new Set(['1pxsolid']))
+  const drawn = await page
+    .locator('[type=radio], [type=checkbox]')
+    .evaluateAll((elements) => elements.map((element) => getComputedStyle(element).appearance))
+  expect(new Set(drawn)).toEqual(new Set(['auto']))
+})

@@ -1,0 +1,63 @@
+/** The page's colours, named by where they are used. docs/design.md lists their contrasts. */
+export const light = {
+  sky: '#f3e6cd',
+  glow: '#f8dcb4',
+  sun: '#e58e4f',
+  birds: '#6f7d70',
+  stars: 'transparent',
+  far: '#c3caa9',
+  middle: '#8da384',
+  pines: '#55735e',
+  near: '#3c5a4a',
+  ink: '#1e2f27',
+  'ink-quiet': '#4c5d52',
+  paper: '#fffcf4',
+  line: '#7b8a7d',
+  filled: '#4f7059',
+  hover: '#f3eddc',
+  ember: '#a8451f',
+  'ember-hover': '#8c3716',
+  'on-ember': '#fffaf0',
+  focus: '#1f5f8b',
+  success: '#e2efdb',
+  'success-ink': '#1d4a2a',
+  error: '#fae3dc',
+  'error-ink': '#8a1f11',
+}
+
+export type Palette = typeof light
+
+/** The same place by night. */
+export const dark: Palette = {
+  sky: '#0f1823',
+  glow: '#1d2c3d',
+  sun: '#e9e3c9',
+  birds: 'transparent',
+  stars: '#b9c4cf',
+  far: '#22384a',
+  middle: '#1b2d36',
+  pines: '#14242a',
+  near: '#0e1b1c',
+  ink: '#ece7d8',
+  'ink-quiet': '#b4bcb0',
+  paper: '#16241f',
+  line: '#7d8f84',
+  filled: '#9bb5a3',
+  hover: '#1f3029',
+  ember: '#eda46c',
+  'ember-hover': '#f6bb8d',
+  'on-ember': '#2a1407',
+  focus: '#8cc6ee',
+  success: '#1d3d29',
+  'success-ink': '#cfeed2',
+  error: '#46211a',
+  'error-ink': '#ffd2c5',
+}
+
+/** The palette as CSS custom properties, by the visitor's setting. */
+export const paletteStyle = `${rule(light)}@media(prefers-color-scheme:dark){${rule(dark)}}`
+
+function rule(palette: Palette) {
+  const properties = Object.entries(palette).map(([name, value]) => `--${name}:${value};`)
+  return `:root{${properties.join('')}}`
+}

@@ -1,0 +1,50 @@
+import type { Page } from 'playwright-core'
+
+import { anApplication, getForm } from './form.ts'
+
+/** The form's states, and how a visitor reaches each from the page as it was opened. */
+export const states: Record<string, (page: Page) => Promise<void>> = {
+  async idle() {},
+  async filled(page) {
+    await getForm(page).fill(aWholeApplication())
+  },
+  async invalid(page) {
+    const form = getForm(page)
+    await form.firstName.fill('Ada')
+    await form.email.fill('ada at example')
+    await form.email.blur()
+    await form.reason.focus()
+    await form.reason.press('x')
+    await form.reason.press('Backspace')
+    await form.reason.blur()
+  },
+  async 'in-progress'(page) {
+    await page.route('**/rest/v1/**', () => {})
+    await send(page)
+    await page.getByRole('button', { name: 'Submitting...' }).waitFor()
+  },
+  async error(page) {
+    await page.route('**/rest/v1/**', (route) => route.abort())
+    await send(page)
+    await getForm(page).failure.waitFor()
+  },
+  async success(page) {
+    await send(page)
+    await getForm(page).success.waitFor()
+  },
+}
+
+function aWholeApplication() {
+  return anApplication({
+    last_name: 'Lovelace',
+    email: 'ada@example.com',
+    paid_solution: 'custom',
+    custom_solution: 'A cabin',
+  })
+}
+
+async function send(page: Page) {
+  const form = getForm(page)
+  await form.fill(aWholeApplication())
+  await form.button.click()
+}
