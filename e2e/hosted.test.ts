@@ -6,6 +6,7 @@ import fastify from 'fastify'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 
 import { anApplication, getForm } from '../testing/form.ts'
+import { linkPreview } from '../testing/link-preview.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
 import { temporaryDirectory } from '../testing/server.ts'
 import { buildStaticSite } from '../testing/static-site.ts'
@@ -20,6 +21,7 @@ let site: string
 let host: ReturnType<typeof fastify>
 let origin: string
 let cleanUp: () => Promise<void>
+const siteUrl = 'https://unplugged.example/retreat/'
 const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJyb2xlIjoiYW5vbiJ9.c2lnbmF0dXJl'
 
 beforeAll(async () => {
@@ -37,6 +39,7 @@ beforeAll(async () => {
     VITE_SUPABASE_URL: backend.origin,
     VITE_SUPABASE_ANON_KEY: jwt,
     VITE_WEBHOOK_URL: `${hook.origin}/hook`,
+    VITE_SITE_URL: siteUrl,
   })
   host = fastify()
   // A folder of a foreign host, to show that nothing depends on the root.
@@ -272,4 +275,27 @@ test('where the script fails, a send shows the red box, and the next one tries t
   await form.success.waitFor()
   expect(await form.failure.count()).toBe(0)
   expect(inserts()).toHaveLength(1)
+})
+
+test('a link to the page shows an invitation, and phones find an icon of their size', async () => {
+  const { tags, image, icons } = await linkPreview(origin, siteUrl)
+  expect(tags).toMatchObject({
+    description: 'Build deeper relationships and bigger ideas without distraction',
+    canonical: siteUrl,
+    'og:url': siteUrl,
+    'og:title': 'Unplugged.',
+    'og:description': 'Build deeper relationships and bigger ideas without distraction',
+    'og:image:alt': 'Unplugged. Free For Founders, Apply Below',
+    'twitter:card': 'summary_large_image',
+    'theme-color': expect.stringMatching(/^#/),
+  })
+  expect(tags['og:image']).toMatch(`${siteUrl}assets/`)
+  expect(image).toMatchObject({ type: 'image/png', size: '1200x630' })
+  // Beyond this, some chats show no image.
+  expect(image.bytes).toBeLessThan(300_000)
+  expect(icons).toMatchObject([
+    { type: 'image/png', size: '192x192' },
+    { type: 'image/svg+xml' },
+    { type: 'image/png', size: '180x180' },
+  ])
 })

@@ -2,10 +2,12 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, expect } from 'vitest'
 
 import { anApplication, getForm } from '../testing/form.ts'
+import { linkPreview } from '../testing/link-preview.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
 import { runCommand, startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
 import { hydrated, test } from '../testing/visitor.ts'
 
+const siteUrl = 'https://unplugged.example/'
 let receiver: Receiver
 let server: RunningServer
 let settings: Record<string, string>
@@ -14,7 +16,11 @@ let cleanUp: () => Promise<void>
 beforeAll(async () => {
   const directory = await temporaryDirectory()
   receiver = await startReceiver()
-  settings = { DATA_DIR: directory.path, WEBHOOK_URL: `${receiver.origin}/hook` }
+  settings = {
+    DATA_DIR: directory.path,
+    WEBHOOK_URL: `${receiver.origin}/hook`,
+    VITE_SITE_URL: siteUrl,
+  }
   server = await startServer(settings)
   cleanUp = async () => {
     await server.stop()
@@ -260,4 +266,11 @@ test('without JavaScript a refused form comes back with the red box and every an
   const { consent, ...answers } = application
   expect(consent).toBe(true)
   expect(await form.answers()).toEqual(answers)
+})
+
+test('a link to the page shows an invitation', async () => {
+  const { tags, image, icons } = await linkPreview(`${server.origin}/`, siteUrl)
+  expect(tags).toMatchObject({ canonical: siteUrl, 'og:title': 'Unplugged.' })
+  expect(image).toMatchObject({ type: 'image/png', size: '1200x630' })
+  expect(icons.map(({ type }) => type)).toEqual(['image/png', 'image/svg+xml', 'image/png'])
 })

@@ -25,13 +25,17 @@ export function ensureChromium(): string {
 }
 
 function find() {
+  return findExecutable(names, [...places, chromium.executablePath()])
+}
+
+/** The first of these programs that is installed, by its name or at one of these paths. */
+export function findExecutable(
+  programs: readonly string[],
+  paths: readonly string[] = [],
+): string | undefined {
   const directories = (process.env['PATH'] ?? '').split(delimiter)
-  const candidates = [
-    ...directories.flatMap((directory) => names.map((name) => join(directory, name))),
-    ...places,
-    chromium.executablePath(),
-  ]
-  return candidates.find((candidate) => isExecutable(candidate))
+  const candidates = directories.flatMap((directory) => programs.map((name) => join(directory, name)))
+  return [...candidates, ...paths].find((candidate) => isExecutable(candidate))
 }
 
 function install() {

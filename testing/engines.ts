@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { launch } from 'puppeteer-core'
+import { Builder, By, Key, until } from 'selenium-webdriver'
+import { waitForServer } from 'selenium-webdriver/http/util.js'
+
+import { chromiumArguments, findExecutable } from './browser.ts'
+
+/** Milliseconds after which what is awaited counts as missing. */
+const patience = 30_000
+
+/** A browser with one page, used as a person would: by keys and clicks. Elements are named by CSS selectors. */
+export interface EngineBrowser {
+  open(url: string): Promise<void>
+  type(selector: string, text: string): Promise<void>
+  click(selector: string): Promise<void>
+  /** Resolves when there is such an element. */
+  waitFor(selector: string): Promise<void>
+  /** What a JavaScript expression gives in the page. */
+  evaluate(expression: string): Promise<unknown>
+  close(): Promise<void>
+}
+
+/** How to start each engine, or undefined where it is not installed. */
+export const engines: Record<string, () => (() => Promise<EngineBrowser>) | undefined> = {
+  chromium() {
+    const executablePath = findExecutable(['chromium', 'chromium-browser', 'google-chrome'])
+    return executablePath === undefined
+      ? undefined
+      : () => byPuppeteer({ browser: 'chrome', executablePath, args: chromiumArguments() })
+  },
+  firefox() {
+    const executablePath = findExecutable(['firefox-esr', 'firefox'])
+    return executablePath === undefined
+      ? undefined
+      : () => byPuppeteer({ browser: 'firefox', executablePath })
+  },
+  webkit() {
+    const driver = findExecutable(['WebKitWebDriver'])
+    const browser = findExecutable([], miniBrowsers())
+    const display = process.env['DISPLAY'] ? undefined : findExecutable(['xvfb-run'])
+    if (driver === undefined || browser === undefined) return undefined
+    if (display === undefined && !process.env['DISPLAY']) return undefined
+    return () => byWebDriver(display === undefined ? [driver] : [display, '-a', driver], browser)
+  },
+}
+
+/** WebKitGTK's own browser lies in its library's folder, which has the machine's name in it. */
+function miniBrowsers() {
+  try {
+    return readdirSync('/usr/lib').map((machine) =>
+      join('/usr/lib', machine, 'webkit2gtk-4.1', 'MiniBrowser'),
+    )
+  } catch {
+    return []
+  }
+}
+
+async function byPuppeteer(options: Parameters<typeof launch>[0]): Promise<EngineBrowser> {
+  const browser = await launch({ headless: true, timeout: patience, ...options })
+  const page = await browser.newPage()
+  page.setDefaultTimeout(patience)
+  return {
+    open: async (url) => void (await page.goto(url)),
+    type: (selector, text) => page.type(selector, text),
+    click: (selector) => page.click(selector),
+    waitFor: async (selector) => void (await page.waitForSelector(selector)),
+    evaluate: (expression) => page.evaluate(expression),
+    close: () => browser.close(),
+  }
+}
+
+/** Drives WebKitGTK by its own driver, which speaks the W3C's WebDriver protocol. */
+async function byWebDriver([program = '', ...arguments_]: string[], binary: string): Promise<EngineBrowser> {
+  const port = await freePort()
+  // A group of its own, so that the display and the browser end with it.
+  const server = spawn(program, [...arguments_, `--port=${port}`], { stdio: 'ignore', detached: true })
+  const ended = once(server, 'exit')
+  const address = `http://127.0.0.1:${port}`
+  await waitForServer(`${address}/`, patience)
+  const driver = await new Builder()
+    .usingServer(address)
+    .withCapabilities({
+      browserName: 'MiniBrowser',
+      'webkitgtk:browserOptions': { binary, args: ['--automation'] },
+    })
+    .build()
+  return {
+    open: (url) => driver.get(url),
+    type: (selector, text) => driver.findElement(By.css(selector)).sendKeys(text.replaceAll('\n', Key.ENTER)),
+    click: (selector) => driver.findElement(By.css(selector)).click(),
+    waitFor: async (selector) => void (await driver.wait(until.elementLocated(By.css(selector)), patience)),
+    evaluate: (expression) => driver.executeScript(`return (${expression})`),
+    async close() {
+      await driver.quit()
+      if (server.pid !== undefined) process.kill(-server.pid)
+      await ended
+    },
+  }
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

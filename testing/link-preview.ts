@@ -1,0 +1,49 @@
+/** What a chat or a phone gets that was given the page's public address. */
+export interface LinkPreview {
+  tags: Record<string, string>
+  image: Image
+  icons: Image[]
+}
+
+interface Image {
+  type: string | null
+  /** Of a PNG, in pixels. */
+  size: string
+  bytes: number
+}
+
+/**
+ * Reads the head of the page at `origin`, and fetches the images that it names.
+ *
+ * @param origin Where the page is in this test.
+ * @param siteUrl Its public address, on which the preview's image is named.
+ */
+export async function linkPreview(origin: string, siteUrl: string): Promise<LinkPreview> {
+  const html = await (await fetch(origin)).text()
+  const tags: Record<string, string> = {}
+  for (const [, name = '', content = ''] of html.matchAll(
+    /<meta (?:name|property)="([^"]+)" content="([^"]*)"/g,
+  )) {
+    tags[name] = content
+  }
+  const [, canonical = ''] = /<link rel="canonical" href="([^"]+)"/.exec(html) ?? []
+  tags['canonical'] = canonical
+  const icons = [...html.matchAll(/<link rel="(?:apple-touch-)?icon" href="([^"]+)"/g)]
+  const addresses = icons.map(([, href = '']) => new URL(href, origin).href)
+  return {
+    tags,
+    image: await fetchImage((tags['og:image'] ?? '').replace(siteUrl, origin)),
+    icons: await Promise.all(addresses.map((address) => fetchImage(address))),
+  }
+}
+
+async function fetchImage(address: string): Promise<Image> {
+  const response = await fetch(address)
+  const content = Buffer.from(await response.arrayBuffer())
+  const isPng = content.subarray(1, 4).toString() === 'PNG'
+  return {
+    type: response.headers.get('content-type'),
+    size: isPng ? `${content.readUInt32BE(16)}x${content.readUInt32BE(20)}` : '',
+    bytes: content.length,
+  }
+}
