@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { launch } from 'puppeteer-core'
 import { Builder, By, Key, until } from 'selenium-webdriver'
 import { waitForServer } from 'selenium-webdriver/http/util.js'
 
 import { chromiumArguments, findExecutable } from './browser.ts'
+import { freePort } from './ports.ts'
 
 /** Milliseconds after which what is awaited counts as missing. */
 const patience = 30_000
@@ -100,13 +100,4 @@ async function byWebDriver([program = '', ...arguments_]: string[], binary: stri
       await ended
     },
   }
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -29,6 +29,7 @@ test.each([
   ['TRUST_PROXY', 'nginx', 'ranges'],
   ['TRUST_PROXY', '10.0.0.0/33', 'ranges'],
   ['VITE_SITE_URL', 'unplugged.example', 'https://'],
+  ['DATABASE_POOLER', 'session', '"transaction"'],
 ])('%s set to %s is refused by a sentence that says what it should be', (name, value, expected) => {
   const read = () => readSettings({ [name]: value })
   expect(read).toThrow(new RegExp(`^${name} `))

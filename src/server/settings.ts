@@ -10,6 +10,8 @@ export interface Settings {
   /** Absolute path of the embedded database's directory. */
   dataDir: string
   databaseUrl: string | undefined
+  /** Whether the database at `databaseUrl` is behind a pooler of transactions. */
+  databasePooler: 'transaction' | undefined
   anonKey: string
   webhookUrl: string | undefined
   webhookSecret: string | undefined
@@ -48,6 +50,7 @@ export function readSettings(environment: Environment = process.env): Settings {
     host: environment['HOST'] || '127.0.0.1',
     dataDir: resolve(environment['DATA_DIR'] || './data'),
     databaseUrl: address(environment, 'DATABASE_URL', databaseProtocols),
+    databasePooler: pooler(environment['DATABASE_POOLER'] || undefined),
     anonKey: key(environment, 'ANON_KEY'),
     webhookUrl: address(environment, 'WEBHOOK_URL', webProtocols),
     webhookSecret: webhookSecret(environment['WEBHOOK_SECRET'] || undefined),
@@ -86,6 +89,13 @@ function address(environment: Environment, name: string, protocols: readonly str
   const shown = protocols === databaseProtocols ? '(not shown: it may hold a password)' : `"${given}"`
   const expected = protocols.map((protocol) => `${protocol}//`).join(' or ')
   throw new OperatorError(`${name} is ${shown} but should be an address that begins with ${expected}.`)
+}
+
+function pooler(given: string | undefined) {
+  if (given === undefined || given === 'transaction') return given
+  throw new OperatorError(
+    `DATABASE_POOLER is "${given}" but should be "transaction", or not set where no pooler is before the database or it pools sessions.`,
+  )
 }
 
 function key(environment: Environment, name: string) {

@@ -2,6 +2,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 import postgres, { type Sql } from 'postgres'
 
 import { ensureCluster, type Cluster } from './cluster.ts'
+import {
+  connectToAddress,
+  connectToSocket,
+  socketConnection,
+  unreachable,
+  type Connections,
+} from './connections.ts'
 import { OperatorError } from '../operator-error.ts'
 import { migrate } from './migrations.ts'
 
@@ -9,14 +16,12 @@ import { migrate } from './migrations.ts'
 export interface DatabaseLocation {
   dataDir: string
   databaseUrl: string | undefined
+  /** Whether the database at `databaseUrl` is behind a pooler of transactions. */
+  databasePooler?: 'transaction' | undefined
 }
 
 /** An open database, its schema up to date. */
-export interface Database {
-  /** Connections of the schema's owner, who may read everything. */
-  owner: Sql
-  /** Connections that may do what a visitor may, and nothing else. */
-  anon: Sql
+export interface Database extends Pick<Connections, 'owner' | 'anon'> {
   /** Where the data is, for people: no password in it. */
   description: string
   /** Ends the connections, and stops the embedded database where nobody else uses it. */
@@ -47,86 +52,41 @@ const retryPause = 250
  *   one at `databaseUrl` cannot be reached or its user may not set up the schema.
  */
 export async function openDatabase(location: DatabaseLocation, options: OpenOptions = {}): Promise<Database> {
-  const { dataDir, databaseUrl } = location
+  const { dataDir, databaseUrl, databasePooler } = location
   if (databaseUrl !== undefined) {
     const { host, pathname } = new URL(databaseUrl)
     const description = `PostgreSQL at ${host}${pathname}`
-    const database = connectTo((connection) => postgres(databaseUrl, connection))
+    const connections = connectToAddress(databaseUrl, databasePooler)
+    const { owner, anon, end } = connections
     try {
-      await prepare(database)
+      await prepare(connections)
     } catch (error) {
-      await end(database)
+      await end()
       throw unreachable(error, description)
     }
-    return { ...database, description, close: () => end(database) }
+    return { owner, anon, description, close: end }
   }
 
   const release = await keepRunning(dataDir, options)
-  const database = connectTo((connection) => postgres(onSocket(dataDir, connection)))
-  try {
-    await prepare(database)
-  } catch (error) {
-    await end(database)
+  const connections = connectToSocket(dataDir)
+  const { owner, anon, end } = connections
+  const close = async () => {
+    await end()
     await release()
+  }
+  try {
+    await prepare(connections)
+  } catch (error) {
+    await close()
     throw error
   }
-  return {
-    ...database,
-    description: `PostgreSQL in ${dataDir}`,
-    close: async () => {
-      await end(database)
-      await release()
-    },
-  }
-}
-
-type Connections = Pick<Database, 'owner' | 'anon'>
-type ConnectionOptions = postgres.Options<Record<string, never>>
-
-const common: ConnectionOptions = {
-  // A visitor waits for the answer: better a clear "not now" soon than silence.
-  connect_timeout: 5,
-  backoff: () => retryPause / 1000,
-  // Its only use is for arrays, and it costs a query on each new connection.
-  fetch_types: false,
-  onnotice: () => {},
-}
-
-function onSocket(dataDir: string, options: ConnectionOptions): ConnectionOptions {
-  return { ...options, host: dataDir, port: 5432, user: 'postgres', database: 'postgres' }
-}
-
-function connectTo(connect: (options: ConnectionOptions) => Sql): Connections {
-  return {
-    owner: connect({ ...common, max: 4, connection: { application_name: 'unplugged' } }),
-    anon: connect({
-      ...common,
-      max: 10,
-      // The role is part of the connection: setting it in each transaction would halve the rate of inserts.
-      connection: { application_name: 'unplugged visitors', role: 'anon', statement_timeout: 10_000 },
-    }),
-  }
+  return { owner, anon, description: `PostgreSQL in ${dataDir}`, close }
 }
 
 async function prepare({ owner, anon }: Connections) {
   await migrate(owner, 'supabase/migrations')
   // What would otherwise be found out by the first visitor.
-  await anon`select 1`
-}
-
-function unreachable(error: unknown, description: string) {
-  if (!(error instanceof Error) || !('code' in error)) return error
-  // Class 08: not understood, as by a pooler; 28: refused; 3D000: no such database; 42704: an unknown parameter
-  // in the address; the rest are the network's and the driver's.
-  if (!/^(08|28|3D000|42704|E[A-Z_]+$|CONNECT)/.test(String(error.code))) return error
-  return new OperatorError(
-    `The ${description}, which DATABASE_URL names, cannot be used (${error.message}): check its address, parameters, user and password, and that it runs.`,
-    { cause: error },
-  )
-}
-
-async function end({ owner, anon }: Connections) {
-  await Promise.all([owner.end({ timeout: 5 }), anon.end({ timeout: 5 })])
+  await anon.execute('select 1')
 }
 
 /**
@@ -191,18 +151,15 @@ async function keepRunning(dataDir: string, { holder, onEvent = () => {} }: Open
  */
 async function takePlace(dataDir: string, holder: string | undefined, onLost: () => void) {
   let taken = false
-  const sql = postgres(
-    onSocket(dataDir, {
-      ...common,
-      max: 1,
-      max_lifetime: null,
-      connection: { application_name: (holder ?? 'a command').slice(0, 63), lock_timeout: patience },
-      onclose: () => {
-        if (taken) onLost()
-        taken = false
-      },
-    }),
-  )
+  const sql = socketConnection(dataDir, {
+    max: 1,
+    max_lifetime: null,
+    connection: { application_name: (holder ?? 'a command').slice(0, 63), lock_timeout: patience },
+    onclose: () => {
+      if (taken) onLost()
+      taken = false
+    },
+  })
   try {
     await sql`select pg_advisory_lock_shared(${usersLock})`
     if (holder !== undefined) await sql`select pg_advisory_lock(${holderLock})`

@@ -1,6 +1,5 @@
-import type { Sql } from 'postgres'
-
 import { columns, table, type Application } from '../../application/application.ts'
+import type { VisitorConnections } from './connections.ts'
 
 /** Every column of the table, and its type. Two of them a visitor may not set, which is for the database to say. */
 const tableColumns = {
@@ -36,19 +35,16 @@ export function rowsOf(application: Application): SentRows {
  * Stores applications as a visitor may, in one statement: all of them or none. Types, defaults and
  * constraints are applied by PostgreSQL to the JSON as it came, as PostgREST has it done.
  *
- * @param anon Connections whose role is `anon`.
  * @returns How many rows were stored.
  * @throws {postgres.PostgresError} with the SQLSTATE in `code` where the database refuses.
  */
-export async function insertApplications(anon: Sql, rows: SentRows): Promise<number> {
+export async function insertApplications(anon: VisitorConnections, rows: SentRows): Promise<number> {
   if (rows.columns.length === 0) {
-    const { count } = await anon.unsafe(`insert into public.${table} default values`)
-    return count
+    return anon.execute(`insert into public.${table} default values`)
   }
   // A prepared statement for each set of columns would fill memory: only whole rows keep theirs.
   const prepare = rows.columns.length === columns.length && !rows.missingAsDefault
-  const { count } = await anon.unsafe(statement(rows), [rows.json], { prepare })
-  return count
+  return anon.execute(statement(rows), [rows.json], { prepare })
 }
 
 function statement({ isArray, columns: names, missingAsDefault }: SentRows) {

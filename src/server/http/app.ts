@@ -14,11 +14,12 @@ import { insertApplications, type SentRows } from '../database/insert.ts'
 import type { Settings } from '../settings.ts'
 import { dataInterface } from './data-interface.ts'
 import { tooMany } from './errors.ts'
+import { health } from './health.ts'
 import { page } from './page.ts'
 
 export interface AppOptions {
   settings: Pick<Settings, 'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'trustProxy'>
-  database: Pick<Database, 'anon'>
+  database: Pick<Database, 'anon' | 'owner'>
   /** Called after applications were stored. */
   onStored?: () => void
   /** Where requests are logged; nowhere unless given. */
@@ -35,7 +36,7 @@ const limits = {
   http: { maxHeaderSize: 16 * 1024, headersTimeout: 15_000, connectionsCheckingInterval: 5_000 },
 }
 
-/** The HTTP server of the self-hosted way: the page, the form's native post, and the data interface. */
+/** The HTTP server of the self-hosted way: the page, the form's native post, the data interface, and its health. */
 export async function createApp({ settings, database, onStored, log }: AppOptions): Promise<FastifyInstance> {
   const { trustProxy, rateLimitPerMinute } = settings
   const app = fastify({
@@ -75,6 +76,7 @@ export async function createApp({ settings, database, onStored, log }: AppOption
   })
   app.setNotFoundHandler((_request, reply) => reply.code(404).type('text/plain').send('Not found.\n'))
 
+  await app.register(health, { owner: database.owner })
   await app.register(async (site) => {
     await site.register(helmet, {
       // The page brings its own policy, which names its scripts.

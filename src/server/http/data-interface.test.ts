@@ -192,13 +192,15 @@ test.each([
 test('the database itself denies what the interface does not ask for', async () => {
   const { anon } = database
   const denied = { code: '42501' }
-  await expect(anon`select * from public.retreat_applications`).rejects.toMatchObject(denied)
-  await expect(anon`update public.retreat_applications set first_name = 'x'`).rejects.toMatchObject(denied)
-  await expect(anon`delete from public.retreat_applications`).rejects.toMatchObject(denied)
-  await expect(anon`truncate public.retreat_applications`).rejects.toMatchObject(denied)
-  await expect(anon`select * from private.webhook_outbox`).rejects.toMatchObject(denied)
+  await expect(anon.execute('select * from public.retreat_applications')).rejects.toMatchObject(denied)
+  await expect(anon.execute("update public.retreat_applications set first_name = 'x'")).rejects.toMatchObject(
+    denied,
+  )
+  await expect(anon.execute('delete from public.retreat_applications')).rejects.toMatchObject(denied)
+  await expect(anon.execute('truncate public.retreat_applications')).rejects.toMatchObject(denied)
+  await expect(anon.execute('select * from private.webhook_outbox')).rejects.toMatchObject(denied)
   await expect(
-    anon`insert into public.retreat_applications (id) values (gen_random_uuid())`,
+    anon.execute('insert into public.retreat_applications (id) values (gen_random_uuid())'),
   ).rejects.toMatchObject(denied)
 })
 

@@ -1,0 +1,111 @@
+import { execFileSync } from 'node:child_process'
+import { chmod } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { send } from '../../testing/client.ts'
+import { anApplication } from '../../testing/form.ts'
+import { startPooler } from '../../testing/pgbouncer.ts'
+import { startPostgres, type TestPostgres } from '../../testing/postgres.ts'
+import { startReceiver } from '../../testing/receiver.ts'
+import { runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
+
+let database: TestPostgres
+
+beforeAll(async () => {
+  database = await startPostgres()
+})
+
+afterAll(() => database.close())
+
+test('behind a pooler of transactions everything works with one setting', async () => {
+  const pooler = await startPooler(database.url())
+  const receiver = await startReceiver()
+  const settings = { DATABASE_URL: pooler.url, DATABASE_POOLER: 'transaction' }
+  const server = await startServer({ ...settings, WEBHOOK_URL: receiver.origin })
+  const applications = Array.from({ length: 100 }, () => anApplication())
+  const statuses = await Promise.all(applications.map((application) => send(server.origin, application)))
+  expect(new Set(statuses)).toEqual(new Set([201]))
+  expect(await send(server.origin, applications[0] ?? anApplication())).toBe(409)
+
+  // Still a visitor: a connection that was somebody else's before is nobody's key.
+  const forged = await fetch(`${server.origin}/rest/v1/retreat_applications`, {
+    method: 'POST',
+    headers: { apikey: 'public-anon-key', 'content-type': 'application/json' },
+    body: JSON.stringify({ ...anApplication(), id: '00000000-0000-4000-8000-000000000000' }),
+  })
+  expect(await forged.json()).toMatchObject({ code: '42501' })
+
+  const delivered = await receiver.count(applications.length)
+  expect(new Set(delivered.map(({ headers }) => headers['webhook-id'])).size).toBe(applications.length)
+  const { stdout } = await runCommand(['applications', '--json'], settings)
+  expect(stdout.trim().split('\n')).toHaveLength(applications.length)
+  expect(await server.stop()).toBe(0)
+  await Promise.all([receiver.close(), pooler.stop()])
+})
+
+test('behind a pooler without that setting the server says so in one sentence', async () => {
+  const pooler = await startPooler(database.url())
+  const { code, stderr } = await runCommand(['server'], { DATABASE_URL: pooler.url })
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/is a pooler .*: set DATABASE_POOLER=transaction\.\n$/)
+  expect(stderr.trim().split('\n')).toHaveLength(1)
+  await pooler.stop()
+})
+
+test('connections to the database are encrypted and checked as the address says', async () => {
+  // The embedded PostgreSQL has no TLS on its socket: here the pooler before it takes TLS alone.
+  const directory = await temporaryDirectory()
+  const key = join(directory.path, 'key.pem')
+  const certificate = join(directory.path, 'certificate.pem')
+  execFileSync(
+    'openssl',
+    [
+      ['req', '-x509', '-nodes', '-newkey', 'rsa:2048', '-days', '1', '-subj', '/CN=localhost'],
+      ['-addext', 'subjectAltName=DNS:localhost', '-keyout', key, '-out', certificate],
+    ].flat(),
+    { stdio: 'ignore' },
+  )
+  await chmod(directory.path, 0o755)
+  await chmod(key, 0o644)
+  const pooler = await startPooler(database.url(), { key, certificate })
+  const list = (parameters: string) =>
+    runCommand(['applications', '--json'], {
+      DATABASE_URL: `${pooler.url}${parameters}`,
+      DATABASE_POOLER: 'transaction',
+    })
+
+  for (const accepted of [
+    '?sslmode=require',
+    '?sslmode=prefer',
+    `?sslmode=verify-full&sslrootcert=${certificate}`,
+    `?sslmode=verify-ca&sslrootcert=${certificate}`,
+  ]) {
+    expect(await list(accepted), accepted).toMatchObject({ code: 0, stderr: '' })
+  }
+  for (const [refused, reason] of [
+    ['', 'SSL required'],
+    ['?sslmode=disable', 'SSL required'],
+    ['?sslmode=verify-full', 'self-signed certificate'],
+    ['?sslmode=always', 'sslmode=always'],
+    ['?sslmode=verify-full&sslrootcert=/nowhere.pem', '/nowhere.pem'],
+  ] as const) {
+    const { code, stderr } = await list(refused)
+    expect({ refused, code }).toEqual({ refused, code: 1 })
+    expect(stderr).toContain(reason)
+    expect(stderr.trim().split('\n')).toHaveLength(1)
+  }
+  // By another name than the certificate's: only `verify-full` minds.
+  const other = pooler.url.replace('localhost', '127.0.0.1')
+  const byAddress = (mode: string) =>
+    runCommand(['applications', '--json'], {
+      DATABASE_URL: `${other}?sslmode=${mode}&sslrootcert=${certificate}`,
+      DATABASE_POOLER: 'transaction',
+    })
+  expect((await byAddress('verify-ca')).code).toBe(0)
+  const { code, stderr } = await byAddress('verify-full')
+  expect(code).toBe(1)
+  expect(stderr).toContain('cannot be used')
+  await pooler.stop()
+  await directory.remove()
+})

@@ -1,0 +1,68 @@
+import fastify from 'fastify'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { anApplication } from '../../../testing/form.ts'
+import { temporaryDirectory } from '../../../testing/server.ts'
+import { openDatabase, type Database } from '../database/database.ts'
+import { insertApplications, rowsOf } from '../database/insert.ts'
+import { createApp } from './app.ts'
+import { health } from './health.ts'
+
+let database: Database
+let close: () => Promise<void>
+
+beforeAll(async () => {
+  const directory = await temporaryDirectory()
+  database = await openDatabase({ dataDir: directory.path, databaseUrl: undefined }, { holder: 'the tests' })
+  close = async () => {
+    await database.close()
+    await directory.remove()
+  }
+})
+
+afterAll(() => close())
+
+/** A server of its own for each test: what the database said is kept for a moment. */
+async function ask(path: string) {
+  const settings = { anonKey: 'key', siteUrl: undefined, trustProxy: false as const, rateLimitPerMinute: 1 }
+  const app = await createApp({ settings, database })
+  const answer = await app.inject(path)
+  await app.close()
+  return { status: answer.statusCode, body: answer.json() as unknown }
+}
+
+test('readiness tells how long the oldest application waits for its delivery', async () => {
+  expect(await ask('/readyz')).toEqual({
+    status: 200,
+    body: { status: 'ok', oldestUndeliveredSeconds: null },
+  })
+  await insertApplications(database.anon, rowsOf(anApplication()))
+  await insertApplications(database.anon, rowsOf(anApplication()))
+  await database.owner`
+    update public.retreat_applications set created_at = now() - interval '1 hour'
+    where id = (select application_id from private.webhook_outbox limit 1)`
+  const { body } = await ask('/readyz')
+  expect(body).toMatchObject({ oldestUndeliveredSeconds: expect.closeTo(3600, -2) })
+  await database.owner`update private.webhook_outbox set next_attempt_at = null, delivered_at = now()`
+  expect((await ask('/readyz')).body).toMatchObject({ oldestUndeliveredSeconds: null })
+})
+
+test('the database is asked at most once a second, however often readiness is', async () => {
+  let now = 0
+  const app = fastify()
+  await app.register(health, { owner: database.owner, now: () => now })
+  const oldest = async () => (await app.inject('/readyz')).json<{ oldestUndeliveredSeconds: unknown }>()
+  expect((await oldest()).oldestUndeliveredSeconds).toBeNull()
+  await insertApplications(database.anon, rowsOf(anApplication()))
+  now = 999
+  expect((await oldest()).oldestUndeliveredSeconds).toBeNull()
+  now = 1001
+  expect((await oldest()).oldestUndeliveredSeconds).not.toBeNull()
+  await app.close()
+})
+
+test('without its database the server is alive, but not ready', async () => {
+  await database.close()
+  expect(await ask('/healthz')).toEqual({ status: 200, body: { status: 'ok' } })
+  expect((await ask('/readyz')).status).toBe(503)
+})

@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { findExecutable } from './browser.ts'
+import { freePort } from './ports.ts'
+import { temporaryDirectory } from './server.ts'
+
+/** A pooler of transactions before a PostgreSQL. */
+export interface TestPooler {
+  /** The address of the database, through the pooler. */
+  url: string
+  stop(): Promise<void>
+}
+
+/**
+ * Starts Debian's pgbouncer before the database at `target`.
+ *
+ * @param tls The files of a key and its certificate, where it is to take TLS alone.
+ * @throws {Error} that says what to install.
+ */
+export async function startPooler(
+  target: string,
+  tls?: { key: string; certificate: string },
+): Promise<TestPooler> {
+  const program = findExecutable(['pgbouncer'], ['/usr/sbin/pgbouncer'])
+  if (program === undefined) throw new Error('There is no pgbouncer: apt-get install pgbouncer.')
+  const directory = await temporaryDirectory()
+  const { hostname, port, pathname, username } = new URL(target)
+  const listening = await freePort()
+  const lines = [
+    '[databases]',
+    `* = host=${hostname} port=${port}`,
+    '[pgbouncer]',
+    'listen_addr = 127.0.0.1',
+    `listen_port = ${listening}`,
+    'unix_socket_dir =',
+    'pool_mode = transaction',
+    // Fewer than our servers ask for, so that connections are shared.
+    'default_pool_size = 3',
+    'auth_type = trust',
+    `auth_file = ${join(directory.path, 'users')}`,
+    ...(tls
+      ? [
+          'client_tls_sslmode = require',
+          `client_tls_key_file = ${tls.key}`,
+          `client_tls_cert_file = ${tls.certificate}`,
+        ]
+      : []),
+  ]
+  const configuration = join(directory.path, 'pgbouncer.ini')
+  await writeFile(join(directory.path, 'users'), `"${decodeURIComponent(username)}" ""\n`)
+  await writeFile(configuration, `${lines.join('\n')}\n`)
+  // It will not run as root, and reads its files as whoever it runs as.
+  await chmod(directory.path, 0o755)
+  const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
+  const child = spawn(program, [...user, configuration], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const ended = once(child, 'exit')
+  await new Promise<void>((resolve, reject) => {
+    let output = ''
+    child.stderr.on('data', (chunk: Buffer) => {
+      output += chunk.toString()
+      if (output.includes('process up')) resolve()
+    })
+    ended.then(() => reject(new Error(`pgbouncer ended:\n${output}`)), reject)
+  })
+  return {
+    url: `postgres://${username}@localhost:${listening}${pathname}`,
+    async stop() {
+      child.kill('SIGINT')
+      await ended
+      await directory.remove()
+    },
+  }
+}
