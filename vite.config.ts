@@ -147,6 +147,8 @@ export default defineConfig(({ command, mode }) => {
               server: 'src/server/main.ts',
               applications: 'src/cli/applications.ts',
               webhooks: 'src/cli/webhooks.ts',
+              backup: 'src/cli/backup.ts',
+              restore: 'src/cli/restore.ts',
               render: 'src/page/render.tsx',
             },
           },
