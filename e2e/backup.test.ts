@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
@@ -23,7 +23,9 @@ test('a backup taken while applications come in is restored whole, and nothing i
   let refusing = false
   const hook = await startReceiver((_request, response) => response.writeHead(refusing ? 500 : 200).end())
   const delivering = await startServer({ ...original, WEBHOOK_URL: hook.origin })
-  const delivered = Array.from({ length: 20 }, () => anApplication({ reason: 'a\n"b",c\\.\r\n' }))
+  const delivered = Array.from({ length: 20 }, () =>
+    anApplication({ reason: 'a\n"b",c\\.\r\n'.repeat(1_000) }),
+  )
   for (const application of delivered) await send(delivering.origin, application)
   await hook.count(delivered.length)
   refusing = true
@@ -62,7 +64,8 @@ test('a backup taken while applications come in is restored whole, and nothing i
   const before = meanwhile.filter((email) => emails.has(email))
   expect(before).toEqual(meanwhile.slice(0, before.length))
   expect(rows).toHaveLength(delivered.length + refused.length + before.length)
-  for (const row of rows) expect(listed).toContainEqual(row)
+  const originals = new Map(listed.map((row) => [row.id, row]))
+  expect(rows).toEqual(rows.map(({ id }) => originals.get(id)))
 
   // What was not delivered at that moment is delivered now, once; the rest is not delivered again.
   const second = await startReceiver()
@@ -104,9 +107,13 @@ test('a backup and a restore that cannot be made are refused in one sentence and
 
   await rm(settings.DATA_DIR, { recursive: true })
   await oneSentence(['restore', '--from', join(directory.path, 'nowhere')], /cannot be used/)
-  await mkdir(join(directory.path, 'other'))
-  await writeFile(join(directory.path, 'other', 'public.retreat_applications.csv'), 'something; else\n')
-  await oneSentence(['restore', '--from', join(directory.path, 'other')], /not part of a backup/)
+  const rows = join(folder, 'public.retreat_applications.jsonl')
+  const whole = await readFile(rows, 'utf8')
+  for (const damaged of [whole.slice(0, -20), '', '{"something": "else"}\n', 'no JSON\n']) {
+    await writeFile(rows, damaged)
+    await oneSentence(['restore', '--from', folder], /is not a whole backup/)
+  }
+  await writeFile(rows, whole)
   expect((await runCommand(['restore', '--from', folder], settings)).code).toBe(0)
   expect(await readdir(directory.path)).not.toContain('backup.partial')
   await directory.remove()
