@@ -1,0 +1,88 @@
+import type { ServerResponse } from 'node:http'
+import { expect, test } from 'vitest'
+
+import { send } from '../../testing/client.ts'
+import { anApplication } from '../../testing/form.ts'
+import { startNginx } from '../../testing/nginx.ts'
+import { freePort } from '../../testing/ports.ts'
+import { startPostgres } from '../../testing/postgres.ts'
+import { startReceiver, type Received } from '../../testing/receiver.ts'
+import { startServer } from '../../testing/server.ts'
+
+/** What a slow receiver takes for an answer, so that two deliveries of one application would meet there. */
+const receiverMilliseconds = 30
+
+test('three servers share one database, and one of them is killed under load: nothing is lost or delivered by two at once', async () => {
+  const database = await startPostgres()
+  const underWay = new Set<string>()
+  const together: string[] = []
+  const receive = ({ headers }: Received, response: ServerResponse) => {
+    const id = String(headers['webhook-id'])
+    if (underWay.has(id)) together.push(id)
+    underWay.add(id)
+    response.on('close', () => underWay.delete(id))
+    setTimeout(() => response.end('ok'), receiverMilliseconds)
+  }
+  const hook = await startReceiver(receive)
+  const settings = { DATABASE_URL: database.url(), WEBHOOK_URL: hook.origin, TRUST_PROXY: '1' }
+  // All three find an empty database.
+  const servers = await Promise.all([1, 2, 3].map(() => startServer(settings)))
+  const [first] = servers
+  const port = await freePort()
+  const nginx = await startNginx(`
+    upstream unplugged { ${servers.map(({ origin }) => `server ${new URL(origin).host};`).join(' ')} }
+    server { listen 127.0.0.1:${port}; location / { proxy_pass http://unplugged; } }`)
+  const origin = `http://127.0.0.1:${port}`
+
+  /** As the page does: what got no answer is sent again. */
+  const untilAnswered = async () => {
+    const application = anApplication()
+    for (;;) {
+      const status = await send(origin, application).catch(() => 502)
+      if (status === 201 || status === 409) return application.email
+      expect([502, 503, 504]).toContain(status)
+    }
+  }
+  const acknowledged: string[] = []
+  const senders = Array.from({ length: 20 }, async () => {
+    for (let count = 0; count < 50; count += 1) acknowledged.push(await untilAnswered())
+  })
+  await hook.count(200)
+  await first?.stop('SIGKILL')
+  await Promise.all(senders)
+  expect(acknowledged).toHaveLength(1_000)
+
+  const [migrations] = await database.admin`
+    select count(*)::int as count, count(distinct version)::int as versions
+    from supabase_migrations.schema_migrations`
+  expect(migrations).toEqual({ count: 2, versions: 2 })
+  const stored = await database.admin<{ email: string }[]>`select email from public.retreat_applications`
+  expect(stored.map(({ email }) => email).toSorted()).toEqual(acknowledged.toSorted())
+
+  // What the killed server had taken upon itself is somebody else's after 30 s.
+  for (const email of acknowledged) {
+    await hook.count(1, ({ body }) => new URLSearchParams(body).get('email') === email)
+  }
+  expect(together).toEqual([])
+  await Promise.all(servers.slice(1).map((server) => server.stop()))
+  const [undelivered] = await database.admin`
+    select count(*)::int as count from private.webhook_outbox where delivered_at is null`
+  expect(undelivered).toEqual({ count: 0 })
+  await Promise.all([nginx.stop(), hook.close(), database.close()])
+}, 120_000)
+
+test('what waited in the outbox is delivered by whichever server comes', async () => {
+  const database = await startPostgres()
+  const alone = await startServer({ DATABASE_URL: database.url() })
+  const applications = [anApplication(), anApplication()]
+  for (const application of applications) expect(await send(alone.origin, application)).toBe(201)
+  await alone.stop()
+  const hook = await startReceiver()
+  const servers = await Promise.all(
+    [1, 2].map(() => startServer({ DATABASE_URL: database.url(), WEBHOOK_URL: hook.origin })),
+  )
+  await hook.count(applications.length)
+  await Promise.all(servers.map((server) => server.stop()))
+  expect(hook.received).toHaveLength(applications.length)
+  await Promise.all([hook.close(), database.close()])
+})

@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process'
+import { cp } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import postgres from 'postgres'
+import { expect, test } from 'vitest'
+
+import { send } from '../../testing/client.ts'
+import { anApplication } from '../../testing/form.ts'
+import { startPostgres, type TestPostgres } from '../../testing/postgres.ts'
+import { startServer, temporaryDirectory } from '../../testing/server.ts'
+
+/** The version that the README names: its options are other ones than those of the versions before. */
+const cli = 'supabase@3'
+
+/**
+ * A database as a new hosted project has it: its roles, and its default privileges, which give everything on
+ * a new table, sequence or function to the roles of the data interface. A stand-in for the project itself,
+ * which cannot be had here.
+ */
+async function newProject(database: TestPostgres) {
+  await database.admin.unsafe(`
+    create role anon nologin noinherit;
+    create role authenticated nologin noinherit;
+    create role service_role nologin noinherit bypassrls;
+    create role project_owner login createrole createdb bypassrls;
+    grant anon, authenticated, service_role to project_owner with admin option;
+  `)
+  await database.admin.unsafe('create database project owner project_owner')
+  const url = database.url('project', 'project_owner')
+  const owner = postgres(url, { max: 1, onnotice: () => {} })
+  for (const kind of ['tables', 'sequences', 'functions']) {
+    await owner.unsafe(
+      `alter default privileges in schema public grant all on ${kind} to anon, authenticated, service_role`,
+    )
+  }
+  return { url, owner }
+}
+
+test('"supabase db push" gives a new project its schema, and leaves a visitor the insert alone', async () => {
+  const database = await startPostgres()
+  const directory = await temporaryDirectory()
+  const { url, owner } = await newProject(database)
+  await cp('supabase', join(directory.path, 'supabase'), { recursive: true })
+  const run = async (...command: string[]) => {
+    const { PATH = '' } = process.env
+    const { stdout } = await promisify(execFile)(
+      'npm',
+      ['exec', '--yes', '--package', cli, '--', 'supabase', ...command, `--remote=${url}?sslmode=disable`],
+      { cwd: directory.path, env: { PATH, HOME: process.env['HOME'] } },
+    )
+    return stdout
+  }
+  await run('db', 'push', '--yes')
+
+  const rights = await owner<{ what: string; who: string }[]>`
+    select privilege_type || ' of ' || column_name as what, grantee as who
+    from information_schema.column_privileges
+    where table_name in ('retreat_applications', 'webhook_outbox') and grantee in ('anon', 'authenticated', 'PUBLIC')`
+  const columns = Object.keys(anApplication())
+  expect(rights.map(({ who, what }) => `${who}: ${what}`).toSorted()).toEqual(
+    columns.map((column) => `anon: INSERT of ${column}`).toSorted(),
+  )
+  const onWholeTables = await owner`
+    select grantee, table_name, privilege_type from information_schema.table_privileges
+    where table_schema in ('public', 'private') and grantee in ('anon', 'authenticated', 'PUBLIC')`
+  expect(onWholeTables).toEqual([])
+  const callable = await owner`
+    select proname from pg_proc join pg_namespace on pronamespace = pg_namespace.oid
+    where nspname in ('public', 'private') and has_function_privilege('anon', pg_proc.oid, 'execute')
+      and has_schema_privilege('anon', nspname, 'usage')`
+  expect(callable).toEqual([])
+
+  // The same database can be handed to our server, which finds nothing to do, and back.
+  const server = await startServer({ DATABASE_URL: url })
+  expect(await send(server.origin, anApplication())).toBe(201)
+  await server.stop()
+  expect(await run('db', 'push', '--yes')).toMatch(/up to date/i)
+  await owner.end()
+  await Promise.all([database.close(), directory.remove()])
+})
