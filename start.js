@@ -73,7 +73,7 @@ process.env['NODE_ENV'] ??= 'production'
 process.chdir(import.meta.dirname)
 if (existsSync('.env')) process.loadEnvFile()
 const program = process.argv.splice(2, 1)[0] ?? 'server'
-if (!['server', 'applications', 'webhooks', 'backup', 'restore'].includes(program)) {
+if (!['server', 'applications', 'webhooks', 'backup', 'restore', 'verify'].includes(program)) {
   console.error(
     `There is no "${program}": the server takes its settings from the environment, see README.md.`,
   )

@@ -147,6 +147,7 @@ export default defineConfig(({ command, mode }) => {
               server: 'src/server/main.ts',
               applications: 'src/cli/applications.ts',
               webhooks: 'src/cli/webhooks.ts',
+              verify: 'src/cli/verify.ts',
               backup: 'src/cli/backup.ts',
               restore: 'src/cli/restore.ts',
               render: 'src/page/render.tsx',
@@ -159,7 +160,9 @@ export default defineConfig(({ command, mode }) => {
       globalSetup: 'testing/setup.ts',
       testTimeout: 60_000,
       hookTimeout: 60_000,
-      include: ['src/**/*.test.{ts,tsx}', 'e2e/**/*.test.ts'],
+      // Those of a deployment need what stands around the product: nginx, pgbouncer, the Supabase CLI.
+      include:
+        mode === 'deployment' ? ['e2e/deployment/*.test.ts'] : ['src/**/*.test.{ts,tsx}', 'e2e/*.test.ts'],
     },
   }
 })

@@ -1,5 +1,6 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page server growth`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page server growth launch`. */
 import { benchGrowth } from './growth.ts'
+import { benchLaunch } from './launch.ts'
 import { benchPage } from './page.ts'
 import { benchServer } from './server.ts'
 import { describeMachine } from './table.ts'
@@ -8,6 +9,7 @@ const parts: Record<string, () => Promise<void>> = {
   page: benchPage,
   server: benchServer,
   growth: benchGrowth,
+  launch: benchLaunch,
 }
 const chosen = process.argv.slice(2)
 const unknown = chosen.find((name) => !(name in parts))

@@ -26,6 +26,7 @@ export async function dataInterface(app: FastifyInstance, { anonKey, insert }: D
 
   app.addHook('onRequest', (request, _reply, done) => {
     checkKey(request, anonKey)
+    refuseOtherSchema(request)
     done()
   })
   app.setErrorHandler((error, request, reply) => answerError(databaseError(error), request, reply))
@@ -34,7 +35,6 @@ export async function dataInterface(app: FastifyInstance, { anonKey, insert }: D
   app.post(`/${table}`, async (request, reply) => {
     const preferences = String(request.headers.prefer ?? '')
     refuseReading(preferences)
-    refuseOtherSchema(request)
     const rows = sentRows(request, /\bmissing=default\b/.test(preferences))
     const count = rows.count === 0 ? 0 : await insert(request, rows)
     const applied: string[] = preferences.match(/\b(return=minimal|missing=default|count=exact)\b/g) ?? []
@@ -89,8 +89,9 @@ function refuseReading(preferences: string) {
   if (/\breturn=(representation|headers-only)\b|\bresolution=/.test(preferences)) throw permissionDenied()
 }
 
-function refuseOtherSchema({ headers }: FastifyRequest) {
-  const schema = String(headers['content-profile'] ?? 'public')
+function refuseOtherSchema({ method, headers }: FastifyRequest) {
+  const writes = ['POST', 'PUT', 'PATCH', 'DELETE'].includes(method)
+  const schema = String(headers[writes ? 'content-profile' : 'accept-profile'] ?? 'public')
   if (schema === 'public') return
   throw new InterfaceError(
     406,

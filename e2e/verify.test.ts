@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { checks } from '../src/cli/contract.ts'
+import { openDatabase } from '../src/server/database/database.ts'
+import { startReceiver, type Received, type Receiver } from '../testing/receiver.ts'
+import { runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+
+beforeAll(async () => {
+  directory = await temporaryDirectory()
+})
+
+afterAll(() => directory.remove())
+
+const key = 'public-anon-key'
+const verify = (...args: string[]) => runCommand(['verify', ...args], { DATA_DIR: directory.path })
+const lines = (stdout: string, mark: string) => stdout.split('\n').filter((line) => line.startsWith(mark))
+
+/** Verifies a stand-in that answers as it is told. */
+async function verifyStandIn(answer: Parameters<typeof startReceiver>[0]) {
+  const standIn = await startReceiver(answer)
+  try {
+    return { ...(await verify('--url', standIn.origin, '--key', key)), received: standIn.received }
+  } finally {
+    await standIn.close()
+  }
+}
+
+test('a server of our own passes each check and keeps one application, which is deleted as it is told', async () => {
+  const server = await startServer({ DATA_DIR: directory.path })
+  const { code, stdout, stderr } = await verify('--url', `${server.origin}/rest/v1/`, '--key', key)
+  expect(stderr).toBe('')
+  expect(code).toBe(0)
+  expect(lines(stdout, '✗')).toEqual([])
+  expect(lines(stdout, '✓')).toEqual(checks.map(({ name }) => `✓ ${name}`))
+
+  const kept = await runCommand(['applications', '--json'], { DATA_DIR: directory.path })
+  const [, email] = /One application is left.* Its email is (\S+), /.exec(stdout) ?? []
+  expect(JSON.parse(kept.stdout)).toMatchObject({ first_name: 'Test', last_name: 'of npm run verify', email })
+
+  const [, sql = ''] = /^ {2}(delete .*;)$/m.exec(stdout) ?? []
+  const database = await openDatabase({ dataDir: directory.path, databaseUrl: undefined })
+  expect(await database.owner.unsafe(sql)).toMatchObject({ count: 1 })
+  await database.close()
+  await server.stop()
+})
+
+test('within the limit of a server that takes thirty applications a minute, nothing has to wait', async () => {
+  const server = await startServer({ DATA_DIR: directory.path, RATE_LIMIT_PER_MINUTE: '30' })
+  const { code, stderr } = await verify('--url', server.origin, '--key', key)
+  expect(stderr).toBe('')
+  expect(code).toBe(0)
+  await server.stop()
+})
+
+test('a backend that stores whatever comes, and lets it be read, fails; what was read is not shown', async () => {
+  const { code, stdout, stderr, received } = await verifyStandIn(({ method }, response) => {
+    if (method === 'GET') response.end('[{"first_name":"Ada"}]')
+    else response.writeHead(201).end('{"message":"Ada"}')
+  })
+  expect(code).toBe(1)
+  expect(lines(stdout, '✓')).toEqual([
+    '✓ an application is stored as the page sends it',
+    '✓ no rows are no error',
+  ])
+  expect(stdout).toContain('✗ nobody reads applications: expected 401 42501, got 200\n')
+  expect(stdout).not.toContain('Ada')
+  expect(stdout).toMatch(/may be left\. Their email is verify\+\w+@example\.com/)
+  expect(stderr).toBe(`${checks.length - 2} of ${checks.length} checks failed.\n`)
+
+  // Browsers ask whether they may without what they ask for.
+  const preflight = received.find(({ method }) => method === 'OPTIONS')
+  expect(preflight?.headers['access-control-request-headers']).toContain('apikey')
+  expect(preflight?.headers).not.toHaveProperty('apikey')
+})
+
+test('a website that is no backend fails each check, and nothing of it moves the terminal', async () => {
+  const { code, stdout } = await verifyStandIn((_request, response) =>
+    response.writeHead(500).end('<p>\u001b[2J\u009bNo\n✓ such page'),
+  )
+  expect(code).toBe(1)
+  expect(lines(stdout, '✗')).toHaveLength(checks.length)
+  expect(stdout).toContain('expected 401 42501, got 500: <p> [2J No such page\n')
+})
+
+test('a request that came too soon for a rate limit is sent again when that says', async () => {
+  const posts: Received[] = []
+  const { stdout, stderr } = await verifyStandIn((request, response) => {
+    if (request.method === 'POST') posts.push(request)
+    if (posts.length === 1) response.writeHead(429, { 'retry-after': '0' }).end()
+    else response.writeHead(201).end()
+  })
+  expect(stderr).toContain('The backend takes no more for now: going on in 0 seconds.\n')
+  expect(posts[1]).toEqual(posts[0])
+  expect(stdout).toContain('✓ an application is stored as the page sends it\n')
+})
+
+const secretJwt = `e30.${Buffer.from('{"role":"service_role"}').toString('base64url')}.x`
+test.each([
+  [[], '--url is missing'],
+  [['--url', 'https://<project>.supabase.co', '--key', key], 'should be an address that begins with'],
+  [['--url', 'ftp://127.0.0.1', '--key', key], '--url is "ftp://127.0.0.1" but should be an address'],
+  [['--url', 'http://127.0.0.1'], '--key is missing'],
+  [['--url', 'http://127.0.0.1', '--key', 'two words'], '--key is "two words"'],
+  [['--url', 'http://127.0.0.1', '--key', 'sb_secret_x'], '--key (not shown) is a secret key'],
+  [['--url', 'http://127.0.0.1', '--key', secretJwt], '--key (not shown) is a secret key'],
+])('%j ends in one sentence', async (args, sentence) => {
+  const { code, stdout, stderr } = await verify(...args)
+  expect(code).toBe(1)
+  expect(stderr).toContain(sentence)
+  expect(stderr.trim().split('\n')).toHaveLength(1)
+  expect(stdout).toBe('')
+})
+
+test('where nothing answers, that is the one sentence', async () => {
+  const gone: Receiver = await startReceiver()
+  await gone.close()
+  const { code, stdout, stderr } = await verify('--url', `${gone.origin}/`, '--key', key)
+  expect(code).toBe(1)
+  expect(stderr).toBe(`--url is "${gone.origin}", where nothing answers (ECONNREFUSED).\n`)
+  expect(stdout).toBe('')
+})
