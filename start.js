@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-const sources = ['index.html', 'package-lock.json', 'public', 'src', 'static-site.ts', 'vite.config.ts']
+const sources = ['index.html', 'package-lock.json', 'src', 'static-site.ts', 'vite.config.ts']
 // Written last, and in the folder that the page's script is served from.
 const stamp = join('dist', 'assets', 'complete')
 const lock = join('node_modules', '.unplugged-build')

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import postgres, { type Sql } from 'postgres'
 
 import { send } from '../testing/client.ts'
@@ -27,7 +28,7 @@ async function fill(sql: Sql, count: number) {
 }
 
 /** Runs a command to its end: seconds to its first output, seconds in all, and the most megabytes it held. */
-async function measure(args: string[], dataDir: string) {
+async function measure(args: readonly string[], dataDir: string) {
   const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir }
   const started = performance.now()
   const child = spawn(process.execPath, ['start.js', ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -140,17 +141,25 @@ export async function benchGrowth(): Promise<void> {
 
   const commands: string[][] = []
   for (const { name, path } of sides) {
-    for (const args of [['applications'], ['applications', '--csv'], ['webhooks']]) {
-      const { first, all, most, lines } = await measure(args, path)
+    const [backup, restored] = [`${path}.backup`, `${path}.restored`]
+    for (const [args, dataDir] of [
+      [['applications'], path],
+      [['applications', '--csv'], path],
+      [['webhooks'], path],
+      [['backup', '--to', backup], path],
+      [['restore', '--from', backup], restored],
+    ] as const) {
+      const { first, all, most, lines } = await measure(args, dataDir)
       commands.push([
         name,
-        args.join(' '),
+        args.slice(0, args[0] === 'applications' ? 2 : 1).join(' '),
         first.toFixed(2),
         all.toFixed(2),
         most.toFixed(),
         lines.toLocaleString('en'),
       ])
     }
+    await Promise.all([backup, restored].map((folder) => rm(folder, { recursive: true })))
   }
   printTable(
     'Commands, the database not running before',
