@@ -51,7 +51,22 @@ function build() {
     console.error('The build is missing or stale and Vite, which makes it, is not installed: run "npm ci".')
     return false
   }
-  takeLock()
+  try {
+    takeLock()
+  } catch (error) {
+    if (
+      !(
+        error instanceof Error &&
+        'code' in error &&
+        ['EROFS', 'EACCES', 'EPERM'].includes(String(error.code))
+      )
+    )
+      throw error
+    console.error(
+      'The build is missing or stale and this user may not write here: run "npm run build" as whoever installed it.',
+    )
+    return false
+  }
   try {
     // Servers that start together build once.
     if (!isStale()) return true

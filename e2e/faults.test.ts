@@ -237,7 +237,7 @@ test('two servers that start together on a new DATA_DIR: one runs, the other say
   expect(await running?.stop()).toBe(0)
 })
 
-test.each(['of a dead process', 'of a living foreign process'])(
+test.each(['of a dead process', 'of a dead process that nobody reaped', 'of a living foreign process'])(
   'a postmaster.pid %s, left by a power cut, does not stop a start',
   async (whose) => {
     const server = await startServer(settings)
@@ -247,9 +247,12 @@ test.each(['of a dead process', 'of a living foreign process'])(
     const file = join(settings['DATA_DIR'] ?? '', 'pgdata', 'postmaster.pid')
     process.kill(pid, 'SIGKILL')
     await gone(pid)
-    const foreign = spawn('sleep', ['600'])
+    // The shell becomes a program that does not ask for its children.
+    const foreign = spawn('sh', ['-c', 'true & echo $!; exec sleep 600'])
+    const [unreaped] = (await once(foreign.stdout, 'data')) as [Buffer]
     const content = (await readFile(file, 'utf8')).split('\n')
     if (whose === 'of a living foreign process') content[0] = String(foreign.pid)
+    if (whose === 'of a dead process that nobody reaped') content[0] = unreaped.toString().trim()
     await writeFile(file, content.join('\n'))
     const again = await startServer(settings)
     expect(await send(again.origin, anApplication())).toBe(201)

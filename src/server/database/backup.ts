@@ -43,6 +43,7 @@ export async function backUp(sql: Sql, folder: string): Promise<number> {
           .readable()
         await pipeline(rows, createWriteStream(fileOf(partial, name), { flush: true, mode: 0o600 }))
         // The driver leaves its socket paused where the last rows filled the stream; this wakes it.
+        // oxlint-disable-next-line no-underscore-dangle
         rows._read(0)
       }
       return countApplications(transaction)

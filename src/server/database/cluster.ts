@@ -138,6 +138,8 @@ function isAlive(pid: number) {
 async function isPostgresOn(pid: number, pgdata: string) {
   try {
     if (existsSync('/proc/self/cwd')) {
+      // Killed, but not reaped, as in a container without an init: it holds nothing any more.
+      if (/^.*\) Z /s.test(await readFile(`/proc/${pid}/stat`, 'utf8'))) return false
       return (await readlink(`/proc/${pid}/cwd`)) === (await realpath(pgdata))
     }
     const { stdout } = await run('ps', ['-o', 'command=', '-p', String(pid)])

@@ -1,0 +1,278 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { request, type RequestOptions } from 'node:https'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+
+import type { Application } from '../../src/application/application.ts'
+import { anApplication, getForm } from '../../testing/form.ts'
+import { startNginx, type RunningNginx } from '../../testing/nginx.ts'
+import { freePort } from '../../testing/ports.ts'
+import { runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
+import { buildStaticSite } from '../../testing/static-site.ts'
+import { hydrated, test } from '../../testing/visitor.ts'
+
+type Settings = Record<string, string>
+
+/** The page as `deploy/nginx-static.conf` serves it, its files, and the settings of its backend. */
+let site: { origin: string; files: string; script: string; backend: Settings }
+/** Our own server behind `deploy/nginx-proxy.conf`. */
+let proxy: { origin: string; plainOrigin: string; certificate: string; behind: string; settings: Settings }
+let nginx: RunningNginx
+/** What takes down what stands already: a recipe that nginx refuses must not leave servers behind. */
+const cleanUp: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  const [directory, hostedData, ownData] = await Promise.all([
+    temporaryDirectory(),
+    temporaryDirectory(),
+    temporaryDirectory(),
+  ])
+  cleanUp.push(...[directory, hostedData, ownData].map((each) => () => each.remove()))
+  // Its data interface is the hosted one's, and allows any origin.
+  const backend = await startServer({ DATA_DIR: hostedData.path })
+  cleanUp.push(() => backend.stop())
+  const files = await buildStaticSite(join(directory.path, 'checkout'), { VITE_SUPABASE_URL: backend.origin })
+  const scripts = (await readdir(join(files, 'assets'))).filter((name) => name.endsWith('.js'))
+
+  const settings = { DATA_DIR: ownData.path, TRUST_PROXY: '1', RATE_LIMIT_PER_MINUTE: '3' }
+  const server = await startServer(settings)
+  cleanUp.push(() => server.stop())
+  const { key, certificate } = selfSigned(directory.path)
+
+  const [port, plainPort, tlsPort] = [await freePort(), await freePort(), await freePort()]
+  const recipes = await Promise.all([
+    recipe('nginx-static.conf', {
+      'listen 80;': `listen ${port};`,
+      'listen [::]:80;': `listen [::]:${port};`,
+      'root /srv/unplugged/dist;': `root ${files};`,
+    }),
+    recipe('nginx-proxy.conf', {
+      'listen 80;': `listen ${plainPort};`,
+      'listen [::]:80;': `listen [::]:${plainPort};`,
+      'listen 443 ': `listen ${tlsPort} `,
+      'listen [::]:443 ': `listen [::]:${tlsPort} `,
+      'server 127.0.0.1:3000;': `server ${new URL(server.origin).host};`,
+      '/etc/letsencrypt/live/retreat.example/fullchain.pem': certificate,
+      '/etc/letsencrypt/live/retreat.example/privkey.pem': key,
+    }),
+  ])
+  nginx = await startNginx(recipes.join('\n'))
+  cleanUp.push(() => nginx.stop())
+  site = {
+    origin: `http://127.0.0.1:${port}`,
+    files,
+    script: `/assets/${scripts[0] ?? ''}`,
+    backend: { DATA_DIR: hostedData.path },
+  }
+  proxy = {
+    origin: `https://127.0.0.1:${tlsPort}`,
+    plainOrigin: `http://127.0.0.1:${plainPort}`,
+    certificate: await readFile(certificate, 'utf8'),
+    behind: server.origin,
+    settings,
+  }
+})
+
+afterAll(async () => {
+  for (const step of cleanUp.toReversed()) await step()
+})
+
+/** A recipe, with what is this test's in place of what an organiser edits. */
+async function recipe(name: string, replacements: Record<string, string>) {
+  let written = await readFile(join('deploy', name), 'utf8')
+  for (const [theirs, ours] of Object.entries(replacements)) {
+    if (!written.includes(theirs)) throw new Error(`deploy/${name} says nowhere "${theirs}"`)
+    written = written.replaceAll(theirs, ours)
+  }
+  return written
+}
+
+function selfSigned(directory: string) {
+  const files = { key: join(directory, 'key.pem'), certificate: join(directory, 'certificate.pem') }
+  const options = [
+    ['req', '-x509', '-nodes', '-newkey', 'rsa:2048', '-days', '1', '-subj', '/CN=retreat.example'],
+    ['-addext', 'subjectAltName=DNS:retreat.example,IP:127.0.0.1'],
+    ['-keyout', files.key, '-out', files.certificate],
+  ]
+  execFileSync('openssl', options.flat(), { stdio: 'ignore' })
+  return files
+}
+
+/** Asks through the proxy, over TLS with its certificate checked, which `fetch` cannot. */
+async function ask(path: string, options: RequestOptions = {}, body = '') {
+  // As it is: an address would be tidied.
+  const asked = request(proxy.origin, { path, ca: proxy.certificate, ...options })
+  asked.end(body)
+  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  return { status: response.statusCode, headers: response.headers, text: await text(response) }
+}
+
+/** Sends an application from an address of the loopback. */
+function sendFrom(localAddress: string, changes: Partial<Application> = {}, headers: Settings = {}) {
+  const key = { apikey: 'public-anon-key', 'content-type': 'application/json' }
+  const options = { method: 'POST', localAddress, headers: { ...key, ...headers } }
+  return ask('/rest/v1/retreat_applications', options, JSON.stringify(anApplication(changes)))
+}
+
+async function apply(page: Page, application: Application) {
+  const form = getForm(page)
+  await form.fill(application)
+  await form.button.click()
+  await form.success.waitFor()
+}
+
+async function stored({ email }: Application, settings: Settings) {
+  const { stdout } = await runCommand(['applications', '--json'], settings)
+  const rows = stdout.split('\n').filter((line) => line.includes(`"${email}"`))
+  return rows.map((line) => JSON.parse(line) as Record<string, unknown>)
+}
+
+test('a founder applies on the static page that nginx serves', async ({ visitor }) => {
+  const application = anApplication()
+  const page = await visitor.open(site.origin)
+  await hydrated(page)
+  await apply(page, application)
+  expect(await stored(application, site.backend)).toMatchObject([application])
+})
+
+test('nginx sends the static files as the build compressed them, and whole to whoever asks so', async () => {
+  for (const [path, file] of [
+    ['/', '/index.html'],
+    [site.script, site.script],
+  ] as const) {
+    const compressed = await fetch(site.origin + path, { headers: { 'accept-encoding': 'gzip' } })
+    expect(Object.fromEntries(compressed.headers)).toMatchObject({
+      'content-encoding': 'gzip',
+      // nginx's own compression would not know it beforehand.
+      'content-length': String((await stat(`${site.files}${file}.gz`)).size),
+      vary: 'Accept-Encoding',
+    })
+    const whole = await fetch(site.origin + path, { headers: { 'accept-encoding': 'identity' } })
+    expect(whole.headers.get('content-encoding')).toBeNull()
+    expect(await whole.text()).toBe(await readFile(site.files + file, 'utf8'))
+    expect(await compressed.text()).toBe(await readFile(site.files + file, 'utf8'))
+  }
+})
+
+test('browsers keep the static assets for a year, and ask for the document anew', async () => {
+  const document = await fetch(site.origin)
+  expect(document.headers.get('cache-control')).toBe('no-cache')
+  expect(document.headers.get('content-type')).toBe('text/html')
+  const script = await fetch(site.origin + site.script)
+  expect(script.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+  expect(script.headers.get('content-type')).toBe('application/javascript')
+  const missing = await fetch(`${site.origin}/assets/main-of-before.js`)
+  expect([missing.status, missing.headers.get('cache-control')]).toEqual([404, null])
+
+  const etag = document.headers.get('etag') ?? ''
+  const again = await fetch(site.origin, { headers: { 'if-none-match': etag } })
+  expect([again.status, again.headers.get('cache-control')]).toEqual([304, 'no-cache'])
+})
+
+test('nginx sends the security headers of the build with every static answer', async () => {
+  const built = await readFile(join(site.files, '_headers'), 'utf8')
+  for (const path of ['/', site.script, '/nothing']) {
+    const { headers } = await fetch(site.origin + path)
+    expect(headers.get('content-security-policy'), `GET ${path}`).toBe("frame-ancestors 'none'")
+    expect(built).toMatch(/Content-Security-Policy: .*; frame-ancestors 'none'\n/)
+    for (const name of ['X-Content-Type-Options', 'Referrer-Policy']) {
+      expect(built).toContain(`${name}: ${headers.get(name)}\n`)
+    }
+    expect(headers.get('server')).toBe('nginx')
+  }
+})
+
+test('of the static build nginx serves nothing that is not for browsers', async () => {
+  const hidden = ['/_headers', '/assets/complete', '/index.html.gz', '/index.html.br']
+  const compressed = [`${site.script}.gz`, `${site.script}.br`]
+  for (const path of [...hidden, ...compressed]) {
+    expect((await stat(site.files + path)).isFile()).toBe(true)
+    expect((await fetch(site.origin + path)).status, `GET ${path}`).toBe(404)
+  }
+  for (const path of ['/assets/', '/assets', '/nothing', '/rest/v1/retreat_applications']) {
+    expect((await fetch(site.origin + path)).status, `GET ${path}`).toBe(404)
+  }
+})
+
+test('a founder applies through nginx and TLS, over HTTP/2', async ({ visitor }) => {
+  const application = anApplication()
+  const page = await visitor.open(proxy.origin, { ignoreHTTPSErrors: true })
+  await hydrated(page)
+  const protocol = await page.evaluate(
+    () => (performance.getEntriesByType('navigation') as PerformanceNavigationTiming[])[0]?.nextHopProtocol,
+  )
+  expect(protocol).toBe('h2')
+  await apply(page, application)
+  expect(await stored(application, proxy.settings)).toMatchObject([application])
+})
+
+test('a founder applies through nginx and TLS without JavaScript', async ({ visitor }) => {
+  const application = anApplication()
+  const options = { ignoreHTTPSErrors: true, javaScriptEnabled: false }
+  const page = await visitor.open(proxy.origin, options)
+  await apply(page, application)
+  expect(page.url()).toBe(`${proxy.origin}/`)
+  expect(await stored(application, proxy.settings)).toMatchObject([application])
+})
+
+test('behind nginx whoever comes without TLS is sent on to it, and told to stay there', async () => {
+  const plain = await fetch(`${proxy.plainOrigin}/?from=a-friend`, { redirect: 'manual' })
+  expect(plain.status).toBe(301)
+  expect(plain.headers.get('location')).toBe('https://retreat.example/?from=a-friend')
+  // Nothing lies there now, but it is not sent on.
+  expect((await fetch(`${proxy.plainOrigin}/.well-known/acme-challenge/x`)).status).toBe(404)
+
+  const { status, headers } = await ask('/')
+  expect(status).toBe(200)
+  expect(headers['strict-transport-security']).toBe('max-age=31536000')
+  expect(headers['content-security-policy']).toContain("form-action 'self'")
+})
+
+test('behind nginx each address has its own limit, and a forged one does not help', async () => {
+  for (let index = 0; index < 3; index += 1) expect((await sendFrom('127.0.0.2')).status).toBe(201)
+  expect((await sendFrom('127.0.0.2')).status).toBe(429)
+  for (const forged of ['192.0.2.1', '192.0.2.2, 127.0.0.3']) {
+    expect((await sendFrom('127.0.0.2', {}, { 'x-forwarded-for': forged })).status, `as ${forged}`).toBe(429)
+  }
+  expect((await sendFrom('127.0.0.3')).status).toBe(201)
+})
+
+test('behind nginx the server itself refuses what is too large, and takes what is just not', async () => {
+  expect((await sendFrom('127.0.0.4', { reason: 'x'.repeat(255 * 1024) })).status).toBe(201)
+  for (const kilobytes of [256, 500]) {
+    const refused = await sendFrom('127.0.0.4', { reason: 'x'.repeat(kilobytes * 1024) })
+    expect(refused.status).toBe(413)
+    expect(JSON.parse(refused.text)).toMatchObject({ code: 'HTTP413' })
+  }
+  const refused = await sendFrom('127.0.0.4', { reason: 'x'.repeat(512 * 1024) })
+  expect(refused.status).toBe(413)
+  expect(refused.text).toContain('nginx')
+})
+
+test('behind nginx no application is written to the disk on its way', async () => {
+  expect((await sendFrom('127.0.0.5', { reason: 'x'.repeat(255 * 1024) })).status).toBe(201)
+  const options = {
+    method: 'POST',
+    localAddress: '127.0.0.5',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  }
+  const reason = 'x'.repeat(200 * 1024)
+  const refused = await ask('/', options, new URLSearchParams({ reason }).toString())
+  expect(refused.status).toBe(400)
+  expect(refused.text).toContain(reason)
+  expect(nginx.output()).not.toContain('temporary file')
+})
+
+test("behind nginx strangers do not reach the server's health", async () => {
+  for (const path of ['/healthz', '/readyz']) {
+    expect((await fetch(proxy.behind + path)).status).toBe(200)
+    for (const way of [path, `${path}/`, `/${path}`, `${path}?x`, path.replace('z', '%7a'), `/.${path}`]) {
+      expect((await ask(way)).status, `GET ${way}`).toBe(404)
+    }
+  }
+})
