@@ -24,18 +24,20 @@ function checkedSettings(mode: string) {
 }
 
 /** The page's images, which `npm run images` makes: by the name that the page knows each by. */
+const imageFolder = 'src/page/images'
 const images = {
-  icon: 'icon.svg',
   touchIcon: 'apple-touch-icon.png',
   largeIcon: 'icon-192.png',
   preview: 'preview.png',
 }
 
-/** `virtual:page-assets`: where the built page's script and images lie; in development, their sources. */
+/**
+ * `virtual:page-assets`: where the built page's script and images lie; in development, their sources. The icon
+ * is part of the document, since browsers ask for it before they paint.
+ */
 function pageAssets(): Plugin {
-  const folder = 'src/page/images'
   let addresses: Record<string, string> = { script: `/${pageEntry}` }
-  for (const [name, file] of Object.entries(images)) addresses[name] = `/${folder}/${file}`
+  for (const [name, file] of Object.entries(images)) addresses[name] = `/${imageFolder}/${file}`
   return {
     name: 'page-assets',
     async generateBundle(_options, bundle) {
@@ -43,19 +45,26 @@ function pageAssets(): Plugin {
       const entry = Object.values(bundle).find((file) => file.type === 'chunk' && file.isEntry)
       if (entry) addresses = { script: `./${entry.fileName}` }
       for (const [name, file] of Object.entries(images)) {
-        const source = await readFile(join(folder, file))
+        const source = await readFile(join(imageFolder, file))
         addresses[name] = `./${this.getFileName(this.emitFile({ type: 'asset', name: file, source }))}`
       }
     },
     resolveId: (id) => (id === 'virtual:page-assets' ? `\0${id}` : undefined),
-    load(id) {
+    async load(id) {
       if (id !== '\0virtual:page-assets') return undefined
-      const lines = Object.entries(addresses).map(
+      const icon = dataAddress(await readFile(join(imageFolder, 'icon.svg'), 'utf8'))
+      const lines = Object.entries({ ...addresses, icon }).map(
         ([name, address]) => `export const ${name} = ${JSON.stringify(address)}`,
       )
       return lines.join('\n')
     },
   }
+}
+
+/** An SVG as an address, with no more signs escaped than an address and an attribute need. */
+function dataAddress(svg: string) {
+  const text = svg.replaceAll('"', "'").replaceAll(/[#%<>{}]/g, (sign) => encodeURIComponent(sign))
+  return `data:image/svg+xml,${text}`
 }
 
 /** `x.ts?script`: the module with all that it imports, as the text of a classic script. */

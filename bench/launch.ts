@@ -21,7 +21,6 @@ export async function benchLaunch(): Promise<void> {
   const server = await startServer(settings)
   const html = await (await fetch(server.origin)).text()
   const [, script = ''] = /data-page="\.([^"]+)"/.exec(html) ?? []
-  const [, icon = ''] = /href="\.([^"]+\.svg)"/.exec(html) ?? []
   const headers = { 'accept-encoding': 'br' }
   const get = (path: string): Request => ({ method: 'GET', path, headers })
   const insert: Request = {
@@ -33,14 +32,14 @@ export async function benchLaunch(): Promise<void> {
       body: JSON.stringify(anApplication({ email: `${randomUUID()}@example.com` })),
     }),
   }
-  const visit = [get('/'), get(script), get(icon), insert]
+  const visit = [get('/'), get(script), insert]
 
   const rows: string[][] = []
   for (const [name, requests] of [
     ['the document', [get('/')]],
     ['its script', [get(script)]],
     ['an insert', [insert]],
-    ['whole visits: document, script, icon, insert', visit],
+    ['whole visits: document, script, insert', visit],
   ] as const) {
     const options: Options = { url: server.origin, connections, duration: seconds, requests: [...requests] }
     const { requests: rate, throughput, latency, non2xx, errors } = await autocannon(options)

@@ -1,4 +1,4 @@
-/** The addresses, relative to the document, of what the page is built from. */
+/** The addresses of what the page is built from, relative to the document. */
 declare module 'virtual:page-assets' {
   export const script: string
   export const icon: string

@@ -23,7 +23,8 @@ export function contentSecurityPolicy(
     // 'self' is for browsers that do not know 'strict-dynamic', which lets the inline script load the page's.
     'script-src': ["'self'", "'strict-dynamic'", hashOf(inlineScript)],
     'style-src': [hashOf(inlineStyle)],
-    'img-src': ["'self'"],
+    // The icon is part of the document.
+    'img-src': ["'self'", 'data:'],
     'connect-src': [...new Set([...(backend.url === null ? ["'self'"] : []), ...calls])],
     'form-action': [takesNativePosts ? "'self'" : "'none'"],
     'base-uri': ["'none'"],
