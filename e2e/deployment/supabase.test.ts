@@ -10,8 +10,8 @@ import { anApplication } from '../../testing/form.ts'
 import { startPostgres, type TestPostgres } from '../../testing/postgres.ts'
 import { startServer, temporaryDirectory } from '../../testing/server.ts'
 
-/** The version that the README names: its options are other ones than those of the versions before. */
-const cli = 'supabase@3'
+/** Of the version that the README names: its options are other ones than those of the versions before. */
+const cli = 'supabase@3.1.0'
 
 /**
  * A database as a new hosted project has it: its roles, and its default privileges, which give everything on
@@ -43,11 +43,10 @@ test('"supabase db push" gives a new project its schema, and leaves a visitor th
   const { url, owner } = await newProject(database)
   await cp('supabase', join(directory.path, 'supabase'), { recursive: true })
   const run = async (...command: string[]) => {
-    const { PATH = '' } = process.env
     const { stdout } = await promisify(execFile)(
       'npm',
       ['exec', '--yes', '--package', cli, '--', 'supabase', ...command, `--remote=${url}?sslmode=disable`],
-      { cwd: directory.path, env: { PATH, HOME: process.env['HOME'] } },
+      { cwd: directory.path },
     )
     return stdout
   }
