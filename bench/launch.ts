@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import autocannon, { type Options, type Request } from 'autocannon'
-import postgres from 'postgres'
 
+import { socketConnection } from '../src/server/database/connections.ts'
 import { anApplication } from '../testing/form.ts'
 import { startReceiver } from '../testing/receiver.ts'
 import { startServer, temporaryDirectory } from '../testing/server.ts'
@@ -57,7 +57,7 @@ export async function benchLaunch(): Promise<void> {
     rows,
   )
 
-  const admin = postgres({ host: directory.path, user: 'postgres', database: 'postgres', max: 1 })
+  const admin = socketConnection(directory.path, { max: 1 })
   const [size] = await admin<{ applications: number; bytes: number }[]>`
     select count(*)::float as applications,
       (pg_total_relation_size('public.retreat_applications')

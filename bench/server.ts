@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import postgres from 'postgres'
 
+import { socketConnection } from '../src/server/database/connections.ts'
 import { columns } from '../src/application/application.ts'
 import { startServer, temporaryDirectory } from '../testing/server.ts'
 import { insertLoad, type Load } from './load.ts'
@@ -34,13 +34,7 @@ function memoryOf(pid: number | undefined) {
 export async function benchServer(): Promise<void> {
   const directory = await temporaryDirectory()
   const server = await startServer({ DATA_DIR: directory.path })
-  const admin = postgres({
-    host: directory.path,
-    user: 'postgres',
-    database: 'postgres',
-    max: 1,
-    onnotice: () => {},
-  })
+  const admin = socketConnection(directory.path, { max: 1 })
   await admin.unsafe(`
     create table plain (like public.retreat_applications including defaults including constraints);
     grant insert (${columns.join(', ')}) on plain to anon`)

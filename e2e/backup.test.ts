@@ -24,7 +24,7 @@ test('a backup taken while applications come in is restored whole, and nothing i
   const hook = await startReceiver((_request, response) => response.writeHead(refusing ? 500 : 200).end())
   const delivering = await startServer({ ...original, WEBHOOK_URL: hook.origin })
   const delivered = Array.from({ length: 20 }, () =>
-    anApplication({ reason: 'a\n"b",c\\.\r\n'.repeat(1_000) }),
+    anApplication({ reason: 'a\n"b",c\\.\r\n\u2028\u0085'.repeat(1_000) }),
   )
   for (const application of delivered) await send(delivering.origin, application)
   await hook.count(delivered.length)

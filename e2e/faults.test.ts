@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import postgres from 'postgres'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
+import { socketConnection } from '../src/server/database/connections.ts'
 import { send } from '../testing/client.ts'
 import { anApplication } from '../testing/form.ts'
 import { startReceiver } from '../testing/receiver.ts'
@@ -28,14 +28,7 @@ afterEach(async () => {
   await directory.remove()
 })
 
-const connect = () =>
-  postgres({
-    host: settings['DATA_DIR'] ?? '',
-    user: 'postgres',
-    database: 'postgres',
-    max: 1,
-    onnotice: () => {},
-  })
+const connect = () => socketConnection(settings['DATA_DIR'] ?? '', { max: 1 })
 
 /** The embedded database's main process, or undefined where there is none. */
 async function postmaster() {

@@ -1,7 +1,8 @@
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
-import postgres, { type Sql } from 'postgres'
+import type { Sql } from 'postgres'
 
+import { socketConnection } from '../src/server/database/connections.ts'
 import { ensureCluster } from '../src/server/database/cluster.ts'
 import { temporaryDirectory } from './server.ts'
 
@@ -36,13 +37,7 @@ export async function startPostgres(): Promise<TestPostgres> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const admin = postgres({
-    host: directory.path,
-    user: 'postgres',
-    database: 'postgres',
-    max: 2,
-    onnotice: () => {},
-  })
+  const admin = socketConnection(directory.path, { max: 2 })
   return {
     url: (database = 'postgres', user = 'postgres') => `postgres://${user}@127.0.0.1:${port}/${database}`,
     admin,

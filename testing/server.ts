@@ -81,8 +81,9 @@ export async function runCommand(args: string[], settings: Environment, input?: 
   const child = spawn(process.execPath, ['start.js', ...args], { env: environmentWith(settings) })
   let stdout = ''
   let stderr = ''
-  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  // A character can come in two chunks.
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk))
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk))
   child.stdin.end(input)
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, stdout, stderr }

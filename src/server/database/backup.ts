@@ -1,5 +1,5 @@
-import { createWriteStream } from 'node:fs'
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
@@ -88,7 +88,6 @@ export async function restore(sql: Sql, folder: string): Promise<number> {
 }
 
 async function insertLines(transaction: TransactionSql, name: string, file: string) {
-  const handle = await open(file)
   const insert = async (lines: string[]) => {
     // Later migrations may add columns that a backup does not have.
     const columns = Object.keys(JSON.parse(lines[0] ?? '') as object)
@@ -99,18 +98,25 @@ async function insertLines(transaction: TransactionSql, name: string, file: stri
       [`[${lines.join(',')}]`],
     )
   }
-  try {
-    let lines: string[] = []
-    for await (const line of handle.readLines({ autoClose: false })) {
-      lines.push(line)
-      if (lines.length < batchSize) continue
-      await insert(lines)
-      lines = []
-    }
-    if (lines.length > 0) await insert(lines)
-  } finally {
-    await handle.close()
+  let batch: string[] = []
+  for await (const line of linesOf(file)) {
+    batch.push(line)
+    if (batch.length < batchSize) continue
+    await insert(batch)
+    batch = []
   }
+  if (batch.length > 0) await insert(batch)
+}
+
+/** Not by `node:readline`, which from Node.js 24 ends a line at U+2028 too: JSON leaves it, and applicants may write it. */
+async function* linesOf(file: string) {
+  let rest = ''
+  for await (const chunk of createReadStream(file, 'utf8') as AsyncIterable<string>) {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  if (rest !== '') yield rest
 }
 
 async function countApplications(transaction: TransactionSql) {
@@ -125,10 +131,15 @@ function unusable(error: unknown, folder: string) {
   if (ofFile) {
     return new OperatorError(`The folder "${folder}" cannot be used (${error.message}).`, { cause: error })
   }
-  if (error instanceof postgres.PostgresError || error instanceof SyntaxError) {
+  // Class 22 and 23: values that do not fit; 42703: columns that are not there.
+  const isRefused = error instanceof postgres.PostgresError
+  if (error instanceof SyntaxError || (isRefused && /^(22|23|42703)/.test(error.code))) {
     return new OperatorError(`The folder "${folder}" is not a whole backup (${error.message}).`, {
       cause: error,
     })
   }
-  return error
+  if (!isRefused) return error
+  return new OperatorError(`The database refused (${error.message}): nothing was written or restored.`, {
+    cause: error,
+  })
 }
