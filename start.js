@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-const sources = ['index.html', 'package-lock.json', 'src', 'static-site.ts', 'vite.config.ts']
+const sources = ['package-lock.json', 'src', 'supabase', 'tools', 'vite.config.ts']
 // Written last, and in the folder that the page's script is served from.
 const stamp = join('dist', 'assets', 'complete')
 const lock = join('node_modules', '.unplugged-build')
@@ -87,11 +87,6 @@ function build() {
 process.env['NODE_ENV'] ??= 'production'
 process.chdir(import.meta.dirname)
 if (existsSync('.env')) process.loadEnvFile()
-const program = process.argv.splice(2, 1)[0] ?? 'server'
-if (!['server', 'applications', 'webhooks', 'backup', 'restore', 'verify'].includes(program)) {
-  console.error(
-    `There is no "${program}": the server takes its settings from the environment, see README.md.`,
-  )
-  process.exitCode = 1
-} else if (isStale() && !build()) process.exitCode = 1
+const program = process.argv.length > 2 ? 'cli' : 'server'
+if (isStale() && !build()) process.exitCode = 1
 else await import(pathToFileURL(join('build', `${program}.js`)).href)

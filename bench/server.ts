@@ -13,7 +13,7 @@ const seconds = 3
 /** Starts the bare route as a process of its own. */
 async function startBareRoute(dataDir: string, table: string) {
   const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir, TABLE: table }
-  const child = spawn(process.execPath, ['run.js', 'bench/bare-route.ts'], {
+  const child = spawn(process.execPath, ['tools/run.js', 'bench/bare-route.ts'], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 
 import { anApplication, getForm } from '../testing/form.ts'
-import { startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
+import { startServer, dataDirectory, type RunningServer } from '../testing/server.ts'
 import { hydrated, test } from '../testing/visitor.ts'
 
 const kilobyte = 1_000
@@ -10,7 +10,7 @@ let server: RunningServer
 let cleanUp: () => Promise<void>
 
 beforeAll(async () => {
-  const directory = await temporaryDirectory()
+  const directory = await dataDirectory()
   server = await startServer({ DATA_DIR: directory.path })
   cleanUp = async () => {
     await server.stop()

@@ -4,7 +4,7 @@ import { deepStrictEqual } from 'node:assert'
 import { textFields } from '../src/application/fields.ts'
 import { engines, type EngineBrowser } from '../testing/engines.ts'
 import { anApplication } from '../testing/form.ts'
-import { runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
+import { runCommand, startServer, dataDirectory } from '../testing/server.ts'
 
 const named = process.argv.slice(2)
 for (const name of named) {
@@ -52,7 +52,7 @@ async function journey(
 }
 
 let failed = false
-const directory = await temporaryDirectory()
+const directory = await dataDirectory()
 const settings = { DATA_DIR: directory.path }
 const server = await startServer(settings)
 for (const [name, find] of Object.entries(engines)) {

@@ -7,13 +7,10 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { socketConnection } from '../src/server/database/connections.ts'
-import { send } from '../testing/client.ts'
+import { send, storedEmails } from '../testing/client.ts'
 import { anApplication } from '../testing/form.ts'
-import { startReceiver } from '../testing/receiver.ts'
+import { load } from '../testing/load.ts'
 import { runCommand, startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
-
-/** How often the server is killed under load; more for a longer run. */
-const rounds = Number(process.env['KILL_ROUNDS'] ?? 10)
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
 let settings: Record<string, string>
@@ -54,79 +51,6 @@ async function gone(pid: number) {
   }
 }
 
-const storedEmails = async () => {
-  const { stdout, stderr } = await runCommand(['applications', '--json'], settings)
-  expect(stderr).toBe('')
-  return stdout
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => (JSON.parse(line) as { email: string }).email)
-}
-
-/** Sends applications without a pause, some at a time, until told to end; gives those that were acknowledged. */
-function load(origin: string) {
-  const acknowledged: string[] = []
-  const statuses = new Set<number | string>()
-  let ended = false
-  const sender = async () => {
-    while (!ended) {
-      const application = anApplication()
-      const status = await send(origin, application).catch(() => 'no answer' as const)
-      statuses.add(status)
-      if (status === 201) acknowledged.push(application.email)
-      for (const check of waiting) check()
-    }
-  }
-  const waiting = new Set<() => void>()
-  const senders = Promise.all(Array.from({ length: 8 }, sender))
-  return {
-    acknowledged,
-    statuses,
-    reached: (condition: () => boolean) =>
-      new Promise<void>((resolve) => {
-        const check = () => {
-          if (!condition()) return
-          waiting.delete(check)
-          resolve()
-        }
-        waiting.add(check)
-      }),
-    async end() {
-      ended = true
-      await senders
-    },
-  }
-}
-
-test(`of ${rounds} servers killed under load, each acknowledged application is stored once and delivered`, async () => {
-  const receiver = await startReceiver()
-  const delivering = { ...settings, WEBHOOK_URL: receiver.origin }
-  const acknowledged: string[] = []
-  for (let round = 0; round < rounds; round += 1) {
-    const server = await startServer(delivering)
-    const sending = load(server.origin)
-    const enough = 20 + Math.floor(Math.random() * 200)
-    await sending.reached(() => sending.acknowledged.length >= enough)
-    expect(await server.stop('SIGKILL')).toBe('SIGKILL')
-    await sending.end()
-    acknowledged.push(...sending.acknowledged)
-  }
-  const server = await startServer(delivering)
-  const emails = new Set(acknowledged.map((email) => encodeURIComponent(email)))
-  const delivered = new Set<string>()
-  await receiver.count(1, ({ body }) => {
-    const email = /email=([^&]*)/.exec(body)?.[1] ?? ''
-    if (emails.has(email)) delivered.add(email)
-    return delivered.size === emails.size
-  })
-  expect(await server.stop()).toBe(0)
-  const stored = await storedEmails()
-  expect(new Set(stored).size).toBe(stored.length)
-  expect(acknowledged.filter((email) => !stored.includes(email))).toEqual([])
-  expect(acknowledged.length).toBeGreaterThan(20 * rounds)
-  await receiver.close()
-}, 600_000)
-
 test('the database killed under load: errors meanwhile, then it is back by itself, with everything', async () => {
   const server = await startServer(settings)
   const sending = load(server.origin)
@@ -139,7 +63,7 @@ test('the database killed under load: errors meanwhile, then it is back by itsel
   await sending.end()
   expect([...sending.statuses].filter((status) => status !== 201 && status !== 503)).toEqual([])
   expect(await server.stop()).toBe(0)
-  const stored = await storedEmails()
+  const stored = await storedEmails(settings)
   expect(sending.acknowledged.filter((email) => !stored.includes(email))).toEqual([])
 })
 
@@ -157,7 +81,7 @@ test('one of the database processes killed under load: the same', async () => {
   await sending.end()
   await sql.end({ timeout: 1 })
   expect(await server.stop()).toBe(0)
-  const stored = await storedEmails()
+  const stored = await storedEmails(settings)
   expect(sending.acknowledged.filter((email) => !stored.includes(email))).toEqual([])
 })
 
@@ -190,7 +114,26 @@ test('SIGTERM: requests in flight are answered, the exit code is 0, and no proce
   await closing
   await gone(pid)
   expect(await postmaster()).toBeUndefined()
-  expect(await storedEmails()).toEqual([application.email])
+  expect(await storedEmails(settings)).toEqual([application.email])
+})
+
+test('SIGTERM to npm alone, which started the server, stops the server', async () => {
+  const { PATH = '', HOME = '' } = process.env
+  const npm = spawn('npm', ['start'], { env: { PATH, HOME, PORT: '0', ...settings } })
+  let output = ''
+  await new Promise<void>((resolve) => {
+    npm.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString()
+      if (output.includes('is ready at')) resolve()
+    })
+  })
+  const pid = (await postmaster()) ?? 0
+  expect(pid).toBeGreaterThan(0)
+  npm.kill('SIGTERM')
+  await once(npm, 'exit')
+  await gone(pid)
+  const [, origin = ''] = /is ready at (.*)\//.exec(output) ?? []
+  await expect(fetch(origin)).rejects.toThrow('fetch failed')
 })
 
 test('SIGTERM while the server starts stops it in order', async () => {
@@ -250,7 +193,7 @@ test.each(['of a dead process', 'of a dead process that nobody reaped', 'of a li
     const again = await startServer(settings)
     expect(await send(again.origin, anApplication())).toBe(201)
     expect(await again.stop()).toBe(0)
-    expect(await storedEmails()).toHaveLength(2)
+    expect(await storedEmails(settings)).toHaveLength(2)
     expect(foreign.exitCode).toBeNull()
     foreign.kill()
   },
@@ -299,7 +242,7 @@ test('a full disk is told to the visitor and loses nothing that was acknowledged
     await promisify(execFile)('rm', [filler])
     while ((await send(server.origin, anApplication())) !== 201);
     expect(await server.stop()).toBe(0)
-    const stored = await storedEmails()
+    const stored = await storedEmails(settings)
     expect(acknowledged.filter((email) => !stored.includes(email))).toEqual([])
   } finally {
     await stopDatabase()

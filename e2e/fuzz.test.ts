@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { send } from '../testing/client.ts'
 import { anApplication } from '../testing/form.ts'
-import { startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
+import { startServer, dataDirectory, type RunningServer } from '../testing/server.ts'
 
 /** The same requests for the same seed. */
 const seed = Number(process.env['FUZZ_SEED'] ?? 1)
@@ -14,7 +14,7 @@ let server: RunningServer
 let cleanUp: () => Promise<void>
 
 beforeAll(async () => {
-  const directory = await temporaryDirectory()
+  const directory = await dataDirectory()
   server = await startServer({ DATA_DIR: directory.path })
   cleanUp = async () => {
     await server.stop()

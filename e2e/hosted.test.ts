@@ -253,8 +253,8 @@ test('the document carries its policy, and a static host finds the whole of it i
   expect(decoded).toContain(`connect-src ${backend.origin} ${hook.origin}`)
   expect(decoded).toContain("form-action 'none'")
   expect(decoded).not.toMatch(/unsafe|frame-ancestors/)
-  expect(headers).toContain(`Content-Security-Policy: ${decoded}; frame-ancestors 'none'\n`)
-  expect(headers).toContain('X-Content-Type-Options: nosniff')
+  expect(headers).toContain(`content-security-policy: ${decoded}; frame-ancestors 'none'\n`)
+  expect(headers).toContain('x-content-type-options: nosniff')
 })
 
 test('where the script fails, a send shows the red box, and the next one tries the script again', async ({

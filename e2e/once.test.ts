@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { send } from '../testing/client.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
-import { runCommand, startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
+import { runCommand, startServer, dataDirectory, type RunningServer } from '../testing/server.ts'
 import { hydrated, test } from '../testing/visitor.ts'
 
 let receiver: Receiver
@@ -13,7 +13,7 @@ let settings: Record<string, string>
 let cleanUp: () => Promise<void>
 
 beforeAll(async () => {
-  const directory = await temporaryDirectory()
+  const directory = await dataDirectory()
   receiver = await startReceiver()
   settings = { DATA_DIR: directory.path, WEBHOOK_URL: receiver.origin }
   server = await startServer(settings)

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { access, readFile } from 'node:fs/promises'
+import { access, readdir, readFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -24,7 +24,16 @@ afterAll(() => directory.remove())
 
 const list = async (...args: string[]) => (await runCommand(['applications', ...args], settings)).stdout
 
+test('a command makes no database: where there is none, it says so', async () => {
+  const { code, stdout, stderr } = await runCommand(['applications'], settings)
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toMatch(/^DATA_DIR is ".*", where there is no database: .*start the server once\.\n$/)
+  expect(await readdir(directory.path)).toEqual([])
+})
+
 test('before the first application the list says so', async () => {
+  const server = await startServer(settings)
+  await server.stop()
   expect(await list()).toBe('No applications yet.\n')
 })
 
@@ -122,8 +131,8 @@ test('the list shows how each delivery stands, and given-up ones are tried again
 })
 
 test('commands use the database beside each other: the last to end stops it', async () => {
-  const first = openDatabase({ dataDir: directory.path, databaseUrl: undefined })
-  const second = openDatabase({ dataDir: directory.path, databaseUrl: undefined })
+  const first = openDatabase({ dataDir: directory.path, databaseUrl: undefined }, { schema: 'check' })
+  const second = openDatabase({ dataDir: directory.path, databaseUrl: undefined }, { schema: 'check' })
   const [one, two] = await Promise.all([first, second])
   await one.close()
   expect(await two.owner`select 1 as one`).toEqual([{ one: 1 }])

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { send } from '../testing/client.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 import { startReceiver } from '../testing/receiver.ts'
-import { startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
+import { startServer, dataDirectory, type RunningServer } from '../testing/server.ts'
 import { test } from '../testing/visitor.ts'
 
 let server: RunningServer
@@ -14,7 +14,7 @@ let dataDir: string
 let cleanUp: () => Promise<void>
 
 beforeAll(async () => {
-  const directory = await temporaryDirectory()
+  const directory = await dataDirectory()
   dataDir = directory.path
   server = await startServer({ DATA_DIR: dataDir })
   cleanUp = async () => {
@@ -42,7 +42,7 @@ function raw(origin: string, ...parts: string[]) {
 
 /** A server of its own, for one test. */
 async function withServer<T>(settings: Record<string, string>, run: (own: RunningServer) => Promise<T>) {
-  const directory = await temporaryDirectory()
+  const directory = await dataDirectory()
   const own = await startServer({ DATA_DIR: directory.path, ...settings })
   try {
     return await run(own)
@@ -254,7 +254,7 @@ test("neither the server's log nor the database's names an applicant or holds an
   const receiver = await startReceiver((_request, response) =>
     response.writeHead(500).end('receiver says no'),
   )
-  const directory = await temporaryDirectory()
+  const directory = await dataDirectory()
   const own = await startServer({ DATA_DIR: directory.path, WEBHOOK_URL: receiver.origin })
   const marked = anApplication({
     first_name: 'MARK1',

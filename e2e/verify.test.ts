@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { checks } from '../src/cli/contract.ts'
+import { checks } from '../src/contract/checks.ts'
 import { openDatabase } from '../src/server/database/database.ts'
 import { startReceiver, type Received, type Receiver } from '../testing/receiver.ts'
-import { runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
+import { runCommand, startServer, dataDirectory } from '../testing/server.ts'
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+let directory: Awaited<ReturnType<typeof dataDirectory>>
 
 beforeAll(async () => {
-  directory = await temporaryDirectory()
+  directory = await dataDirectory()
 })
 
 afterAll(() => directory.remove())
@@ -40,7 +40,10 @@ test('a server of our own passes each check and keeps one application, which is 
   expect(JSON.parse(kept.stdout)).toMatchObject({ first_name: 'Test', last_name: 'of npm run verify', email })
 
   const [, sql = ''] = /^ {2}(delete .*;)$/m.exec(stdout) ?? []
-  const database = await openDatabase({ dataDir: directory.path, databaseUrl: undefined })
+  const database = await openDatabase(
+    { dataDir: directory.path, databaseUrl: undefined },
+    { schema: 'check' },
+  )
   expect(await database.owner.unsafe(sql)).toMatchObject({ count: 1 })
   await database.close()
   await server.stop()

@@ -1,4 +1,5 @@
 import type { Application } from '../src/application/application.ts'
+import { runCommand } from './server.ts'
 
 /** Sends an application to the data interface as the page does; gives the answer's status. */
 export async function send(origin: string, application: Application): Promise<number> {
@@ -9,4 +10,14 @@ export async function send(origin: string, application: Application): Promise<nu
   })
   await response.arrayBuffer()
   return response.status
+}
+
+/** The e-mails of all applications that are stored. */
+export async function storedEmails(settings: Record<string, string>): Promise<string[]> {
+  const { stdout, stderr } = await runCommand(['applications', '--json'], settings)
+  if (stderr !== '') throw new Error(stderr)
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => (JSON.parse(line) as { email: string }).email)
 }

@@ -10,7 +10,7 @@ import { chromiumArguments, findExecutable } from './browser.ts'
 import { freePort } from './ports.ts'
 
 /** Milliseconds after which what is awaited counts as missing. */
-const patience = 30_000
+const timeout = 30_000
 
 /** A browser with one page, used as a person would: by keys and clicks. Elements are named by CSS selectors. */
 export interface EngineBrowser {
@@ -60,9 +60,9 @@ function miniBrowsers() {
 }
 
 async function byPuppeteer(options: Parameters<typeof launch>[0]): Promise<EngineBrowser> {
-  const browser = await launch({ headless: true, timeout: patience, ...options })
+  const browser = await launch({ headless: true, timeout, ...options })
   const page = await browser.newPage()
-  page.setDefaultTimeout(patience)
+  page.setDefaultTimeout(timeout)
   return {
     open: async (url) => void (await page.goto(url)),
     type: (selector, text) => page.type(selector, text),
@@ -80,7 +80,7 @@ async function byWebDriver([program = '', ...arguments_]: string[], binary: stri
   const server = spawn(program, [...arguments_, `--port=${port}`], { stdio: 'ignore', detached: true })
   const ended = once(server, 'exit')
   const address = `http://127.0.0.1:${port}`
-  await waitForServer(`${address}/`, patience)
+  await waitForServer(`${address}/`, timeout)
   const driver = await new Builder()
     .usingServer(address)
     .withCapabilities({
@@ -92,7 +92,7 @@ async function byWebDriver([program = '', ...arguments_]: string[], binary: stri
     open: (url) => driver.get(url),
     type: (selector, text) => driver.findElement(By.css(selector)).sendKeys(text.replaceAll('\n', Key.ENTER)),
     click: (selector) => driver.findElement(By.css(selector)).click(),
-    waitFor: async (selector) => void (await driver.wait(until.elementLocated(By.css(selector)), patience)),
+    waitFor: async (selector) => void (await driver.wait(until.elementLocated(By.css(selector)), timeout)),
     evaluate: (expression) => driver.executeScript(`return (${expression})`),
     async close() {
       await driver.quit()

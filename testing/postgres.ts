@@ -4,7 +4,7 @@ import type { Sql } from 'postgres'
 
 import { socketConnection } from '../src/server/database/connections.ts'
 import { ensureCluster } from '../src/server/database/cluster.ts'
-import { temporaryDirectory } from './server.ts'
+import { dataDirectory } from './server.ts'
 
 /** A PostgreSQL that is reached over TCP, as the one of `DATABASE_URL` is. */
 export interface TestPostgres {
@@ -17,8 +17,8 @@ export interface TestPostgres {
 
 /** Starts a real PostgreSQL, and a port on the loopback that leads to its socket. */
 export async function startPostgres(): Promise<TestPostgres> {
-  const directory = await temporaryDirectory()
-  const cluster = await ensureCluster(directory.path)
+  const directory = await dataDirectory()
+  const cluster = await ensureCluster(directory.path, true)
   const sockets = new Set<Socket>()
   const server = createServer((outside) => {
     const inside = connect(join(directory.path, '.s.PGSQL.5432'))

@@ -3,6 +3,22 @@ import { cp, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
+/** Copies this checkout into an empty directory, to be built there; gives the directory. */
+export async function copyCheckout(directory: string): Promise<string> {
+  const left = new Set(
+    ['.git', 'node_modules', 'dist', 'build', 'data', 'screenshots', '.env'].map((name) => resolve(name)),
+  )
+  await cp('.', directory, { recursive: true, filter: (source) => !left.has(resolve(source)) })
+  await symlink(resolve('node_modules'), join(directory, 'node_modules'))
+  return directory
+}
+
+/** Builds a copy for the hosted way, with these `VITE_` settings. */
+export async function buildCopy(directory: string, settings: Record<string, string>): Promise<void> {
+  const { PATH = '', HOME = '' } = process.env
+  await promisify(execFile)('npm', ['run', 'build'], { cwd: directory, env: { PATH, HOME, ...settings } })
+}
+
 /**
  * Builds the page for the hosted way, with these `VITE_` settings, from a copy of this checkout.
  *
@@ -10,12 +26,6 @@ import { promisify } from 'node:util'
  * @returns Where the static files are.
  */
 export async function buildStaticSite(directory: string, settings: Record<string, string>): Promise<string> {
-  const left = new Set(
-    ['.git', 'node_modules', 'dist', 'build', 'data', 'screenshots', '.env'].map((name) => resolve(name)),
-  )
-  await cp('.', directory, { recursive: true, filter: (source) => !left.has(resolve(source)) })
-  await symlink(resolve('node_modules'), join(directory, 'node_modules'))
-  const { PATH = '', HOME = '' } = process.env
-  await promisify(execFile)('npm', ['run', 'build'], { cwd: directory, env: { PATH, HOME, ...settings } })
+  await buildCopy(await copyCheckout(directory), settings)
   return join(directory, 'dist')
 }

@@ -1,8 +1,6 @@
 import { AxeBuilder } from '@axe-core/playwright'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
 import { expect, inject, test as base } from 'vitest'
-
-import { launchChromium } from './browser.ts'
 
 /** Somebody with a browser. */
 interface Visitor {
@@ -26,7 +24,7 @@ export const test = base.extend<Fixtures>({
   browser: [
     // oxlint-disable-next-line no-empty-pattern -- Vitest reads from the pattern which fixtures are wanted
     async ({}, provide) => {
-      const browser = await launchChromium(inject('chromium'))
+      const browser = await chromium.connect(inject('browser'))
       await provide(browser)
       await browser.close()
     },
@@ -56,9 +54,16 @@ export const test = base.extend<Fixtures>({
   },
 })
 
-/** What axe finds on the page as it is now. */
-export async function accessibilityProblems(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze()
+/**
+ * What axe finds on the page as it is now.
+ *
+ * @param rules All of its rules, or those that look at colours.
+ */
+export async function accessibilityProblems(page: Page, rules: 'all' | 'colours' = 'all'): Promise<string[]> {
+  // Without frames in the page, axe needs no second page to gather what it found.
+  const axe = new AxeBuilder({ page }).setLegacyMode(true)
+  if (rules === 'colours') axe.withTags('cat.color')
+  const { violations } = await axe.analyze()
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`),
   )

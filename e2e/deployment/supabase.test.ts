@@ -2,40 +2,16 @@ import { execFile } from 'node:child_process'
 import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import postgres from 'postgres'
 import { expect, test } from 'vitest'
 
 import { send } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
-import { startPostgres, type TestPostgres } from '../../testing/postgres.ts'
+import { newProject } from '../../testing/hosted-project.ts'
+import { startPostgres } from '../../testing/postgres.ts'
 import { startServer, temporaryDirectory } from '../../testing/server.ts'
 
 /** Of the version that the README names: its options are other ones than those of the versions before. */
 const cli = 'supabase@3.1.0'
-
-/**
- * A database as a new hosted project has it: its roles, and its default privileges, which give everything on
- * a new table, sequence or function to the roles of the data interface. A stand-in for the project itself,
- * which cannot be had here.
- */
-async function newProject(database: TestPostgres) {
-  await database.admin.unsafe(`
-    create role anon nologin noinherit;
-    create role authenticated nologin noinherit;
-    create role service_role nologin noinherit bypassrls;
-    create role project_owner login createrole createdb bypassrls;
-    grant anon, authenticated, service_role to project_owner with admin option;
-  `)
-  await database.admin.unsafe('create database project owner project_owner')
-  const url = database.url('project', 'project_owner')
-  const owner = postgres(url, { max: 1, onnotice: () => {} })
-  for (const kind of ['tables', 'sequences', 'functions']) {
-    await owner.unsafe(
-      `alter default privileges in schema public grant all on ${kind} to anon, authenticated, service_role`,
-    )
-  }
-  return { url, owner }
-}
 
 test('"supabase db push" gives a new project its schema, and leaves a visitor the insert alone', async () => {
   const database = await startPostgres()

@@ -36,8 +36,17 @@ export interface Application {
 /** The table that keeps applications. */
 export const table = 'retreat_applications'
 
-/** The unique index that keeps one copy of one application; its violation means "already stored". */
+/** The unique index that keeps one copy of one application. */
 export const onceIndex = 'retreat_applications_once'
+
+/**
+ * Whether the database refused an application because it has it already. Only the message names the index.
+ *
+ * @param error The SQLSTATE and PostgreSQL's message.
+ */
+export function isAlreadyStored({ code, message }: { code: string; message: string }): boolean {
+  return code === '23505' && message.includes(`"${onceIndex}"`)
+}
 
 const blank: Application = {
   first_name: '',

@@ -1,21 +1,17 @@
 import { stringify } from 'csv-stringify/sync'
 
-import { columns, paidSolutions, teamSizes, type Application } from '../application/application.ts'
+import { columns, paidSolutions, teamSizes } from '../application/application.ts'
 import { textFields } from '../application/fields.ts'
-
-/** An application as it is stored, and how its delivery to the webhook stands. */
-export interface StoredApplication extends Application {
-  id: string
-  created_at: Date
-  attempts: number | null
-  next_attempt_at: Date | null
-  delivered_at: Date | null
-  last_status: number | null
-}
+import type { StoredApplication } from '../server/webhook/outbox.ts'
 
 type Batches = AsyncIterable<StoredApplication[]>
 
 const tableColumns = ['id', 'created_at', ...columns] as const
+
+/** A number of applications, in words. */
+export function countOf(count: number): string {
+  return `${count} ${count === 1 ? 'application' : 'applications'}`
+}
 
 /** A table as RFC 4180 has it, its header the names of the columns. */
 export async function* toCsv(batches: Batches): AsyncGenerator<string> {
@@ -46,7 +42,7 @@ export async function* toText(batches: Batches): AsyncGenerator<string> {
     count += batch.length
     yield batch.map((row) => `${paragraph(row)}\n\n`).join('')
   }
-  yield count === 0 ? 'No applications yet.\n' : `${count} ${count === 1 ? 'application' : 'applications'}.\n`
+  yield count === 0 ? 'No applications yet.\n' : `${countOf(count)}.\n`
 }
 
 function paragraph(row: StoredApplication) {

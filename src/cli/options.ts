@@ -1,6 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 
-import { OperatorError } from '../server/operator-error.ts'
+import { OperatorError } from '../settings/operator-error.ts'
 
 type Options = NonNullable<ParseArgsConfig['options']>
 

@@ -4,8 +4,8 @@ import pino from 'pino'
 import { createApp } from './http/app.ts'
 import { openDatabase } from './database/database.ts'
 import { logDestination, logOptions } from './log.ts'
-import { OperatorError, runProgram } from './operator-error.ts'
-import { readSettings, type Settings } from './settings.ts'
+import { OperatorError, runProgram } from '../settings/operator-error.ts'
+import { readSettings, type Settings } from '../settings/server-settings.ts'
 import { startDispatcher } from './webhook/dispatcher.ts'
 
 /** Runs the server until it is asked to stop. */
@@ -30,6 +30,7 @@ async function start(settings: Settings) {
   const { host, port, webhookUrl, webhookSecret } = settings
   const log = pino(logOptions, logDestination)
   const database = await openDatabase(settings, {
+    schema: 'migrate',
     holder: `the server on ${host}:${port}, process ${process.pid}`,
     onEvent: (message) => log.warn(message),
   })

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
 
 import { table } from '../../application/application.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../../settings/operator-error.ts'
 
 /** What is kept, in the order in which it can be put back. */
 const applications = `public.${table}`
@@ -76,10 +76,10 @@ export async function restore(sql: Sql, folder: string): Promise<number> {
         )
       }
       // The backup brings the deliveries itself; new ones would be made twice.
-      await transaction.unsafe(`alter table ${applications} disable trigger enqueue_webhook`)
+      await transaction.unsafe(`alter table ${applications} disable trigger user`)
       // By INSERT: the driver never returns from a COPY that the database refuses at its end.
       for (const name of tables) await insertLines(transaction, name, fileOf(folder, name))
-      await transaction.unsafe(`alter table ${applications} enable trigger enqueue_webhook`)
+      await transaction.unsafe(`alter table ${applications} enable trigger user`)
       return countApplications(transaction)
     })
   } catch (error) {

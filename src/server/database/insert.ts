@@ -1,5 +1,5 @@
 import { columns, table, type Application } from '../../application/application.ts'
-import type { VisitorConnections } from './connections.ts'
+import type { CallerConnection } from './connections.ts'
 
 /** Every column of the table, and its type. Two of them a visitor may not set, which is for the database to say. */
 const tableColumns = {
@@ -32,35 +32,37 @@ export function rowsOf(application: Application): SentRows {
 }
 
 /**
- * Stores applications as a visitor may, in one statement: all of them or none. Types, defaults and
- * constraints are applied by PostgreSQL to the JSON as it came, as PostgREST has it done.
+ * Stores applications in one statement: all of them or none. Types, defaults and constraints are applied by
+ * PostgreSQL to the JSON as it came, as PostgREST has it done.
  *
+ * @param connection What the caller may do.
  * @returns How many rows were stored.
  * @throws {postgres.PostgresError} with the SQLSTATE in `code` where the database refuses.
  */
-export async function insertApplications(anon: VisitorConnections, rows: SentRows): Promise<number> {
-  if (rows.columns.length === 0) {
-    return anon.execute(`insert into public.${table} default values`)
-  }
-  // A prepared statement for each set of columns would fill memory: only whole rows keep theirs.
-  const prepare = rows.columns.length === columns.length && !rows.missingAsDefault
-  return anon.execute(statement(rows), [rows.json], { prepare })
-}
-
-function statement({ isArray, columns: names, missingAsDefault }: SentRows) {
+export async function insertApplications(connection: CallerConnection, rows: SentRows): Promise<number> {
+  const { json, isArray, columns: names, missingAsDefault } = rows
+  if (names.length === 0) return (await connection.execute(`insert into ${name} default values`)).count
   const sorted = names.toSorted()
   const list = sorted.join(', ')
-  const rows = missingAsDefault
-    ? populated(isArray)
+  const source = missingAsDefault
+    ? // What a row lacks comes from a row of defaults.
+      `${isArray ? 'json_populate_recordset' : 'json_populate_record'}(${await defaults(connection)}, $1::text::json)`
     : // The parameter is text first: the driver would encode a json parameter once more.
       `${isArray ? 'json_to_recordset' : 'json_to_record'}($1::text::json)
-        as sent(${sorted.map((name) => `${name} ${tableColumns[name]}`).join(', ')})`
-  return `insert into public.${table} (${list}) select ${list} from ${rows}`
+        as sent(${sorted.map((column) => `${column} ${tableColumns[column]}`).join(', ')})`
+  // A prepared statement for each set of columns would fill memory: only whole rows keep theirs.
+  const prepare = names.length === columns.length && !missingAsDefault
+  const insert = `insert into ${name} (${list}) select ${list} from ${source}`
+  return (await connection.execute(insert, [json], { prepare })).count
 }
 
-/** Takes what a row lacks from another row: three times as dear, and rarely asked for. */
-function populated(isArray: boolean) {
-  const none = `null::public.${table}`
-  const defaults = `jsonb_populate_record(${none}, '{"paid_solution": "", "custom_solution": "", "team_size": ""}')`
-  return `${isArray ? 'json_populate_recordset' : 'json_populate_record'}(${defaults}, $1::text::json)`
+const name = `public.${table}`
+
+/** The table's defaults as a row, in SQL. */
+async function defaults(connection: CallerConnection) {
+  const values = await connection.execute(`
+    select coalesce(pg_get_expr(adbin, adrelid), 'null') as value
+    from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum
+    where attrelid = '${name}'::regclass and attnum > 0 order by attnum`)
+  return `row(${values.map(({ value }) => String(value)).join(', ')})::${name}`
 }

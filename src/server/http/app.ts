@@ -1,7 +1,5 @@
 import cors from '@fastify/cors'
 import formbody from '@fastify/formbody'
-import helmet from '@fastify/helmet'
-import rateLimit from '@fastify/rate-limit'
 import fastify, {
   LogController,
   type FastifyInstance,
@@ -9,31 +7,22 @@ import fastify, {
   type FastifyBaseLogger,
 } from 'fastify'
 
+import type { Settings } from '../../settings/server-settings.ts'
+import type { Caller } from '../database/connections.ts'
 import type { Database } from '../database/database.ts'
 import { insertApplications, type SentRows } from '../database/insert.ts'
-import type { Settings } from '../settings.ts'
-import { dataInterface } from './data-interface.ts'
-import { tooMany } from './errors.ts'
+import { dataInterface } from '../rest/data-interface.ts'
 import { health } from './health.ts'
+import { limitInserts, limits } from './limits.ts'
 import { page } from './page.ts'
 
 export interface AppOptions {
   settings: Pick<Settings, 'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'trustProxy'>
-  database: Pick<Database, 'anon' | 'owner'>
+  database: Pick<Database, 'as' | 'owner'>
   /** Called after applications were stored. */
   onStored?: () => void
   /** Where requests are logged; nowhere unless given. */
   log?: FastifyBaseLogger
-}
-
-/** What a visitor may take of the server; times in milliseconds. */
-const limits = {
-  bodyLimit: 256 * 1024,
-  /** For the whole of a request, however slowly it is sent. */
-  requestTimeout: 30_000,
-  /** Longer than the proxies before this keep their connections, so that they end them first. */
-  keepAliveTimeout: 72_000,
-  http: { maxHeaderSize: 16 * 1024, headersTimeout: 15_000, connectionsCheckingInterval: 5_000 },
 }
 
 /** The HTTP server of the self-hosted way: the page, the form's native post, the data interface, and its health. */
@@ -53,18 +42,10 @@ export async function createApp({ settings, database, onStored, log }: AppOption
   endConnectionsOnClose(app)
   if (trustProxy === false) warnOfProxy(app)
 
-  await app.register(rateLimit, { global: false })
-  const allowance =
-    rateLimitPerMinute === 0
-      ? undefined
-      : app.createRateLimit({ max: rateLimitPerMinute, timeWindow: 60_000 })
-  const insert = async (request: FastifyRequest, rows: SentRows) => {
-    // One for each row: an array must not be a way around the limit.
-    for (let row = 0; allowance && row < rows.count; row += 1) {
-      const use = await allowance(request)
-      if (!use.isAllowed && use.isExceeded) throw tooMany(use.ttlInSeconds)
-    }
-    const count = await insertApplications(database.anon, rows)
+  const allowance = await limitInserts(app, rateLimitPerMinute)
+  const insert = async (request: FastifyRequest, caller: Caller, rows: SentRows) => {
+    await allowance(request, rows.count)
+    const count = await insertApplications(database.as(caller), rows)
     onStored?.()
     return count
   }
@@ -78,17 +59,6 @@ export async function createApp({ settings, database, onStored, log }: AppOption
 
   await app.register(health, { owner: database.owner })
   await app.register(async (site) => {
-    await site.register(helmet, {
-      // The page brings its own policy, which names its scripts.
-      contentSecurityPolicy: false,
-      strictTransportSecurity: false,
-      frameguard: { action: 'deny' },
-      // Only old browsers know these, and each byte comes before the first paint.
-      dnsPrefetchControl: false,
-      ieNoOpen: false,
-      permittedCrossDomainPolicies: false,
-      xXssProtection: false,
-    })
     await site.register(formbody, { parser: (text) => Object.fromEntries(new URLSearchParams(text)) })
     await site.register(page, { settings, insert })
   })

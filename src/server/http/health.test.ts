@@ -2,7 +2,8 @@ import fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
-import { temporaryDirectory } from '../../../testing/server.ts'
+import { dataDirectory } from '../../../testing/server.ts'
+import { visitor } from '../database/connections.ts'
 import { openDatabase, type Database } from '../database/database.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
 import { createApp } from './app.ts'
@@ -12,8 +13,11 @@ let database: Database
 let close: () => Promise<void>
 
 beforeAll(async () => {
-  const directory = await temporaryDirectory()
-  database = await openDatabase({ dataDir: directory.path, databaseUrl: undefined }, { holder: 'the tests' })
+  const directory = await dataDirectory()
+  database = await openDatabase(
+    { dataDir: directory.path, databaseUrl: undefined },
+    { schema: 'migrate', holder: 'the tests' },
+  )
   close = async () => {
     await database.close()
     await directory.remove()
@@ -36,8 +40,8 @@ test('readiness tells how long the oldest application waits for its delivery', a
     status: 200,
     body: { status: 'ok', oldestUndeliveredSeconds: null },
   })
-  await insertApplications(database.anon, rowsOf(anApplication()))
-  await insertApplications(database.anon, rowsOf(anApplication()))
+  await insertApplications(database.as(visitor), rowsOf(anApplication()))
+  await insertApplications(database.as(visitor), rowsOf(anApplication()))
   await database.owner`
     update public.retreat_applications set created_at = now() - interval '1 hour'
     where id = (select application_id from private.webhook_outbox limit 1)`
@@ -53,7 +57,7 @@ test('the database is asked at most once a second, however often readiness is', 
   await app.register(health, { owner: database.owner, now: () => now })
   const oldest = async () => (await app.inject('/readyz')).json<{ oldestUndeliveredSeconds: unknown }>()
   expect((await oldest()).oldestUndeliveredSeconds).toBeNull()
-  await insertApplications(database.anon, rowsOf(anApplication()))
+  await insertApplications(database.as(visitor), rowsOf(anApplication()))
   now = 999
   expect((await oldest()).oldestUndeliveredSeconds).toBeNull()
   now = 1001

@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Sql } from 'postgres'
 
+import { oldestUndeliveredSeconds } from '../webhook/outbox.ts'
+
 /** What the health of the server is told from. */
 export interface HealthOptions {
   /** Connections of the schema's owner. */
@@ -12,7 +14,7 @@ export interface HealthOptions {
 /** Milliseconds for which an answer of the database is good: whoever asks more often asks it no more. */
 const freshness = 1_000
 /** Milliseconds after which the database counts as gone. */
-const patience = 2_000
+const timeout = 2_000
 
 /**
  * For whoever watches over the server: `GET /healthz` says that the process runs; `GET /readyz`, that its
@@ -27,7 +29,7 @@ export async function health(app: FastifyInstance, { owner, now = () => performa
   const oldestUndelivered = () => {
     if (database === undefined || now() - asked > freshness) {
       asked = now()
-      database = withinPatience(oldestUndeliveredSeconds(owner))
+      database = withTimeout(oldestUndeliveredSeconds(owner))
     }
     return database
   }
@@ -45,20 +47,10 @@ export async function health(app: FastifyInstance, { owner, now = () => performa
   })
 }
 
-/** What was given up is not waiting any more. */
-async function oldestUndeliveredSeconds(owner: Sql): Promise<number | null> {
-  const [row] = await owner<{ seconds: number }[]>`
-    select extract(epoch from now() - created_at)::float as seconds
-    from private.webhook_outbox join public.retreat_applications on id = application_id
-    where next_attempt_at is not null
-    order by created_at limit 1`
-  return row === undefined ? null : Math.round(row.seconds)
-}
-
-async function withinPatience<T>(result: Promise<T>): Promise<T> {
+async function withTimeout<T>(result: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${patience} ms`)), patience)
+    timer = setTimeout(() => reject(new Error(`no answer within ${timeout} ms`)), timeout)
   })
   try {
     return await Promise.race([result, late])

@@ -19,7 +19,7 @@ export interface DeliveryResult {
   retryAfter?: number
 }
 
-const timeLimit = 15_000
+const timeout = 15_000
 const shownLength = 200
 
 /**
@@ -46,7 +46,7 @@ export async function deliver(
   }
   if (secret !== undefined) headers['webhook-signature'] = sign(secret, `${id}.${timestamp}.${body}`)
 
-  const signals = [AbortSignal.timeout(timeLimit), ...(cancelled ? [cancelled] : [])]
+  const signals = [AbortSignal.timeout(timeout), ...(cancelled ? [cancelled] : [])]
   try {
     const response = await fetch(url, {
       method: 'POST',

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { startReceiver } from '../../../testing/receiver.ts'
-import { temporaryDirectory } from '../../../testing/server.ts'
+import { dataDirectory } from '../../../testing/server.ts'
+import { visitor } from '../database/connections.ts'
 import { openDatabase, type Database } from '../database/database.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
 import { startDispatcher, type DispatcherOptions } from './dispatcher.ts'
@@ -12,8 +13,11 @@ let database: Database
 let cleanUp: () => Promise<void>
 
 beforeAll(async () => {
-  const directory = await temporaryDirectory()
-  database = await openDatabase({ dataDir: directory.path, databaseUrl: undefined }, { holder: 'the tests' })
+  const directory = await dataDirectory()
+  database = await openDatabase(
+    { dataDir: directory.path, databaseUrl: undefined },
+    { schema: 'migrate', holder: 'the tests' },
+  )
   cleanUp = async () => {
     await database.close()
     await directory.remove()
@@ -48,7 +52,7 @@ function aLog() {
   return { log, lines, written }
 }
 
-const store = () => insertApplications(database.anon, rowsOf(anApplication()))
+const store = () => insertApplications(database.as(visitor), rowsOf(anApplication()))
 /** Lets time pass for the outbox: everything becomes due earlier by so many seconds. */
 const pass = (seconds: number) => database.owner`
   update private.webhook_outbox set next_attempt_at = next_attempt_at - ${seconds} * interval '1 second'`

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 
 import { deliver, type Receiver } from './delivery.ts'
-import { claimDue, giveBack, settle, type Claim } from './outbox.ts'
+import { claimDue, release, settle, type Claim } from './outbox.ts'
 
 /** Delivers what the outbox holds for as long as it runs. */
 export interface Dispatcher {
@@ -18,7 +18,7 @@ export interface DispatcherOptions {
 }
 
 const concurrency = 10
-/** Milliseconds between looks at the outbox when nobody wakes the dispatcher. */
+/** Milliseconds between polls of the outbox when nobody wakes the dispatcher. */
 const interval = 1_000
 /** Milliseconds that tries under way are given when the dispatcher stops. */
 const grace = 3_000
@@ -27,13 +27,13 @@ export function startDispatcher({ sql, receiver, log }: DispatcherOptions): Disp
   const cancellation = new AbortController()
   const underWay = new Set<Promise<void>>()
   let stopped = false
-  let looking: Promise<void> | undefined
-  let lookAgain = false
+  let polling: Promise<void> | undefined
+  let pollAgain = false
 
   const attempt = async (claim: Claim) => {
     const started = Date.now()
     const result = await deliver(claim.id, claim.application, receiver, cancellation.signal)
-    if (!result.delivered && cancellation.signal.aborted) return giveBack(sql, claim)
+    if (!result.delivered && cancellation.signal.aborted) return release(sql, claim)
     const outcome = await settle(sql, claim, result)
     const details = {
       webhookId: claim.id,
@@ -47,9 +47,9 @@ export function startDispatcher({ sql, receiver, log }: DispatcherOptions): Disp
       log.warn(details, outcome === 'retry' ? 'webhook failed; it will be tried again' : 'webhook given up')
   }
 
-  const look = async () => {
+  const poll = async () => {
     do {
-      lookAgain = false
+      pollAgain = false
       const free = concurrency - underWay.size
       if (stopped || free === 0) return
       for (const claim of await claimDue(sql, free)) {
@@ -63,16 +63,16 @@ export function startDispatcher({ sql, receiver, log }: DispatcherOptions): Disp
           })
         underWay.add(running)
       }
-    } while (lookAgain)
+    } while (pollAgain)
   }
 
   const wake = () => {
     if (stopped) return
-    lookAgain = true
-    looking ??= look()
+    pollAgain = true
+    polling ??= poll()
       .catch((error: unknown) => log.warn({ err: error }, 'the outbox could not be read'))
       .finally(() => {
-        looking = undefined
+        polling = undefined
       })
   }
 
@@ -85,7 +85,7 @@ export function startDispatcher({ sql, receiver, log }: DispatcherOptions): Disp
       stopped = true
       clearInterval(timer)
       const limit = setTimeout(() => cancellation.abort(), grace)
-      await looking
+      await polling
       await Promise.all(underWay)
       clearTimeout(limit)
     },

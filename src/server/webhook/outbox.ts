@@ -59,9 +59,72 @@ export async function settle(
   return pause === null ? 'given up' : 'retry'
 }
 
-/** Gives back a claim whose try was broken off: it is due at once, and does not count. */
-export async function giveBack(sql: Sql, { id, attempt }: Claim): Promise<void> {
+/** Releases a claim whose try was broken off: it is due at once, and does not count. */
+export async function release(sql: Sql, { id, attempt }: Claim): Promise<void> {
   await sql`
     update private.webhook_outbox set attempts = attempts - 1, next_attempt_at = now()
     where application_id = ${id} and attempts = ${attempt}`
+}
+
+/** How deliveries stand, by number. */
+export interface DeliveryCounts {
+  delivered: number
+  /** Not tried yet. */
+  waiting: number
+  /** Tried, and to be tried again. */
+  failing: number
+  givenUp: number
+}
+
+export async function countDeliveries(sql: Sql): Promise<DeliveryCounts> {
+  const [row] = await sql<[DeliveryCounts]>`
+    select
+      count(delivered_at)::int as delivered,
+      (count(*) filter (where next_attempt_at is not null and attempts = 0))::int as waiting,
+      (count(*) filter (where next_attempt_at is not null and attempts > 0))::int as failing,
+      (count(*) filter (where next_attempt_at is null and delivered_at is null))::int as "givenUp"
+    from private.webhook_outbox`
+  return row
+}
+
+/**
+ * Makes what was given up due again, from the schedule's beginning; a running server sees it within a second.
+ *
+ * @returns How many those are.
+ */
+export async function retryGivenUp(sql: Sql): Promise<number> {
+  const { count } = await sql`
+    update private.webhook_outbox set attempts = 0, next_attempt_at = now()
+    where next_attempt_at is null and delivered_at is null`
+  return count
+}
+
+/** For how many seconds the oldest application waits for its delivery; null where none does. What was given up is not waiting. */
+export async function oldestUndeliveredSeconds(sql: Sql): Promise<number | null> {
+  const [row] = await sql<{ seconds: number }[]>`
+    select extract(epoch from now() - created_at)::float as seconds
+    from private.webhook_outbox join public.retreat_applications on id = application_id
+    where next_attempt_at is not null
+    order by created_at limit 1`
+  return row === undefined ? null : Math.round(row.seconds)
+}
+
+/** How the delivery of one application stands; all null where none was queued. */
+interface Delivery {
+  attempts: number | null
+  next_attempt_at: Date | null
+  delivered_at: Date | null
+  last_status: number | null
+}
+
+/** An application as it is stored, and how its delivery stands. */
+export type StoredApplication = Application & Delivery & { id: string; created_at: Date }
+
+/** All applications, the newest first, so many at a time. */
+export function applicationsWithDeliveries(sql: Sql, batch: number): AsyncIterable<StoredApplication[]> {
+  return sql<StoredApplication[]>`
+    select application.*, next_attempt_at, delivered_at, attempts, last_status
+    from public.retreat_applications as application
+    left join private.webhook_outbox on application_id = id
+    order by created_at desc, id desc`.cursor(batch)
 }

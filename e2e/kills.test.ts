@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+
+import { storedEmails } from '../testing/client.ts'
+import { load } from '../testing/load.ts'
+import { startReceiver } from '../testing/receiver.ts'
+import { dataDirectory, startServer } from '../testing/server.ts'
+
+/** How often the server is killed under load; more for a longer run. */
+const rounds = Number(process.env['KILL_ROUNDS'] ?? 10)
+
+test(`of ${rounds} servers killed under load, each acknowledged application is stored once and delivered`, async () => {
+  const directory = await dataDirectory()
+  const receiver = await startReceiver()
+  const settings = { DATA_DIR: directory.path }
+  const delivering = { ...settings, WEBHOOK_URL: receiver.origin }
+  const acknowledged: string[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    const server = await startServer(delivering)
+    const sending = load(server.origin)
+    const enough = 20 + Math.floor(Math.random() * 200)
+    await sending.reached(() => sending.acknowledged.length >= enough)
+    expect(await server.stop('SIGKILL')).toBe('SIGKILL')
+    await sending.end()
+    acknowledged.push(...sending.acknowledged)
+  }
+  const server = await startServer(delivering)
+  const emails = new Set(acknowledged.map((email) => encodeURIComponent(email)))
+  const delivered = new Set<string>()
+  await receiver.count(1, ({ body }) => {
+    const email = /email=([^&]*)/.exec(body)?.[1] ?? ''
+    if (emails.has(email)) delivered.add(email)
+    return delivered.size === emails.size
+  })
+  expect(await server.stop()).toBe(0)
+  const stored = await storedEmails(settings)
+  expect(new Set(stored).size).toBe(stored.length)
+  expect(acknowledged.filter((email) => !stored.includes(email))).toEqual([])
+  expect(acknowledged.length).toBeGreaterThan(20 * rounds)
+  await receiver.close()
+  await directory.remove()
+}, 600_000)

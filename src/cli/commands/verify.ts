@@ -1,0 +1,119 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+import { checks } from '../../contract/checks.ts'
+import type { Check } from '../../contract/check.ts'
+import { targetAt, type Target } from '../../contract/target.ts'
+import { OperatorError } from '../../settings/operator-error.ts'
+import { readOptions } from '../options.ts'
+
+const usage = `Usage: npm run verify -- --url <address> --key <public key>
+
+Checks that a backend stores applications, once, and refuses everything else: a Supabase project or a server of
+your own. It leaves one application there, which says that it is a test; a server of your own sends that on to
+its webhook.
+
+  --url <address>  the backend's address, such as https://<project>.supabase.co
+  --key <key>      its public key`
+
+/** Milliseconds after which a request counts as not answered. */
+const timeout = 20_000
+/** How often a request is repeated that a rate limit put off. */
+const repeats = 3
+
+export async function run(): Promise<void> {
+  const options = readOptions({ url: { type: 'string' }, key: { type: 'string' } }, usage)
+  if (options === undefined) return
+  const url = readUrl(options.url)
+  const anonKey = readKey(options.key)
+  await reach(url)
+
+  const target = await targetAt({ url, anonKey }, fetchWithRetry)
+  let failed = 0
+  for (const check of checks) if (!(await passes(check, target))) failed += 1
+  tellWhatIsLeft(target, failed)
+  if (failed > 0) throw new OperatorError(`${failed} of ${checks.length} checks failed.`)
+}
+
+function readUrl(given: string | undefined) {
+  if (given === undefined) {
+    throw new OperatorError('--url is missing: it is the address of the backend to check.')
+  }
+  const url = URL.canParse(given) ? new URL(given) : undefined
+  if (url === undefined || !['https:', 'http:'].includes(url.protocol)) {
+    throw new OperatorError(
+      `--url is "${given}" but should be an address that begins with https:// or http://.`,
+    )
+  }
+  return (url.origin + url.pathname).replace(/\/+(rest\/v1\/*)?$/, '')
+}
+
+function readKey(given: string | undefined) {
+  if (given === undefined) throw new OperatorError("--key is missing: it is the backend's public key.")
+  if (!/^[\x21-\x7e]+$/.test(given)) {
+    throw new OperatorError(`--key is "${given}" but should be letters, digits and signs without spaces.`)
+  }
+  if (isSecret(given)) {
+    throw new OperatorError(
+      '--key (not shown) is a secret key, which may do everything: give the public one, called anon or publishable.',
+    )
+  }
+  return given
+}
+
+/** The older of Supabase's keys are JWTs that name their role. */
+function isSecret(key: string) {
+  const payload = Buffer.from(key.split('.')[1] ?? '', 'base64url').toString()
+  return key.startsWith('sb_secret_') || /"role" *: *"service_role"/.test(payload)
+}
+
+async function reach(url: string) {
+  try {
+    await fetchWithRetry(`${url}/rest/v1/`, { method: 'HEAD' })
+  } catch (cause) {
+    throw new OperatorError(`--url is "${url}", where nothing answers (${reason(cause)}).`, { cause })
+  }
+}
+
+/** What the network says is in the cause of what `fetch` says. */
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.cause !== undefined) return reason(error.cause)
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.message
+}
+
+/** A server that takes only so many applications a minute says when to come again. */
+async function fetchWithRetry(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  for (let repeat = 0; ; repeat += 1) {
+    const response = await fetch(input, { ...init, signal: AbortSignal.timeout(timeout) })
+    const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
+    if (response.status !== 429 || repeat === repeats || !(seconds <= 60)) return response
+    await response.body?.cancel()
+    console.error(`The backend takes no more for now: going on in ${seconds} seconds.`)
+    await delay(seconds * 1000)
+  }
+}
+
+async function passes({ name, run: runCheck }: Check, target: Target) {
+  try {
+    await runCheck(target)
+    console.log(`✓ ${name}`)
+    return true
+  } catch (error) {
+    console.log(`✗ ${name}: ${error instanceof Error ? error.message : String(error)}`)
+    return false
+  }
+}
+
+/** A backend that failed may have stored more than it should. */
+function tellWhatIsLeft({ application: { email } }: Target, failed: number) {
+  const left =
+    failed === 0
+      ? 'One application is left, which says that it is a test. Its email is'
+      : 'Applications that say that they are tests may be left. Their email is'
+  console.log(`
+${left} ${email}, and this deletes it:
+
+  delete from public.retreat_applications where email = '${email}';
+
+On a server of your own, so does npm run applications -- --delete <id>; npm run applications shows the id.`)
+}

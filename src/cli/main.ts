@@ -1,0 +1,23 @@
+import { OperatorError, runProgram } from '../settings/operator-error.ts'
+
+/** A command: what `npm run <its file's name>` does. */
+interface Command {
+  run: () => Promise<void>
+}
+
+const files = import.meta.glob<Command>('./commands/*.ts')
+const commands = new Map(
+  Object.entries(files).map(([path, load]) => [path.replace(/^.*\/(.*)\.ts$/, '$1'), load]),
+)
+
+await runProgram(async () => {
+  const [name = ''] = process.argv.splice(2, 1)
+  const load = commands.get(name)
+  if (load === undefined) {
+    throw new OperatorError(
+      `There is no command "${name}"; there are ${[...commands.keys()].join(', ')}. The server takes its settings from the environment, see README.md.`,
+    )
+  }
+  const command = await load()
+  await command.run()
+})

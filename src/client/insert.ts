@@ -1,0 +1,74 @@
+import { PostgrestClient, PostgrestError } from '@supabase/postgrest-js'
+
+import { isAlreadyStored, table, type Application } from '../application/application.ts'
+
+/** Where applications are stored. */
+export interface DataInterface {
+  /** The backend's address; null where it is the page's own origin. */
+  url: string | null
+  /** The public key, which every visitor may know. */
+  anonKey: string
+}
+
+/** Milliseconds after which a send is given up, all its tries together. */
+const timeout = 20_000
+/** Milliseconds before the second and the third try. */
+const retryPauses = [700, 1_800]
+/** What a proxy answers when nobody behind it did. */
+const unanswered = new Set([502, 503, 504])
+
+/**
+ * Stores an application through the backend's data interface, asking for nothing back. A send that got no
+ * answer is repeated; where an earlier try was stored after all, the database says so, and that is success.
+ *
+ * @throws {PostgrestError} where the backend refuses it, with the backend's own message.
+ * @throws {Error} where no answer came.
+ */
+export async function insertApplication(
+  application: Application,
+  { url, anonKey }: DataInterface,
+  fetcher = fetch,
+): Promise<void> {
+  const controller = new AbortController()
+  const timer = setTimeout(() => {
+    controller.abort(
+      new Error('No answer came within 20 seconds. Please check your connection and try again.'),
+    )
+  }, timeout)
+  const client = new PostgrestClient(`${(url ?? location.origin).replace(/\/$/, '')}/rest/v1`, {
+    // Supabase's older keys are JWTs, which its gateway wants as bearer too; its newer ones must not be.
+    headers: isJwt(anonKey) ? { apikey: anonKey, authorization: `Bearer ${anonKey}` } : { apikey: anonKey },
+    fetch: (input, init) => withRetry(() => fetcher(input, init), controller.signal),
+  })
+  try {
+    await client.from(table).insert(application).abortSignal(controller.signal).throwOnError()
+  } catch (error) {
+    if (!(error instanceof PostgrestError && isAlreadyStored(error))) throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function withRetry(attempt: () => Promise<Response>, signal: AbortSignal) {
+  for (const pause of retryPauses) {
+    try {
+      const response = await attempt()
+      if (!unanswered.has(response.status)) return response
+    } catch (error) {
+      if (signal.aborted) throw error
+    }
+    await delay(pause, signal)
+  }
+  return attempt()
+}
+
+function delay(milliseconds: number, signal: AbortSignal) {
+  return new Promise<void>((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+    setTimeout(resolve, milliseconds)
+  })
+}
+
+function isJwt(key: string) {
+  return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(key)
+}

@@ -1,0 +1,293 @@
+import { randomUUID } from 'node:crypto'
+
+import { onceIndex, paidSolutions, table, teamSizes } from '../application/application.ts'
+import { fail, printable, refusal, refused, type Check, type Refusal } from './check.ts'
+
+/** What PostgREST answers where the anonymous role lacks a right; any other role would get 403. */
+const denied: Refusal = { status: 401, codes: ['42501'] }
+/** Whoever may not read learns no more of the row that is there. */
+const alreadyStored: Refusal = { status: 409, codes: ['23505'], naming: `"${onceIndex}"` }
+const withoutConsent: Refusal = {
+  status: 400,
+  codes: ['23514'],
+  naming: 'retreat_applications_consent_given',
+}
+const malformed: Refusal = { status: 400, codes: ['PGRST102'] }
+const otherOrigin = 'https://elsewhere.example'
+
+/**
+ * What a backend has to answer, whether it is our own server or PostgREST 12 to 16, alone or behind Supabase's
+ * gateway. The first check stores the target's application and no other leaves anything, since nobody could
+ * take it away again: what has to be accepted is sent with a row behind it that has to be refused, and then the
+ * refusal of that row shows it; what has to be refused has the stored application's answers where it can, so
+ * that a backend which accepts it refuses it as already stored. What asks to change or delete names only the
+ * target's email.
+ *
+ * @see https://docs.postgrest.org/en/v14/references/errors.html
+ */
+export const checks: readonly Check[] = [
+  {
+    name: 'an application is stored as the page sends it',
+    async run({ request, pageRequest }) {
+      const answer = await request(pageRequest)
+      if (answer.status !== 201) fail('201', answer)
+    },
+  },
+  {
+    name: 'the same application again is refused as already stored, and nothing is told of it',
+    async run({ client, application }) {
+      const answer = await client.from(table).insert(application)
+      refused(answer, alreadyStored)
+      const { details } = answer.error ?? {}
+      if (details) throw new Error(`expected no details, got ${printable(details)}`)
+    },
+  },
+  refusal(
+    'answers that may be left out are blank then, and make the same application',
+    ({ client, application }) => {
+      const { paid_solution: _, custom_solution: __, team_size: ___, ...answered } = application
+      return client.from(table).insert(answered)
+    },
+    alreadyStored,
+  ),
+  {
+    name: 'another answer makes another application, and of several rows all are stored or none',
+    async run({ client, application }) {
+      const rows = [
+        { ...application, phone: '1' },
+        { ...application, phone: '2', consent: false },
+      ]
+      refused(await client.from(table).insert(rows), withoutConsent)
+      // Were the first row stored now, that would be said of it before the second is looked at.
+      refused(await client.from(table).insert(rows), withoutConsent)
+    },
+  },
+  refusal(
+    'every option of the form is known',
+    ({ client, application }) => {
+      const teams = Object.keys(teamSizes)
+      const rows = Object.keys(paidSolutions).map((paid_solution, index) => ({
+        ...application,
+        paid_solution,
+        team_size: teams[index % teams.length],
+      }))
+      return client.from(table).insert([...rows, { ...application, phone: '2', consent: false }])
+    },
+    withoutConsent,
+  ),
+  {
+    name: 'an answer that some of several rows lack is null, or its default where the client asks for that',
+    async run({ client, application }) {
+      const { paid_solution: _, ...lacking } = application
+      const rows = [
+        { ...lacking, phone: '1' },
+        { ...application, phone: '2', consent: false },
+      ]
+      refused(await client.from(table).insert(rows), {
+        status: 400,
+        codes: ['23502'],
+        naming: '"paid_solution"',
+      })
+      refused(await client.from(table).insert(rows, { defaultToNull: false }), withoutConsent)
+    },
+  },
+  {
+    name: 'no rows are no error',
+    async run({ request }) {
+      const answer = await request({ body: '[]' })
+      if (answer.status !== 201) fail('201', answer)
+    },
+  },
+
+  refusedAnswer('an application without consent is refused', { consent: false }, withoutConsent),
+  refusedAnswer(
+    'an empty required answer is refused',
+    { company: '' },
+    { status: 400, codes: ['23514'], naming: 'retreat_applications_company_given' },
+  ),
+  refusedAnswer(
+    'a missing required answer is refused',
+    { reason: undefined },
+    { status: 400, codes: ['23502'], naming: '"reason"' },
+  ),
+  refusedAnswer(
+    'null is no blank answer',
+    { team_size: null },
+    { status: 400, codes: ['23502'], naming: '"team_size"' },
+  ),
+  refusedAnswer(
+    'an unknown answer to the first question is refused',
+    { paid_solution: 'yes' },
+    { status: 400, codes: ['23514'], naming: 'retreat_applications_paid_solution_known' },
+  ),
+  refusedAnswer(
+    'an unknown size of the team is refused',
+    { team_size: '4' },
+    { status: 400, codes: ['23514'], naming: 'retreat_applications_team_size_known' },
+  ),
+  refusedAnswer(
+    'a consent that is no boolean is refused',
+    { consent: 'perhaps' },
+    { status: 400, codes: ['22P02'] },
+  ),
+  refusedAnswer('a NUL character is refused', { reason: '\u0000' }, { status: 400, codes: ['22P05'] }),
+  refusal(
+    'a lone surrogate is refused',
+    ({ request, application }) =>
+      request({ body: JSON.stringify({ ...application, phone: 'x' }).replace('"x"', '"\\ud800"') }),
+    // PostgREST's own reader of JSON may refuse it before PostgreSQL does.
+    { status: 400, codes: ['PGRST102', '22P02', '22P05'] },
+  ),
+  refusedAnswer(
+    'an unknown column is refused',
+    { nickname: 'x' },
+    { status: 400, codes: ['PGRST204'], naming: "'nickname'" },
+  ),
+  refusedAnswer('nobody sets the id of an application', { id: randomUUID() }, denied),
+  refusedAnswer('nobody sets when an application came', { created_at: '2020-01-01' }, denied),
+
+  refusal('half an object is malformed', ({ request }) => request({ body: '{"first_name":' }), malformed),
+  refusal(
+    'rows of different shapes are malformed',
+    ({ request }) => request({ body: '[{"email":"a"},{"phone":"b"}]' }),
+    malformed,
+  ),
+  refusal('rows that are no objects are malformed', ({ request }) => request({ body: '[1]' }), malformed),
+  refusal(
+    'bytes that are no UTF-8 are malformed',
+    ({ request }) => request({ body: Buffer.from([0x22, 0xff, 0x22]) }),
+    malformed,
+  ),
+  refusal(
+    'a body that is said to be plain text is refused',
+    ({ request }) => request({ body: 'first_name=Ada', headers: { 'content-type': 'text/plain' } }),
+    { ...malformed, naming: 'text/plain' },
+  ),
+
+  refusal(
+    'nobody reads applications',
+    ({ client, application }) => client.from(table).select().eq('email', application.email),
+    denied,
+  ),
+  refusal(
+    'nobody counts applications',
+    ({ client, application }) =>
+      client.from(table).select('*', { head: true, count: 'exact' }).eq('email', application.email),
+    // An answer to HEAD has no body that could hold a code.
+    { status: 401 },
+  ),
+  refusal(
+    'nobody is shown what they sent',
+    ({ client, application }) => client.from(table).insert(application).select(),
+    denied,
+  ),
+  refusal(
+    'nobody changes an application',
+    ({ client, application }) =>
+      client.from(table).update({ phone: application.phone }).eq('email', application.email),
+    denied,
+  ),
+  refusal(
+    'nobody replaces an application',
+    ({ request, application }) => {
+      const id = randomUUID()
+      const body = JSON.stringify({ ...application, id })
+      return request({ method: 'PUT', path: `${table}?id=eq.${id}`, body })
+    },
+    denied,
+  ),
+  refusal(
+    'nobody deletes an application',
+    ({ client, application }) => client.from(table).delete().eq('email', application.email),
+    denied,
+  ),
+  refusal(
+    'nobody merges with what is stored',
+    ({ client, application }) => client.from(table).upsert(application),
+    denied,
+  ),
+  refusal(
+    'nobody inserts around what is stored',
+    ({ client, application }) => client.from(table).upsert(application, { ignoreDuplicates: true }),
+    denied,
+  ),
+  refusal(
+    'the outbox is not there for visitors',
+    ({ client }) => client.from('webhook_outbox').select('application_id').limit(1),
+    // PostgREST 12 leaves it to PostgreSQL to miss a table.
+    { status: 404, codes: ['PGRST205', '42P01'] },
+  ),
+  refusal(
+    'the private schema cannot be read',
+    ({ client }) => client.schema('private').from('webhook_outbox').select('application_id').limit(1),
+    { status: 406, codes: ['PGRST106'] },
+  ),
+  refusal(
+    'the private schema cannot be written to',
+    ({ client }) => client.schema('private').from('webhook_outbox').insert({ application_id: randomUUID() }),
+    { status: 406, codes: ['PGRST106'] },
+  ),
+  refusal('no function can be called', ({ client }) => client.rpc('enqueue_webhook'), {
+    status: 404,
+    codes: ['PGRST202'],
+  }),
+  refusal(
+    'a wrong key is refused',
+    ({ request, pageRequest: { body } }) =>
+      request({ body, headers: { apikey: 'wrong', authorization: 'Bearer wrong' } }),
+    // Supabase's gateway answers by itself, and gives no code; PostgREST alone looks at the bearer only.
+    { status: 401 },
+  ),
+
+  {
+    name: 'a browser may send what the page sends from another origin',
+    async run({ request, pageRequest }) {
+      const asked = Object.keys(pageRequest.headers).filter((name) => name !== 'accept')
+      const { status, error, headers } = await request({
+        method: 'OPTIONS',
+        headers: {
+          origin: otherOrigin,
+          'access-control-request-method': 'POST',
+          'access-control-request-headers': asked.join(','),
+        },
+      })
+      if (status >= 300) fail('an answer of 2xx to the preflight', { status, error })
+      allowsOrigin(headers)
+      const allowed = names(headers.get('access-control-allow-headers'))
+      const missing = asked.filter(
+        (name) => !allowed.includes(name) && !(allowed.includes('*') && name !== 'authorization'),
+      )
+      if (missing.length === 0) return
+      throw new Error(
+        `expected the headers ${asked.join(', ')} to be allowed, got none of ${missing.join(', ')}`,
+      )
+    },
+  },
+  {
+    name: 'a browser may read from another origin why an application was refused',
+    async run({ request }) {
+      const answer = await request({ body: '{', headers: { origin: otherOrigin } })
+      refused(answer, malformed)
+      allowsOrigin(answer.headers)
+    },
+  },
+]
+
+/** The refusal of the target's application with some of its answers changed. */
+function refusedAnswer(name: string, changes: Record<string, unknown>, expected: Refusal) {
+  return refusal(
+    name,
+    ({ client, application }) => client.from(table).insert({ ...application, ...changes }),
+    expected,
+  )
+}
+
+function allowsOrigin(headers: Headers) {
+  const allowed = headers.get('access-control-allow-origin')
+  if (allowed === '*' || allowed === otherOrigin) return
+  throw new Error(`expected every origin to be allowed, got ${allowed ?? 'no access-control-allow-origin'}`)
+}
+
+function names(header: string | null) {
+  return (header ?? '').split(',').map((name) => name.trim().toLowerCase())
+}

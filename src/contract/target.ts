@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import { PostgrestClient } from '@supabase/postgrest-js'
+
+import { table, type Application } from '../application/application.ts'
+import { insertApplication } from '../client/insert.ts'
+
+/** A backend to be checked, and the one application that the checks leave there. */
+export interface Target {
+  /** It says of itself that it is a test. Whatever else is sent has its email too. */
+  application: Application
+  /** The data interface, spoken to by the client and with the headers that the page uses. */
+  client: PostgrestClient
+  /** What the page sends for that application. */
+  pageRequest: { body: BodyInit | null; headers: Record<string, string> }
+  /** The data interface, for what the client cannot send: by default a POST to the table with the page's headers. */
+  request: (init: RequestInit & { path?: string }) => Promise<Answer & { headers: Headers }>
+}
+
+/** What came back. */
+export interface Answer {
+  status: number
+  error: { code?: string; message?: string; details?: string | null } | null
+}
+
+/**
+ * Prepares the checks of a backend.
+ *
+ * @param backend Its address, without `/rest/v1`, and its public key.
+ * @param fetcher What sends the requests.
+ */
+export async function targetAt(
+  { url, anonKey }: { url: string; anonKey: string },
+  fetcher = fetch,
+): Promise<Target> {
+  const application: Application = {
+    first_name: 'Test',
+    last_name: 'of npm run verify',
+    email: `verify+${randomBytes(6).toString('hex')}@example.com`,
+    phone: '0',
+    linkedin: 'none',
+    company: 'none',
+    paid_solution: '',
+    custom_solution: '',
+    team_size: '',
+    reason: 'Written by npm run verify, to check the backend. Nobody applied: this may be deleted.',
+    consent: true,
+  }
+  // The page's own call is asked what it sends, so that the checks come as an applicant does.
+  let pageRequest: Target['pageRequest'] = { body: null, headers: {} }
+  await insertApplication(application, { url, anonKey }, async (_input, init) => {
+    pageRequest = { body: init?.body ?? null, headers: Object.fromEntries(new Headers(init?.headers)) }
+    return new Response(null, { status: 201 })
+  })
+  const rest = `${url}/rest/v1`
+  const { 'content-type': _, ...headers } = pageRequest.headers
+  return {
+    application,
+    client: new PostgrestClient(rest, { headers, fetch: fetcher, retry: false }),
+    pageRequest,
+    async request({ path = table, ...init }) {
+      const given = Object.fromEntries(new Headers(init.headers))
+      // A browser that asks beforehand shows no key.
+      const usual = init.method === 'OPTIONS' ? {} : pageRequest.headers
+      const response = await fetcher(`${rest}/${path}`, {
+        method: 'POST',
+        ...init,
+        headers: { ...usual, ...given },
+      })
+      const { status, headers: answered } = response
+      return { status, error: errorIn(await response.text()), headers: answered }
+    },
+  }
+}
+
+function errorIn(text: string): Answer['error'] {
+  try {
+    return JSON.parse(text) as Answer['error']
+  } catch {
+    return { message: text }
+  }
+}

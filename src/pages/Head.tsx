@@ -1,0 +1,18 @@
+import { icon, largeIcon, touchIcon } from 'virtual:images'
+
+import { dark, light } from '../design/palette.ts'
+
+/** What stands in every document's head for browsers and search engines. */
+export function Head({ title, description }: { title: string; description: string }) {
+  return (
+    <>
+      <title>{title}</title>
+      <meta name="description" content={description} />
+      <meta name="theme-color" content={light.sky} media="(prefers-color-scheme: light)" />
+      <meta name="theme-color" content={dark.sky} media="(prefers-color-scheme: dark)" />
+      <link rel="icon" href={largeIcon} sizes="192x192" />
+      <link rel="icon" href={icon} sizes="any" type="image/svg+xml" />
+      <link rel="apple-touch-icon" href={touchIcon} />
+    </>
+  )
+}

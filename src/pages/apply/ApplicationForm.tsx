@@ -1,0 +1,86 @@
+import { useEffect, useReducer, useRef, type FormEvent } from 'react'
+
+import { applicationFrom } from '../../application/application.ts'
+import { submitApplication } from '../../client/submit.ts'
+import { forgetDraft, restoreDraft } from './draft.ts'
+import { Fields } from './Fields.tsx'
+import { Outcome } from './Outcome.tsx'
+import type { NativeOutcome, ApplyData } from './apply-data.ts'
+import { idle, nextSubmission, type Submission } from './submission.ts'
+import { sendingLabel, sendLabel } from './copy.ts'
+
+/** The card: the questions, the button, and what became of the last send. */
+export function ApplicationForm({ backend, takesNativePosts, outcome }: ApplyData) {
+  const [submission, dispatch] = useReducer(nextSubmission, outcome, initialSubmission)
+  const form = useRef<HTMLFormElement>(null)
+  const inFlight = useRef(false)
+
+  const send = async () => {
+    // However often the button is pressed: a second press can come before the first one is rendered.
+    if (inFlight.current || !form.current) return
+    inFlight.current = true
+    const application = applicationFrom(new FormData(form.current))
+    dispatch({ type: 'sent' })
+    try {
+      await submitApplication(application, backend)
+      forgetDraft()
+      dispatch({ type: 'accepted' })
+    } catch (error) {
+      dispatch({ type: 'failed', error })
+    } finally {
+      inFlight.current = false
+    }
+  }
+
+  const takeOver = () => {
+    // Where hydration had to build the form anew, what was typed comes back.
+    if (form.current && outcome?.status !== 'success') restoreDraft(form.current)
+    if (!window.heldSend) return
+    window.heldSend.claim()
+    void send()
+  }
+  // Once: the script arrives once.
+  // oxlint-disable-next-line react-hooks/exhaustive-deps
+  useEffect(takeOver, [])
+
+  const handleSubmit = (event: FormEvent) => {
+    event.preventDefault()
+    void send()
+  }
+
+  return (
+    <form
+      ref={form}
+      className="card"
+      aria-labelledby="title"
+      method="post"
+      action={takesNativePosts ? '/' : undefined}
+      onSubmit={handleSubmit}
+    >
+      {takesNativePosts || (
+        <noscript>
+          <p className="outcome error">
+            This form needs JavaScript to send your application. Please switch it on.
+          </p>
+        </noscript>
+      )}
+      {/* A new key leaves an empty form after each success. */}
+      <Fields
+        key={submission.accepted}
+        answers={submission.accepted === 0 && outcome?.status === 'error' ? outcome.application : null}
+      />
+      <button type="submit" disabled={submission.sending}>
+        {submission.sending ? sendingLabel : sendLabel}
+      </button>
+      <Outcome {...submission} />
+    </form>
+  )
+}
+
+function initialSubmission(outcome: NativeOutcome | null): Submission {
+  const sending = typeof window !== 'undefined' && window.heldSend !== undefined
+  if (outcome === null || sending) return { ...idle, sending }
+  return outcome.status === 'success'
+    ? { ...idle, status: 'success' }
+    : { ...idle, status: 'error', message: outcome.message }
+}

@@ -1,0 +1,101 @@
+import type { ReactNode } from 'react'
+
+import { paidSolutions, teamSizes, type Application } from '../../application/application.ts'
+import { questions, textFields } from '../../application/fields.ts'
+
+/** The questions. They keep their own answers; `answers` are what they begin with. */
+export function Fields({ answers }: { answers: Application | null }) {
+  return (
+    <>
+      <div className="text-fields">
+        {textFields.map(({ name, label, ...attributes }) => (
+          <div className="field" key={name}>
+            <Label htmlFor={name}>{label}</Label>
+            <input id={name} name={name} required defaultValue={answers?.[name]} {...attributes} />
+          </div>
+        ))}
+      </div>
+
+      <Choices name="paid_solution" options={paidSolutions} chosen={answers?.paid_solution}>
+        <input
+          className="custom-solution"
+          name="custom_solution"
+          type="text"
+          aria-label={questions.custom_solution}
+          placeholder={questions.custom_solution}
+          defaultValue={answers?.custom_solution}
+        />
+      </Choices>
+      <Choices name="team_size" options={teamSizes} chosen={answers?.team_size} />
+
+      <div className="field">
+        <Label htmlFor="reason">{questions.reason}</Label>
+        <textarea id="reason" name="reason" rows={5} required defaultValue={answers?.reason} />
+      </div>
+
+      <label className="choice consent">
+        <input type="checkbox" name="consent" value="true" required defaultChecked={answers?.consent} />
+        <span>
+          {questions.consent}
+          <Asterisk />
+        </span>
+      </label>
+    </>
+  )
+}
+
+interface ChoicesProps {
+  name: 'paid_solution' | 'team_size'
+  options: Readonly<Record<string, string>>
+  chosen: string | undefined
+  /** A box for an answer of one's own, beside the choice `custom`. */
+  children?: ReactNode
+}
+
+function Choices({ name, options, chosen, children }: ChoicesProps) {
+  return (
+    <fieldset>
+      <legend>
+        {questions[name]}
+        <Asterisk />
+      </legend>
+      <div className={`choices ${name}`}>
+        {Object.entries(options).map(([value, meaning]) => {
+          const radio = <input type="radio" name={name} value={value} defaultChecked={chosen === value} />
+          return value === 'custom' ? (
+            <div className="choice custom" key={value}>
+              <label>
+                {radio}
+                <span className="visually-hidden">{meaning}</span>
+              </label>
+              {children}
+            </div>
+          ) : (
+            <label className="choice" key={value}>
+              {radio}
+              <span>{meaning}</span>
+            </label>
+          )
+        })}
+      </div>
+    </fieldset>
+  )
+}
+
+function Label({ htmlFor, children }: { htmlFor: string; children: string }) {
+  return (
+    <label htmlFor={htmlFor}>
+      {children}
+      <Asterisk />
+    </label>
+  )
+}
+
+/** Read out by the control's own `required`, so only shown here. */
+function Asterisk() {
+  return (
+    <span className="asterisk" aria-hidden="true">
+      *
+    </span>
+  )
+}

@@ -1,0 +1,22 @@
+import type { Application } from '../../application/application.ts'
+import type { Backend } from '../../client/submit.ts'
+
+/** How a send that the browser made itself, without the page's script, ended. */
+export type NativeOutcome =
+  | { status: 'success' }
+  | { status: 'error'; message: string; application: Application }
+
+/** What a rendering of the applicants' page was made from. */
+export interface ApplyData {
+  backend: Backend
+  /** Whether the page's own server takes the form as the browser sends it. */
+  takesNativePosts: boolean
+  outcome: NativeOutcome | null
+}
+
+declare global {
+  interface Window {
+    /** A send from before the page's script was there, for the script to carry out. */
+    heldSend?: { claim: () => void } | undefined
+  }
+}

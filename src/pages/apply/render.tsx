@@ -1,0 +1,37 @@
+import { script } from 'virtual:page-script/apply'
+
+import { renderDocument, type RenderedDocument } from '../document.tsx'
+import css from './apply.css?inline'
+import type { ApplyData } from './apply-data.ts'
+import { tagline, title } from './copy.ts'
+import { LinkPreview } from './LinkPreview.tsx'
+import { Page } from './Page.tsx'
+// oxlint-disable-next-line import/default -- made by the build from that module
+import inlineScript from './pre-hydration.ts?script'
+
+export type { ApplyData } from './apply-data.ts'
+
+export interface ApplyOptions {
+  /** The page's public address, for link previews. */
+  siteUrl: string | undefined
+  /** Whether the document has to carry its policy itself, because no server sends it as a header. */
+  policyInDocument: boolean
+}
+
+/** Renders the applicants' page. */
+export function renderApply(data: ApplyData, { siteUrl, policyInDocument }: ApplyOptions): RenderedDocument {
+  const { backend, takesNativePosts } = data
+  const page = {
+    title,
+    description: tagline,
+    preview: <LinkPreview siteUrl={siteUrl} />,
+    css,
+    content: <Page {...data} />,
+    data,
+    script,
+    inlineScript,
+    calls: [backend.url, ...(backend.webhookUrl === null ? [] : [backend.webhookUrl])],
+    postsForms: takesNativePosts,
+  }
+  return renderDocument(page, policyInDocument)
+}

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+
+/** What a document may do. */
+export interface Permissions {
+  /** The text of its inline script, which loads the page's script. */
+  inlineScript: string
+  /** The text of its style. */
+  inlineStyle: string
+  /** The addresses that its script calls; null is its own origin. */
+  calls: readonly (string | null)[]
+  /** Whether its forms may be posted to its own origin by the browser itself. */
+  postsForms: boolean
+}
+
+/**
+ * The Content-Security-Policy of one rendered document: its own script and style by their hashes, what that
+ * script loads, and the calls that it makes.
+ *
+ * @see https://www.w3.org/TR/CSP3/
+ */
+export function contentSecurityPolicy(permissions: Permissions): string {
+  const { inlineScript, inlineStyle, calls, postsForms } = permissions
+  const called = calls.map((address) => (address === null ? "'self'" : new URL(address).origin))
+  const directives = {
+    'default-src': ["'none'"],
+    // 'self' is for browsers that do not know 'strict-dynamic', which lets the inline script load the page's.
+    'script-src': ["'self'", "'strict-dynamic'", hashOf(inlineScript)],
+    'style-src': [hashOf(inlineStyle)],
+    // The icon is part of the document.
+    'img-src': ["'self'", 'data:'],
+    'connect-src': [...new Set(called)],
+    'form-action': [postsForms ? "'self'" : "'none'"],
+    'base-uri': ["'none'"],
+  }
+  return Object.entries(directives)
+    .map(([name, sources]) => [name, ...sources].join(' '))
+    .join('; ')
+}
+
+function hashOf(text: string) {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+}

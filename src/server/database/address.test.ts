@@ -1,0 +1,84 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { parseAddress } from './address.ts'
+
+let directory: string
+let file: string
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'unplugged-'))
+  file = join(directory, 'a.pem')
+  await writeFile(file, 'PEM')
+})
+
+afterAll(() => rm(directory, { recursive: true }))
+
+test('an address says host, port, user, password and database, signs percent-decoded', () => {
+  const { options, description } = parseAddress('postgres://a%40b:p%23%3A%25@db.example:6543/my%20data')
+  expect(options).toMatchObject({
+    host: 'db.example',
+    port: 6543,
+    user: 'a@b',
+    password: 'p#:%',
+    database: 'my data',
+    ssl: false,
+  })
+  expect(description).toBe('PostgreSQL at db.example:6543/my data')
+})
+
+test("what libpq keeps to itself does not reach the server, as in providers' addresses; what is the server's does", () => {
+  const { options } = parseAddress(
+    'postgres://u@h/d?sslmode=require&channel_binding=require&pgbouncer=true&connect_timeout=7&target_session_attrs=read-write&application_name=x&options=-c%20search_path%3Dpublic',
+  )
+  expect(options.connection).toEqual({ application_name: 'x', options: '-c search_path=public' })
+  expect(options.connect_timeout).toBe(7)
+})
+
+const withCertificate = (name: string, parameters: string) =>
+  [name, () => parseAddress(`postgres://u@h/d?${parameters.replaceAll('FILE', file)}`).options.ssl] as const
+
+test.each([
+  [...withCertificate('nothing', ''), false],
+  [...withCertificate('disable', 'sslmode=disable'), false],
+  [...withCertificate('allow', 'sslmode=allow'), 'prefer'],
+  [...withCertificate('prefer', 'sslmode=prefer'), 'prefer'],
+  [...withCertificate('require', 'sslmode=require'), { rejectUnauthorized: false }],
+  [...withCertificate('ssl=true', 'ssl=true'), { rejectUnauthorized: false }],
+  [...withCertificate('verify-full', 'sslmode=verify-full'), {}],
+  [...withCertificate('system', 'sslmode=verify-full&sslrootcert=system'), {}],
+  [...withCertificate('root alone', 'sslrootcert=FILE'), { ca: 'PEM' }],
+  [
+    ...withCertificate('client certificate', 'sslmode=require&sslcert=FILE&sslkey=FILE'),
+    { cert: 'PEM', key: 'PEM', rejectUnauthorized: false },
+  ],
+])('TLS: %s', (_name, read, expected) => {
+  expect(read()).toEqual(expected)
+})
+
+test('verify-ca and require with a root check the chain and not the name; verify-full checks an address as one', () => {
+  for (const mode of ['verify-ca', 'require']) {
+    const { ssl } = parseAddress(`postgres://u@h/d?sslmode=${mode}&sslrootcert=${file}`).options
+    expect(ssl).toMatchObject({ ca: 'PEM', checkServerIdentity: expect.any(Function) as unknown })
+    expect(ssl).not.toHaveProperty('rejectUnauthorized')
+  }
+  const { ssl } = parseAddress('postgres://u@127.0.0.1/d?sslmode=verify-full').options
+  const check = typeof ssl === 'object' && 'checkServerIdentity' in ssl ? ssl.checkServerIdentity : undefined
+  const certificate = { subject: { CN: 'localhost' }, subjectaltname: 'DNS:localhost' }
+  expect((check as (name: string, certificate: object) => unknown)('localhost', certificate)).toBeInstanceOf(
+    Error,
+  )
+})
+
+test.each([
+  ['sslmode=always', /sslmode=always but should have/],
+  ['sslmode=verify-ca', /sslmode=verify-ca but no sslrootcert/],
+  ['sslmode=require&sslcert=/nowhere.pem', /has sslcert=\/nowhere\.pem, which cannot be read/],
+  ['sslrootcert=/nowhere.pem', /has sslrootcert=\/nowhere\.pem, which cannot be read/],
+])('%s is refused in a sentence', (parameters, sentence) => {
+  const read = () => parseAddress(`postgres://u:hunter2@h/d?${parameters}`)
+  expect(read).toThrow(sentence)
+  expect(read).toThrow(/^(?!.*hunter2)/)
+})

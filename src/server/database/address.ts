@@ -1,0 +1,100 @@
+import { isIP } from 'node:net'
+import { checkServerIdentity, type ConnectionOptions } from 'node:tls'
+import { parse } from 'pg-connection-string'
+import type postgres from 'postgres'
+
+import { OperatorError } from '../../settings/operator-error.ts'
+
+type Options = postgres.Options<Record<string, never>>
+
+/** What an address says of a connection. */
+export interface DatabaseAddress {
+  /** The driver's options. */
+  options: Options
+  /** The database, for people: no password in it. */
+  description: string
+}
+
+/**
+ * Reads the address of a database.
+ *
+ * libpq's channel binding is left out, since the driver has none: where an address asks for it, `verify-full`
+ * protects against the same.
+ *
+ * @param address As libpq takes it, its parameters of TLS included.
+ * @throws {OperatorError} where it asks for what cannot be had.
+ * @see https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
+ */
+export function parseAddress(address: string): DatabaseAddress {
+  const url = new URL(address)
+  const mode = sslMode(url.searchParams)
+  url.searchParams.delete('ssl')
+  // The certificates that Node.js trusts by itself.
+  if (url.searchParams.get('sslrootcert') === 'system') url.searchParams.delete('sslrootcert')
+  if (mode !== undefined) url.searchParams.set('sslmode', mode)
+  const { host, port, user, password, database, ssl, sslnegotiation, connect_timeout, ...rest } =
+    parseParameters(url)
+  const parameters = Object.entries(rest).filter(([name]) => !ofLibpq.test(name))
+  return {
+    options: {
+      host: host || 'localhost',
+      ...(port ? { port: Number(port) } : {}),
+      ...(user ? { user } : {}),
+      ...(password ? { password } : {}),
+      ...(database ? { database } : {}),
+      ...(connect_timeout ? { connect_timeout: Number(connect_timeout) } : {}),
+      ...(sslnegotiation ? { sslnegotiation } : {}),
+      ssl: tlsOf(mode, ssl, host ?? ''),
+      connection: Object.fromEntries(parameters) as Record<string, string>,
+    },
+    description: `PostgreSQL at ${host || 'localhost'}${port ? `:${port}` : ''}/${database ?? ''}`,
+  }
+}
+
+const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full']
+
+function sslMode(parameters: URLSearchParams) {
+  const ssl = parameters.get('ssl')
+  const switched = ssl === null ? undefined : ['0', 'false'].includes(ssl) ? 'disable' : 'require'
+  const mode = parameters.get('sslmode') ?? switched
+  if (mode === undefined || modes.includes(mode)) {
+    if (mode !== 'verify-ca' || parameters.has('sslrootcert')) return mode
+    throw new OperatorError(
+      'DATABASE_URL has sslmode=verify-ca but no sslrootcert: name the file of the authority that signed the certificate, or take sslmode=verify-full.',
+    )
+  }
+  throw new OperatorError(
+    `DATABASE_URL has sslmode=${mode} but should have disable, prefer, require, verify-ca or verify-full.`,
+  )
+}
+
+function parseParameters(url: URL) {
+  try {
+    return parse(url.href, { useLibpqCompat: true })
+  } catch (cause) {
+    const { path, message } = cause as NodeJS.ErrnoException
+    const [name] = [...url.searchParams].find(([, value]) => path !== undefined && value === path) ?? []
+    throw new OperatorError(
+      name === undefined
+        ? `DATABASE_URL (not shown: it may hold a password) cannot be read (${message}).`
+        : `DATABASE_URL has ${name}=${path}, which cannot be read: it should be the path of a PEM file.`,
+      { cause },
+    )
+  }
+}
+
+type Tls = ReturnType<typeof parse>['ssl']
+
+function tlsOf(mode: string | undefined, ssl: Tls, host: string): false | 'prefer' | ConnectionOptions {
+  if (ssl === false || ssl === undefined) return false
+  if (mode === 'allow' || mode === 'prefer') return 'prefer'
+  const options = typeof ssl === 'object' ? (ssl as ConnectionOptions) : {}
+  // Where the host is an address, Node.js would be told no name and take the certificate of "localhost".
+  return isIP(host) === 0 || 'checkServerIdentity' in options || options.rejectUnauthorized === false
+    ? options
+    : { ...options, checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate) }
+}
+
+/** Parameters that libpq keeps to itself, or that addresses carry for other drivers: the server knows none of them. */
+const ofLibpq =
+  /^(ssl.*|gss.*|krb.*|keepalives.*|tcp_.*|channel_binding|require_.*|hostaddr|passfile|service.*|target_session_attrs|load_balance_hosts|(min|max)_protocol_version|client_encoding|fallback_application_name|pgbouncer|connection_limit|pool_timeout)$/

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
+import type { Caller } from './connections.ts'
+import { openDatabase, type Database } from './database.ts'
+
+let server: TestPostgres
+/** One that is reached as it is, and one as behind a pooler of transactions. */
+let databases: [Database, Database]
+
+beforeAll(async () => {
+  server = await startPostgres()
+  const location = { dataDir: '/nowhere', databaseUrl: server.url() }
+  const openWith = (databasePooler: 'transaction' | undefined) =>
+    openDatabase({ ...location, databasePooler }, { schema: 'migrate' })
+  databases = [await openWith(undefined), await openWith('transaction')]
+})
+
+afterAll(async () => {
+  await Promise.all(databases.map((database) => database.close()))
+  await server.close()
+})
+
+const organiser: Caller = { role: 'authenticated', claims: { sub: "o'hara", role: 'authenticated' } }
+const whoIsIt = `select current_user::text as role, current_setting('request.jwt.claims', true) as claims,
+  current_setting('statement_timeout') as "timeout"`
+
+test.each([0, 1] as const)(
+  'a caller has their role, their claims and their time limit, with no pooler and with one (%i)',
+  async (index) => {
+    const database = databases[index]
+    expect(await database.as({ role: 'anon' }).execute(whoIsIt)).toMatchObject([
+      { role: 'anon', timeout: '10s' },
+    ])
+    const [row] = (await database.as(organiser).execute(whoIsIt)) ?? []
+    expect(row).toMatchObject({ role: 'authenticated', timeout: '10s' })
+    expect(JSON.parse(String(row?.['claims']))).toEqual({ sub: "o'hara", role: 'authenticated' })
+  },
+)
+
+test.each([0, 1] as const)(
+  'of a caller nothing is left for the next one on the same connection (%i)',
+  async (index) => {
+    const database = databases[index]
+    // More than there are connections.
+    await Promise.all(Array.from({ length: 20 }, () => database.as(organiser).execute('select 1')))
+    const callers = Array.from({ length: 20 }, (_, number) => ({
+      role: 'authenticated' as const,
+      claims: { sub: String(number) },
+    }))
+    const rows = await Promise.all(callers.map((caller) => database.as(caller).execute(whoIsIt)))
+    expect(rows.map((row) => JSON.parse(String(row?.[0]?.['claims'])) as unknown)).toEqual(
+      callers.map(({ claims }) => claims),
+    )
+    const visitors = await Promise.all(
+      Array.from({ length: 20 }, () => database.as({ role: 'anon' }).execute(whoIsIt)),
+    )
+    for (const visitor of visitors) expect(visitor?.[0]?.['claims'] ?? '').toBe('')
+  },
+)
+
+test.each(['select * from public.retreat_applications', 'select * from private.webhook_outbox'])(
+  'somebody who signed in may not run: %s',
+  async (statement) => {
+    for (const database of databases) {
+      await expect(database.as(organiser).execute(statement)).rejects.toMatchObject({
+        code: expect.stringMatching(/^42/) as string,
+      })
+    }
+  },
+)

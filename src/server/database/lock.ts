@@ -1,0 +1,64 @@
+import postgres, { type Sql } from 'postgres'
+
+import { OperatorError } from '../../settings/operator-error.ts'
+import { socketConnection } from './connections.ts'
+
+/** Any numbers that no other program's advisory locks on this database are likely to use. */
+const holderLock = 5_610_742
+const usersLock = 5_610_743
+/** Milliseconds that somebody who is just leaving is waited for. */
+export const lockTimeout = 3_000
+
+/**
+ * Locks the embedded database, on a connection of its own, with which the lock ends: whoever uses it has a shared
+ * lock, and the one server that holds it another.
+ *
+ * @param onLost Called when the lock is gone because its connection is.
+ * @throws {OperatorError} naming the holder, where there is another.
+ */
+export async function acquireLock(
+  dataDir: string,
+  holder: string | undefined,
+  onLost: () => void,
+): Promise<Sql> {
+  let acquired = false
+  const sql = socketConnection(dataDir, {
+    max: 1,
+    max_lifetime: null,
+    connection: { application_name: (holder ?? 'a command').slice(0, 63), lock_timeout: lockTimeout },
+    onclose: () => {
+      if (acquired) onLost()
+      acquired = false
+    },
+  })
+  try {
+    await sql`select pg_advisory_lock_shared(${usersLock})`
+    if (holder !== undefined) await sql`select pg_advisory_lock(${holderLock})`
+    acquired = true
+    return sql
+  } catch (error) {
+    const refused = holder !== undefined && error instanceof postgres.PostgresError && error.code === '55P03'
+    const [other] = refused
+      ? await sql<{ name: string }[]>`
+          select application_name as name from pg_stat_activity
+          join pg_locks using (pid) where locktype = 'advisory' and objid = ${holderLock} and granted`
+      : []
+    await sql.end({ timeout: 1 })
+    if (!refused) throw error
+    throw new OperatorError(
+      `DATA_DIR is "${dataDir}", which is in use by ${other?.name ?? 'another server'}: stop that one, or give this one another DATA_DIR.`,
+    )
+  }
+}
+
+/** Releases the lock; tells whether nobody else has one, and then keeps others from acquiring one. */
+export async function releaseLock(sql: Sql): Promise<boolean> {
+  try {
+    await sql`select pg_advisory_unlock_shared(${usersLock})`
+    const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${usersLock}) as alone`
+    return row?.alone === true
+  } catch {
+    // The database is gone already: there is nothing to stop.
+    return false
+  }
+}

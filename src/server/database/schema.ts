@@ -1,0 +1,187 @@
+import postgres, { type Sql, type TransactionSql } from 'postgres'
+
+import { OperatorError } from '../../settings/operator-error.ts'
+
+/**
+ * Where it is recorded which migrations were applied. `shared` is the Supabase CLI's own record, so that either
+ * can take over from the other; `server` is of what only our own server applies.
+ */
+type Ledger = 'shared' | 'server'
+
+interface Migration {
+  ledger: Ledger
+  /** A time, by which all migrations of both ledgers are one sequence. */
+  version: string
+  name: string
+  sql: string
+}
+
+const tables: Record<Ledger, string> = {
+  shared: 'supabase_migrations.schema_migrations',
+  server: 'private.server_migrations',
+}
+
+// The build writes the files into the program, and reads these options without running them.
+const sharedFiles = import.meta.glob<string>('/supabase/migrations/*.sql', {
+  query: '?raw',
+  import: 'default',
+  eager: true,
+})
+const serverFiles = import.meta.glob<string>('./migrations/*.sql', {
+  query: '?raw',
+  import: 'default',
+  eager: true,
+})
+const migrations = [...read('shared', sharedFiles), ...read('server', serverFiles)].toSorted((a, b) =>
+  a.version < b.version ? -1 : 1,
+)
+
+function read(ledger: Ledger, files: Record<string, string>): Migration[] {
+  return Object.entries(files).map(([path, sql]) => {
+    const [, version = '', name = ''] = /(\d+)_([^/]*)\.sql$/.exec(path) ?? []
+    return { ledger, version, name, sql }
+  })
+}
+
+/** The roles that the schema grants to. A hosted project has them; a plain PostgreSQL gets them here. */
+const roles = ['anon', 'authenticated', 'service_role']
+/** Those that our connections take. */
+const takenRoles = ['anon', 'authenticated']
+
+/** Any number that no other program's advisory lock on this database is likely to use. */
+const migrationLock = 5_610_741
+
+/**
+ * Brings the schema up to date: applies the migrations of both ledgers that the database does not record yet, in
+ * the order of their versions, all of them or none. Servers that start together apply them once.
+ *
+ * @param sql A connection whose user owns the schema.
+ * @throws {OperatorError} where roles or rights are missing and may not be given, where the schema is newer than
+ *   this program, and where a schema `auth` is somebody else's.
+ */
+export async function migrate(sql: Sql): Promise<void> {
+  await sql.begin(apply).catch(async (cause: unknown) => {
+    if (!(cause instanceof postgres.PostgresError) || cause.code !== '42501') throw cause
+    const [row] = await sql<{ user: string; database: string }[]>`
+      select quote_ident(current_user) as user, quote_ident(current_database()) as database`
+    throw new OperatorError(
+      `The user of DATABASE_URL may not set up the schema (${cause.message}); an administrator has to run once: grant create on database ${row?.database} to ${row?.user}; grant create on schema public to ${row?.user};`,
+      { cause },
+    )
+  })
+}
+
+/**
+ * Checks that this program can work with the schema as it is, and changes nothing. An older schema passes.
+ *
+ * @returns Whether it is up to date.
+ * @throws {OperatorError} where it is newer than this program, or not there.
+ */
+export async function checkSchema(sql: Sql): Promise<boolean> {
+  const applied = await appliedMigrations(sql)
+  if (applied.shared.size === 0)
+    throw new OperatorError(`This database holds no applications yet: ${toUpdate}.`)
+  refuseNewer(applied)
+  return migrations.every(({ ledger, version }) => applied[ledger].has(version))
+}
+
+/** What an operator does about a schema that is not there, or too old for a command. */
+export const toUpdate = 'start the server once, which brings its schema up to date'
+
+async function apply(transaction: TransactionSql) {
+  await transaction`select pg_advisory_xact_lock(${migrationLock})`
+  await createRoles(transaction)
+  await transaction.unsafe(`
+    create schema if not exists supabase_migrations;
+    create table if not exists supabase_migrations.schema_migrations (version text not null primary key);
+    alter table supabase_migrations.schema_migrations add column if not exists statements text[];
+    alter table supabase_migrations.schema_migrations add column if not exists name text;
+
+    create schema if not exists private;
+    create table if not exists private.server_migrations (
+      version text not null primary key, statements text[], name text
+    );
+    alter table private.server_migrations enable row level security;
+  `)
+  const applied = await appliedMigrations(transaction)
+  refuseNewer(applied)
+  await transaction`select set_config('unplugged.auth', ${await ownerOfAuth(transaction)}, true)`
+  for (const { ledger, version, name, sql } of migrations) {
+    if (applied[ledger].has(version)) continue
+    await transaction.unsafe(sql)
+    await transaction`
+      insert into ${transaction(tables[ledger])} (version, name, statements)
+      values (${version}, ${name}, array[${sql}]::text[])`
+  }
+}
+
+type Applied = Record<Ledger, ReadonlySet<string>>
+
+async function appliedMigrations(sql: Sql | TransactionSql): Promise<Applied> {
+  const versions = async (ledger: Ledger) => {
+    const [row] = await sql<{ there: boolean }[]>`select to_regclass(${tables[ledger]}) is not null as there`
+    if (!row?.there) return new Set<string>()
+    const rows = await sql<{ version: string }[]>`select version from ${sql(tables[ledger])}`
+    return new Set(rows.map(({ version }) => version))
+  }
+  return { shared: await versions('shared'), server: await versions('server') }
+}
+
+/** A project may have older migrations of its own; what is newer than all of ours is ours to come. */
+function refuseNewer(applied: Applied) {
+  for (const ledger of ['shared', 'server'] as const) {
+    const known = migrations.filter((migration) => migration.ledger === ledger).at(-1)?.version ?? ''
+    if (![...applied[ledger]].some((version) => version > known)) continue
+    throw new OperatorError(
+      'The database was brought up to date by a newer version of this program than this one: run that version, or a later one.',
+    )
+  }
+}
+
+/**
+ * Whose the schema `auth` is, by which the server's migrations know a hosted project's database. They read it as
+ * the setting `unplugged.auth`.
+ *
+ * @throws {OperatorError} where it is neither a hosted project's nor absent.
+ */
+async function ownerOfAuth(transaction: TransactionSql): Promise<'nobody' | 'supabase'> {
+  // The two tables that Supabase's authentication server makes first.
+  const [row] = await transaction<{ there: boolean; supabase: boolean }[]>`
+    select to_regnamespace('auth') is not null as there,
+      to_regclass('auth.users') is not null and to_regclass('auth.schema_migrations') is not null as supabase`
+  if (row?.supabase) return 'supabase'
+  if (!row?.there) return 'nobody'
+  throw new OperatorError(
+    'The database has a schema "auth" that is not Supabase\'s: give this server a database of its own.',
+  )
+}
+
+async function createRoles(transaction: TransactionSql) {
+  const existing = await transaction<{ rolname: string }[]>`
+    select rolname from pg_roles where rolname in ${transaction(roles)}`
+  const missing = roles.filter((role) => !existing.some(({ rolname }) => rolname === role))
+  const create = missing.map((role) => `create role ${role} nologin noinherit;`)
+  try {
+    await transaction.savepoint((point) => point.unsafe(create.join(' ')))
+    for (const role of takenRoles) {
+      if (await mayBecome(transaction, role)) continue
+      await transaction.savepoint((point) => point.unsafe(`grant ${role} to current_user`))
+    }
+  } catch (cause) {
+    const [row] = await transaction<{ user: string }[]>`select quote_ident(current_user) as user`
+    throw new OperatorError(
+      `The user of DATABASE_URL may not set up the roles of the data interface; an administrator has to run once: ${[...create, `grant ${takenRoles.join(', ')} to ${row?.user};`].join(' ')}`,
+      { cause },
+    )
+  }
+}
+
+async function mayBecome(transaction: TransactionSql, role: string) {
+  try {
+    await transaction.savepoint((point) => point.unsafe(`set local role ${role}; reset role`))
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === '42501') return false
+    throw error
+  }
+}

@@ -1,0 +1,18 @@
+import postgres from 'postgres'
+import { expect, test } from 'vitest'
+
+import { httpError } from './errors.ts'
+
+/** An error as the driver makes it of what PostgreSQL answers. */
+const refusal = (code: string) => Object.assign(new postgres.PostgresError('no'), { code, message: 'no' })
+
+test.each([
+  ['42501', 401, 403],
+  ['23505', 409, 409],
+  ['23514', 400, 400],
+  ['42P01', 404, 404],
+  ['53100', 503, 503],
+])('%s is %i for a visitor and %i for somebody who signed in', (code, forVisitor, forSomebody) => {
+  expect(httpError(refusal(code)).status).toBe(forVisitor)
+  expect(httpError(refusal(code), true).status).toBe(forSomebody)
+})

@@ -1,0 +1,192 @@
+import { createClient } from '@supabase/supabase-js'
+import { PostgrestClient } from '@supabase/postgrest-js'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import ws from 'ws'
+
+import { anApplication } from '../../../testing/form.ts'
+import { dataDirectory } from '../../../testing/server.ts'
+import { checks } from '../../contract/checks.ts'
+import { targetAt, type Target } from '../../contract/target.ts'
+import { visitor } from '../database/connections.ts'
+import { openDatabase, type Database } from '../database/database.ts'
+import { createApp } from '../http/app.ts'
+
+const key = 'the-public-key'
+let database: Database
+let origin: string
+let target: Target
+let close: () => Promise<void>
+
+beforeAll(async () => {
+  const directory = await dataDirectory()
+  database = await openDatabase(
+    { dataDir: directory.path, databaseUrl: undefined },
+    { schema: 'migrate', holder: 'the tests' },
+  )
+  const settings = { anonKey: key, siteUrl: undefined, trustProxy: false as const, rateLimitPerMinute: 0 }
+  const app = await createApp({ settings, database })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+  target = await targetAt({ url: origin, anonKey: key })
+  close = async () => {
+    await app.close()
+    await database.close()
+    await directory.remove()
+  }
+})
+
+afterAll(() => close())
+
+const table = 'retreat_applications'
+const supabase = () => createClient(origin, key, { realtime: { transport: ws as never } })
+const post = (body: string, headers: Record<string, string> = {}, path = table) =>
+  fetch(`${origin}/rest/v1/${path}`, {
+    method: 'POST',
+    headers: { apikey: key, 'content-type': 'application/json', ...headers },
+    body,
+  })
+const stored = (email: string) =>
+  database.owner`select * from public.retreat_applications where email = ${email}`
+
+test.for(checks.map(({ name, run }) => [name, run] as const))('contract: %s', async ([, run]) => {
+  await expect(run(target)).resolves.toBeUndefined()
+})
+
+test('all that the contract leaves is one application, which says that it is a test', async () => {
+  const another = await targetAt({ url: origin, anonKey: key })
+  for (const { run } of checks) await run(another)
+  expect(await stored(another.application.email)).toMatchObject([another.application])
+  expect(another.application).toMatchObject({ first_name: 'Test', last_name: 'of npm run verify' })
+})
+
+test('supabase-js stores an application, each answer as it was given', async () => {
+  const application = anApplication({ reason: 'ümläut 🌲 "quotes" \\ \r\n\t end', first_name: ' ' })
+  const answer = await supabase().from(table).insert(application)
+  expect(answer).toMatchObject({ status: 201, error: null, data: null })
+  const [row] = await stored(application.email)
+  expect(row).toMatchObject(application)
+  expect(row?.['created_at']).toBeInstanceOf(Date)
+})
+
+test('postgrest-js stores an application, with the key as bearer too', async () => {
+  const client = new PostgrestClient(`${origin}/rest/v1`, {
+    headers: { apikey: key, authorization: `Bearer ${key}` },
+  })
+  const answer = await client.from(table).insert(anApplication())
+  expect(answer).toMatchObject({ status: 201, error: null })
+})
+
+test('answers that may be left out are stored as blank', async () => {
+  const { paid_solution, custom_solution, team_size, ...application } = anApplication()
+  expect([paid_solution, custom_solution, team_size]).toBeDefined()
+  await supabase().from(table).insert(application)
+  expect(await stored(application.email)).toMatchObject([
+    { paid_solution: '', custom_solution: '', team_size: '' },
+  ])
+})
+
+test('several rows are stored together, and counted when asked', async () => {
+  const rows = [anApplication(), anApplication(), anApplication()]
+  const answer = await supabase().from(table).insert(rows, { count: 'exact' })
+  expect(answer).toMatchObject({ status: 201, error: null, count: 3 })
+})
+
+test('of several rows all are stored or none', async () => {
+  const good = anApplication()
+  const { error } = await supabase()
+    .from(table)
+    .insert([good, anApplication({ consent: false })])
+  expect(error?.code).toBe('23514')
+  expect(await stored(good.email)).toEqual([])
+})
+
+test('rows that lack an answer get its default where the client asks for that, and null otherwise', async () => {
+  const { team_size, ...lacking } = anApplication()
+  expect(team_size).toBeDefined()
+  const rows = () => [anApplication(), { ...lacking, email: anApplication().email }]
+  const refused = await supabase().from(table).insert(rows())
+  expect(refused.error?.code).toBe('23502')
+  const asked = rows()
+  expect(await supabase().from(table).insert(asked, { defaultToNull: false })).toMatchObject({ status: 201 })
+  expect(await stored(asked[1]?.email ?? '')).toMatchObject([{ team_size: '' }])
+})
+
+test('a lone surrogate is refused by the database', async () => {
+  const body = JSON.stringify(anApplication()).replace('Ada', '\\ud800')
+  const answer = await post(body)
+  expect(answer.status).toBe(400)
+  expect(await answer.json()).toMatchObject({ code: expect.stringMatching(/^22P0/) as string })
+})
+
+test('an error has what an error of PostgREST has', async () => {
+  const answer = await post('')
+  expect(answer.status).toBe(400)
+  expect(await answer.json()).toEqual({
+    code: 'PGRST102',
+    message: 'Empty or invalid json',
+    details: null,
+    hint: null,
+  })
+})
+
+test.each([
+  ['without a key', {}, 'No API key found in request'],
+  ['with a wrong key', { apikey: 'wrong' }, 'Invalid API key'],
+  ['with a wrong bearer', { apikey: key, authorization: 'Bearer wrong' }, 'Invalid API key'],
+])('%s nobody gets in', async (_what, headers, message) => {
+  const answer = await fetch(`${origin}/rest/v1/${table}`, { method: 'POST', headers, body: '{}' })
+  expect(answer.status).toBe(401)
+  expect(await answer.json()).toMatchObject({ message })
+})
+
+test('the database itself denies what the interface does not ask for', async () => {
+  const anon = database.as(visitor)
+  const denied = { code: '42501' }
+  await expect(anon.execute('select * from public.retreat_applications')).rejects.toMatchObject(denied)
+  await expect(anon.execute("update public.retreat_applications set first_name = 'x'")).rejects.toMatchObject(
+    denied,
+  )
+  await expect(anon.execute('delete from public.retreat_applications')).rejects.toMatchObject(denied)
+  await expect(anon.execute('truncate public.retreat_applications')).rejects.toMatchObject(denied)
+  await expect(anon.execute('select * from private.webhook_outbox')).rejects.toMatchObject(denied)
+  await expect(
+    anon.execute('insert into public.retreat_applications (id) values (gen_random_uuid())'),
+  ).rejects.toMatchObject(denied)
+})
+
+test.each([
+  ['GET', '/rest/v1/', 404, 'PGRST125'],
+  ['PROPFIND', `/rest/v1/${table}`, 405, 'PGRST117'],
+])('%s %s is answered in the same shape', async (method, path, status, code) => {
+  const answer = await fetch(origin + path, { method, headers: { apikey: key } })
+  expect(answer.status).toBe(status)
+  expect(await answer.json()).toMatchObject({ code })
+})
+
+test.each([
+  ['"x"', '22023'],
+  ['{x', '22P02'],
+])('with the columns parameter the body %s is for PostgreSQL to read', async (body, code) => {
+  const answer = await post(body, {}, `${table}?columns=%22email%22`)
+  expect(answer.status).toBe(400)
+  expect(await answer.json()).toMatchObject({ code })
+})
+
+test('what was preferred and applied is said', async () => {
+  const answer = await post(JSON.stringify(anApplication()), { prefer: 'return=minimal,count=exact' })
+  expect(answer.headers.get('preference-applied')).toBe('return=minimal, count=exact')
+  expect(answer.headers.get('content-range')).toBe('*/1')
+})
+
+test('a browser on another origin may send whatever a client of PostgREST sends', async () => {
+  const preflight = await fetch(`${origin}/rest/v1/${table}`, {
+    method: 'OPTIONS',
+    headers: {
+      origin: 'https://elsewhere.example',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'content-profile,prefer',
+    },
+  })
+  expect(preflight.headers.get('access-control-allow-headers')).toBe('content-profile,prefer')
+})

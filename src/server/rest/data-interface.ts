@@ -1,0 +1,96 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+import { table } from '../../application/application.ts'
+import type { SentRows } from '../database/insert.ts'
+import type { Caller } from '../database/connections.ts'
+import { callerOf } from '../http/caller.ts'
+import { HttpError, httpError } from '../http/errors.ts'
+import { answerError } from './answer-error.ts'
+import { sentRows } from './sent-rows.ts'
+
+/** What the data interface acts with. */
+export interface DataInterfaceOptions {
+  /** The public key that a caller has to show. */
+  anonKey: string
+  /** Stores rows as the caller may; gives how many. */
+  insert: (request: FastifyRequest, caller: Caller, rows: SentRows) => Promise<number>
+}
+
+/**
+ * The insert of PostgREST's interface, for one table: `POST /rest/v1/retreat_applications`, answered as
+ * PostgREST 13 does, so that its clients work unchanged. Everything else of that interface is refused here,
+ * before it reaches the database.
+ *
+ * @see https://docs.postgrest.org/en/v13/references/api/tables_views.html#insert
+ */
+export async function dataInterface(app: FastifyInstance, { anonKey, insert }: DataInterfaceOptions) {
+  // The body goes to PostgreSQL as it came; whether it is JSON is asked below, where columns are read.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+
+  app.decorateRequest('caller')
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.setDecorator<Caller>('caller', callerOf(request, anonKey))
+    refuseOtherSchema(request)
+    done()
+  })
+  app.setErrorHandler((error, request, reply) =>
+    answerError(httpError(error, isSignedIn(request)), request, reply),
+  )
+  app.setNotFoundHandler((request, reply) => answerError(notFound(request), request, reply))
+
+  app.post(`/${table}`, async (request, reply) => {
+    const preferences = String(request.headers.prefer ?? '')
+    refuseReading(request, preferences)
+    const rows = sentRows(request, /\bmissing=default\b/.test(preferences))
+    const caller = request.getDecorator<Caller>('caller')
+    const count = rows.count === 0 ? 0 : await insert(request, caller, rows)
+    const applied: string[] = preferences.match(/\b(return=minimal|missing=default|count=exact)\b/g) ?? []
+    if (applied.length > 0) void reply.header('preference-applied', applied.join(', '))
+    void reply.header('content-range', applied.includes('count=exact') ? `*/${count}` : '*/*')
+    return reply.code(201).send()
+  })
+
+  app.route({
+    method: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'],
+    url: `/${table}`,
+    handler: (request) => {
+      throw permissionDenied(request)
+    },
+  })
+}
+
+/** Answering with the row, or comparing with the rows that are there, would need the right to read. */
+function refuseReading(request: FastifyRequest, preferences: string) {
+  if (/\breturn=(representation|headers-only)\b|\bresolution=/.test(preferences))
+    throw permissionDenied(request)
+}
+
+function refuseOtherSchema({ method, headers }: FastifyRequest) {
+  const writes = ['POST', 'PUT', 'PATCH', 'DELETE'].includes(method)
+  const schema = String(headers[writes ? 'content-profile' : 'accept-profile'] ?? 'public')
+  if (schema === 'public') return
+  throw new HttpError(406, 'PGRST106', `Invalid schema: ${schema}`, {
+    hint: 'Only the following schemas are exposed: public',
+  })
+}
+
+/** Whether somebody is known to call; not where the key was refused. */
+function isSignedIn(request: FastifyRequest) {
+  return request.getDecorator<Caller | undefined>('caller')?.role === 'authenticated'
+}
+
+function permissionDenied(request: FastifyRequest) {
+  return new HttpError(isSignedIn(request) ? 403 : 401, '42501', `permission denied for table ${table}`)
+}
+
+function notFound({ method, url }: FastifyRequest) {
+  const [, resource = ''] = /^\/rest\/v1\/([^/?]+)\/?(?:\?|$)/.exec(url) ?? []
+  if (resource === table) return new HttpError(405, 'PGRST117', `Unsupported HTTP method: ${method}`)
+  const [, called] = /^\/rest\/v1\/rpc\/([^/?]+)/.exec(url) ?? []
+  if (called !== undefined) {
+    return new HttpError(404, 'PGRST202', `Could not find the function public.${called} in the schema cache`)
+  }
+  if (resource === '') return new HttpError(404, 'PGRST125', 'Invalid path specified in request URL')
+  return new HttpError(404, 'PGRST205', `Could not find the table 'public.${resource}' in the schema cache`)
+}

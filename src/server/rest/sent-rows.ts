@@ -1,0 +1,96 @@
+import type { FastifyRequest } from 'fastify'
+
+import { table } from '../../application/application.ts'
+import { isTableColumn, type SentRows, type TableColumn } from '../database/insert.ts'
+import { HttpError } from '../http/errors.ts'
+
+/**
+ * What a request asks to insert.
+ *
+ * @param missingAsDefault Whether a value that one row of several lacks becomes the column's default.
+ * @throws {HttpError} where the body is not what PostgREST takes, or a column is not there.
+ */
+export function sentRows(request: FastifyRequest, missingAsDefault: boolean): SentRows {
+  const type = (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/json') {
+    throw new HttpError(400, 'PGRST102', `Content-Type not acceptable: ${type}`)
+  }
+  const json = decode(request.body)
+  const named = columnsParameter(request)
+  if (named !== undefined) {
+    // Which columns to take is said: PostgreSQL alone reads the body.
+    const isArray = !json.trimStart().startsWith('{')
+    const count = isArray ? json.split('{').length - 1 || 1 : 1
+    return { json, isArray, count, columns: known(named), missingAsDefault }
+  }
+  const value = parse(json)
+  const isArray = Array.isArray(value)
+  // PostgREST takes a body that is neither object nor array for no rows at all.
+  const rows: unknown[] = isArray ? value : isObject(value) ? [value] : []
+  return {
+    json,
+    isArray,
+    count: rows.length,
+    columns: rows.length === 0 ? [] : known(keysOf(rows)),
+    missingAsDefault,
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function decode(body: unknown) {
+  try {
+    return utf8.decode(body as Buffer)
+  } catch {
+    throw malformed()
+  }
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    throw malformed()
+  }
+}
+
+function malformed() {
+  return new HttpError(400, 'PGRST102', 'Empty or invalid json')
+}
+
+/** The `columns` parameter: names, quoted or not, joined by commas. */
+function columnsParameter({ query }: FastifyRequest) {
+  const given = (query as Record<string, unknown>)['columns']
+  if (typeof given !== 'string' || given === '') return undefined
+  return given.split(',').map((name) => name.trim().replace(/^"(.*)"$/, '$1'))
+}
+
+function keysOf(rows: unknown[]) {
+  const [first, ...rest] = rows
+  const keys = isObject(first) ? Object.keys(first) : undefined
+  if (keys === undefined || !rest.every((row) => hasExactly(row, keys))) {
+    throw new HttpError(400, 'PGRST102', 'All object keys must match')
+  }
+  return keys
+}
+
+function hasExactly(row: unknown, keys: string[]) {
+  return (
+    isObject(row) && Object.keys(row).length === keys.length && keys.every((key) => Object.hasOwn(row, key))
+  )
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function known(names: string[]): TableColumn[] {
+  return [...new Set(names)].map((name) => {
+    if (isTableColumn(name)) return name
+    throw new HttpError(
+      400,
+      'PGRST204',
+      `Could not find the '${name}' column of '${table}' in the schema cache`,
+    )
+  })
+}

@@ -1,0 +1,44 @@
+import postgres, { type Sql } from 'postgres'
+
+import type { TestPostgres } from './postgres.ts'
+
+/**
+ * A database as a new hosted project has it: its roles; its default privileges, which give everything on a new
+ * table, sequence or function to the roles of the data interface; and the beginning of its own schema `auth`. A
+ * stand-in for the project itself, which cannot be had here.
+ *
+ * @param name The database's.
+ * @returns Its address for the project's owner, and a connection of theirs.
+ */
+export async function newProject(
+  database: TestPostgres,
+  name = 'project',
+): Promise<{ url: string; owner: Sql }> {
+  await database.admin.unsafe(`
+    do $$ begin
+      create role anon nologin noinherit;
+      create role authenticated nologin noinherit;
+      create role service_role nologin noinherit bypassrls;
+    exception when duplicate_object then null;
+    end $$;
+    create role ${name}_owner login createrole createdb bypassrls;
+    grant anon, authenticated, service_role to ${name}_owner with admin option;
+  `)
+  await database.admin.unsafe(`create database ${name} owner ${name}_owner`)
+  const url = database.url(name, `${name}_owner`)
+  const owner = postgres(url, { max: 1, onnotice: () => {} })
+  for (const kind of ['tables', 'sequences', 'functions']) {
+    await owner.unsafe(
+      `alter default privileges in schema public grant all on ${kind} to anon, authenticated, service_role`,
+    )
+  }
+  const admin = postgres(database.url(name), { max: 1 })
+  await admin.unsafe(`
+    create schema auth;
+    create table auth.schema_migrations (version text primary key);
+    create table auth.users (id uuid primary key, email text);
+    grant usage on schema auth to ${name}_owner;
+  `)
+  await admin.end()
+  return { url, owner }
+}

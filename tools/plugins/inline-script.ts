@@ -1,0 +1,21 @@
+import { build, type Plugin } from 'vite'
+
+/** `x.ts?script`: the module with all that it imports, as the text of a classic script. */
+export function inlineScript(): Plugin {
+  return {
+    name: 'inline-script',
+    async load(id) {
+      if (!id.endsWith('?script')) return undefined
+      const entry = id.slice(0, -'?script'.length)
+      this.addWatchFile(entry)
+      const output = await build({
+        configFile: false,
+        logLevel: 'warn',
+        build: { write: false, copyPublicDir: false, lib: { entry, formats: ['iife'], name: 'script' } },
+      })
+      const [chunk] = [output].flat().flatMap((result) => ('output' in result ? result.output : []))
+      if (chunk?.type !== 'chunk') throw new Error(`${entry} did not become a script`)
+      return `export default ${JSON.stringify(chunk.code.trim())}`
+    },
+  }
+}

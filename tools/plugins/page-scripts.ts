@@ -1,0 +1,23 @@
+import type { Plugin } from 'vite'
+
+import { entryOf, environmentOf, pages } from '../pages.ts'
+
+const prefix = 'virtual:page-script/'
+
+/** `virtual:page-script/<page>`: where the page's built script lies; in development, its source. */
+export function pageScripts(): Plugin {
+  const scripts = new Map(pages.map((page) => [page, `/${entryOf(page)}`]))
+  return {
+    name: 'page-scripts',
+    generateBundle(_options, bundle) {
+      const page = pages.find((name) => environmentOf(name) === this.environment.name)
+      const entry = Object.values(bundle).find((file) => file.type === 'chunk' && file.isEntry)
+      if (page !== undefined && entry) scripts.set(page, `./${entry.fileName}`)
+    },
+    resolveId: (id) => (id.startsWith(prefix) ? `\0${id}` : undefined),
+    load(id) {
+      if (!id.startsWith(`\0${prefix}`)) return undefined
+      return `export const script = ${JSON.stringify(scripts.get(id.slice(prefix.length + 1)))}`
+    },
+  }
+}

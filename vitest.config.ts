@@ -1,0 +1,20 @@
+import { defineConfig, mergeConfig } from 'vitest/config'
+
+import vite from './vite.config.ts'
+
+export default defineConfig((environment) =>
+  mergeConfig(vite(environment), {
+    test: {
+      globalSetup: 'testing/setup.ts',
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      // Most of them wait: for PostgreSQL, a browser, a time limit.
+      maxWorkers: 4,
+      // Those of a deployment need what stands around the product: nginx, pgbouncer, the Supabase CLI.
+      include:
+        environment.mode === 'deployment'
+          ? ['e2e/deployment/*.test.ts']
+          : ['src/**/*.test.{ts,tsx}', 'e2e/*.test.ts'],
+    },
+  }),
+)
