@@ -46,7 +46,7 @@ test('behind a pooler of transactions everything works with one setting', async 
 
 test('behind a pooler without that setting the server says so in one sentence', async () => {
   const pooler = await startPooler(database.url())
-  const { code, stderr } = await runCommand(['server'], { DATABASE_URL: pooler.url })
+  const { code, stderr } = await runCommand([], { DATABASE_URL: pooler.url })
   expect(code).toBe(1)
   expect(stderr).toMatch(/is a pooler .*: set DATABASE_POOLER=transaction\.\n$/)
   expect(stderr.trim().split('\n')).toHaveLength(1)
