@@ -1,14 +1,25 @@
 // The entry of `npm start` and of the organiser's commands: builds what is missing or stale, then runs it.
 // JavaScript, because Node.js 20 runs no TypeScript and this has to run before anything is built.
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { dirname, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import * as util from 'node:util'
 
 const sources = ['package-lock.json', 'src', 'supabase', 'tools', 'vite.config.ts']
-// Written last, and in the folder that the page's script is served from.
+// Written last, and in the folder that the pages' scripts are served from.
 const stamp = join('dist', 'assets', 'complete')
 const lock = join('node_modules', '.unplugged-build')
+/** Milliseconds that another process's build is waited for: none takes so long. */
+const longestBuild = 120_000
+const vite = join('node_modules', 'vite', 'bin', 'vite.js')
+
+/** @param {unknown} error @param {string[]} codes */
+function isOneOf(error, ...codes) {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code))
+}
 
 /** @param {string} path @returns {number} When the newest file at or below the path was changed, in ms. */
 function newest(path) {
@@ -23,45 +34,47 @@ function isStale() {
 
 /** @param {number} pid @returns {boolean} */
 function isAlive(pid) {
+  // After a container's restart the numbers begin again: one's own is somebody's who is gone.
+  if (pid === process.pid) return false
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return isOneOf(error, 'EPERM')
   }
 }
 
-/** Takes the lock of the build; waits for whoever holds it, unless that process died. */
-function takeLock() {
-  for (;;) {
+/** Takes the lock of the build; waits for whoever holds it, unless that process is gone or cannot be a build. */
+async function takeLock() {
+  for (let isTold = false; ;) {
     try {
       return writeFileSync(lock, String(process.pid), { flag: 'wx' })
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+      if (!isOneOf(error, 'EEXIST')) throw error
     }
     const holder = existsSync(lock) ? readFileSync(lock, 'utf8') : ''
-    if (holder !== '' && !isAlive(Number(holder))) rmSync(lock, { force: true })
-    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
+    const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
+    if ((holder !== '' && !isAlive(Number(holder))) || age > longestBuild) {
+      rmSync(lock, { force: true })
+      continue
+    }
+    if (!isTold) console.error(`Waiting for process ${holder}, which is building.`)
+    isTold = true
+    await wait(200)
   }
 }
 
-/** @returns {boolean} Whether there is a build now. */
-function build() {
-  const vite = join('node_modules', 'vite', 'bin', 'vite.js')
+/** @returns {Promise<boolean>} Whether there is a build now. */
+async function build() {
   if (!existsSync(vite)) {
-    console.error('The build is missing or stale and Vite, which makes it, is not installed: run "npm ci".')
+    console.error(
+      'The build is missing or stale and Vite, which makes it, is not installed: run "npm ci", without --omit=dev.',
+    )
     return false
   }
   try {
-    takeLock()
+    await takeLock()
   } catch (error) {
-    if (
-      !(
-        error instanceof Error &&
-        'code' in error &&
-        ['EROFS', 'EACCES', 'EPERM'].includes(String(error.code))
-      )
-    )
-      throw error
+    if (!isOneOf(error, 'EROFS', 'EACCES', 'EPERM')) throw error
     console.error(
       'The build is missing or stale and this user may not write here: run "npm run build" as whoever installed it.',
     )
@@ -70,23 +83,47 @@ function build() {
   try {
     // Servers that start together build once.
     if (!isStale()) return true
-    const { status } = spawnSync(
+    const stopped = new AbortController()
+    const stop = () => stopped.abort()
+    process.once('SIGINT', stop).once('SIGTERM', stop)
+    console.error('Building the page and the server, which takes a few seconds...')
+    const child = spawn(
       process.execPath,
       [vite, 'build', '--mode', 'self-hosted', '--logLevel', 'warn'],
-      {
-        stdio: ['ignore', 2, 2],
-      },
+      // A group of its own: a Ctrl-C is passed on below, once.
+      { stdio: ['ignore', 2, 2], detached: true },
     )
+    stopped.signal.addEventListener('abort', () => child.kill('SIGTERM'))
+    const [status] = await once(child, 'exit')
+    process.off('SIGINT', stop).off('SIGTERM', stop)
+    if (stopped.signal.aborted) console.error('The build was stopped. The next start makes it anew.')
     return status === 0
   } finally {
     rmSync(lock, { force: true })
   }
 }
 
-// React renders on the server by it too.
-process.env['NODE_ENV'] ??= 'production'
-process.chdir(import.meta.dirname)
-if (existsSync('.env')) process.loadEnvFile()
-const program = process.argv.length > 2 ? 'cli' : 'server'
-if (isStale() && !build()) process.exitCode = 1
-else await import(pathToFileURL(join('build', `${program}.js`)).href)
+/** Not by `process.loadEnvFile`, which loses the first line of a file that begins with a byte order mark. */
+function loadSettings() {
+  if (!existsSync('.env')) return
+  const settings = util.parseEnv(readFileSync('.env', 'utf8').replace(/^\uFEFF/, ''))
+  for (const [name, value] of Object.entries(settings)) process.env[name] ??= value
+}
+
+async function main() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major < 20 || (major === 20 && minor < 19)) {
+    console.error(`This is Node.js ${process.versions.node}, and 20.19 or later is needed: install that.`)
+    return false
+  }
+  // React renders on the server by it too.
+  process.env['NODE_ENV'] ??= 'production'
+  process.chdir(dirname(fileURLToPath(import.meta.url)))
+  loadSettings()
+  if (isStale() && !(await build())) return false
+  const program = process.argv.length > 2 ? 'cli' : 'server'
+  await import(pathToFileURL(join('build', `${program}.js`)).href)
+  return true
+}
+
+if (!(await main())) process.exitCode = 1

@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises'
-
 import react from '@vitejs/plugin-react'
 import { defineConfig, loadEnv, type BuildEnvironment, type ViteBuilder } from 'vite'
 
@@ -10,6 +8,7 @@ import { devPage } from './tools/plugins/dev-page.ts'
 import { inlineScript } from './tools/plugins/inline-script.ts'
 import { pageImages } from './tools/plugins/page-images.ts'
 import { pageScripts } from './tools/plugins/page-scripts.ts'
+import { next, putInPlace } from './tools/in-place.ts'
 import { compressSite, writeStaticSite } from './tools/static-site.ts'
 
 /** The mode in which `npm start` builds: it needs no static site, and none of its settings. */
@@ -32,8 +31,7 @@ export default defineConfig(({ command, mode }) => {
         await builder.build(environment(builder, 'server'))
         if (settings) await writeStaticSite(settings)
         await compressSite()
-        // Last, so that a build which was cut off counts as none.
-        await writeFile('dist/assets/complete', '')
+        await putInPlace()
       },
     },
     environments: {
@@ -42,7 +40,7 @@ export default defineConfig(({ command, mode }) => {
         consumer: 'server',
         resolve: { external: true },
         build: {
-          outDir: 'build',
+          outDir: next('build'),
           copyPublicDir: false,
           cssMinify: true,
           rolldownOptions: {
@@ -58,12 +56,12 @@ export default defineConfig(({ command, mode }) => {
   }
 })
 
-/** A page's script: a build of its own, so that no other page can add a byte to it. The first empties `dist/`. */
+/** A page's script: a build of its own, so that no other page can add a byte to it. The first empties the folder. */
 function pageBuild(page: string, isFirst: boolean) {
   return {
     consumer: 'client' as const,
     build: {
-      outDir: 'dist',
+      outDir: next('dist'),
       emptyOutDir: isFirst,
       modulePreload: false as const,
       rolldownOptions: { input: { [page]: entryOf(page) } },

@@ -6,6 +6,7 @@ export default defineConfig((environment) =>
   mergeConfig(vite(environment), {
     test: {
       globalSetup: 'testing/setup.ts',
+      setupFiles: 'testing/tidy.ts',
       testTimeout: 60_000,
       hookTimeout: 60_000,
       // Most of them wait: for PostgreSQL, a browser, a time limit.

@@ -1,5 +1,6 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page server growth launch`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page server growth launch hostile`. */
 import { benchGrowth } from './growth.ts'
+import { benchHostile } from './hostile.ts'
 import { benchLaunch } from './launch.ts'
 import { benchPage } from './page.ts'
 import { benchServer } from './server.ts'
@@ -10,6 +11,7 @@ const parts: Record<string, () => Promise<void>> = {
   server: benchServer,
   growth: benchGrowth,
   launch: benchLaunch,
+  hostile: benchHostile,
 }
 const chosen = process.argv.slice(2)
 const unknown = chosen.find((name) => !(name in parts))

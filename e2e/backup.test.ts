@@ -1,7 +1,12 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { watch } from 'node:fs'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
+import { socketConnection } from '../src/server/database/connections.ts'
 import { send } from '../testing/client.ts'
 import { anApplication } from '../testing/form.ts'
 import { startReceiver } from '../testing/receiver.ts'
@@ -46,7 +51,7 @@ test('a backup taken while applications come in is restored whole, and nothing i
   const backup = await runCommand(['backup', '--to', folder], original)
   backedUp = true
   await sending
-  expect(backup).toMatchObject({ code: 0, stderr: '' })
+  expect(backup).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Using .*\n$/) as string })
   const listed = idsOf((await runCommand(['applications', '--json'], original)).stdout)
   const deliveredIds = new Set(
     listed.filter(({ email }) => delivered.some((one) => one.email === email)).map(({ id }) => id),
@@ -54,7 +59,7 @@ test('a backup taken while applications come in is restored whole, and nothing i
   await server.stop()
 
   const restored = await runCommand(['restore', '--from', folder], copy)
-  expect(restored).toMatchObject({ code: 0, stderr: '' })
+  expect(restored).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Using .*\n$/) as string })
   const rows = idsOf((await runCommand(['applications', '--json'], copy)).stdout)
   expect(restored.stdout).toContain(`Restored ${rows.length} applications`)
   expect(backup.stdout).toContain(`Wrote ${rows.length} applications`)
@@ -94,7 +99,12 @@ test('a backup and a restore that cannot be made are refused in one sentence and
     const { code, stdout, stderr } = await runCommand(command, settings)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(sentence)
-    expect(stderr.trim().split('\n')).toHaveLength(1)
+    expect(
+      stderr
+        .replace(/^Using .*\n/, '')
+        .trim()
+        .split('\n'),
+    ).toHaveLength(1)
   }
 
   const server = await startServer(settings)
@@ -109,12 +119,101 @@ test('a backup and a restore that cannot be made are refused in one sentence and
   await oneSentence(['restore', '--from', join(directory.path, 'nowhere')], /cannot be used/)
   const rows = join(folder, 'public.retreat_applications.jsonl')
   const whole = await readFile(rows, 'utf8')
-  for (const damaged of [whole.slice(0, -20), '', '{"something": "else"}\n', 'no JSON\n']) {
+  // Also where it was cut at the end of a line.
+  for (const damaged of [whole.slice(0, -20), '', whole.repeat(2), '{"something": "else"}\n', 'no JSON\n']) {
     await writeFile(rows, damaged)
-    await oneSentence(['restore', '--from', folder], /is not a whole backup/)
+    await oneSentence(
+      ['restore', '--from', folder],
+      /is not a whole backup: public\.retreat_applications\.jsonl/,
+    )
   }
   await writeFile(rows, whole)
+  const deliveries = join(folder, 'private.webhook_outbox.jsonl')
+  const queued = await readFile(deliveries, 'utf8')
+  await writeFile(deliveries, '')
+  await oneSentence(['restore', '--from', folder], /is not a whole backup: private\.webhook_outbox\.jsonl/)
+  await writeFile(deliveries, queued)
+  const manifest = await readFile(join(folder, 'manifest.json'), 'utf8')
+  await rm(join(folder, 'manifest.json'))
+  await oneSentence(['restore', '--from', folder], /is not a whole backup: it has no manifest\.json/)
+  await writeFile(
+    join(folder, 'manifest.json'),
+    manifest.replace(/"schema": "\d+"/, '"schema": "29990101000000"'),
+  )
+  await oneSentence(['restore', '--from', folder], /was made by a newer version/)
+  await writeFile(join(folder, 'manifest.json'), manifest)
   expect((await runCommand(['restore', '--from', folder], settings)).code).toBe(0)
-  expect(await readdir(directory.path)).not.toContain('backup.partial')
+  expect((await readdir(directory.path)).toSorted()).toEqual(['backup', 'data'])
+  await directory.remove()
+})
+
+/** A server's data with enough in it that a backup takes a while. */
+async function filled(path: string) {
+  const settings = { DATA_DIR: path }
+  const server = await startServer(settings)
+  const database = socketConnection(path, { max: 1 })
+  await database`
+    insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
+    select 'Ada', n, 'a', '1', 'in', 'c', repeat(md5(n::text), 500), true from generate_series(1, 3000) as n`
+  await database.end()
+  await server.stop()
+  return settings
+}
+
+test('what lies beside a backup stays, and nobody else can read what is written', async () => {
+  const directory = await temporaryDirectory()
+  const settings = { DATA_DIR: join(directory.path, 'data') }
+  await (await startServer(settings)).stop()
+  const folder = join(directory.path, 'photos')
+  await mkdir(`${folder}.partial`)
+  await writeFile(join(`${folder}.partial`, 'holiday.jpg'), 'x')
+  expect((await runCommand(['backup', '--to', folder], settings)).code).toBe(0)
+  expect(await readFile(join(`${folder}.partial`, 'holiday.jpg'), 'utf8')).toBe('x')
+  for (const name of ['.', ...(await readdir(folder))]) {
+    const { mode } = await stat(join(folder, name))
+    expect({ name, forOthers: mode & 0o077 }).toEqual({ name, forOthers: 0 })
+  }
+  await directory.remove()
+})
+
+test('a backup onto a full disk ends in one sentence and leaves nothing', async ({ skip }) => {
+  const directory = await temporaryDirectory()
+  const settings = await filled(join(directory.path, 'data'))
+  const small = join(directory.path, 'small')
+  await mkdir(small)
+  const run = promisify(execFile)
+  const mounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', small]).catch(() => undefined)
+  if (!mounted) return skip('this user may mount nothing')
+  try {
+    const { code, stdout, stderr } = await runCommand(['backup', '--to', join(small, 'backup')], settings)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^Using .*\nThe folder ".*" cannot be used \(ENOSPC.*\)\.\n$/)
+    expect(await readdir(small)).toEqual([])
+  } finally {
+    await run('umount', ['-l', small])
+    await directory.remove()
+  }
+})
+
+test('a backup that is interrupted leaves nothing, and no database running', async () => {
+  const directory = await temporaryDirectory()
+  const settings = await filled(join(directory.path, 'data'))
+  const { PATH = '', HOME = '' } = process.env
+  const child = spawn(process.execPath, ['start.js', 'backup', '--to', join(directory.path, 'backup')], {
+    env: { PATH, HOME, ...settings },
+  })
+  let output = ''
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const watcher = watch(directory.path)
+  await once(watcher, 'change')
+  child.kill('SIGINT')
+  const [code] = (await once(child, 'exit')) as [number]
+  watcher.close()
+  expect({ code, output }).toMatchObject({
+    code: 130,
+    output: expect.stringMatching(/Interrupted\.\n$/) as string,
+  })
+  expect(await readdir(directory.path)).toEqual(['data'])
+  expect(await readdir(settings.DATA_DIR)).not.toContain('.s.PGSQL.5432')
   await directory.remove()
 })

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { send } from '../testing/client.ts'
 import { anApplication } from '../testing/form.ts'
 import { startServer, dataDirectory, type RunningServer } from '../testing/server.ts'
+import { randomFrom } from '../testing/random.ts'
 
 /** The same requests for the same seed. */
 const seed = Number(process.env['FUZZ_SEED'] ?? 1)
@@ -23,17 +24,6 @@ beforeAll(async () => {
 })
 
 afterAll(() => cleanUp())
-
-/** Mulberry32: small, and even enough to choose by. */
-function randomFrom(start: number) {
-  let state = start
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let value = Math.imul(state ^ (state >>> 15), 1 | state)
-    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value
-    return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 function generator(random: () => number) {
   const below = (limit: number) => Math.floor(random() * limit)
@@ -197,6 +187,7 @@ test(`${requests} requests of nonsense: never a 5xx, a stack trace or another ap
   const secret = anApplication({ first_name: 'Topsecret', email: 'topsecret@example.com' })
   expect(await send(server.origin, secret)).toBe(201)
   const random = randomFrom(seed)
+  console.log(`seed ${seed}`)
   const request = generator(random)
   const statuses = new Map<string, number>()
   const problems: string[] = []

@@ -4,9 +4,11 @@ import { storedEmails } from '../testing/client.ts'
 import { load } from '../testing/load.ts'
 import { startReceiver } from '../testing/receiver.ts'
 import { dataDirectory, startServer } from '../testing/server.ts'
+import { randomFrom } from '../testing/random.ts'
 
 /** How often the server is killed under load; more for a longer run. */
 const rounds = Number(process.env['KILL_ROUNDS'] ?? 10)
+const seed = Number(process.env['KILL_SEED'] ?? 1)
 
 test(`of ${rounds} servers killed under load, each acknowledged application is stored once and delivered`, async () => {
   const directory = await dataDirectory()
@@ -14,10 +16,12 @@ test(`of ${rounds} servers killed under load, each acknowledged application is s
   const settings = { DATA_DIR: directory.path }
   const delivering = { ...settings, WEBHOOK_URL: receiver.origin }
   const acknowledged: string[] = []
+  const random = randomFrom(seed)
+  console.log(`seed ${seed}`)
   for (let round = 0; round < rounds; round += 1) {
     const server = await startServer(delivering)
     const sending = load(server.origin)
-    const enough = 20 + Math.floor(Math.random() * 200)
+    const enough = 20 + Math.floor(random() * 200)
     await sending.reached(() => sending.acknowledged.length >= enough)
     expect(await server.stop('SIGKILL')).toBe('SIGKILL')
     await sending.end()

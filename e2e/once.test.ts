@@ -199,24 +199,6 @@ test('what was typed survives a reload and a failed send; consent has to be give
   expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain(application.email)
 })
 
-test('restoring does not overwrite what was typed meanwhile', async ({ visitor }) => {
-  const page = await visitor.open(server.origin)
-  const form = getForm(page)
-  await form.fill(anApplication())
-  const goOn = new AbortController()
-  const released = once(goOn.signal, 'abort')
-  await page.route('**/assets/**', async (route) => {
-    await released
-    await route.continue()
-  })
-  await page.reload({ waitUntil: 'commit' })
-  await form.firstName.fill('Grace')
-  goOn.abort()
-  await hydrated(page)
-  expect(await form.firstName.inputValue()).toBe('Grace')
-  expect(await form.company.inputValue()).toBe('Analytical Engines')
-})
-
 test('a send before the script has come is held, shown, and carried out when it comes', async ({
   visitor,
 }) => {

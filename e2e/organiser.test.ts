@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { access, readdir, readFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -67,9 +68,9 @@ test('applications are listed while the server runs and while it does not', asyn
 
   const csv = await list('--csv')
   expect(csv.split('\r\n')[0]).toBe(
-    'id,created_at,first_name,last_name,email,phone,linkedin,company,paid_solution,custom_solution,team_size,reason,consent',
+    '\ufeffid,created_at,first_name,last_name,email,phone,linkedin,company,paid_solution,paid_solution_label,custom_solution,team_size,team_size_label,reason,consent',
   )
-  expect(csv).toContain(",+49 (30) 123-4,'@eve,'=1+1,travel,'-2+3+cmd|x,")
+  expect(csv).toContain(`,+49 (30) 123-4,'@eve,'=1+1,travel,"Yes, travel related",'-2+3+cmd|x,`)
   expect(csv).toContain('"a ""quoted"", line\nand another\rand a third"')
   expect(csv.endsWith('\r\n')).toBe(true)
   // oxlint-disable-next-line no-control-regex
@@ -77,18 +78,95 @@ test('applications are listed while the server runs and while it does not', asyn
 })
 
 test('an application is erased for good, after asking', async () => {
-  const [first] = (await list('--json')).split('\n')
-  const { id } = JSON.parse(first ?? '') as { id: string }
-  const refused = await runCommand(['applications', '--delete', id], settings, 'n\n')
+  const rows = (await list('--json'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, string>)
+  const [id = '', other = ''] = rows.map((row) => row['id'])
+  const erase = (input: string, ...args: string[]) => runCommand(['applications', ...args], settings, input)
+  const refused = await erase('n\n', '--delete', id)
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing was erased.') as string })
+  expect(refused.stderr).toContain(
+    `Erase the application of Later ${rows[0]?.['last_name']} <${rows[0]?.['email']}> for good?`,
+  )
+  expect(await erase('', '--delete', id)).toMatchObject({ code: 1 })
   expect(await list('--json')).toContain(id)
-  expect(await runCommand(['applications', '--delete', id], settings, '')).toMatchObject({ code: 1 })
+
+  // Of several all are erased, or none.
+  const unknown = '00000000-0000-4000-8000-000000000000'
+  const none = await erase('', '--delete', id, '--delete', unknown, '--yes')
+  expect(none).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`There is no application ${unknown}: nothing was erased.\n`) as string,
+  })
   expect(await list('--json')).toContain(id)
-  expect(await runCommand(['applications', '--delete', id, '--yes'], settings)).toMatchObject({ code: 0 })
-  expect(await list('--json')).not.toContain(id)
-  const gone = await runCommand(['applications', '--delete', id, '--yes'], settings)
-  expect(gone).toMatchObject({ code: 1, stderr: `There is no application ${id}.\n` })
+  const both = await erase('', '--delete', id, '--delete', other, '--yes')
+  expect(both).toMatchObject({ code: 0, stdout: 'Erased 2 applications.\n' })
+  expect(await list()).toBe('No applications yet.\n')
+  const server = await startServer(settings)
+  await send(server.origin, anApplication())
+  await server.stop()
 })
+
+test('each command says which database it uses, beside what it writes', async () => {
+  const { stdout, stderr } = await runCommand(['applications', '--csv', '--no-bom'], settings)
+  expect(stderr).toBe(`Using PostgreSQL in ${directory.path}.\n`)
+  expect(stdout).toMatch(/^id,created_at,/)
+})
+
+test('an output that is full is told in one sentence', async () => {
+  const { stderr } = await promisify(execFile)(
+    'sh',
+    ['-c', `${process.execPath} start.js applications > /dev/full; test $? = 1`],
+    { env: { ...process.env, ...settings } },
+  )
+  expect(stderr).toMatch(/^Using .*\nNot everything could be written \(ENOSPC\): make room .*\n$/)
+})
+
+test('the newest are listed first', async () => {
+  const database = await openDatabase(
+    { dataDir: directory.path, databaseUrl: undefined },
+    { schema: 'check' },
+  )
+  await database.owner`delete from public.retreat_applications`
+  const names = ['second', 'first', 'third']
+  for (const [index, first_name] of names.entries()) {
+    // In another order than they were stored in.
+    const created_at = new Date(Date.UTC(2026, 0, [2, 3, 1][index]))
+    await database.owner`
+      insert into public.retreat_applications ${database.owner({ ...anApplication({ first_name }), created_at })}`
+  }
+  await database.close()
+  const listed = (await list('--json')).trim().split('\n')
+  expect(listed.map((line) => (JSON.parse(line) as { first_name: string }).first_name)).toEqual([
+    'first',
+    'second',
+    'third',
+  ])
+})
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  'a command that %s ends in the middle leaves no database running behind it',
+  async (signal) => {
+    const { PATH = '', HOME = '' } = process.env
+    const child = spawn(process.execPath, ['start.js', 'applications', '--delete', await anId()], {
+      env: { PATH, HOME, ...settings },
+    })
+    let output = ''
+    await new Promise<void>((resolve) => {
+      child.stderr.on('data', (chunk: Buffer) => {
+        output += chunk.toString()
+        if (output.includes('for good?')) resolve()
+      })
+    })
+    child.kill(signal)
+    const [code] = (await once(child, 'exit')) as [number]
+    expect(code).toBeGreaterThan(0)
+    await expect(access(join(directory.path, '.s.PGSQL.5432'))).rejects.toThrow('ENOENT')
+  },
+)
+
+const anId = async () => (JSON.parse((await list('--json')).split('\n')[0] ?? '') as { id: string }).id
 
 test('an export shows its progress on the terminal, and nothing of it in the file', async () => {
   const file = join(directory.path, 'export.csv')
@@ -104,8 +182,8 @@ test('an export shows its progress on the terminal, and nothing of it in the fil
     ],
     { env: { ...process.env, ...settings } },
   )
-  expect(shown.stdout).toContain('\r1 applications\r\n')
-  expect(await readFile(file, 'utf8')).toMatch(/^id,created_at(?!.*applications).*,true\r\n$/s)
+  expect(shown.stdout).toContain('\r3 applications\r\n')
+  expect(await readFile(file, 'utf8')).toMatch(/^\ufeffid,created_at(?!.*applications).*,true\r\n$/s)
 })
 
 test('the list shows how each delivery stands, and given-up ones are tried again when asked', async () => {
@@ -115,10 +193,10 @@ test('the list shows how each delivery stands, and given-up ones are tried again
   const server = await startServer(delivering)
   await server.printed('webhook given up')
   expect(await list()).toContain('Webhook       given up after 1 try, last answer 410')
-  expect((await runCommand(['webhooks'], settings)).stdout).toMatch(/given up +1\n/)
+  expect((await runCommand(['webhooks'], settings)).stdout).toMatch(/given up +3\n/)
   status = 200
   expect((await runCommand(['webhooks', '--retry'], settings)).stdout).toBe(
-    '1 given-up delivery will be tried again.\n',
+    '3 deliveries that had been given up will be tried again.\n',
   )
   await server.printed('webhook delivered')
   expect(await list()).toMatch(/Webhook {7}delivered 2/)
@@ -126,6 +204,24 @@ test('the list shows how each delivery stands, and given-up ones are tried again
   await send(server.origin, anApplication())
   await server.printed('webhook failed')
   expect(await list()).toMatch(/Webhook {7}1 try, next 2.*, last answer 500/)
+
+  // Once the receiver is mended, what waits for its next try need not wait any longer.
+  const database = await openDatabase(
+    { dataDir: directory.path, databaseUrl: undefined },
+    { schema: 'check' },
+  )
+  await database.owner`
+    update private.webhook_outbox set attempts = 5, next_attempt_at = now() + interval '5 hours'
+    where next_attempt_at is not null`
+  await database.close()
+  status = 200
+  const told = await runCommand(['webhooks', '--retry'], settings)
+  expect(told.stdout).toContain(
+    'Still waiting for the next try of the schedule: 1 delivery. With --all they are tried now.',
+  )
+  const hurried = await runCommand(['webhooks', '--retry', '--all'], settings)
+  expect(hurried.stdout).toContain('1 delivery that waited for the next try will be tried now.\n')
+  await server.printed(/"attempt":6,"status":200/)
   expect(await server.stop()).toBe(0)
   await receiver.close()
 })

@@ -49,6 +49,17 @@ test('a server of our own passes each check and keeps one application, which is 
   await server.stop()
 })
 
+test('a wrong key is told once, and nothing else is tried', async () => {
+  const server = await startServer({ DATA_DIR: directory.path })
+  const { code, stdout, stderr } = await verify('--url', server.origin, '--key', 'another-key')
+  expect({ code, stdout, stderr }).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: '--key (not shown) is not the public key of this backend, which refuses it.\n',
+  })
+  await server.stop()
+})
+
 test('within the limit of a server that takes thirty applications a minute, nothing has to wait', async () => {
   const server = await startServer({ DATA_DIR: directory.path, RATE_LIMIT_PER_MINUTE: '30' })
   const { code, stderr } = await verify('--url', server.origin, '--key', key)

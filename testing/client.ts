@@ -15,7 +15,7 @@ export async function send(origin: string, application: Application): Promise<nu
 /** The e-mails of all applications that are stored. */
 export async function storedEmails(settings: Record<string, string>): Promise<string[]> {
   const { stdout, stderr } = await runCommand(['applications', '--json'], settings)
-  if (stderr !== '') throw new Error(stderr)
+  if (!/^Using .*\n$/.test(stderr)) throw new Error(stderr)
   return stdout
     .split('\n')
     .filter((line) => line !== '')

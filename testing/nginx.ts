@@ -10,6 +10,8 @@ import { temporaryDirectory } from './server.ts'
 export interface RunningNginx {
   /** Everything that it has logged so far. */
   output: () => string
+  /** Resolves when its log holds the text. */
+  logged: (text: RegExp) => Promise<void>
   /** Ends it at once, with the connections that it has. */
   stop(): Promise<void>
 }
@@ -34,15 +36,23 @@ export async function startNginx(http: string): Promise<RunningNginx> {
   // It binds its ports before it says this, and from then on the kernel accepts connections for it. To watch
   // for its pid file would be no surer, and tell nothing of why it ended.
   let output = ''
-  await new Promise<void>((resolve, reject) => {
-    child.stderr.on('data', (chunk: Buffer) => {
-      output += chunk.toString()
-      if (output.includes('start worker processes')) resolve()
+  const closed = once(child, 'close')
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const logged = (text: RegExp) =>
+    new Promise<void>((resolve, reject) => {
+      const check = () => {
+        if (!text.test(output)) return
+        child.stderr.off('data', check)
+        resolve()
+      }
+      child.stderr.on('data', check)
+      closed.then(() => reject(new Error(`nginx ended:\n${output}`)), reject)
+      check()
     })
-    child.once('close', () => reject(new Error(`nginx ended:\n${output}`)))
-  })
+  await logged(/start worker processes/)
   return {
     output: () => output,
+    logged,
     async stop() {
       child.kill('SIGTERM')
       await ended

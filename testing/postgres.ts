@@ -10,8 +10,11 @@ import { dataDirectory } from './server.ts'
 export interface TestPostgres {
   /** The address of one of its databases, for one of its users. */
   url(database?: string, user?: string): string
-  /** Connections of its superuser. */
+  /** Connections of its superuser, which nothing freezes. */
   admin: Sql
+  /** From now on nothing is passed on either way, on open connections and new ones, until it is thawed. */
+  freeze(): void
+  thaw(): void
   close(): Promise<void>
 }
 
@@ -20,6 +23,7 @@ export async function startPostgres(): Promise<TestPostgres> {
   const directory = await dataDirectory()
   const cluster = await ensureCluster(directory.path, true)
   const sockets = new Set<Socket>()
+  let isFrozen = false
   const server = createServer((outside) => {
     const inside = connect(join(directory.path, '.s.PGSQL.5432'))
     for (const [from, to] of [
@@ -27,7 +31,9 @@ export async function startPostgres(): Promise<TestPostgres> {
       [inside, outside],
     ] as const) {
       sockets.add(from)
-      from.pipe(to)
+      from.on('data', (chunk) => to.write(chunk))
+      from.on('end', () => to.end())
+      if (isFrozen) from.pause()
       from.on('error', () => to.destroy())
       from.on('close', () => {
         sockets.delete(from)
@@ -41,6 +47,14 @@ export async function startPostgres(): Promise<TestPostgres> {
   return {
     url: (database = 'postgres', user = 'postgres') => `postgres://${user}@127.0.0.1:${port}/${database}`,
     admin,
+    freeze() {
+      isFrozen = true
+      for (const socket of sockets) socket.pause()
+    },
+    thaw() {
+      isFrozen = false
+      for (const socket of sockets) socket.resume()
+    },
     async close() {
       await admin.end()
       server.close()

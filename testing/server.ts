@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
+import { remember } from './left-running.ts'
+
 type Environment = Record<string, string>
 
 /** What a finished command left. */
@@ -48,9 +50,14 @@ export async function dataDirectory(): Promise<{ path: string; remove(): Promise
   return directory
 }
 
-/** Starts the server with these settings, on a free port and without a rate limit unless they say otherwise. */
-export async function startServer(settings: Environment): Promise<RunningServer> {
-  const child = spawn(process.execPath, ['start.js'], { env: environmentWith(settings) })
+/**
+ * Starts the server with these settings, on a free port and without a rate limit unless they say otherwise.
+ *
+ * @param checkout Where it lies; this one unless given.
+ */
+export async function startServer(settings: Environment, checkout = '.'): Promise<RunningServer> {
+  const child = spawn(process.execPath, ['start.js'], { cwd: checkout, env: environmentWith(settings) })
+  remember(child, settings['DATA_DIR'])
   let output = ''
   const waiting = new Set<() => void>()
   const collect = (chunk: Buffer) => {
@@ -88,15 +95,27 @@ export async function startServer(settings: Environment): Promise<RunningServer>
   }
 }
 
-/** Runs `node start.js` with arguments, as the npm scripts do, to its end. */
-export async function runCommand(args: string[], settings: Environment, input?: string): Promise<Finished> {
+/**
+ * Runs `node start.js` with arguments, as the npm scripts do, to its end.
+ *
+ * @param meanwhile What is done to it on the way.
+ */
+export async function runCommand(
+  args: string[],
+  settings: Environment,
+  input?: string,
+  meanwhile: (child: ChildProcess) => Promise<unknown> = async () => {},
+): Promise<Finished> {
   const child = spawn(process.execPath, ['start.js', ...args], { env: environmentWith(settings) })
+  remember(child, settings['DATA_DIR'])
   let stdout = ''
   let stderr = ''
   // A character can come in two chunks.
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk))
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk))
   child.stdin.end(input)
-  const [code] = (await once(child, 'close')) as [number | null]
+  const closed = once(child, 'close') as Promise<[number | null]>
+  await meanwhile(child)
+  const [code] = await closed
   return { code, stdout, stderr }
 }

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
 import type { ApplyData } from '../src/pages/apply/apply-data.ts'
+import { next } from './in-place.ts'
 import { assetCaching, documentHeaders } from '../src/pages/headers.ts'
 import type { PageSettings } from '../src/settings/page-settings.ts'
 
@@ -15,21 +16,21 @@ export function staticApplyData({ backendUrl, anonKey, webhookUrl }: PageSetting
 
 /** Writes the document and the headers of the static site into `dist/`. */
 export async function writeStaticSite(settings: PageSettings): Promise<void> {
-  const built = pathToFileURL(resolve('build/apply.js')).href
+  const built = pathToFileURL(resolve(next('build'), 'apply.js')).href
   const { renderApply } = (await import(built)) as typeof import('../src/pages/apply/render.tsx')
   const { html, policy } = renderApply(staticApplyData(settings), {
     siteUrl: settings.siteUrl,
     policyInDocument: true,
   })
-  await writeFile('dist/index.html', html)
-  await writeFile('dist/_headers', headersFile(policy))
+  await writeFile(join(next('dist'), 'index.html'), html)
+  await writeFile(join(next('dist'), '_headers'), headersFile(policy))
 }
 
 /** Writes beside each file in `dist/` the compressed copies that static hosts and our own server send. */
 export async function compressSite(): Promise<void> {
-  const files = await readdir('dist', { recursive: true })
+  const files = await readdir(next('dist'), { recursive: true })
   const texts = files.filter((file) => /\.(js|css|html|svg)$/.test(file))
-  await Promise.all(texts.map((file) => compress(join('dist', file))))
+  await Promise.all(texts.map((file) => compress(join(next('dist'), file))))
 }
 
 function headersFile(policy: string) {

@@ -3,17 +3,18 @@ import { once } from 'node:events'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { request, type RequestOptions } from 'node:https'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 
-import type { Application } from '../../src/application/application.ts'
+import { isAlreadyStored, type Application } from '../../src/application/application.ts'
 import { documentHeaders, framing } from '../../src/pages/headers.ts'
 import { anApplication, getForm } from '../../testing/form.ts'
 import { startNginx, type RunningNginx } from '../../testing/nginx.ts'
 import { freePort } from '../../testing/ports.ts'
-import { runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
+import { runCommand, startServer, temporaryDirectory, type RunningServer } from '../../testing/server.ts'
 import { buildStaticSite } from '../../testing/static-site.ts'
 import { hydrated, test } from '../../testing/visitor.ts'
 
@@ -21,9 +22,18 @@ type Settings = Record<string, string>
 
 /** The page as `deploy/nginx-static.conf` serves it, its files, and the settings of its backend. */
 let site: { origin: string; files: string; script: string; backend: Settings }
-/** Our own server behind `deploy/nginx-proxy.conf`. */
-let proxy: { origin: string; plainOrigin: string; certificate: string; behind: string; settings: Settings }
+/** `deploy/nginx-proxy.conf`, the same with the page under a path, and the settings of the server behind them. */
+let proxy: {
+  origin: string
+  plainOrigin: string
+  underPath: string
+  certificate: string
+  settings: Settings
+}
+let server: RunningServer
 let nginx: RunningNginx
+/** Inserts a minute from one address. */
+const mostInserts = 6
 /** What takes down what stands already: a recipe that nginx refuses must not leave servers behind. */
 const cleanUp: (() => Promise<unknown>)[] = []
 
@@ -40,12 +50,25 @@ beforeAll(async () => {
   const files = await buildStaticSite(join(directory.path, 'checkout'), { VITE_SUPABASE_URL: backend.origin })
   const scripts = (await readdir(join(files, 'assets'))).filter((name) => name.endsWith('.js'))
 
-  const settings = { DATA_DIR: ownData.path, TRUST_PROXY: '1', RATE_LIMIT_PER_MINUTE: '3' }
-  const server = await startServer(settings)
+  const ownPort = await freePort()
+  const settings = {
+    DATA_DIR: ownData.path,
+    PORT: String(ownPort),
+    TRUST_PROXY: '1',
+    RATE_LIMIT_PER_MINUTE: String(mostInserts),
+  }
+  server = await startServer(settings)
   cleanUp.push(() => server.stop())
   const { key, certificate } = selfSigned(directory.path)
 
-  const [port, plainPort, tlsPort] = [await freePort(), await freePort(), await freePort()]
+  const [port, plainPort] = [await freePort(), await freePort()]
+  const [tlsPort, pathPort] = [await freePort(), await freePort()]
+  const tls = (listening: number) => ({
+    'listen 443 ': `listen ${listening} sndbuf=4k `,
+    'listen [::]:443 ': `listen [::]:${listening} `,
+    '/etc/letsencrypt/live/retreat.example/fullchain.pem': certificate,
+    '/etc/letsencrypt/live/retreat.example/privkey.pem': key,
+  })
   const recipes = await Promise.all([
     recipe('nginx-static.conf', {
       'listen 80;': `listen ${port};`,
@@ -55,13 +78,17 @@ beforeAll(async () => {
     recipe('nginx-proxy.conf', {
       'listen 80;': `listen ${plainPort};`,
       'listen [::]:80;': `listen [::]:${plainPort};`,
-      'listen 443 ': `listen ${tlsPort} `,
-      'listen [::]:443 ': `listen [::]:${tlsPort} `,
-      'server 127.0.0.1:3000;': `server ${new URL(server.origin).host};`,
-      '/etc/letsencrypt/live/retreat.example/fullchain.pem': certificate,
-      '/etc/letsencrypt/live/retreat.example/privkey.pem': key,
+      'server 127.0.0.1:3000;': `server 127.0.0.1:${ownPort};`,
+      ...tls(tlsPort),
     }),
   ])
+  // As the recipe says to do it. Its upstream stands there already.
+  const withPath = await recipe('nginx-proxy.conf', {
+    'location / {\n    proxy_pass ':
+      'location /retreat/ {\n    rewrite ^/retreat(/.*) $1 break;\n    proxy_pass ',
+    ...tls(pathPort),
+  })
+  recipes.push(withPath.slice(withPath.lastIndexOf('\nserver {')))
   nginx = await startNginx(recipes.join('\n'))
   cleanUp.push(() => nginx.stop())
   site = {
@@ -73,8 +100,8 @@ beforeAll(async () => {
   proxy = {
     origin: `https://127.0.0.1:${tlsPort}`,
     plainOrigin: `http://127.0.0.1:${plainPort}`,
+    underPath: `https://127.0.0.1:${pathPort}/retreat/`,
     certificate: await readFile(certificate, 'utf8'),
-    behind: server.origin,
     settings,
   }
 })
@@ -114,10 +141,17 @@ async function ask(path: string, options: RequestOptions = {}, body = '') {
 }
 
 /** Sends an application from an address of the loopback. */
-function sendFrom(localAddress: string, changes: Partial<Application> = {}, headers: Settings = {}) {
+function sendFrom(
+  localAddress: string,
+  changes: Partial<Application> = {},
+  { headers, ...options }: { headers?: Settings; port?: string; path?: string } = {},
+) {
   const key = { apikey: 'public-anon-key', 'content-type': 'application/json' }
-  const options = { method: 'POST', localAddress, headers: { ...key, ...headers } }
-  return ask('/rest/v1/retreat_applications', options, JSON.stringify(anApplication(changes)))
+  return ask(
+    '/rest/v1/retreat_applications',
+    { method: 'POST', localAddress, headers: { ...key, ...headers }, ...options },
+    JSON.stringify(anApplication(changes)),
+  )
 }
 
 async function apply(page: Page, application: Application) {
@@ -238,10 +272,11 @@ test('behind nginx whoever comes without TLS is sent on to it, and told to stay 
 })
 
 test('behind nginx each address has its own limit, and a forged one does not help', async () => {
-  for (let index = 0; index < 3; index += 1) expect((await sendFrom('127.0.0.2')).status).toBe(201)
+  for (let index = 0; index < mostInserts; index += 1) expect((await sendFrom('127.0.0.2')).status).toBe(201)
   expect((await sendFrom('127.0.0.2')).status).toBe(429)
   for (const forged of ['192.0.2.1', '192.0.2.2, 127.0.0.3']) {
-    expect((await sendFrom('127.0.0.2', {}, { 'x-forwarded-for': forged })).status, `as ${forged}`).toBe(429)
+    const sent = await sendFrom('127.0.0.2', {}, { headers: { 'x-forwarded-for': forged } })
+    expect(sent.status, `as ${forged}`).toBe(429)
   }
   expect((await sendFrom('127.0.0.3')).status).toBe(201)
 })
@@ -265,18 +300,148 @@ test('behind nginx no application is written to the disk on its way', async () =
     localAddress: '127.0.0.5',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   }
-  const reason = 'x'.repeat(200 * 1024)
+  // As long as what is given back may be. In the document it is longer than nginx's own buffers.
+  const reason = '<'.repeat(15 * 1024)
   const refused = await ask('/', options, new URLSearchParams({ reason }).toString())
   expect(refused.status).toBe(400)
-  expect(refused.text).toContain(reason)
+  expect(refused.text).toContain(reason.replaceAll('<', '&lt;'))
   expect(nginx.output()).not.toContain('temporary file')
 })
 
 test("behind nginx strangers do not reach the server's health", async () => {
   for (const path of ['/healthz', '/readyz']) {
-    expect((await fetch(proxy.behind + path)).status).toBe(200)
+    expect((await fetch(server.origin + path)).status).toBe(200)
     for (const way of [path, `${path}/`, `/${path}`, `${path}?x`, path.replace('z', '%7a'), `/.${path}`]) {
       expect((await ask(way)).status, `GET ${way}`).toBe(404)
     }
+    const { port } = new URL(proxy.underPath)
+    expect((await ask(`/retreat${path}`, { port })).status, `GET /retreat${path}`).toBe(404)
   }
+})
+
+test('a founder applies where nginx serves the page under a path', async ({ visitor }) => {
+  const application = anApplication()
+  const page = await visitor.open(proxy.underPath.slice(0, -1), { ignoreHTTPSErrors: true })
+  expect(page.url()).toBe(proxy.underPath)
+  await hydrated(page)
+  await apply(page, application)
+  expect(await stored(application, proxy.settings)).toMatchObject([application])
+})
+
+test('without JavaScript the form under a path brings back the green box, and the red one with the answers', async ({
+  visitor,
+}) => {
+  visitor.expects(/Failed to load resource/)
+  const application = anApplication()
+  const options = { ignoreHTTPSErrors: true, javaScriptEnabled: false }
+  const page = await visitor.open(proxy.underPath, options)
+  const form = getForm(page)
+  await form.fill(application)
+  await form.consent.evaluate((checkbox) => checkbox.removeAttribute('required'))
+  await form.consent.uncheck()
+  await form.button.click()
+  await form.failure.waitFor()
+  expect(page.url()).toBe(proxy.underPath)
+  const { consent, ...answers } = application
+  expect(await form.answers()).toEqual(answers)
+
+  await form.consent.setChecked(consent)
+  await form.button.click()
+  await form.success.waitFor()
+  expect(page.url()).toBe(proxy.underPath)
+  expect(await stored(application, proxy.settings)).toMatchObject([application])
+})
+
+/** What was asked from that address has met a server that is not there. */
+const refused = (localAddress: string, requestLine: string) =>
+  nginx.logged(new RegExp(`Connection refused.* client: ${localAddress}, .*"${requestLine} HTTP`))
+
+test('visitors of nginx wait while the server restarts, and are answered as ever', async ({ visitor }) => {
+  const [native, sent, sentUnderPath] = [anApplication(), anApplication(), anApplication()]
+  const options = { ignoreHTTPSErrors: true, javaScriptEnabled: false }
+  const page = await visitor.open(proxy.origin, options)
+  const form = getForm(page)
+  await form.fill(native)
+  await server.stop()
+
+  const answered = page.waitForResponse(`${proxy.origin}/`)
+  const { port } = new URL(proxy.underPath)
+  const asked = Promise.all([
+    ask('/', { localAddress: '127.0.0.6' }),
+    sendFrom('127.0.0.6', sent),
+    sendFrom('127.0.0.7', sentUnderPath, { port, path: '/retreat/rest/v1/retreat_applications' }),
+    form.button.click(),
+  ])
+  await Promise.all([
+    refused('127.0.0.6', 'GET /'),
+    refused('127.0.0.6', 'POST /rest/v1/retreat_applications'),
+    refused('127.0.0.7', 'POST /retreat/rest/v1/retreat_applications'),
+    refused('127.0.0.1', 'POST /'),
+  ])
+  server = await startServer(proxy.settings)
+  const [got, ...posted] = await asked
+  expect([got.status, got.headers['www-authenticate']]).toEqual([200, undefined])
+  expect(got.text).toContain('Unplugged.')
+  expect(posted.slice(0, 2)).toMatchObject([{ status: 201 }, { status: 201 }])
+  expect((await answered).status()).toBe(200)
+  await form.success.waitFor()
+  for (const application of [native, sent, sentUnderPath]) {
+    expect(await stored(application, proxy.settings)).toMatchObject([application])
+  }
+})
+
+test('an application whose answer was lost on its way to nginx is sent again, and stored once', async () => {
+  const [native, sent] = [anApplication(), anApplication()]
+  await server.stop()
+  // The server is elsewhere, and the first two answers do not come back from there.
+  server = await startServer({ ...proxy.settings, PORT: '0' })
+  let toBeLost = 2
+  const relay = createServer((incoming) => {
+    const outgoing = connect(Number(new URL(server.origin).port))
+    const isLost = toBeLost > 0
+    toBeLost -= 1
+    incoming.pipe(outgoing)
+    if (isLost) outgoing.once('data', () => outgoing.destroy() && incoming.destroy())
+    else outgoing.pipe(incoming)
+  })
+  relay.listen(Number(proxy.settings['PORT']), '127.0.0.1')
+  await once(relay, 'listening')
+
+  const options = {
+    method: 'POST',
+    localAddress: '127.0.0.8',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  }
+  const entries = Object.entries(native).map(([name, answer]) => [name, String(answer)])
+  const [page, answer] = await Promise.all([
+    ask('/', options, new URLSearchParams(entries).toString()),
+    sendFrom('127.0.0.8', sent),
+  ])
+  expect(toBeLost).toBeLessThan(0)
+  expect(page.status).toBe(200)
+  expect(page.text).toContain('Application Submitted Successfully!')
+  // What the page takes for success.
+  expect(answer.status).toBe(409)
+  expect(isAlreadyStored(JSON.parse(answer.text) as { code: string; message: string })).toBe(true)
+  for (const application of [native, sent]) {
+    expect(await stored(application, proxy.settings)).toMatchObject([application])
+  }
+
+  const closed = once(relay.close(), 'close')
+  await server.stop()
+  await closed
+  server = await startServer(proxy.settings)
+})
+
+test('where the server stays away, nginx says so in a sentence after five tries', async () => {
+  await server.stop()
+  const localAddress = '127.0.0.9'
+  const answers = await Promise.all([ask('/', { localAddress }), sendFrom(localAddress)])
+  for (const { status, headers, text: said } of answers) {
+    expect(status).toBe(503)
+    expect(headers).toMatchObject({ 'content-type': 'text/plain', 'retry-after': '5' })
+    expect(said).toBe('The server cannot be reached right now. Please try again in a moment.\n')
+  }
+  expect(nginx.output().match(/Connection refused.* client: 127\.0\.0\.9, .*"GET/g)).toHaveLength(5)
+  server = await startServer(proxy.settings)
 })

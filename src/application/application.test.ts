@@ -24,6 +24,11 @@ test('an application is read from a sent form as it was typed', () => {
   })
 })
 
+test.each(['false', 'on', '', '1', 'TRUE'])('consent is what the checkbox sends, and not "%s"', (consent) => {
+  expect(applicationFrom(new URLSearchParams({ consent })).consent).toBe(false)
+  expect(applicationFrom([['consent', true]]).consent).toBe(false)
+})
+
 test('a form without its checkbox gives no consent, and what is no answer is left out', () => {
   const application = applicationFrom(new URLSearchParams('first_name=Ada&id=1&__proto__=x'))
   expect(application.consent).toBe(false)
@@ -33,7 +38,7 @@ test('a form without its checkbox gives no consent, and what is no answer is lef
 test('the webhook gets the eleven fields in camel case and consent as text', () => {
   const application = applicationFrom(
     new URLSearchParams(
-      'first_name=A&last_name=B&email=C&phone=D&linkedin=E&company=F&paid_solution=not&custom_solution=G&team_size=10%2B&reason=%C3%A9+%26&consent=on',
+      'first_name=A&last_name=B&email=C&phone=D&linkedin=E&company=F&paid_solution=not&custom_solution=G&team_size=10%2B&reason=%C3%A9+%26&consent=true',
     ),
   )
   expect(webhookBody(application).toString()).toBe(

@@ -69,7 +69,7 @@ export const columns = Object.keys(blank) as (keyof Application)[]
  * Reads a sent form.
  *
  * @param entries The form's entries, from `FormData` in the browser or `URLSearchParams` on the server.
- *   Consent is given when its entry is there; a missing answer is blank; of a repeated one the last counts.
+ *   Only what the form's checkbox sends is consent; a missing answer is blank; of a repeated one the last counts.
  *   Values are taken as they are: whether an option exists is for the database to say. Only the end of a
  *   line is always LF, as scripts see it, where a browser that posts a form by itself writes CRLF: the same
  *   form sent in both ways is one application.
@@ -80,7 +80,10 @@ export function applicationFrom(entries: Iterable<readonly [string, unknown]>): 
     const value = sent[column]
     return typeof value === 'string' ? value.replaceAll('\r\n', '\n') : ''
   }
-  const answers = columns.map((column) => [column, column === 'consent' ? 'consent' in sent : answer(column)])
+  const answers = columns.map((column) => [
+    column,
+    column === 'consent' ? sent[column] === 'true' : answer(column),
+  ])
   return Object.fromEntries(answers) as Application
 }
 

@@ -6,7 +6,13 @@ import type { StoredApplication } from '../server/webhook/outbox.ts'
 
 type Batches = AsyncIterable<StoredApplication[]>
 
+/** By it spreadsheets know that a table is UTF-8. */
+export const byteOrderMark = '\ufeff'
+
 const tableColumns = ['id', 'created_at', ...columns] as const
+
+/** The columns of the table for spreadsheets: beside a code stand its words. */
+const labels = { paid_solution: paidSolutions, team_size: teamSizes } as const
 
 /** A number of applications, in words. */
 export function countOf(count: number): string {
@@ -18,10 +24,18 @@ export async function* toCsv(batches: Batches): AsyncGenerator<string> {
   // Not quoting line ends is the library's default once the end of a record is given.
   const csv = (rows: unknown[][]) =>
     stringify(rows, { record_delimiter: 'windows', quote_record_delimiter: true })
-  yield csv([[...tableColumns]])
-  for await (const batch of batches) {
-    yield csv(batch.map((row) => tableColumns.map((column) => cell(row[column]))))
+  yield csv([tableColumns.flatMap((column) => (column in labels ? [column, `${column}_label`] : [column]))])
+  for await (const batch of batches)
+    yield csv(batch.map((row) => tableColumns.flatMap((column) => cells(row, column))))
+}
+
+function cells(row: StoredApplication, column: (typeof tableColumns)[number]) {
+  const value = cell(row[column])
+  if (column === 'paid_solution' || column === 'team_size') {
+    const words: Partial<Record<string, string>> = labels[column]
+    return [value, words[value] ?? '']
   }
+  return [value]
 }
 
 /** One JSON object a line, its keys the names of the columns. */
@@ -78,14 +92,25 @@ function cell(value: string | boolean | Date) {
   return defuse(value.replace(control, '\ufffd'))
 }
 
+/** Signs that make a cell a formula, also in their wide forms, and what may stand before them unseen. */
+const formula = /^[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]/
+const telephoneNumber = /^[+\-\d ()[\]]+$/
+
 /**
- * Spreadsheets take what begins like this for a formula, also behind blanks; an apostrophe makes it text.
- * Telephone numbers stay as they are.
+ * Spreadsheets take what begins with certain signs for a formula; an apostrophe makes it text. Where semicolons or
+ * tabs separate, a cell begins at each of those too, and a row at each end of a line, since the quote then stands
+ * in the middle of a cell. Telephone numbers stay as they are, and so do the lines of a list with dashes.
  *
  * @see https://owasp.org/www-community/attacks/CSV_Injection
  */
 function defuse(text: string) {
-  return /^\s*[=+\-@\t\r]/.test(text) && !/^[+\-\d ()[\]]+$/.test(text) ? `'${text}` : text
+  const parts = text.split(/([;\t\r\n])/)
+  const isList = (index: number) => /[\r\n]/.test(parts[index - 1] ?? '') && parts[index]?.startsWith('- ')
+  return parts
+    .map((part, index) =>
+      formula.test(part) && !telephoneNumber.test(part) && !isList(index) ? `'${part}` : part,
+    )
+    .join('')
 }
 
 /** Characters that a terminal would obey. RFC 4180 has none of them in a cell but the ends of lines. */
@@ -94,7 +119,8 @@ const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g
 /** Those that turn the direction of writing, with which an applicant could make a line read otherwise. */
 const direction = /[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-function printable(text: string) {
+/** Text without what a terminal would obey, its lines ended as the terminal's are. */
+export function printable(text: string): string {
   return text
     .replaceAll(/\r\n?/g, '\n')
     .replaceAll('\t', ' ')

@@ -1,28 +1,57 @@
+import { constants } from 'node:os'
+import { setTimeout as wait } from 'node:timers/promises'
 import postgres from 'postgres'
 
-import { openDatabase, type Database } from '../server/database/database.ts'
+import { openDatabase, type Database, type OpenOptions } from '../server/database/database.ts'
 import { toUpdate } from '../server/database/schema.ts'
 import { OperatorError } from '../settings/operator-error.ts'
 import { readSettings } from '../settings/server-settings.ts'
 
+/** Milliseconds that what was interrupted is given to tidy up. */
+const grace = 2_000
+
 /**
- * Opens the database that the settings name, as it is, for as long as `act` takes. An older schema than this
- * program's is used as far as it goes.
+ * Opens the database that the settings name for as long as `act` takes, and says on standard error which one that
+ * is. Ctrl-C and SIGTERM end it in order, so that a PostgreSQL which this started does not stay behind.
  *
+ * @param schema What becomes of the schema; `check` uses an older one than this program's as far as it goes.
  * @throws {OperatorError} where the database cannot be used, or its schema lacks what `act` needs.
  */
-export async function withDatabase(act: (database: Database) => Promise<void>): Promise<void> {
-  const database = await openDatabase(readSettings(), { schema: 'check' })
-  try {
-    await act(database)
-  } catch (error) {
-    // A table, a column or a function that is not there.
-    const lacking = error instanceof postgres.PostgresError && /^(42P01|42703|42883)$/.test(error.code)
-    if (!lacking || database.isUpToDate) throw error
-    throw new OperatorError(`The database is of an older version than this command needs: ${toUpdate}.`, {
-      cause: error,
-    })
-  } finally {
-    await database.close()
+export async function withDatabase(
+  act: (database: Database) => Promise<void>,
+  schema: OpenOptions['schema'] = 'check',
+): Promise<void> {
+  const signal = awaitSignal()
+  const database = await openDatabase(readSettings(), {
+    schema,
+    onEvent: (message) => console.error(message),
+  })
+  console.error(`Using ${database.description}.`)
+  const acting = act(database)
+  const [outcome] = await Promise.race([Promise.allSettled([acting]), signal])
+  if (typeof outcome === 'string') {
+    // What it waits for ends with the connections.
+    await database.close('at once')
+    await Promise.race([Promise.allSettled([acting]), wait(grace)])
+    console.error('Interrupted.')
+    process.exit(128 + constants.signals[outcome])
   }
+  await database.close()
+  if (outcome.status === 'rejected') throw lacking(outcome.reason, database) ?? outcome.reason
+}
+
+/** Resolves when the first signal comes; the second one ends the process, as it does by itself. */
+function awaitSignal() {
+  return new Promise<['SIGINT' | 'SIGTERM']>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve([signal]))
+  })
+}
+
+/** Where a table, a column or a function is not there, because the schema is older. */
+function lacking(error: unknown, { isUpToDate }: Database) {
+  const isMissing = error instanceof postgres.PostgresError && /^(42P01|42703|42883)$/.test(error.code)
+  if (!isMissing || isUpToDate) return undefined
+  return new OperatorError(`The database is of an older version than this command needs: ${toUpdate}.`, {
+    cause: error,
+  })
 }

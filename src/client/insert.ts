@@ -4,7 +4,7 @@ import { isAlreadyStored, table, type Application } from '../application/applica
 
 /** Where applications are stored. */
 export interface DataInterface {
-  /** The backend's address; null where it is the page's own origin. */
+  /** The backend's address; null where it lies beside the page. */
   url: string | null
   /** The public key, which every visitor may know. */
   anonKey: string
@@ -35,7 +35,8 @@ export async function insertApplication(
       new Error('No answer came within 20 seconds. Please check your connection and try again.'),
     )
   }, timeout)
-  const client = new PostgrestClient(`${(url ?? location.origin).replace(/\/$/, '')}/rest/v1`, {
+  const base = url ?? new URL('.', location.href).href
+  const client = new PostgrestClient(`${base.replace(/\/$/, '')}/rest/v1`, {
     // Supabase's older keys are JWTs, which its gateway wants as bearer too; its newer ones must not be.
     headers: isJwt(anonKey) ? { apikey: anonKey, authorization: `Bearer ${anonKey}` } : { apikey: anonKey },
     fetch: (input, init) => withRetry(() => fetcher(input, init), controller.signal),

@@ -1,29 +1,49 @@
 import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 
 import { createApp } from './http/app.ts'
-import { openDatabase } from './database/database.ts'
+import { openDatabase, type Database } from './database/database.ts'
 import { logDestination, logOptions } from './log.ts'
 import { OperatorError, runProgram } from '../settings/operator-error.ts'
 import { readSettings, type Settings } from '../settings/server-settings.ts'
 import { startDispatcher } from './webhook/dispatcher.ts'
 
+/** Milliseconds between two signals that are two: Ctrl-C reaches this process from the terminal and again from npm. */
+const twice = 500
+/** Milliseconds that requests under way are given when the server stops. */
+const requestGrace = 15_000
+
 /** Runs the server until it is asked to stop. */
 async function main() {
   const settings = readSettings()
-  const starting = start(settings)
+  let server: { stop: () => Promise<void> } | undefined
   let stopping: Promise<void> | undefined
-  // A signal can come while the start is under way, and more than once: Ctrl-C reaches this process from the
-  // terminal and again from npm.
+  let firstSignal: number | undefined
   const stop = () => {
-    stopping ??= starting.then(
-      (server) => server.stop(),
-      () => {},
-    )
+    if (server !== undefined) {
+      stopping ??= end(server)
+      return
+    }
+    const isSecond = firstSignal !== undefined && performance.now() - firstSignal > twice
+    firstSignal ??= performance.now()
+    // A start on the embedded database is finished first, so that it can be stopped in order.
+    if (settings.databaseUrl !== undefined || isSecond) {
+      console.error('Stopped before it was ready.')
+      process.exit(isSecond ? 1 : 0)
+    }
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-  await starting
+  server = await start(settings)
+  if (firstSignal !== undefined) await end(server)
+}
+
+/** Stops the server, and with it the process: what does not answer any more must not keep it. */
+async function end(server: { stop: () => Promise<void> }) {
+  await runProgram(() => server.stop())
+  logDestination.flushSync()
+  process.exit()
 }
 
 async function start(settings: Settings) {
@@ -34,33 +54,50 @@ async function start(settings: Settings) {
     holder: `the server on ${host}:${port}, process ${process.pid}`,
     onEvent: (message) => log.warn(message),
   })
-  const dispatcher =
-    webhookUrl === undefined
-      ? undefined
-      : startDispatcher({ sql: database.owner, receiver: { url: webhookUrl, secret: webhookSecret }, log })
-  const app = await createApp({ settings, database, onStored: () => dispatcher?.wake(), log })
+  const closing: (() => Promise<unknown>)[] = [() => database.close()]
   const stop = async () => {
-    await app.close()
-    await dispatcher?.stop()
-    await database.close()
+    database.announceClose()
+    for (const close of closing.toReversed()) await close()
   }
   try {
+    const dispatcher =
+      webhookUrl === undefined
+        ? undefined
+        : startDispatcher({
+            run: database.asOwner,
+            receiver: { url: webhookUrl, secret: webhookSecret },
+            log,
+          })
+    if (dispatcher) closing.push(() => dispatcher.stop())
+    const onStored = () => dispatcher?.wake()
+    const app = await createApp({ settings, database, delivers: dispatcher !== undefined, onStored, log })
+    closing.push(() => closeApp(app))
     await app.listen({ host, port })
+    tellWhere(app, database, settings)
   } catch (error) {
     await stop()
     throw listenFailure(error, settings)
   }
+  return { stop }
+}
 
-  const { port: listening } = app.server.address() as AddressInfo
+/** Lets requests under way end, and ends those that do not. */
+async function closeApp(app: FastifyInstance) {
+  const late = setTimeout(() => app.server.closeAllConnections(), requestGrace)
+  await app.close()
+  clearTimeout(late)
+}
+
+function tellWhere(app: FastifyInstance, { description }: Database, { host, webhookUrl }: Settings) {
+  const { port } = app.server.address() as AddressInfo
   const shownHost = host.includes(':') ? `[${host}]` : host
-  console.log(`The applications are in ${database.description}.`)
+  console.log(`The applications are in ${description}.`)
   console.log(
     webhookUrl === undefined
       ? 'No webhook is set (WEBHOOK_URL).'
       : `The webhook is at ${new URL(webhookUrl).origin}.`,
   )
-  console.log(`Unplugged. is ready at http://${shownHost}:${listening}/`)
-  return { stop }
+  console.log(`Unplugged. is ready at http://${shownHost}:${port}/`)
 }
 
 function listenFailure(error: unknown, { host, port }: Settings) {

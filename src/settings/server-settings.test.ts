@@ -1,21 +1,52 @@
+import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { readSettings } from './server-settings.ts'
 
-test('without any variable the settings are the defaults of the README', () => {
-  expect(readSettings({ PORT: '' })).toEqual({
-    port: 3000,
-    host: '127.0.0.1',
-    dataDir: resolve('data'),
-    databaseUrl: undefined,
-    anonKey: 'public-anon-key',
-    webhookUrl: undefined,
-    webhookSecret: undefined,
-    rateLimitPerMinute: 30,
-    trustProxy: false,
-    siteUrl: undefined,
-  })
+/** The second column of README's table, by the names of the first. */
+async function defaultsOfReadme() {
+  const rows = [
+    ...(await readFile('README.md', 'utf8')).matchAll(/^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) \| (.*?) \|/gm),
+  ]
+  return Object.fromEntries(
+    rows.flatMap(([, names = '', defaults = '']) => {
+      const values = defaults.split(', ')
+      return names.split(', ').map((name, index) => {
+        const value = (values[index] ?? defaults).replaceAll('`', '')
+        return [name.replaceAll('`', ''), value]
+      })
+    }),
+  ) as Record<string, string>
+}
+
+test('without any variable the settings are the defaults of the README', async () => {
+  const readme = await defaultsOfReadme()
+  const settings = readSettings({ PORT: '' })
+  const told = (value: string | number | string[] | false | undefined) =>
+    value === undefined ? 'none' : value === false ? 'off' : String(value)
+  const named = {
+    PORT: settings.port,
+    HOST: settings.host,
+    DATABASE_URL: settings.databaseUrl,
+    DATABASE_POOLER: settings.databasePooler,
+    ANON_KEY: settings.anonKey,
+    WEBHOOK_URL: settings.webhookUrl,
+    WEBHOOK_SECRET: settings.webhookSecret,
+    RATE_LIMIT_PER_MINUTE: settings.rateLimitPerMinute,
+    TRUST_PROXY: settings.trustProxy,
+    SITE_URL: settings.siteUrl,
+  }
+  for (const [name, value] of Object.entries(named))
+    expect(`${name} ${told(value)}`).toBe(`${name} ${readme[name]}`)
+  expect(settings.dataDir).toBe(resolve(readme['DATA_DIR'] ?? ''))
+})
+
+test('the public address may have its old name too', () => {
+  expect(readSettings({ VITE_SITE_URL: 'https://old.example' }).siteUrl).toBe('https://old.example')
+  expect(
+    readSettings({ SITE_URL: 'https://new.example', VITE_SITE_URL: 'https://old.example' }).siteUrl,
+  ).toBe('https://new.example')
 })
 
 test.each([
@@ -28,7 +59,14 @@ test.each([
   ['RATE_LIMIT_PER_MINUTE', '-1', 'whole number'],
   ['TRUST_PROXY', 'nginx', 'ranges'],
   ['TRUST_PROXY', '10.0.0.0/33', 'ranges'],
+  ['SITE_URL', 'unplugged.example', 'https://'],
   ['VITE_SITE_URL', 'unplugged.example', 'https://'],
+  ['WEBHOOK_URL', 'http://example.com:25/hook', 'names port 25'],
+  ['WEBHOOK_URL', 'http://u:100%@example.com/', '%25'],
+  ['DATABASE_URL', 'postgres://u:p#ss@h/d', 'percent-encoded'],
+  ['DATABASE_URL', 'postgres://u:p/ss@h/d', 'percent-encoded'],
+  ['DATABASE_URL', 'postgres://u:100%@h/d', 'percent-encoded'],
+  ['DATABASE_URL', 'postgres://u@a:1,b:2/d', 'several hosts'],
   ['DATABASE_POOLER', 'session', '"transaction"'],
 ])('%s set to %s is refused by a sentence that says what it should be', (name, value, expected) => {
   const read = () => readSettings({ [name]: value })
@@ -39,6 +77,8 @@ test.each([
 test('secrets are not repeated in what is said about them', () => {
   expect(() => readSettings({ DATABASE_URL: 'http://u:hunter2@h/d' })).toThrow(/^(?!.*hunter2)/)
   expect(() => readSettings({ WEBHOOK_SECRET: 'hunter2' })).toThrow(/^(?!.*hunter2)/)
+  expect(() => readSettings({ DATABASE_URL: 'postgres://u:hunter2#@h/d' })).toThrow(/^(?!.*hunter2)/)
+  expect(() => readSettings({ WEBHOOK_URL: 'ftp://u:hunter2@h/d' })).toThrow(/^(?!.*hunter2)/)
 })
 
 test.each([

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 
+import { blockedPorts } from './blocked-ports.ts'
 import { OperatorError } from './operator-error.ts'
 import {
   databaseProtocols,
@@ -46,7 +47,7 @@ export function readSettings(environment: Environment = process.env): Settings {
     databaseUrl: databaseUrl(environment),
     databasePooler: pooler(environment['DATABASE_POOLER'] || undefined),
     anonKey: readKey(environment, 'ANON_KEY'),
-    webhookUrl: readAddress(environment, 'WEBHOOK_URL', webProtocols),
+    webhookUrl: webhookUrl(environment),
     webhookSecret: webhookSecret(environment['WEBHOOK_SECRET'] || undefined),
     rateLimitPerMinute: readNumber(environment, 'RATE_LIMIT_PER_MINUTE', 30, 1_000_000),
     trustProxy: trustProxy(environment['TRUST_PROXY'] || undefined),
@@ -56,13 +57,49 @@ export function readSettings(environment: Environment = process.env): Settings {
   }
 }
 
+const hidden = '(not shown: it may hold a password)'
+
 function databaseUrl(environment: Environment) {
-  if (/^[a-z]+:\/\/([^/?#]*@)?[^/?#@]*,/i.test(environment['DATABASE_URL'] ?? '')) {
-    throw new OperatorError(
-      'DATABASE_URL (not shown: it may hold a password) names several hosts but should name one: the one that takes writes, or the address of a proxy that finds it.',
-    )
+  const given = environment['DATABASE_URL'] ?? ''
+  if (/^postgres(ql)?:\/\//i.test(given)) {
+    if (/^[a-z]+:\/\/([^/?#]*@)?[^/?#@]*,/i.test(given)) {
+      throw new OperatorError(
+        `DATABASE_URL ${hidden} names several hosts but should name one: the one that takes writes, or the address of a proxy that finds it.`,
+      )
+    }
+    if (!isEncoded(given)) {
+      throw new OperatorError(
+        `DATABASE_URL ${hidden} cannot be read: signs such as # / ? @ % in its user and password should be percent-encoded, so that # is %23.`,
+      )
+    }
   }
   return readAddress(environment, 'DATABASE_URL', databaseProtocols)
+}
+
+/** Whether an address is one, and what stands in it percent-encoded can be decoded. */
+function isEncoded(address: string) {
+  if (!URL.canParse(address) || address.includes('#')) return false
+  try {
+    decodeURIComponent(address)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function webhookUrl(environment: Environment) {
+  const given = readAddress(environment, 'WEBHOOK_URL', webProtocols)
+  if (given === undefined) return undefined
+  const { port, username, password } = new URL(given)
+  if (!isEncoded(`http://${username}:${password}@host`)) {
+    throw new OperatorError(
+      `WEBHOOK_URL ${hidden} cannot be read: the sign % in its user and password should be written %25.`,
+    )
+  }
+  if (!blockedPorts.has(Number(port || 443))) return given
+  throw new OperatorError(
+    `WEBHOOK_URL ${hidden} names port ${port}, which belongs to another service than the web and cannot be called: use another.`,
+  )
 }
 
 function pooler(given: string | undefined) {

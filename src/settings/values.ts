@@ -28,9 +28,10 @@ export function readAddress(environment: Environment, name: string, protocols: r
   const given = environment[name]
   if (!given) return undefined
   if (URL.canParse(given) && protocols.includes(new URL(given).protocol)) return given
-  const shown = protocols === databaseProtocols ? '(not shown: it may hold a password)' : `"${given}"`
   const expected = protocols.map((protocol) => `${protocol}//`).join(' or ')
-  throw new OperatorError(`${name} is ${shown} but should be an address that begins with ${expected}.`)
+  throw new OperatorError(
+    `${name} (not shown: it may hold a password) should be an address that begins with ${expected}.`,
+  )
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Sql } from 'postgres'
 
 import { applicationsWithDeliveries, type StoredApplication } from '../../server/webhook/outbox.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
-import { toCsv, toJsonLines, toText } from '../formats.ts'
+import { byteOrderMark, countOf, printable, toCsv, toJsonLines, toText } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
 
@@ -15,7 +15,8 @@ const usage = `Usage: npm run -s applications -- [option]
   (none)           lists the applications, the newest first
   --json           one JSON object a line
   --csv            a table for a spreadsheet
-  --delete <id>    erases one application for good, and its delivery with it
+  --no-bom         the table without the mark by which spreadsheets know that it is UTF-8
+  --delete <id>    erases one application for good, and its delivery with it; may be given more than once
   --yes            erases without asking`
 
 export async function run(): Promise<void> {
@@ -23,27 +24,37 @@ export async function run(): Promise<void> {
     {
       json: { type: 'boolean', default: false },
       csv: { type: 'boolean', default: false },
-      delete: { type: 'string' },
+      'no-bom': { type: 'boolean', default: false },
+      delete: { type: 'string', multiple: true },
       yes: { type: 'boolean', default: false },
     },
     usage,
   )
   if (options === undefined) return
-  if (options.json && options.csv) throw new OperatorError('--json and --csv are two formats: choose one.')
-  await withDatabase(({ owner }) =>
-    options.delete === undefined ? list(owner, options) : erase(owner, options.delete, options.yes),
-  )
+  const { json, csv, 'no-bom': noMark, delete: ids, yes } = options
+  if (json && csv) throw new OperatorError('--json and --csv are two formats: choose one.')
+  const format = csv ? toCsv : json ? toJsonLines : toText
+  await withDatabase(async ({ owner }) => {
+    if (ids !== undefined) return erase(owner, [...new Set(ids)], yes)
+    if (csv && !noMark) process.stdout.write(byteOrderMark)
+    await list(owner, format)
+  })
 }
 
 /** Writes every application to standard output as they come from the database, a few at a time. */
-async function list(sql: Sql, { json, csv }: { json: boolean; csv: boolean }) {
+async function list(sql: Sql, format: typeof toCsv) {
   const rows = applicationsWithDeliveries(sql, 500)
-  const format = csv ? toCsv : json ? toJsonLines : toText
   try {
     await pipeline(Readable.from(format(withProgress(rows))), process.stdout, { end: false })
   } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
     // Whoever reads has read enough, as `head` does.
-    if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) throw error
+    if (code === 'EPIPE') return
+    if (code !== 'ENOSPC' && code !== 'EIO' && code !== 'EFBIG') throw error
+    throw new OperatorError(
+      `Not everything could be written (${code}): make room where the output goes, and begin again.`,
+      { cause: error },
+    )
   }
 }
 
@@ -60,16 +71,22 @@ async function* withProgress(batches: AsyncIterable<StoredApplication[]>) {
   stderr.write('\n')
 }
 
-async function erase(sql: Sql, id: string, yes: boolean) {
-  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) {
-    throw new OperatorError(`"${id}" is not the id of an application: the list shows them.`)
+async function erase(sql: Sql, ids: string[], yes: boolean) {
+  const wrong = ids.find((id) => !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id))
+  if (wrong !== undefined) {
+    throw new OperatorError(`"${wrong}" is not the id of an application: the list shows them.`)
   }
-  if (!yes && !(await confirm(`Erase application ${id} for good?`))) {
-    throw new OperatorError('Nothing was erased.')
-  }
-  const { count } = await sql`delete from public.retreat_applications where id = ${id}`
-  if (count === 0) throw new OperatorError(`There is no application ${id}.`)
-  console.log(`Erased application ${id}.`)
+  const found = await sql<{ id: string; name: string; email: string }[]>`
+    select id, first_name || ' ' || last_name as name, email
+    from public.retreat_applications where id in ${sql(ids)}`
+  const missing = ids.find((id) => !found.some((row) => row.id === id.toLowerCase()))
+  if (missing !== undefined)
+    throw new OperatorError(`There is no application ${missing}: nothing was erased.`)
+  const names = found.map(({ name, email }) => printable(`${name} <${email}>`).replaceAll('\n', ' '))
+  const question = `Erase ${names.length === 1 ? 'the application' : 'the applications'} of ${names.join(', ')} for good?`
+  if (!yes && !(await confirm(question))) throw new OperatorError('Nothing was erased.')
+  const { count } = await sql`delete from public.retreat_applications where id in ${sql(ids)}`
+  console.log(`Erased ${countOf(count)}.`)
 }
 
 /** Asks; the end of the input and Ctrl-C are a no. */

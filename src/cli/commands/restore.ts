@@ -1,11 +1,10 @@
 import { resolve } from 'node:path'
 
 import { restore } from '../../server/database/backup.ts'
-import { openDatabase } from '../../server/database/database.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
-import { readSettings } from '../../settings/server-settings.ts'
 import { countOf } from '../formats.ts'
 import { readOptions } from '../options.ts'
+import { withDatabase } from '../with-database.ts'
 
 const usage = `Usage: npm run restore -- --from <folder>
 
@@ -15,12 +14,9 @@ const usage = `Usage: npm run restore -- --from <folder>
 export async function run(): Promise<void> {
   const options = readOptions({ from: { type: 'string' } }, usage)
   if (options === undefined) return
-  if (!options.from) throw new OperatorError(usage)
-  const database = await openDatabase(readSettings(), { schema: 'migrate' })
-  try {
-    const count = await restore(database.owner, resolve(options.from))
-    console.log(`Restored ${countOf(count)} to ${database.description}.`)
-  } finally {
-    await database.close()
-  }
+  const { from } = options
+  if (!from) throw new OperatorError(usage)
+  await withDatabase(async ({ owner, description }) => {
+    console.log(`Restored ${countOf(await restore(owner, resolve(from)))} to ${description}.`)
+  }, 'migrate')
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
+import { table } from '../../application/application.ts'
 import { checks } from '../../contract/checks.ts'
 import type { Check } from '../../contract/check.ts'
 import { targetAt, type Target } from '../../contract/target.ts'
@@ -28,6 +29,7 @@ export async function run(): Promise<void> {
   await reach(url)
 
   const target = await targetAt({ url, anonKey }, fetchWithRetry)
+  await checkKey(target)
   let failed = 0
   for (const check of checks) if (!(await passes(check, target))) failed += 1
   tellWhatIsLeft(target, failed)
@@ -72,6 +74,13 @@ async function reach(url: string) {
   } catch (cause) {
     throw new OperatorError(`--url is "${url}", where nothing answers (${reason(cause)}).`, { cause })
   }
+}
+
+/** Where the key is refused, so would be everything else. Whoever shows the right one may not read, which is said by its code. */
+async function checkKey({ request }: Target) {
+  const { status, error } = await request({ method: 'GET', path: `${table}?limit=0`, body: null })
+  if (status !== 401 || error?.code === '42501') return
+  throw new OperatorError('--key (not shown) is not the public key of this backend, which refuses it.')
 }
 
 /** What the network says is in the cause of what `fetch` says. */

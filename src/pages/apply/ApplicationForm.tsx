@@ -33,11 +33,14 @@ export function ApplicationForm({ backend, takesNativePosts, outcome }: ApplyDat
   }
 
   const takeOver = () => {
+    window.isHydrated = true
     // Where hydration had to build the form anew, what was typed comes back.
     if (form.current && outcome?.status !== 'success') restoreDraft(form.current)
     if (!window.heldSend) return
     window.heldSend.claim()
-    void send()
+    // Where the form was built anew, consent has to be given anew.
+    if (form.current?.reportValidity()) void send()
+    else dispatch({ type: 'refused' })
   }
   // Once: the script arrives once.
   // oxlint-disable-next-line react-hooks/exhaustive-deps
@@ -54,7 +57,7 @@ export function ApplicationForm({ backend, takesNativePosts, outcome }: ApplyDat
       className="card"
       aria-labelledby="title"
       method="post"
-      action={takesNativePosts ? '/' : undefined}
+      action={takesNativePosts ? './' : undefined}
       onSubmit={handleSubmit}
     >
       {takesNativePosts || (

@@ -18,5 +18,7 @@ declare global {
   interface Window {
     /** A send from before the page's script was there, for the script to carry out. */
     heldSend?: { claim: () => void } | undefined
+    /** Whether the page's script has taken the form over. */
+    isHydrated?: boolean
   }
 }

@@ -94,9 +94,9 @@ document.addEventListener('keydown', (event) => {
   if (event.target.form) keepDraft(event.target.form)
 })
 
-// Back from where the form was posted to: the browser may show the page as it was left.
+// Back from where the form was posted to: the browser may show the page as it was left. React's button is React's.
 window.addEventListener('pageshow', ({ persisted }) => {
-  if (persisted && !window.heldSend) showSending(false)
+  if (persisted && !window.heldSend && !window.isHydrated) showSending(false)
 })
 
 if (outcome?.status === 'success') forgetDraft()

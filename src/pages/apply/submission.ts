@@ -8,7 +8,7 @@ export interface Submission {
   accepted: number
 }
 
-export type SubmissionEvent = { type: 'sent' } | { type: 'accepted' } | { type: 'failed'; error: unknown }
+export type SubmissionEvent = { type: 'sent' | 'refused' | 'accepted' } | { type: 'failed'; error: unknown }
 
 export const idle: Submission = { status: 'idle', sending: false, message: '', accepted: 0 }
 
@@ -19,6 +19,8 @@ export function nextSubmission(submission: Submission, event: SubmissionEvent): 
   switch (event.type) {
     case 'sent':
       return { ...submission, status: 'idle', sending: true, message: '' }
+    case 'refused':
+      return { ...submission, sending: false }
     case 'accepted':
       return { ...submission, status: 'success', sending: false, accepted: submission.accepted + 1 }
     case 'failed':

@@ -1,19 +1,31 @@
-import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, rename, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, mkdtemp, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
 
 import { table } from '../../application/application.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
+import { schemaVersion } from './schema.ts'
 
 /** What is kept, in the order in which it can be put back. */
 const applications = `public.${table}`
 const tables = [applications, 'private.webhook_outbox']
 
-const fileOf = (folder: string, name: string) => join(folder, `${name}.jsonl`)
+/** What a backup says of itself. It is written last, so that a backup without it was cut off. */
+interface Manifest {
+  format: 1
+  createdAt: string
+  /** The newest migration of the database that it was made of. */
+  schema: string
+  /** By the name of each file. */
+  files: Record<string, { rows: number; sha256: string }>
+}
 
-/** Rows that are put back in one statement: enough to be quick, few enough to be small. */
+const manifestName = 'manifest.json'
+const fileOf = (name: string) => `${name}.jsonl`
+
+/** Rows that are read, and put back, in one go: enough to be quick, few enough to be small. */
 const batchSize = 500
 
 /**
@@ -29,32 +41,54 @@ export async function backUp(sql: Sql, folder: string): Promise<number> {
   if (await stat(folder).catch(() => undefined)) {
     throw new OperatorError(`The folder "${folder}" is there already: name a new one for each backup.`)
   }
-  const partial = `${folder}.partial`
+  let partial: string | undefined
   try {
-    await rm(partial, { recursive: true, force: true })
-    // Applicants' answers are nobody else's business.
-    await mkdir(partial, { recursive: true, mode: 0o700 })
-    const count = await sql.begin('isolation level repeatable read read only', async (transaction) => {
-      for (const name of tables) {
-        // CSV with signs that JSON never holds, so that each line is the JSON itself.
-        const rows = await transaction
-          .unsafe(`copy (select row_to_json(rows) from ${name} as rows) to stdout
-            (format csv, delimiter e'\\x01', quote e'\\x02')`)
-          .readable()
-        await pipeline(rows, createWriteStream(fileOf(partial, name), { flush: true, mode: 0o600 }))
-        // The driver leaves its socket paused where the last rows filled the stream; this wakes it.
-        // oxlint-disable-next-line no-underscore-dangle
-        rows._read(0)
-      }
-      return countApplications(transaction)
-    })
+    await mkdir(dirname(folder), { recursive: true })
+    // Nobody can have made it before, to read what is written into it: applicants' answers are nobody else's business.
+    partial = await mkdtemp(`${folder}.`)
+    const manifest = await writeTables(sql, partial)
+    await writeDurably(join(partial, manifestName), `${JSON.stringify(manifest, null, 2)}\n`)
     await rename(partial, folder)
-    return count
+    return manifest.files[fileOf(applications)]?.rows ?? 0
   } catch (error) {
     // Where it cannot be removed either, the first error says more.
-    await rm(partial, { recursive: true, force: true }).catch(() => {})
+    if (partial !== undefined) await rm(partial, { recursive: true, force: true }).catch(() => {})
     throw unusable(error, folder)
   }
+}
+
+function writeTables(sql: Sql, folder: string): Promise<Manifest> {
+  return sql.begin('isolation level repeatable read read only', async (transaction) => {
+    const files: Manifest['files'] = {}
+    for (const name of tables) files[fileOf(name)] = await writeTable(transaction, name, folder)
+    return { format: 1, createdAt: new Date().toISOString(), schema: await schemaVersion(transaction), files }
+  })
+}
+
+/** By a cursor: the driver never returns from a COPY whose reader fails. */
+async function writeTable(transaction: TransactionSql, name: string, folder: string) {
+  const file = await open(join(folder, fileOf(name)), 'wx', 0o600)
+  const hash = createHash('sha256')
+  let rows = 0
+  try {
+    const batches = transaction.unsafe<{ line: string }[]>(
+      `select row_to_json(rows)::text as line from ${name} as rows`,
+    )
+    for await (const batch of batches.cursor(batchSize)) {
+      const text = batch.map(({ line }) => `${line}\n`).join('')
+      hash.update(text)
+      rows += batch.length
+      await file.writeFile(text)
+    }
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  return { rows, sha256: hash.digest('hex') }
+}
+
+async function writeDurably(path: string, text: string) {
+  await writeFile(path, text, { flag: 'wx', mode: 0o600, flush: true })
 }
 
 /**
@@ -62,12 +96,13 @@ export async function backUp(sql: Sql, folder: string): Promise<number> {
  * delivered is not delivered again.
  *
  * @param sql Connections of the schema's owner, the schema up to date.
- * @param folder What `backUp` wrote.
+ * @param folder What `backUp` wrote. It is checked as a whole before anything is put back.
  * @returns How many applications it held.
  * @throws {OperatorError} where the database is not empty or the folder is not a whole backup.
  */
 export async function restore(sql: Sql, folder: string): Promise<number> {
   try {
+    await checkBackup(folder, await schemaVersion(sql))
     return await sql.begin(async (transaction) => {
       await transaction.unsafe(`lock table ${applications} in share row exclusive mode`)
       if ((await countApplications(transaction)) > 0) {
@@ -78,13 +113,44 @@ export async function restore(sql: Sql, folder: string): Promise<number> {
       // The backup brings the deliveries itself; new ones would be made twice.
       await transaction.unsafe(`alter table ${applications} disable trigger user`)
       // By INSERT: the driver never returns from a COPY that the database refuses at its end.
-      for (const name of tables) await insertLines(transaction, name, fileOf(folder, name))
+      for (const name of tables) await insertLines(transaction, name, join(folder, fileOf(name)))
       await transaction.unsafe(`alter table ${applications} enable trigger user`)
       return countApplications(transaction)
     })
   } catch (error) {
     throw unusable(error, folder)
   }
+}
+
+/** @throws {OperatorError} unless each file is as the manifest says. */
+async function checkBackup(folder: string, schema: string) {
+  const manifest = await readManifest(folder)
+  if (manifest.schema > schema) {
+    throw new OperatorError(
+      `The backup in "${folder}" was made by a newer version of this program: restore it with that version, or a later one.`,
+    )
+  }
+  for (const name of tables.map(fileOf)) {
+    const hash = createHash('sha256')
+    for await (const chunk of createReadStream(join(folder, name))) hash.update(chunk as Buffer)
+    if (hash.digest('hex') === manifest.files[name]?.sha256) continue
+    throw new OperatorError(
+      `The folder "${folder}" is not a whole backup: ${name} is not what was written there.`,
+    )
+  }
+}
+
+async function readManifest(folder: string) {
+  const text = await readFile(join(folder, manifestName), 'utf8').catch(async (cause: unknown) => {
+    await stat(folder)
+    throw new OperatorError(
+      `The folder "${folder}" is not a whole backup: it has no ${manifestName}, which is written last.`,
+      { cause },
+    )
+  })
+  const manifest = JSON.parse(text) as Manifest
+  if (manifest.format === 1) return manifest
+  throw new OperatorError(`The folder "${folder}" is a backup of a format that this version does not read.`)
 }
 
 async function insertLines(transaction: TransactionSql, name: string, file: string) {
@@ -127,6 +193,7 @@ async function countApplications(transaction: TransactionSql) {
 }
 
 function unusable(error: unknown, folder: string) {
+  if (error instanceof OperatorError) return error
   const ofFile = error instanceof Error && 'code' in error && /^E[A-Z]+$/.test(String(error.code))
   if (ofFile) {
     return new OperatorError(`The folder "${folder}" cannot be used (${error.message}).`, { cause: error })

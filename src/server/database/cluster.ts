@@ -1,9 +1,20 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chown, mkdir, readFile, readlink, realpath, rename, rm } from 'node:fs/promises'
+import {
+  chown,
+  copyFile,
+  mkdir,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  stat,
+  truncate,
+} from 'node:fs/promises'
 import { connect } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
@@ -83,7 +94,7 @@ async function accepts(socket: string) {
 
 async function createDirectory(dataDir: string) {
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    await makeDirectory(dataDir)
     const account = process.getuid?.() === 0 ? (await unprivileged()).account : undefined
     if (account) await chown(dataDir, account.uid, account.gid)
   } catch (cause) {
@@ -92,6 +103,15 @@ async function createDirectory(dataDir: string) {
       { cause },
     )
   }
+}
+
+/** Not by `recursive`, with which Node.js never returns below /proc. */
+async function makeDirectory(path: string) {
+  if (existsSync(path)) return
+  if (dirname(path) !== path) await makeDirectory(dirname(path))
+  await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
+    if (codeOf(error) !== 'EEXIST') throw error
+  })
 }
 
 /** Creates the database aside and moves it into place, so that a start cut off half-way leaves nothing broken. */
@@ -129,7 +149,11 @@ async function removeStalePid(dataDir: string) {
   const content = await readFile(file, 'utf8').catch(() => '')
   const pid = Number.parseInt(content, 10)
   if (!(pid > 0) || !isAlive(pid) || (await isPostgresOn(pid, pgdata))) return
-  await rm(file)
+  // Another start may have removed it and written its own since: what is taken away is looked at again.
+  const aside = `${file}.${randomUUID()}`
+  await rename(file, aside).catch(() => {})
+  const isTheSame = (await readFile(aside, 'utf8').catch(() => content)) === content
+  await (isTheSame ? rm(aside, { force: true }) : rename(aside, file))
 }
 
 function isAlive(pid: number) {
@@ -170,6 +194,7 @@ async function start(dataDir: string, socket: string) {
     ['log_checkpoints', 'off'],
   ].map(([name, value]) => `-c ${name}=${shellQuoted(String(value))}`)
 
+  await trimLog(dataDir)
   const deadline = Date.now() + startTimeout
   for (;;) {
     const logged = (await readLog(dataDir)).length
@@ -188,6 +213,18 @@ async function start(dataDir: string, socket: string) {
 
 /** What PostgreSQL says where another of its servers is just starting or going down on the same directory. */
 const busy = /FATAL: .*(lock file .* already exists|pre-existing shared memory block)/
+
+/** Bytes of PostgreSQL's log that are kept, twice: it says little, but for years. */
+const longestLog = 5 * 1024 * 1024
+
+/** Keeps PostgreSQL's log from growing without end; it writes at the file's end, wherever that is. */
+export async function trimLog(dataDir: string): Promise<void> {
+  const file = join(dataDir, 'postgres.log')
+  const { size } = await stat(file).catch(() => ({ size: 0 }))
+  if (size <= longestLog) return
+  await copyFile(file, `${file}.1`)
+  await truncate(file)
+}
 
 async function readLog(dataDir: string) {
   return readFile(join(dataDir, 'postgres.log'), 'utf8').catch(() => '')

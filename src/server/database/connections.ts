@@ -1,4 +1,7 @@
-import postgres, { type Row, type RowList, type Sql } from 'postgres'
+import { connect as connectSocket, type Socket } from 'node:net'
+import postgres, { type Row, type RowList, type Sql, type TransactionSql } from 'postgres'
+
+import { createLanes, type Run } from './lanes.ts'
 
 /**
  * Who calls the database through the data interface: a visitor, or somebody who signed in, with what their
@@ -10,11 +13,14 @@ export const visitor: Caller = { role: 'anon' }
 
 /** The two kinds of connections to one database. */
 export interface Connections {
-  /** Of the schema's owner, who may read everything. */
+  /** Of the schema's owner, who may read everything: for what takes as long as it takes. */
   owner: Sql
+  /** The same, for a server that has to go on: what the database does not answer in time fails. */
+  asOwner: Run
   /** Connections that may do what the caller may, and nothing else. */
   as: (caller: Caller) => CallerConnection
-  end: () => Promise<void>
+  /** Gives what is under way a few seconds, or none. */
+  end: (how?: 'at once') => Promise<void>
 }
 
 export interface CallerConnection {
@@ -30,8 +36,10 @@ export interface CallerConnection {
 
 export type Options = postgres.Options<Record<string, never>>
 
-/** Milliseconds after which a caller's statement is given up. */
+/** Milliseconds after which the database gives up a caller's statement. */
 const statementTimeout = 10_000
+/** Milliseconds after which it counts as frozen, since it should have done that by then. */
+const deadline = 12_000
 
 const common: Options = {
   // A visitor waits for the answer: better a clear "not now" soon than silence.
@@ -79,47 +87,74 @@ export function connectToAddress(address: Options, pooler: 'transaction' | undef
 function connections(connect: (options: Options) => Sql, pooler: 'transaction' | undefined): Connections {
   // Such a pooler takes no role with a connection, and forgets what was prepared on it.
   const pooled: Options = pooler === undefined ? {} : { prepare: false }
-  const owner = connect({ ...pooled, max: 4, connection: { application_name: 'unplugged' } })
-  const organisers = connect({ ...pooled, max: 4, connection: { application_name: 'unplugged organisers' } })
-  const visitors = connect({
+  const lanesOf = (name: string, count: number, parameters: Options['connection'] = {}) => {
+    const connection = { application_name: name, ...parameters }
+    const open = (onSocket: (socket: Socket) => void) =>
+      connect({ ...pooled, max: 1, connection, ...bySockets(onSocket) })
+    return createLanes(open, count, deadline)
+  }
+  const owner = connect({
     ...pooled,
-    max: 10,
-    connection: {
-      application_name: 'unplugged visitors',
-      // The role is part of the connection: setting it in each transaction would halve the rate of inserts.
-      ...(pooler === undefined ? { role: visitor.role, statement_timeout: statementTimeout } : {}),
-    },
+    max: 4,
+    idle_timeout: 20,
+    connection: { application_name: 'unplugged' },
   })
+  const owners = lanesOf('unplugged', 4)
+  const organisers = lanesOf('unplugged organisers', 4)
+  const visitors = lanesOf(
+    'unplugged visitors',
+    10,
+    // The role is part of the connection: setting it in each transaction would halve the rate of inserts.
+    pooler === undefined ? { role: visitor.role, statement_timeout: statementTimeout } : {},
+  )
   const asVisitor: CallerConnection =
     pooler === undefined
-      ? { execute: (...statement) => visitors.unsafe(...statement) }
-      : asRole(visitors, visitor)
+      ? { execute: (...statement) => visitors.run((sql) => sql.unsafe(...statement)) }
+      : asRole(visitors.run, visitor)
   return {
     owner,
-    as: (caller) => (caller.role === 'anon' ? asVisitor : asRole(organisers, caller)),
-    async end() {
-      await Promise.all([owner, organisers, visitors].map((sql) => sql.end({ timeout: 5 })))
+    asOwner: owners.run,
+    as: (caller) => (caller.role === 'anon' ? asVisitor : asRole(organisers.run, caller)),
+    async end(how) {
+      const timeout = how === 'at once' ? 0 : 5
+      const lanes = [owners, organisers, visitors].map((each) => each.end(timeout))
+      await Promise.all([owner.end({ timeout }), ...lanes])
     },
   }
 }
 
+/** Lets the driver open its sockets by way of us: an option of the driver's that its types leave out. */
+function bySockets(onSocket: (socket: Socket) => void): Options {
+  const open = ({ host: [host = ''], port: [port = 0], path }: postgres.ParsedOptions) => {
+    const socket = path ? connectSocket(path) : connectSocket(port, host)
+    onSocket(socket)
+    // By this the driver asks for the certificate of that name.
+    return Object.assign(socket, { host })
+  }
+  return { socket: open } as Options
+}
+
 /** Each statement in a transaction of its own, which takes the caller's role and claims at its beginning. */
-function asRole(sql: Sql, caller: Caller): CallerConnection {
+function asRole(run: Run, caller: Caller): CallerConnection {
   const role = `set local role ${caller.role}; set local statement_timeout = ${statementTimeout}`
   const claims = 'claims' in caller ? JSON.stringify(caller.claims) : undefined
+  const begin = async (
+    transaction: TransactionSql,
+    ...[statement, parameters, options]: Parameters<CallerConnection['execute']>
+  ) => {
+    const preparation = [
+      transaction.unsafe(role),
+      ...(claims === undefined
+        ? []
+        : [transaction`select set_config('request.jwt.claims', ${claims}, true)`]),
+    ]
+    const rows = transaction.unsafe(statement, parameters, options)
+    // Sent together. Where the role is refused, the transaction is over and so is the statement.
+    await Promise.all([...preparation, rows])
+    return rows
+  }
   return {
-    execute: (statement, parameters, options) =>
-      sql.begin(async (transaction) => {
-        const preparation = [
-          transaction.unsafe(role),
-          ...(claims === undefined
-            ? []
-            : [transaction`select set_config('request.jwt.claims', ${claims}, true)`]),
-        ]
-        const rows = transaction.unsafe(statement, parameters, options)
-        // Sent together. Where the role is refused, the transaction is over and so is the statement.
-        await Promise.all([...preparation, rows])
-        return rows
-      }),
+    execute: (...statement) =>
+      run((sql) => sql.begin((transaction) => begin(transaction, ...statement)) as Promise<RowList<Row[]>>),
   }
 }

@@ -13,13 +13,19 @@ export interface DatabaseLocation {
 }
 
 /** An open database. */
-export interface Database extends Pick<Connections, 'owner' | 'as'> {
+export interface Database extends Pick<Connections, 'owner' | 'asOwner' | 'as'> {
   /** Where the data is, for people: no password in it. */
   description: string
   /** Whether its schema is as new as this program. */
   isUpToDate: boolean
-  /** Ends the connections, and stops the embedded database where nobody else uses it. */
-  close(): Promise<void>
+  /** Tells a server that comes meanwhile that this one is about to close the database. */
+  announceClose: () => void
+  /**
+   * Ends the connections, and stops the embedded database where nobody else uses it.
+   *
+   * @param how `at once` breaks off what is under way; otherwise it has a few seconds to end.
+   */
+  close: (how?: 'at once') => Promise<void>
 }
 
 export interface OpenOptions {
@@ -48,26 +54,30 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
   if (databaseUrl !== undefined) {
     const { options: address, description } = parseAddress(databaseUrl)
     const connections = connectToAddress(address, databasePooler)
-    const { owner, as, end } = connections
+    const { end, ...rest } = connections
     try {
       const isUpToDate = await prepare(connections, options)
-      return { owner, as, description, isUpToDate, close: end }
+      return { ...rest, description, isUpToDate, announceClose: () => {}, close: end }
     } catch (error) {
       await end()
       throw unreachable(error, description)
     }
   }
 
-  const release = await supervise(dataDir, { ...options, create: options.schema === 'migrate' })
+  const { announceRelease, release } = await supervise(dataDir, {
+    ...options,
+    create: options.schema === 'migrate',
+  })
   const connections = connectToSocket(dataDir)
-  const { owner, as, end } = connections
-  const close = async () => {
-    await end()
+  const { end, ...rest } = connections
+  const close = async (how?: 'at once') => {
+    await end(how)
     await release()
   }
   try {
     const isUpToDate = await prepare(connections, options)
-    return { owner, as, description: `PostgreSQL in ${dataDir}`, isUpToDate, close }
+    const description = `PostgreSQL in ${dataDir}`
+    return { ...rest, description, isUpToDate, announceClose: announceRelease, close }
   } catch (error) {
     await close()
     throw error

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import postgres, { type Sql } from 'postgres'
 
 import { OperatorError } from '../../settings/operator-error.ts'
@@ -6,8 +7,12 @@ import { socketConnection } from './connections.ts'
 /** Any numbers that no other program's advisory locks on this database are likely to use. */
 const holderLock = 5_610_742
 const usersLock = 5_610_743
-/** Milliseconds that somebody who is just leaving is waited for. */
-export const lockTimeout = 3_000
+/** Milliseconds that a lock is waited for at a time. */
+const lockTimeout = 3_000
+/** How a holder's name begins that is about to release. */
+const leaving = 'stopping: '
+/** Milliseconds after which a database that does not answer is taken for used by nobody else. */
+const releaseTimeout = 5_000
 
 /**
  * Locks the embedded database, on a connection of its own, with which the lock ends: whoever uses it has a shared
@@ -45,20 +50,30 @@ export async function acquireLock(
       : []
     await sql.end({ timeout: 1 })
     if (!refused) throw error
+    // Whoever holds it is stopping, or has stopped since.
+    if (other === undefined || other.name.startsWith(leaving)) {
+      throw new Error(`${other?.name ?? 'another server'} still has it`, { cause: error })
+    }
     throw new OperatorError(
-      `DATA_DIR is "${dataDir}", which is in use by ${other?.name ?? 'another server'}: stop that one, or give this one another DATA_DIR.`,
+      `DATA_DIR is "${dataDir}", which is in use by ${other.name}: stop that one, or give this one another DATA_DIR.`,
+      { cause: error },
     )
   }
 }
 
+/** Lets whoever is refused the lock see that its holder is about to release it. */
+export function announceRelease(sql: Sql, holder: string): void {
+  // Where the database is gone, there is nobody to be told.
+  sql`select set_config('application_name', ${(leaving + holder).slice(0, 63)}, false)`.catch(() => {})
+}
+
 /** Releases the lock; tells whether nobody else has one, and then keeps others from acquiring one. */
 export async function releaseLock(sql: Sql): Promise<boolean> {
-  try {
+  const ask = async () => {
     await sql`select pg_advisory_unlock_shared(${usersLock})`
     const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${usersLock}) as alone`
     return row?.alone === true
-  } catch {
-    // The database is gone already: there is nothing to stop.
-    return false
   }
+  // The database can be gone already: there is nothing to stop. Where it is frozen, stopping is worth the try.
+  return Promise.race([ask().catch(() => false), wait(releaseTimeout, true, { ref: false })])
 }

@@ -85,6 +85,12 @@ export async function checkSchema(sql: Sql): Promise<boolean> {
   return migrations.every(({ ledger, version }) => applied[ledger].has(version))
 }
 
+/** The version of the newest migration that the database records, of either ledger. */
+export async function schemaVersion(sql: Sql | TransactionSql): Promise<string> {
+  const { shared, server } = await appliedMigrations(sql)
+  return [...shared, ...server].reduce((newest, version) => (version > newest ? version : newest), '')
+}
+
 /** What an operator does about a schema that is not there, or too old for a command. */
 export const toUpdate = 'start the server once, which brings its schema up to date'
 

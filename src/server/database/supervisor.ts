@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 
 import { OperatorError } from '../../settings/operator-error.ts'
-import { ensureCluster, type Cluster } from './cluster.ts'
-import { acquireLock, lockTimeout, releaseLock } from './lock.ts'
+import { ensureCluster, trimLog, type Cluster } from './cluster.ts'
+import { acquireLock, announceRelease, releaseLock } from './lock.ts'
 
 /** Who uses the embedded database, and how. */
 export interface User {
@@ -15,25 +15,40 @@ export interface User {
   onEvent?: (message: string) => void
 }
 
+/** A hold on the embedded database. */
+export interface Supervision {
+  /** Tells a server that comes meanwhile that this one is about to release it. */
+  announceRelease: () => void
+  /** Ends the hold, and stops the database unless somebody else uses it. */
+  release: () => Promise<void>
+}
+
 const retryPause = 250
+/** Milliseconds between looks at the length of PostgreSQL's log. */
+const logInterval = 3_600_000
+/** Milliseconds that the database may take to stop or to start, and that somebody else's doing so is waited for. */
+const longest = 100_000
+/** Milliseconds after which somebody who waits is told of it. */
+const silence = 3_000
 
 /**
- * Runs the embedded database until the returned function is called, which stops it unless somebody else uses
- * it. For a holder, it is started again whenever it dies.
+ * Runs the embedded database until it is released. For a holder, it is started again whenever it dies.
  *
  * @throws {OperatorError} where it cannot run, is not there and may not be made, or is held by another server.
  */
 export async function supervise(
   dataDir: string,
   { holder, create, onEvent = () => {} }: User,
-): Promise<() => Promise<void>> {
+): Promise<Supervision> {
   const released = new AbortController()
   let recovering: Promise<void> | undefined
   let cluster: Cluster
   let lock: Sql | undefined
 
   const acquire = async () => {
-    for (const deadline = Date.now() + 2 * lockTimeout; ;) {
+    const began = performance.now()
+    let isTold = false
+    for (;;) {
       cluster = await ensureCluster(dataDir, create)
       try {
         lock = await acquireLock(dataDir, holder, () => {
@@ -42,8 +57,20 @@ export async function supervise(
         })
         return
       } catch (error) {
-        // The database was going down, or is coming up, at this very moment.
-        if (error instanceof OperatorError || Date.now() > deadline) throw error
+        if (error instanceof OperatorError) throw error
+        // The database, or the server that holds it, is going down or coming up at this very moment.
+        const waited = performance.now() - began
+        const reason = error instanceof Error ? error.message : String(error)
+        if (waited > longest) {
+          throw new OperatorError(
+            `The database in DATA_DIR ("${dataDir}") could not be used for ${longest / 1000} s (${reason}): look into its postgres.log, or stop what uses it.`,
+            { cause: error },
+          )
+        }
+        if (waited > silence && !isTold) {
+          isTold = true
+          onEvent(`waiting for the database: ${reason}`)
+        }
         await wait(retryPause)
       }
     }
@@ -65,12 +92,24 @@ export async function supervise(
   }
 
   await acquire()
-  return async () => {
-    released.abort()
-    await recovering
-    if (lock === undefined) return
-    const alone = await releaseLock(lock)
-    // The lock is kept until the database is down, so that whoever comes now waits and then starts it again.
-    await Promise.all([alone ? cluster.stop() : undefined, lock.end({ timeout: 5 })])
+  const trimming = setInterval(() => {
+    trimLog(dataDir).catch((error: unknown) =>
+      onEvent(`the database's log could not be cut: ${String(error)}`),
+    )
+  }, logInterval)
+  trimming.unref()
+  return {
+    announceRelease() {
+      if (lock !== undefined && holder !== undefined) announceRelease(lock, holder)
+    },
+    async release() {
+      clearInterval(trimming)
+      released.abort()
+      await recovering
+      if (lock === undefined) return
+      const alone = await releaseLock(lock)
+      // The lock is kept until the database is down, so that whoever comes now waits and then starts it again.
+      await Promise.all([alone ? cluster.stop() : undefined, lock.end({ timeout: 5 })])
+    },
   }
 }

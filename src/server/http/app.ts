@@ -1,24 +1,23 @@
 import cors from '@fastify/cors'
-import formbody from '@fastify/formbody'
-import fastify, {
-  LogController,
-  type FastifyInstance,
-  type FastifyRequest,
-  type FastifyBaseLogger,
-} from 'fastify'
+import fastify, { LogController, type FastifyInstance, type FastifyBaseLogger } from 'fastify'
 
 import type { Settings } from '../../settings/server-settings.ts'
 import type { Caller } from '../database/connections.ts'
 import type { Database } from '../database/database.ts'
 import { insertApplications, type SentRows } from '../database/insert.ts'
 import { dataInterface } from '../rest/data-interface.ts'
-import { health } from './health.ts'
-import { limitInserts, limits } from './limits.ts'
+import { httpError } from './errors.ts'
+import { health, type Storing } from './health.ts'
+import { boundLargeRequests } from './large-requests.ts'
+import { createAllowance, limits } from './limits.ts'
 import { page } from './page.ts'
+import { boundUnread } from './unread.ts'
 
 export interface AppOptions {
   settings: Pick<Settings, 'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'trustProxy'>
-  database: Pick<Database, 'as' | 'owner'>
+  database: Pick<Database, 'as' | 'asOwner'>
+  /** Whether what is stored is delivered to a webhook. */
+  delivers?: boolean
   /** Called after applications were stored. */
   onStored?: () => void
   /** Where requests are logged; nowhere unless given. */
@@ -26,7 +25,13 @@ export interface AppOptions {
 }
 
 /** The HTTP server of the self-hosted way: the page, the form's native post, the data interface, and its health. */
-export async function createApp({ settings, database, onStored, log }: AppOptions): Promise<FastifyInstance> {
+export async function createApp({
+  settings,
+  database,
+  delivers = false,
+  onStored,
+  log,
+}: AppOptions): Promise<FastifyInstance> {
   const { trustProxy, rateLimitPerMinute } = settings
   const app = fastify({
     ...limits,
@@ -40,14 +45,23 @@ export async function createApp({ settings, database, onStored, log }: AppOption
   })
   logRequests(app)
   endConnectionsOnClose(app)
+  boundUnread(app)
+  boundLargeRequests(app)
   if (trustProxy === false) warnOfProxy(app)
 
-  const allowance = await limitInserts(app, rateLimitPerMinute)
-  const insert = async (request: FastifyRequest, caller: Caller, rows: SentRows) => {
-    await allowance(request, rows.count)
-    const count = await insertApplications(database.as(caller), rows)
-    onStored?.()
-    return count
+  const allow = createAllowance(rateLimitPerMinute)
+  const storing: Storing = { fails: false }
+  const insert = async (caller: Caller, rows: SentRows) => {
+    try {
+      const count = await insertApplications(database.as(caller), rows)
+      storing.fails = false
+      onStored?.()
+      return count
+    } catch (error) {
+      // A refusal says nothing of the disk.
+      if (httpError(error).status >= 500) storing.fails = true
+      throw error
+    }
   }
 
   app.addHook('onRequest', (request, reply, done) => {
@@ -57,10 +71,9 @@ export async function createApp({ settings, database, onStored, log }: AppOption
   })
   app.setNotFoundHandler((_request, reply) => reply.code(404).type('text/plain').send('Not found.\n'))
 
-  await app.register(health, { owner: database.owner })
+  await app.register(health, { run: database.asOwner, delivers, storing })
   await app.register(async (site) => {
-    await site.register(formbody, { parser: (text) => Object.fromEntries(new URLSearchParams(text)) })
-    await site.register(page, { settings, insert })
+    await site.register(page, { settings, allow, insert })
   })
   await app.register(
     async (rest) => {
@@ -72,7 +85,7 @@ export async function createApp({ settings, database, onStored, log }: AppOption
         maxAge: 3600,
         strictPreflight: false,
       })
-      await rest.register(dataInterface, { anonKey: settings.anonKey, insert })
+      await rest.register(dataInterface, { anonKey: settings.anonKey, allow, insert })
     },
     { prefix: '/rest/v1' },
   )

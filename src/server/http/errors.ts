@@ -10,6 +10,9 @@ interface ErrorDetails {
   cause?: unknown
 }
 
+/** Characters of a message, which can quote all that a request sent. */
+const mostSaid = 1_000
+
 /** A refusal, as every answer of this server begins: each interface writes it in its own shape. */
 export class HttpError extends Error {
   readonly status: number
@@ -25,7 +28,7 @@ export class HttpError extends Error {
     message: string,
     { details = null, hint = null, retryAfter, cause }: ErrorDetails = {},
   ) {
-    super(message, { cause })
+    super(message.length > mostSaid ? `${message.slice(0, mostSaid)}…` : message, { cause })
     this.status = status
     this.code = code
     this.details = details
@@ -64,9 +67,9 @@ export function httpError(error: unknown, signedIn = false): HttpError {
 const tooLarge = 'Your application is too large. Please shorten your answers and send it again.'
 const unavailable = 'Applications cannot be stored right now. Please try again in a moment.'
 
-/** How postgres.js and Node.js name a database that cannot be reached, or was lost half-way. */
+/** How postgres.js, Node.js and our own deadline name a database that cannot be reached, or was lost half-way. */
 const connectionErrors =
-  /^(CONNECT|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|EACCES)/
+  /^(DEADLINE|CONNECT|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|EACCES)/
 
 /** PostgREST's status for a SQLSTATE, where what a caller may do can meet it. */
 function statusOf(code: string, signedIn: boolean) {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { anApplication } from '../../../testing/form.ts'
 import { dataDirectory } from '../../../testing/server.ts'
 import { visitor } from '../database/connections.ts'
+import type { Run } from '../database/lanes.ts'
 import { openDatabase, type Database } from '../database/database.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
 import { createApp } from './app.ts'
@@ -27,9 +28,9 @@ beforeAll(async () => {
 afterAll(() => close())
 
 /** A server of its own for each test: what the database said is kept for a moment. */
-async function ask(path: string) {
+async function ask(path: string, delivers = true) {
   const settings = { anonKey: 'key', siteUrl: undefined, trustProxy: false as const, rateLimitPerMinute: 1 }
-  const app = await createApp({ settings, database })
+  const app = await createApp({ settings, database, delivers })
   const answer = await app.inject(path)
   await app.close()
   return { status: answer.statusCode, body: answer.json() as unknown }
@@ -51,10 +52,38 @@ test('readiness tells how long the oldest application waits for its delivery', a
   expect((await ask('/readyz')).body).toMatchObject({ oldestUndeliveredSeconds: null })
 })
 
+test('where nothing is delivered, nothing is late', async () => {
+  await insertApplications(database.as(visitor), rowsOf(anApplication()))
+  expect((await ask('/readyz', true)).body).toMatchObject({ oldestUndeliveredSeconds: 0 })
+  expect((await ask('/readyz', false)).body).toMatchObject({ oldestUndeliveredSeconds: null })
+  await database.owner`update private.webhook_outbox set next_attempt_at = null, delivered_at = now()`
+})
+
+test('once an application could not be stored, the server is ready when the database can write', async () => {
+  let now = 0
+  const app = fastify()
+  const storing = { fails: true }
+  let isFull = true
+  const run: Run = (work) => (isFull ? Promise.reject(new Error('the disk is full')) : database.asOwner(work))
+  await app.register(health, { run, delivers: true, storing, now: () => now })
+  const answer = await app.inject('/readyz')
+  expect([answer.statusCode, answer.json()]).toEqual([503, { status: 'the database stores nothing' }])
+  now = 1001
+  isFull = false
+  expect((await app.inject('/readyz')).statusCode).toBe(200)
+  expect(storing.fails).toBe(false)
+  await app.close()
+})
+
 test('the database is asked at most once a second, however often readiness is', async () => {
   let now = 0
   const app = fastify()
-  await app.register(health, { owner: database.owner, now: () => now })
+  await app.register(health, {
+    run: database.asOwner,
+    delivers: true,
+    storing: { fails: false },
+    now: () => now,
+  })
   const oldest = async () => (await app.inject('/readyz')).json<{ oldestUndeliveredSeconds: unknown }>()
   expect((await oldest()).oldestUndeliveredSeconds).toBeNull()
   await insertApplications(database.as(visitor), rowsOf(anApplication()))

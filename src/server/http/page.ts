@@ -5,26 +5,35 @@ import { negotiate } from '@fastify/accept-negotiator'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-import { applicationFrom, isAlreadyStored } from '../../application/application.ts'
+import { applicationFrom, isAlreadyStored, type Application } from '../../application/application.ts'
 import { renderApply, type ApplyData } from '../../pages/apply/render.tsx'
 import { assetHeaders, documentHeaders } from '../../pages/headers.ts'
 import type { Settings } from '../../settings/server-settings.ts'
 import { visitor, type Caller } from '../database/connections.ts'
 import { rowsOf, type SentRows } from '../database/insert.ts'
-import { httpError } from './errors.ts'
+import { HttpError, httpError } from './errors.ts'
+import { takeForms } from './form.ts'
+import type { Allowance } from './limits.ts'
 
 /** What the page acts with. */
 export interface PageOptions {
   settings: Pick<Settings, 'anonKey' | 'siteUrl'>
+  /** Counts what an address sends. */
+  allow: Allowance
   /** Stores rows as the caller may. */
-  insert: (request: FastifyRequest, caller: Caller, rows: SentRows) => Promise<number>
+  insert: (caller: Caller, rows: SentRows) => Promise<number>
 }
+
+/** Characters of answers that are given back in the form; in the document each can become eleven. */
+const mostEchoed = 16 * 1024
+/** Bytes of documents that were rendered for somebody and not read yet, all visitors' together. */
+const mostInFlight = 32 * 1024 * 1024
 
 /**
  * The page at `/`, its assets, and the form as a browser sends it without the page's script: answered with
  * the same page, which holds the green box, or the red one and every answer in its field.
  */
-export async function page(app: FastifyInstance, { settings, insert }: PageOptions) {
+export async function page(app: FastifyInstance, { settings, allow, insert }: PageOptions) {
   const render = (outcome: ApplyData['outcome']) => {
     const backend = { url: null, anonKey: settings.anonKey, webhookUrl: null }
     return renderApply(
@@ -66,27 +75,66 @@ export async function page(app: FastifyInstance, { settings, insert }: PageOptio
     return reply.send(encodings[encoding ?? 'identity'])
   })
 
-  const answer = (reply: FastifyReply, code: number, outcome: ApplyData['outcome']) =>
-    reply.headers(headers).code(code).send(render(outcome).html)
-
-  app.post('/', async (request, reply) => {
-    const application = applicationFrom(Object.entries(request.body ?? {}))
-    try {
-      await insert(request, visitor, rowsOf(application))
-    } catch (error) {
-      const refusal = httpError(error)
-      if (isAlreadyStored(refusal)) return answer(reply, 200, { status: 'success' })
-      const { status, message, cause, retryAfter } = refusal
-      if (cause) request.log.error({ err: cause }, 'an application was not stored')
-      if (retryAfter !== undefined) void reply.header('retry-after', retryAfter)
-      return answer(reply, status, { status: 'error', message, application })
+  let inFlight = 0
+  const answer = (reply: FastifyReply, code: number, outcome: ApplyData['outcome']) => {
+    const document = Buffer.from(render(outcome).html)
+    if (inFlight + document.length > mostInFlight) {
+      return reply.code(503).type('text/plain').send('Too much is asked for right now. Please try again.\n')
     }
-    return answer(reply, 200, { status: 'success' })
+    inFlight += document.length
+    reply.raw.once('close', () => (inFlight -= document.length))
+    return reply.headers(headers).code(code).send(document)
+  }
+  const refuse = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    error: HttpError,
+    application: Application,
+  ) => {
+    const { status, message, cause, retryAfter } = error
+    if (status >= 500) request.log.error({ err: cause ?? error }, 'an application was not stored')
+    if (retryAfter !== undefined) void reply.header('retry-after', retryAfter)
+    const isShort = lengthOf(application) <= mostEchoed
+    return answer(reply, status, {
+      status: 'error',
+      message,
+      application: isShort ? application : applicationFrom([]),
+    })
+  }
+
+  takeForms(app)
+  app.decorateRequest('refusal')
+  app.post('/', {
+    onRequest: (request, _reply, done) => {
+      // Counted before it is read; a short one is read all the same, to be given back.
+      try {
+        allow(request.ip, 1)
+      } catch (error) {
+        if (!(Number(request.headers['content-length']) <= mostEchoed)) throw error
+        request.setDecorator('refusal', error)
+      }
+      done()
+    },
+    handler: async (request, reply) => {
+      const application = applicationFrom(Object.entries(request.body ?? {}))
+      try {
+        const refusal = request.getDecorator('refusal')
+        if (refusal !== undefined) throw refusal
+        await insert(visitor, rowsOf(application))
+      } catch (error) {
+        const refusal = httpError(error)
+        if (!isAlreadyStored(refusal)) return refuse(request, reply, refusal, application)
+      }
+      return answer(reply, 200, { status: 'success' })
+    },
   })
 
   // A request that is no form, or too large for one, was never read.
-  app.setErrorHandler((error, _request, reply) => {
-    const { status, message } = httpError(error)
-    return answer(reply, status, { status: 'error', message, application: applicationFrom([]) })
-  })
+  app.setErrorHandler((error, request, reply) =>
+    refuse(request, reply, httpError(error), applicationFrom([])),
+  )
+}
+
+function lengthOf(application: Application) {
+  return Object.values(application).reduce((length, answer) => length + String(answer).length, 0)
 }

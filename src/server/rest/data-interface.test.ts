@@ -6,6 +6,7 @@ import ws from 'ws'
 
 import { anApplication } from '../../../testing/form.ts'
 import { dataDirectory } from '../../../testing/server.ts'
+import { columns } from '../../application/application.ts'
 import { checks } from '../../contract/checks.ts'
 import { targetAt, type Target } from '../../contract/target.ts'
 import { visitor } from '../database/connections.ts'
@@ -86,6 +87,22 @@ test('answers that may be left out are stored as blank', async () => {
   ])
 })
 
+test.each(columns)('another %s makes another application; the same again does not', async (column) => {
+  const application = anApplication()
+  const others: Partial<Record<string, unknown>> = {
+    paid_solution: 'work',
+    team_size: '10+',
+    // There is no other consent.
+    consent: true,
+  }
+  const changed = { ...application, [column]: others[column] ?? 'another' }
+  const insert = async (row: object) => (await supabase().from(table).insert(row)).status
+  expect(await insert(application)).toBe(201)
+  expect(await insert(application)).toBe(409)
+  expect(await insert(changed)).toBe(column === 'consent' ? 409 : 201)
+  expect(await insert(changed)).toBe(409)
+})
+
 test('several rows are stored together, and counted when asked', async () => {
   const rows = [anApplication(), anApplication(), anApplication()]
   const answer = await supabase().from(table).insert(rows, { count: 'exact' })
@@ -117,6 +134,59 @@ test('a lone surrogate is refused by the database', async () => {
   const answer = await post(body)
   expect(answer.status).toBe(400)
   expect(await answer.json()).toMatchObject({ code: expect.stringMatching(/^22P0/) as string })
+})
+
+test.each(['', '?columns=email'])(
+  'of the limit each row takes one, whatever is asked for (%s)',
+  async (query) => {
+    const settings = { anonKey: key, siteUrl: undefined, trustProxy: false as const, rateLimitPerMinute: 3 }
+    const app = await createApp({ settings, database })
+    const insert = async (count: number) => {
+      const rows = Array.from({ length: count }, () => ({ email: anApplication().email }))
+      const answer = await app.inject({
+        method: 'POST',
+        url: `/rest/v1/${table}${query}`,
+        headers: { apikey: key, 'content-type': 'application/json' },
+        payload: JSON.stringify(count === 1 ? rows[0] : rows),
+      })
+      return answer.statusCode
+    }
+    expect(await insert(1)).toBe(400)
+    expect(await insert(2)).toBe(400)
+    expect(await insert(1)).toBe(429)
+    await app.close()
+  },
+)
+
+test('after each insert that stored something, and no other, the outbox is woken', async () => {
+  let woken = 0
+  const settings = { anonKey: key, siteUrl: undefined, trustProxy: false as const, rateLimitPerMinute: 0 }
+  const app = await createApp({ settings, database, onStored: () => (woken += 1) })
+  const application = anApplication()
+  const insert = () =>
+    app.inject({
+      method: 'POST',
+      url: `/rest/v1/${table}`,
+      headers: { apikey: key, 'content-type': 'application/json' },
+      payload: JSON.stringify(application),
+    })
+  expect([(await insert()).statusCode, woken]).toEqual([201, 1])
+  expect([(await insert()).statusCode, woken]).toEqual([409, 1])
+  const payload = new URLSearchParams({ ...anApplication(), consent: 'true' }).toString()
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  expect([(await app.inject({ method: 'POST', url: '/', headers, payload })).statusCode, woken]).toEqual([
+    200, 2,
+  ])
+  await app.close()
+})
+
+test('the form sent twice by the browser itself is a success both times', async () => {
+  const body = new URLSearchParams({ ...anApplication(), consent: 'true' })
+  for (let time = 0; time < 2; time += 1) {
+    const answer = await fetch(origin, { method: 'POST', body })
+    expect(answer.status).toBe(200)
+    expect(await answer.text()).toContain('Application Submitted Successfully!')
+  }
 })
 
 test('an error has what an error of PostgREST has', async () => {

@@ -5,6 +5,8 @@ import type { SentRows } from '../database/insert.ts'
 import type { Caller } from '../database/connections.ts'
 import { callerOf } from '../http/caller.ts'
 import { HttpError, httpError } from '../http/errors.ts'
+import { isLarge } from '../http/large-requests.ts'
+import type { Allowance } from '../http/limits.ts'
 import { answerError } from './answer-error.ts'
 import { sentRows } from './sent-rows.ts'
 
@@ -12,8 +14,10 @@ import { sentRows } from './sent-rows.ts'
 export interface DataInterfaceOptions {
   /** The public key that a caller has to show. */
   anonKey: string
+  /** Counts what an address sends. */
+  allow: Allowance
   /** Stores rows as the caller may; gives how many. */
-  insert: (request: FastifyRequest, caller: Caller, rows: SentRows) => Promise<number>
+  insert: (caller: Caller, rows: SentRows) => Promise<number>
 }
 
 /**
@@ -23,7 +27,7 @@ export interface DataInterfaceOptions {
  *
  * @see https://docs.postgrest.org/en/v13/references/api/tables_views.html#insert
  */
-export async function dataInterface(app: FastifyInstance, { anonKey, insert }: DataInterfaceOptions) {
+export async function dataInterface(app: FastifyInstance, { anonKey, allow, insert }: DataInterfaceOptions) {
   // The body goes to PostgreSQL as it came; whether it is JSON is asked below, where columns are read.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
@@ -32,6 +36,8 @@ export async function dataInterface(app: FastifyInstance, { anonKey, insert }: D
   app.addHook('onRequest', (request, _reply, done) => {
     request.setDecorator<Caller>('caller', callerOf(request, anonKey))
     refuseOtherSchema(request)
+    // A large one is counted before it is read, as its first row.
+    if (isLarge(request.raw)) allow(request.ip, 1)
     done()
   })
   app.setErrorHandler((error, request, reply) =>
@@ -44,7 +50,8 @@ export async function dataInterface(app: FastifyInstance, { anonKey, insert }: D
     refuseReading(request, preferences)
     const rows = sentRows(request, /\bmissing=default\b/.test(preferences))
     const caller = request.getDecorator<Caller>('caller')
-    const count = rows.count === 0 ? 0 : await insert(request, caller, rows)
+    allow(request.ip, isLarge(request.raw) ? rows.count - 1 : rows.count)
+    const count = rows.count === 0 ? 0 : await insert(caller, rows)
     const applied: string[] = preferences.match(/\b(return=minimal|missing=default|count=exact)\b/g) ?? []
     if (applied.length > 0) void reply.header('preference-applied', applied.join(', '))
     void reply.header('content-range', applied.includes('count=exact') ? `*/${count}` : '*/*')

@@ -4,6 +4,9 @@ import { table } from '../../application/application.ts'
 import { isTableColumn, type SentRows, type TableColumn } from '../database/insert.ts'
 import { HttpError } from '../http/errors.ts'
 
+/** Those of whole applications are fewer in 256 KiB: comparing the shapes of a hundred thousand would hold up everybody. */
+const mostRows = 2_500
+
 /**
  * What a request asks to insert.
  *
@@ -27,6 +30,8 @@ export function sentRows(request: FastifyRequest, missingAsDefault: boolean): Se
   const isArray = Array.isArray(value)
   // PostgREST takes a body that is neither object nor array for no rows at all.
   const rows: unknown[] = isArray ? value : isObject(value) ? [value] : []
+  if (rows.length > mostRows)
+    throw new HttpError(413, 'HTTP413', `At most ${mostRows} rows are taken at once.`)
   return {
     json,
     isArray,

@@ -19,14 +19,20 @@ export interface DeliveryResult {
   retryAfter?: number
 }
 
+/** Milliseconds for a try, until the receiver has said what it came to. */
 const timeout = 15_000
+/** Milliseconds for the beginning of what it says besides. */
+const bodyTimeout = 1_000
 const shownLength = 200
 
 /**
  * Tries once to deliver an application. Never throws: every failure is a result.
  *
+ * The status alone decides: it is success also where the answer breaks off, or never ends.
+ *
  * @param id The same on every try, so that the receiver can know a repeated one.
  * @param cancelled Ends the try early.
+ * @param limit Milliseconds for the try.
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md for the
  *   headers; the body is form-encoded, as the receivers of forms expect it.
  */
@@ -35,6 +41,7 @@ export async function deliver(
   application: Application,
   { url, secret }: Receiver,
   cancelled?: AbortSignal,
+  limit = timeout,
 ): Promise<DeliveryResult> {
   const body = webhookBody(application).toString()
   const timestamp = String(Math.floor(Date.now() / 1000))
@@ -46,9 +53,11 @@ export async function deliver(
   }
   if (secret !== undefined) headers['webhook-signature'] = sign(secret, `${id}.${timestamp}.${body}`)
 
-  const signals = [AbortSignal.timeout(timeout), ...(cancelled ? [cancelled] : [])]
+  const { address, authorization } = withoutCredentials(url)
+  if (authorization !== undefined) headers['authorization'] = authorization
+  const signals = [AbortSignal.timeout(limit), ...(cancelled ? [cancelled] : [])]
   try {
-    const response = await fetch(url, {
+    const response = await fetch(address, {
       method: 'POST',
       body,
       headers,
@@ -69,14 +78,35 @@ function sign(secret: string, content: string) {
   return `v1,${createHmac('sha256', key).update(content).digest('base64')}`
 }
 
-/** Reads only as much of an answer as is shown. */
-async function beginning(response: Response) {
-  if (!response.body) return ''
+/** `fetch` takes no user and password in an address; the receiver means them as basic authentication. */
+function withoutCredentials(url: string) {
+  const address = new URL(url)
+  const { username, password } = address
+  address.username = ''
+  address.password = ''
+  if (username === '' && password === '') return { address }
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return { address, authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }
+}
+
+/** Reads only as much of an answer as is shown, and as comes in time. */
+async function beginning({ body }: Response) {
+  if (!body) return ''
   let text = ''
+  const reader = body.getReader()
+  const late = setTimeout(() => void reader.cancel().catch(() => {}), bodyTimeout)
   const decoder = new TextDecoder()
-  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
-    text += decoder.decode(chunk, { stream: true })
-    if (text.length >= shownLength) break
+  try {
+    while (text.length < shownLength) {
+      const { done, value } = await reader.read()
+      if (done) break
+      text += decoder.decode(value, { stream: true })
+    }
+  } catch {
+    // It broke off; what came of it is shown.
+  } finally {
+    clearTimeout(late)
+    await reader.cancel().catch(() => {})
   }
   return text.slice(0, shownLength)
 }

@@ -1,4 +1,5 @@
 import { Webhook } from 'standardwebhooks'
+import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
@@ -6,8 +7,11 @@ import { startReceiver } from '../../../testing/receiver.ts'
 import { dataDirectory } from '../../../testing/server.ts'
 import { visitor } from '../database/connections.ts'
 import { openDatabase, type Database } from '../database/database.ts'
+import type { Run } from '../database/lanes.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
+import { deliver } from './delivery.ts'
 import { startDispatcher, type DispatcherOptions } from './dispatcher.ts'
+import { claimDue, release, settle } from './outbox.ts'
 
 let database: Database
 let cleanUp: () => Promise<void>
@@ -65,7 +69,7 @@ test('what waits in the outbox is delivered once, form-encoded, and logged with 
   const { log, lines, written } = aLog()
   const delivered = written('webhook delivered')
   const dispatcher = startDispatcher({
-    sql: database.owner,
+    run: database.asOwner,
     receiver: { url: receiver.origin, secret: undefined },
     log,
   })
@@ -88,7 +92,7 @@ test('a failed delivery is tried again on the schedule, with the same id', async
   const failed = written('webhook failed; it will be tried again')
   const delivered = written('webhook delivered')
   const dispatcher = startDispatcher({
-    sql: database.owner,
+    run: database.asOwner,
     receiver: { url: receiver.origin, secret: undefined },
     log,
   })
@@ -111,7 +115,7 @@ const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 async function runUntil(message: string, url: string) {
   const { log, lines, written } = aLog()
   const done = written(message)
-  const dispatcher = startDispatcher({ sql: database.owner, receiver: { url, secret }, log })
+  const dispatcher = startDispatcher({ run: database.asOwner, receiver: { url, secret }, log })
   await done
   await dispatcher.stop()
   return lines
@@ -134,7 +138,7 @@ test('without a secret there is no signature, and the other headers are there', 
   const { log, written } = aLog()
   const done = written('webhook delivered')
   const dispatcher = startDispatcher({
-    sql: database.owner,
+    run: database.asOwner,
     receiver: { url: receiver.origin, secret: undefined },
     log,
   })
@@ -181,13 +185,145 @@ test.each([
   await receiver.close()
 })
 
+test('Retry-After sooner than the schedule is honoured, and such a try does not count', async () => {
+  await store()
+  await database.owner`update private.webhook_outbox set attempts = 4`
+  const receiver = await startReceiver((_request, response) =>
+    response.writeHead(429, { 'retry-after': '60' }).end(),
+  )
+  await runUntil('webhook failed; it will be tried again', receiver.origin)
+  const [row] = await outbox()
+  expect(Number(row?.['next_attempt_at']) - Date.now()).toBeLessThan(61_000)
+  expect(row).toMatchObject({ attempts: 4, last_status: 429 })
+  await receiver.close()
+})
+
+test.each([
+  [
+    'breaks off',
+    (response: ServerResponse) => response.flushHeaders() ?? response.write('half', () => response.destroy()),
+  ],
+  ['never ends', (response: ServerResponse) => response.write('half')],
+  ['never begins', (response: ServerResponse) => response.flushHeaders()],
+])('2xx is success also where the answer %s', async (_how, answer) => {
+  await store()
+  const receiver = await startReceiver((_request, response) => {
+    response.writeHead(200, { 'content-length': 100 })
+    answer(response)
+  })
+  const [line] = await runUntil('webhook delivered', receiver.origin)
+  expect(line?.details).toMatchObject({ status: 200 })
+  expect(await outbox()).toMatchObject([{ attempts: 1, next_attempt_at: null }])
+  await receiver.close()
+})
+
+test('user and password of the address are sent as basic authentication, and logged nowhere', async () => {
+  await store()
+  const receiver = await startReceiver()
+  const { host } = new URL(receiver.origin)
+  const lines = await runUntil('webhook delivered', `http://ada:p%40ss@${host}/hook?token=hunter2`)
+  expect(receiver.received[0]).toMatchObject({
+    url: '/hook?token=hunter2',
+    headers: { authorization: `Basic ${Buffer.from('ada:p@ss').toString('base64')}` },
+  })
+  await receiver.close()
+  await store()
+  const failed = await runUntil(
+    'webhook failed; it will be tried again',
+    `http://ada:p%40ss@${host}/hook?token=hunter2`,
+  )
+  expect(JSON.stringify([...lines, ...failed])).not.toMatch(/p(@|%40)ss|hunter2/)
+})
+
+test('a receiver that says nothing is given up on after a time', async () => {
+  const receiver = await startReceiver(() => {})
+  const result = await deliver('id', anApplication(), { url: receiver.origin, secret }, undefined, 50)
+  expect(result).toMatchObject({
+    delivered: false,
+    status: null,
+    text: expect.stringMatching(/timeout/) as string,
+  })
+  await receiver.close()
+})
+
+test('a claim is for a little longer than a try takes', async () => {
+  await store()
+  const [claim] = await claimDue(database.owner, 10)
+  expect(claim).toMatchObject({ attempt: 1 })
+  expect(await claimDue(database.owner, 10)).toEqual([])
+  await pass(28)
+  expect(await claimDue(database.owner, 10)).toEqual([])
+  await pass(3)
+  expect(await claimDue(database.owner, 10)).toMatchObject([{ id: claim?.id, attempt: 2 }])
+})
+
+test('whose lease ran out records nothing, and gives nothing back', async () => {
+  await store()
+  const [late] = await claimDue(database.owner, 1)
+  await pass(31)
+  await claimDue(database.owner, 1)
+  const before = await outbox()
+  if (late === undefined) throw new Error('nothing was claimed')
+  expect(await settle(database.owner, late, { delivered: true, status: 200, text: '' })).toBe('lost')
+  await release(database.owner, late)
+  expect(await outbox()).toEqual(before)
+})
+
+test('without being woken the dispatcher looks for itself', async () => {
+  const receiver = await startReceiver()
+  const { log, written } = aLog()
+  let polled = () => {}
+  const firstPoll = new Promise<void>((resolve) => (polled = resolve))
+  const run: Run = (work) => database.asOwner(work).finally(() => polled())
+  const dispatcher = startDispatcher({ run, receiver: { url: receiver.origin, secret }, log, interval: 20 })
+  await firstPoll
+  await store()
+  await written('webhook delivered')
+  await dispatcher.stop()
+  expect(receiver.received).toHaveLength(1)
+  await receiver.close()
+})
+
+test('whenever it is woken, it looks again', async () => {
+  const { log } = aLog()
+  let polls = 0
+  let afterPoll = () => {}
+  const run: Run = async (work) => {
+    polls += 1
+    const result = await database.asOwner(work)
+    afterPoll()
+    return result
+  }
+  const options = { run, receiver: { url: 'http://127.0.0.1:1', secret }, log, interval: 3_600_000 }
+  // Also in each of the moments in which a poll comes to its end.
+  for (let moment = 0; moment < 10; moment += 1) {
+    const woken = new Promise<number>((resolve) => {
+      const wakeAfter = (turns: number) => {
+        if (turns > 0) return queueMicrotask(() => wakeAfter(turns - 1))
+        const before = polls
+        dispatcher.wake()
+        resolve(before)
+      }
+      afterPoll = () => {
+        afterPoll = () => {}
+        wakeAfter(moment)
+      }
+    })
+    const dispatcher = startDispatcher(options)
+    const before = await woken
+    await new Promise((resolve) => setImmediate(resolve))
+    await dispatcher.stop()
+    expect(polls, `woken after ${moment} turns`).toBe(before + 1)
+  }
+})
+
 test('a webhook that is down for hours is delivered to when it is back', async () => {
   await store()
   const { log, written } = aLog()
   const receiver = await startReceiver()
   const { origin } = receiver
   await receiver.close()
-  const dispatcher = startDispatcher({ sql: database.owner, receiver: { url: origin, secret }, log })
+  const dispatcher = startDispatcher({ run: database.asOwner, receiver: { url: origin, secret }, log })
   const failed = 'webhook failed; it will be tried again'
   // Time passes only after a try was recorded: a leap would end the lease of one that is under way.
   for (let tries = 1; tries <= 6; tries += 1) {
@@ -223,7 +359,11 @@ test('a receiver that does not answer holds up no other delivery', async () => {
     if (headers['webhook-id'] !== slowId) response.end()
   })
   const { log } = aLog()
-  const dispatcher = startDispatcher({ sql: database.owner, receiver: { url: receiver.origin, secret }, log })
+  const dispatcher = startDispatcher({
+    run: database.asOwner,
+    receiver: { url: receiver.origin, secret },
+    log,
+  })
   await receiver.count(20, ({ headers }) => headers['webhook-id'] !== slowId)
   await dispatcher.stop()
   // What was broken off by the stop is due again and does not count.
@@ -237,7 +377,7 @@ test('two servers on one database share the deliveries: each is made by one of t
   for (let index = 0; index < 60; index += 1) await store()
   const receiver = await startReceiver((_request, response) => setImmediate(() => response.end()))
   const { log } = aLog()
-  const options = { sql: database.owner, receiver: { url: receiver.origin, secret }, log }
+  const options = { run: database.asOwner, receiver: { url: receiver.origin, secret }, log }
   const dispatchers = [startDispatcher(options), startDispatcher(options)]
   await receiver.count(60)
   await Promise.all(dispatchers.map((dispatcher) => dispatcher.stop()))

@@ -1,5 +1,4 @@
-import type { Sql } from 'postgres'
-
+import type { Run } from '../database/lanes.ts'
 import { deliver, type Receiver } from './delivery.ts'
 import { claimDue, release, settle, type Claim } from './outbox.ts'
 
@@ -12,18 +11,33 @@ export interface Dispatcher {
 }
 
 export interface DispatcherOptions {
-  sql: Sql
+  /** Asks the database, as the schema's owner. */
+  run: Run
   receiver: Receiver
+  /** Milliseconds between polls of the outbox when nobody wakes the dispatcher. */
+  interval?: number
   log: { info(details: object, message: string): void; warn(details: object, message: string): void }
 }
 
+/** What is logged of a try. */
+const said = {
+  delivered: 'webhook delivered',
+  retry: 'webhook failed; it will be tried again',
+  'given up': 'webhook given up',
+  lost: 'webhook answered too late: another try was begun meanwhile',
+}
+
 const concurrency = 10
-/** Milliseconds between polls of the outbox when nobody wakes the dispatcher. */
-const interval = 1_000
+const pollInterval = 1_000
 /** Milliseconds that tries under way are given when the dispatcher stops. */
 const grace = 3_000
 
-export function startDispatcher({ sql, receiver, log }: DispatcherOptions): Dispatcher {
+export function startDispatcher({
+  run,
+  receiver,
+  log,
+  interval = pollInterval,
+}: DispatcherOptions): Dispatcher {
   const cancellation = new AbortController()
   const underWay = new Set<Promise<void>>()
   let stopped = false
@@ -33,8 +47,8 @@ export function startDispatcher({ sql, receiver, log }: DispatcherOptions): Disp
   const attempt = async (claim: Claim) => {
     const started = Date.now()
     const result = await deliver(claim.id, claim.application, receiver, cancellation.signal)
-    if (!result.delivered && cancellation.signal.aborted) return release(sql, claim)
-    const outcome = await settle(sql, claim, result)
+    if (!result.delivered && cancellation.signal.aborted) return run((sql) => release(sql, claim))
+    const outcome = await run((sql) => settle(sql, claim, result))
     const details = {
       webhookId: claim.id,
       attempt: claim.attempt,
@@ -42,9 +56,8 @@ export function startDispatcher({ sql, receiver, log }: DispatcherOptions): Disp
       answer: result.text,
       milliseconds: Date.now() - started,
     }
-    if (outcome === 'delivered') log.info(details, 'webhook delivered')
-    else
-      log.warn(details, outcome === 'retry' ? 'webhook failed; it will be tried again' : 'webhook given up')
+    if (outcome === 'delivered') log.info(details, said.delivered)
+    else log.warn(details, said[outcome])
   }
 
   const poll = async () => {
@@ -52,7 +65,7 @@ export function startDispatcher({ sql, receiver, log }: DispatcherOptions): Disp
       pollAgain = false
       const free = concurrency - underWay.size
       if (stopped || free === 0) return
-      for (const claim of await claimDue(sql, free)) {
+      for (const claim of await run((sql) => claimDue(sql, free))) {
         const running: Promise<void> = attempt(claim)
           .catch((error: unknown) =>
             log.warn({ webhookId: claim.id, err: error }, 'a delivery could not be recorded'),
@@ -73,6 +86,8 @@ export function startDispatcher({ sql, receiver, log }: DispatcherOptions): Disp
       .catch((error: unknown) => log.warn({ err: error }, 'the outbox could not be read'))
       .finally(() => {
         polling = undefined
+        // Woken in the moment between the last poll and this one.
+        if (pollAgain) wake()
       })
   }
 

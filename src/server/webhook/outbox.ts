@@ -2,13 +2,14 @@ import type { Sql } from 'postgres'
 
 import type { Application } from '../../application/application.ts'
 import type { DeliveryResult } from './delivery.ts'
-import { nextPause } from './schedule.ts'
+import { nextAttempt } from './schedule.ts'
 
 /** A delivery that this server has taken upon itself. */
 export interface Claim {
   id: string
   /** Which try this is, from 1. */
   attempt: number
+  createdAt: Date
   application: Application
 }
 
@@ -17,7 +18,7 @@ const lease = 30
 
 /** Takes deliveries that are due, the longest waiting first; each goes to one server. */
 export async function claimDue(sql: Sql, most: number): Promise<Claim[]> {
-  const rows = await sql<(Application & { application_id: string; attempts: number })[]>`
+  const rows = await sql<(Application & { application_id: string; attempts: number; created_at: Date })[]>`
     with due as (
       select application_id from private.webhook_outbox
       where next_attempt_at <= now()
@@ -32,31 +33,36 @@ export async function claimDue(sql: Sql, most: number): Promise<Claim[]> {
     )
     select claimed.*, application.*
     from claimed join public.retreat_applications as application on id = application_id`
-  return rows.map(({ application_id, attempts, ...application }) => ({
+  return rows.map(({ application_id, attempts, created_at, ...application }) => ({
     id: application_id,
     attempt: attempts,
+    createdAt: created_at,
     application,
   }))
 }
 
-/** Records what a try came to: delivered, to be tried again, or given up. */
+/**
+ * Records what a try came to: delivered, to be tried again, or given up. Where the lease ran out meanwhile, the
+ * delivery is somebody else's, and nothing is recorded of this try.
+ */
 export async function settle(
   sql: Sql,
-  { id, attempt }: Claim,
-  result: DeliveryResult,
-): Promise<'delivered' | 'retry' | 'given up'> {
-  const { delivered, status } = result
+  { id, attempt, createdAt }: Claim,
+  { delivered, status, retryAfter }: DeliveryResult,
+): Promise<'delivered' | 'retry' | 'given up' | 'lost'> {
   // 410: the receiver is gone and says so.
-  const pause = delivered || status === 410 ? null : nextPause(attempt, result.retryAfter)
-  // Where the lease ran out, the row is somebody else's by now.
-  await sql`
+  const isOver = delivered || status === 410
+  const next = isOver ? null : nextAttempt(attempt, Date.now() - createdAt.getTime(), retryAfter)
+  const { count } = await sql`
     update private.webhook_outbox
     set delivered_at = ${delivered ? sql`now()` : null},
-        next_attempt_at = ${pause === null ? null : sql`now() + ${pause} * interval '1 millisecond'`},
+        next_attempt_at = ${next === null ? null : sql`now() + ${next.pause} * interval '1 millisecond'`},
+        attempts = attempts - ${next?.counts === false ? 1 : 0},
         last_status = ${status}
     where application_id = ${id} and attempts = ${attempt}`
+  if (count === 0) return 'lost'
   if (delivered) return 'delivered'
-  return pause === null ? 'given up' : 'retry'
+  return next === null ? 'given up' : 'retry'
 }
 
 /** Releases a claim whose try was broken off: it is due at once, and does not count. */
@@ -96,6 +102,18 @@ export async function retryGivenUp(sql: Sql): Promise<number> {
   const { count } = await sql`
     update private.webhook_outbox set attempts = 0, next_attempt_at = now()
     where next_attempt_at is null and delivered_at is null`
+  return count
+}
+
+/**
+ * Makes due what waits for its next try. What comes within a lease is left: a server may be trying it now.
+ *
+ * @returns How many those are.
+ */
+export async function retryFailing(sql: Sql): Promise<number> {
+  const { count } = await sql`
+    update private.webhook_outbox set next_attempt_at = now()
+    where next_attempt_at > now() + ${lease} * interval '1 second'`
   return count
 }
 

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { nextPause } from './schedule.ts'
+import { nextAttempt } from './schedule.ts'
 
 const hour = 3_600_000
+const still = () => 0
 
 test('tries follow each other on the schedule of Standard Webhooks, then end', () => {
-  const pauses = Array.from({ length: 10 }, (_, index) => nextPause(index + 1, 0, () => 0))
-  expect(pauses).toEqual([
+  const next = Array.from({ length: 10 }, (_, index) => nextAttempt(index + 1, 0, undefined, still))
+  expect(next.map((attempt) => attempt?.pause)).toEqual([
     5_000,
     300_000,
     1_800_000,
@@ -16,17 +17,23 @@ test('tries follow each other on the schedule of Standard Webhooks, then end', (
     14 * hour,
     20 * hour,
     24 * hour,
-    null,
+    undefined,
   ])
+  expect(next.slice(0, 9).every((attempt) => attempt?.counts)).toBe(true)
 })
 
 test('deliveries that failed together are spread', () => {
-  expect(nextPause(1, 0, () => 1)).toBe(5_500)
+  expect(nextAttempt(1, 0, undefined, () => 1)).toEqual({ pause: 5_500, counts: true })
 })
 
 test('the receiver may ask for more time, but not for more than a day', () => {
-  expect(nextPause(1, 60_000, () => 0)).toBe(60_000)
-  expect(nextPause(2, 60_000, () => 0)).toBe(300_000)
-  expect(nextPause(1, 100 * hour, () => 0)).toBe(24 * hour)
-  expect(nextPause(10, 60_000)).toBeNull()
+  expect(nextAttempt(1, 0, 60_000)).toEqual({ pause: 60_000, counts: true })
+  expect(nextAttempt(1, 0, 100 * hour)).toEqual({ pause: 24 * hour, counts: true })
+  expect(nextAttempt(10, 0, 60_000)).toBeNull()
+})
+
+test('the receiver may ask for an earlier try, which does not count until the schedule would have ended', () => {
+  expect(nextAttempt(2, 0, 60_000)).toEqual({ pause: 60_000, counts: false })
+  expect(nextAttempt(2, 0, 1)).toEqual({ pause: 1_000, counts: false })
+  expect(nextAttempt(2, 76 * hour, 60_000)).toEqual({ pause: 60_000, counts: true })
 })

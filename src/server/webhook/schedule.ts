@@ -18,17 +18,39 @@ const pauses = [
   20 * hours,
   24 * hours,
 ]
+/** How long all of them are together: what is older is not asked for again and again. */
+const longest = pauses.reduce((sum, pause) => sum + pause, 0)
+const leastPause = 1 * seconds
+const mostPause = 24 * hours
+
+/** When a delivery is tried again. */
+export interface NextAttempt {
+  /** Milliseconds from now. */
+  pause: number
+  /** Whether the failed try is one of the schedule's. */
+  counts: boolean
+}
 
 /**
  * When a failed delivery is tried again.
  *
  * @param attempts How many tries have failed.
- * @param retryAfter Milliseconds that the receiver asked to wait, where it did.
+ * @param age Milliseconds since the application came.
+ * @param retryAfter Milliseconds that the receiver asked to wait, where it did. Whoever asks for an earlier try than
+ *   the schedule's is only busy: that try does not count, or a crowd would be given up within seconds.
  * @param random A number from 0 to 1, which spreads deliveries that failed together.
- * @returns Milliseconds from now; null where there are no tries left.
+ * @returns Null where there are no tries left.
  */
-export function nextPause(attempts: number, retryAfter = 0, random = Math.random): number | null {
+export function nextAttempt(
+  attempts: number,
+  age: number,
+  retryAfter?: number,
+  random = Math.random,
+): NextAttempt | null {
   const pause = pauses[attempts - 1]
   if (pause === undefined) return null
-  return Math.max(pause * (1 + random() / 10), Math.min(retryAfter, 24 * hours))
+  const scheduled = pause * (1 + random() / 10)
+  if (retryAfter === undefined) return { pause: scheduled, counts: true }
+  const asked = Math.min(Math.max(retryAfter, leastPause), mostPause)
+  return { pause: asked, counts: asked >= pause || age > longest }
 }

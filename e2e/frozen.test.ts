@@ -1,0 +1,108 @@
+import { createServer, type AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { send } from '../testing/client.ts'
+import { anApplication } from '../testing/form.ts'
+import { startPostgres, type TestPostgres } from '../testing/postgres.ts'
+import { startReceiver } from '../testing/receiver.ts'
+import { runCommand, startServer, dataDirectory } from '../testing/server.ts'
+import { socketConnection } from '../src/server/database/connections.ts'
+
+let postgres: TestPostgres
+
+beforeAll(async () => {
+  postgres = await startPostgres()
+})
+
+afterAll(() => postgres.close())
+
+test('a database that stops answering is told to the visitor; when it answers again, all goes on', async () => {
+  const hook = await startReceiver()
+  const server = await startServer({ DATABASE_URL: postgres.url(), WEBHOOK_URL: hook.origin })
+  expect(await send(server.origin, anApplication())).toBe(201)
+  await hook.count(1)
+  postgres.freeze()
+  const application = anApplication()
+  const answers = await Promise.all([
+    send(server.origin, application),
+    ...Array.from({ length: 20 }, () => send(server.origin, anApplication())),
+    fetch(server.origin, { method: 'POST', body: new URLSearchParams({ first_name: 'Ada' }) }).then(
+      async (answer) => (expect(await answer.text()).toContain('Submission Failed'), answer.status),
+    ),
+  ])
+  expect(new Set(answers)).toEqual(new Set([503]))
+  expect((await fetch(`${server.origin}/readyz`)).status).toBe(503)
+  expect((await fetch(server.origin)).status).toBe(200)
+  postgres.thaw()
+  // What was on its way may have been stored; the same again is stored once.
+  expect([201, 409]).toContain(await send(server.origin, application))
+  const rows = await postgres.admin`
+    select from public.retreat_applications where email = ${application.email}`
+  expect(rows).toHaveLength(1)
+  await hook.count(2)
+  expect(await server.stop()).toBe(0)
+  await hook.close()
+})
+
+test('a stop ends also while the database does not answer', async () => {
+  const hook = await startReceiver()
+  const server = await startServer({ DATABASE_URL: postgres.url(), WEBHOOK_URL: hook.origin })
+  expect(await send(server.origin, anApplication())).toBe(201)
+  postgres.freeze()
+  const waiting = send(server.origin, anApplication()).catch(() => 'no answer')
+  expect(await server.stop()).toBe(0)
+  expect([503, 'no answer']).toContain(await waiting)
+  postgres.thaw()
+  await hook.close()
+})
+
+test('a start that cannot go on ends with the first signal where nothing is left behind', async () => {
+  // It accepts, and says nothing.
+  const silent = createServer()
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const { port } = silent.address() as AddressInfo
+  const connected = new Promise<void>((resolve) => silent.once('connection', () => resolve()))
+  const running = runCommand(
+    [],
+    { DATABASE_URL: `postgres://u@127.0.0.1:${port}/d` },
+    undefined,
+    async (child) => {
+      await connected
+      child.kill('SIGTERM')
+    },
+  )
+  expect(await running).toMatchObject({ code: 0, stderr: 'Stopped before it was ready.\n' })
+  silent.close()
+})
+
+test('a start during a slow stop waits for it, and then starts', async () => {
+  const directory = await dataDirectory()
+  const settings = { DATA_DIR: directory.path }
+  const first = await startServer(settings)
+  const sql = socketConnection(directory.path, { max: 1 })
+  const application = anApplication()
+  let second: Promise<Awaited<ReturnType<typeof startServer>>> | undefined
+  let stopped: Promise<unknown> | undefined
+  let answered: Promise<number> | undefined
+  // An insert that waits for a lock keeps the first server from stopping for as long as this transaction holds it.
+  await sql.begin(async (transaction) => {
+    await transaction`lock table public.retreat_applications in share mode`
+    answered = send(first.origin, application)
+    while ((await transaction`select from pg_locks where not granted`).length === 0);
+    stopped = first.stop()
+    second = startServer(settings)
+    // It has been refused the lock once, and waits.
+    for (;;) {
+      const waiting = await transaction`
+        select from pg_locks where locktype = 'advisory' and not granted and objid = 5610742`
+      if (waiting.length > 0) break
+    }
+  })
+  await sql.end()
+  expect(await answered).toBe(201)
+  expect(await stopped).toBe(0)
+  const running = await second
+  expect(await send(running?.origin ?? '', application)).toBe(409)
+  expect(await running?.stop()).toBe(0)
+  await directory.remove()
+})

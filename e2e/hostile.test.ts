@@ -1,0 +1,138 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { send, storedEmails } from '../testing/client.ts'
+import { anApplication } from '../testing/form.ts'
+import { dataDirectory, startServer, type RunningServer } from '../testing/server.ts'
+
+const form = 'application/x-www-form-urlencoded'
+const whole = 256 * 1024
+
+let server: RunningServer
+let settings: Record<string, string>
+let cleanUp: () => Promise<void>
+
+beforeAll(async () => {
+  const directory = await dataDirectory()
+  settings = { DATA_DIR: directory.path }
+  server = await startServer(settings)
+  cleanUp = async () => {
+    await server.stop()
+    await directory.remove()
+  }
+})
+
+afterAll(() => cleanUp())
+
+function memory() {
+  const status = readFileSync(`/proc/${server.process.pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
+}
+
+/** Opens a connection, writes to it and never reads. */
+async function write(text: string): Promise<Socket> {
+  const { hostname, port } = new URL(server.origin)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  socket.pause()
+  await new Promise<void>((resolve) => socket.write(text, () => resolve()))
+  return socket
+}
+
+const post = (body: string, length = body.length) =>
+  `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: ${form}\r\ncontent-length: ${length}\r\n\r\n${body}`
+
+const native = (fields: Record<string, string>) =>
+  fetch(server.origin, { method: 'POST', body: new URLSearchParams(fields) })
+
+test('200 connections that send much and never read cost little, and a visitor beside them is served', async () => {
+  await (await fetch(server.origin)).text()
+  const before = memory()
+  const body = `reason=${'<'.repeat(whole - 7)}`
+  const sockets = await Promise.all(Array.from({ length: 200 }, () => write(post(body))))
+  expect(await send(server.origin, anApplication())).toBe(201)
+  expect((await fetch(server.origin)).status).toBe(200)
+  const sent = (200 * whole) / 2 ** 20
+  expect(memory() - before - sent).toBeLessThan(100)
+  for (const socket of sockets) socket.destroy()
+})
+
+test('beyond a bound large requests are refused at once, and small ones are served', async () => {
+  // Of each only the beginning comes.
+  const sockets = await Promise.all(Array.from({ length: 40 }, () => write(post('reason=x', whole))))
+  const refused = await native({ reason: 'x'.repeat(whole / 2) })
+  expect(refused.status).toBe(503)
+  expect(await refused.text()).toContain('Too much is sent right now.')
+  const small = anApplication()
+  expect((await native({ ...small, consent: 'true' })).status).toBe(200)
+  expect(await send(server.origin, anApplication())).toBe(201)
+  const released = sockets.map((socket) => once(socket, 'close'))
+  for (const socket of sockets) socket.destroy()
+  await Promise.all(released)
+  const large = { ...anApplication({ reason: 'x'.repeat(whole / 2) }), consent: 'true' }
+  while ((await native(large)).status === 503);
+  expect(await storedEmails(settings)).toEqual(expect.arrayContaining([small.email, large.email]))
+})
+
+test.each(['text/plain', 'application/json', 'multipart/form-data; boundary=x'])(
+  'the page takes forms alone, and not %s',
+  async (type) => {
+    const answer = await fetch(server.origin, {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body: '{}',
+    })
+    expect(answer.status).toBe(415)
+    expect(await answer.text()).toContain('Submission Failed')
+  },
+)
+
+test('what is no form of ours is refused before it is taken apart', async () => {
+  const answer = await fetch(server.origin, {
+    method: 'POST',
+    headers: { 'content-type': form },
+    body: 'a&'.repeat(whole / 2),
+  })
+  expect(answer.status).toBe(400)
+  expect(await answer.text()).toContain('This is not what the form sends.')
+})
+
+test('a refused form comes back filled up to a size; beyond that with its sentence alone', async () => {
+  const filled = await (await native({ first_name: 'Ada', reason: '<'.repeat(16_000) })).text()
+  expect(filled).toContain('value="Ada"')
+  expect(filled).toContain('&lt;'.repeat(16_000))
+  const empty = await (await native({ first_name: 'Ada', reason: '<'.repeat(17_000) })).text()
+  expect(empty).toContain('Submission Failed')
+  expect(empty).not.toContain('Ada')
+  expect(empty.length).toBeLessThan(40_000)
+})
+
+test('nobody consents who did not tick the box', async () => {
+  const application = anApplication()
+  const { consent, ...answers } = application
+  expect(consent).toBe(true)
+  for (const body of [{ ...answers, consent: 'false' }, { ...answers, consent: 'on' }, answers]) {
+    expect((await native(body)).status).toBe(400)
+  }
+  const json = await fetch(server.origin, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...answers, consent: false }),
+  })
+  expect(json.status).toBe(415)
+  expect(await storedEmails(settings)).not.toContain(application.email)
+  expect((await native({ ...answers, consent: 'true' })).status).toBe(200)
+})
+
+test('what is told of a refusal is short, however long what was refused', async () => {
+  const answer = await fetch(`${server.origin}/rest/v1/retreat_applications`, {
+    method: 'POST',
+    headers: { apikey: 'public-anon-key', 'content-type': 'application/json' },
+    body: JSON.stringify({ ...anApplication(), consent: 'x'.repeat(200_000) }),
+  })
+  expect(answer.status).toBe(400)
+  expect((await answer.text()).length).toBeLessThan(2_000)
+})

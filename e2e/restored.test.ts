@@ -1,0 +1,131 @@
+import { once } from 'node:events'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+
+import { anApplication, getForm } from '../testing/form.ts'
+import { startServer, dataDirectory, type RunningServer } from '../testing/server.ts'
+import { hydrated, test } from '../testing/visitor.ts'
+
+let server: RunningServer
+let cleanUp: () => Promise<void>
+
+beforeAll(async () => {
+  const directory = await dataDirectory()
+  server = await startServer({ DATA_DIR: directory.path })
+  cleanUp = async () => {
+    await server.stop()
+    await directory.remove()
+  }
+})
+
+afterAll(() => cleanUp())
+
+/** Resolves when the page's script has also done what it does first with the form that it took over. */
+const takenOver = (page: Page) => page.waitForFunction(() => window.isHydrated)
+
+/** What the browser tells a page that it shows again as it was left. Playwright's Chromium leaves none so. */
+const showAgain = (page: Page) =>
+  page.evaluate(() => window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
+
+test('a draft does not overwrite what was typed before the script came', async ({ visitor }) => {
+  const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
+  const goOn = new AbortController()
+  const released = once(goOn.signal, 'abort')
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  await form.fill(application)
+  const draft = await page.evaluate(() => sessionStorage.getItem('unplugged-draft') ?? '')
+  expect(draft).toContain('Ada')
+  await page.route('**/assets/**', async (route) => {
+    await released
+    await route.continue()
+  })
+  await page.reload({ waitUntil: 'domcontentloaded' })
+  await form.firstName.fill('Grace')
+  await form.reason.fill('To think.')
+  await form.teamSize.locator('[value="10+"]').check()
+  // As where the browser has no room to keep a newer one.
+  await page.evaluate((older) => sessionStorage.setItem('unplugged-draft', older), draft)
+  goOn.abort()
+  await takenOver(page)
+  const { consent, ...answers } = application
+  expect(consent).toBe(true)
+  expect(await form.answers()).toEqual({
+    ...answers,
+    first_name: 'Grace',
+    reason: 'To think.',
+    team_size: '10+',
+  })
+})
+
+test('what was typed is there also where the script had to build the form anew', async ({ visitor }) => {
+  visitor.expects(/Minified React error #418/)
+  const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
+  const goOn = new AbortController()
+  const released = once(goOn.signal, 'abort')
+  const page = await visitor.open(server.origin, {}, (opened) =>
+    opened.route('**/assets/**', async (route) => {
+      await released
+      await route.continue()
+    }),
+  )
+  const form = getForm(page)
+  await form.fill(application)
+  // As a browser's extension does, which finds the field before React does.
+  await form.email.evaluate((field) => field.before(document.createElement('extension-button')))
+  goOn.abort()
+  await takenOver(page)
+  expect(await page.locator('extension-button').count()).toBe(0)
+  const { consent, ...answers } = application
+  expect(consent).toBe(true)
+  expect(await form.answers()).toEqual(answers)
+})
+
+test('a page that is shown again after its form was posted natively can be sent again', async ({
+  visitor,
+}) => {
+  visitor.expects(/Failed to load resource|ERR_FAILED/)
+  const page = await visitor.open(server.origin, {}, (opened) =>
+    opened.route('**/assets/**', (route) => route.abort()),
+  )
+  const form = getForm(page)
+  await form.fill(anApplication())
+  // Answered so, the page stays as it was left: like one that the browser shows again.
+  await page.route(`${server.origin}/`, (route) => route.fulfill({ status: 204 }), { times: 1 })
+  const posted = page.waitForResponse((response) => response.request().method() === 'POST')
+  await form.button.click()
+  await posted
+  expect(await form.button.innerText()).toBe('Submitting...')
+  expect(await form.button.isDisabled()).toBe(true)
+
+  await showAgain(page)
+  expect(await form.button.innerText()).toBe('Send Details!')
+  expect(await form.button.isDisabled()).toBe(false)
+  await form.button.click()
+  await form.success.waitFor()
+})
+
+test('a page that is shown again while it sends goes on showing that, and then the green box', async ({
+  visitor,
+}) => {
+  const goOn = new AbortController()
+  const released = once(goOn.signal, 'abort')
+  const page = await visitor.open(server.origin, {}, (opened) =>
+    opened.route('**/rest/v1/**', async (route) => {
+      await released
+      await route.continue()
+    }),
+  )
+  await hydrated(page)
+  const form = getForm(page)
+  await form.fill(anApplication())
+  const asked = page.waitForRequest('**/rest/v1/**')
+  await form.button.click()
+  await asked
+  await showAgain(page)
+  expect(await form.button.innerText()).toBe('Submitting...')
+  expect(await form.button.isDisabled()).toBe(true)
+  goOn.abort()
+  await form.success.waitFor()
+  expect(await form.button.innerText()).toBe('Send Details!')
+})

@@ -1,0 +1,83 @@
+import type { Socket } from 'node:net'
+import type { Sql } from 'postgres'
+
+/** Runs work on one of several connections. What is not done within the deadline fails. */
+export type Run = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
+
+export interface Lanes {
+  run: Run
+  /** Gives what is under way so many seconds. */
+  end(timeout: number): Promise<void>
+}
+
+/** The database did not answer in time. It is not dead: then its connections would have ended. */
+export class DeadlineError extends Error {
+  readonly code = 'DEADLINE'
+}
+
+interface Lane {
+  sql: Sql
+  /** Those that the driver has opened for it. */
+  sockets: Set<Socket>
+  underWay: number
+}
+
+/**
+ * Connections side by side, each of which can be given up by itself: a database that is frozen, or a proxy that
+ * passes nothing on, leaves a connection that looks alive, and the driver would wait on it for ever.
+ *
+ * @param connect Makes one connection, which opens when it is used first, and tells of each socket that it opens.
+ * @param deadline Milliseconds after which work fails, and its connection is replaced.
+ */
+export function createLanes(
+  connect: (onSocket: (socket: Socket) => void) => Sql,
+  count: number,
+  deadline: number,
+): Lanes {
+  const open = (): Lane => {
+    const sockets = new Set<Socket>()
+    const sql = connect((socket) => {
+      sockets.add(socket)
+      socket.once('close', () => sockets.delete(socket))
+    })
+    return { sql, sockets, underWay: 0 }
+  }
+  const lanes = Array.from({ length: count }, open)
+
+  const giveUp = (lane: Lane) => {
+    const index = lanes.indexOf(lane)
+    // Another statement on it may have been faster.
+    if (index === -1) return
+    lanes[index] = open()
+    void close(lane, 0)
+  }
+
+  /** The driver says goodbye and waits for an answer; who does not answer is not waited for. */
+  const close = async ({ sql, sockets }: Lane, timeout: number) => {
+    await sql.end({ timeout })
+    for (const socket of sockets) socket.destroy()
+  }
+
+  return {
+    async run(work) {
+      const lane = lanes.reduce((least, other) => (other.underWay < least.underWay ? other : least))
+      lane.underWay += 1
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise<never>((_resolve, reject) => {
+        timer = setTimeout(() => {
+          reject(new DeadlineError(`the database did not answer within ${deadline} ms`))
+          giveUp(lane)
+        }, deadline)
+      })
+      try {
+        return await Promise.race([work(lane.sql), late])
+      } finally {
+        clearTimeout(timer)
+        lane.underWay -= 1
+      }
+    },
+    async end(timeout) {
+      await Promise.all(lanes.map((lane) => close(lane, timeout)))
+    },
+  }
+}

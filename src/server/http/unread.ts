@@ -1,0 +1,50 @@
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+
+/** Bytes of a refused request that are still read: browsers show a reset where they could not send it all. */
+const drained = 1024 * 1024
+/** Bytes of it that are read in a millisecond: who is refused cannot keep the server busy by sending more. */
+const pace = 1024
+/** Milliseconds that an answer may take to be read, however slowly. */
+const readTimeout = 120_000
+
+/**
+ * Cares for what one side does not read: of a request that is answered early the rest is read and thrown away,
+ * up to a bound; an answer that is not read is dropped after a time.
+ *
+ * @param timeout Milliseconds until an answer is dropped.
+ */
+export function boundUnread(app: FastifyInstance, timeout = readTimeout): void {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const { raw } = request
+    const dropping = setTimeout(() => reply.raw.destroy(), timeout)
+    dropping.unref()
+    reply.raw.once('close', () => clearTimeout(dropping))
+    if (raw.complete || raw.readableEnded || !hasBody(raw)) return done(null, payload)
+    drain(raw, (isWhole) => {
+      if (isWhole) void reply.removeHeader('connection')
+      else void reply.header('connection', 'close')
+      done(null, payload)
+    })
+  })
+}
+
+function hasBody({ headers }: IncomingMessage) {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
+/** Tells whether the request came to its end. */
+function drain(request: IncomingMessage, done: (isWhole: boolean) => void) {
+  let bytes = 0
+  const end = () => {
+    request.off('data', count).off('end', end).off('close', end)
+    done(request.complete)
+  }
+  const count = (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > drained) return end()
+    request.pause()
+    setTimeout(() => request.resume(), chunk.length / pace)
+  }
+  request.on('data', count).once('end', end).once('close', end).resume()
+}

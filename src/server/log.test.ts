@@ -1,0 +1,21 @@
+import pino from 'pino'
+import postgres from 'postgres'
+import { expect, test } from 'vitest'
+
+import { logOptions } from './log.ts'
+
+test('of an error of the database the log holds the code, and nothing of what was written', () => {
+  const lines: string[] = []
+  const log = pino(logOptions, { write: (line: string) => void lines.push(line) })
+  const error = Object.assign(new postgres.PostgresError('MARK1'), {
+    code: '53100',
+    severity: 'ERROR',
+    message: 'could not store "MARK1"',
+    detail: 'Failing row contains (MARK2).',
+    query: 'insert MARK3',
+    parameters: ['MARK4'],
+  })
+  log.error({ err: error }, 'an application was not stored')
+  expect(lines.join('')).not.toContain('MARK')
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ err: { code: '53100', message: 'ERROR' } })
+})
