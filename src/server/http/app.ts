@@ -8,7 +8,7 @@ import { insertApplications, type SentRows } from '../database/insert.ts'
 import { dataInterface } from '../rest/data-interface.ts'
 import { httpError } from './errors.ts'
 import { health, type Storing } from './health.ts'
-import { boundLargeRequests } from './large-requests.ts'
+import { boundLargeRequests, createTurns } from './large-requests.ts'
 import { createAllowance, limits } from './limits.ts'
 import { page } from './page.ts'
 import { boundUnread } from './unread.ts'
@@ -50,6 +50,7 @@ export async function createApp({
   if (trustProxy === false) warnOfProxy(app)
 
   const allow = createAllowance(rateLimitPerMinute)
+  const takeTurn = createTurns()
   const storing: Storing = { fails: false }
   const insert = async (caller: Caller, rows: SentRows) => {
     try {
@@ -73,7 +74,7 @@ export async function createApp({
 
   await app.register(health, { run: database.asOwner, delivers, storing })
   await app.register(async (site) => {
-    await site.register(page, { settings, allow, insert })
+    await site.register(page, { settings, allow, takeTurn, insert })
   })
   await app.register(
     async (rest) => {
@@ -85,7 +86,7 @@ export async function createApp({
         maxAge: 3600,
         strictPreflight: false,
       })
-      await rest.register(dataInterface, { anonKey: settings.anonKey, allow, insert })
+      await rest.register(dataInterface, { anonKey: settings.anonKey, allow, takeTurn, insert })
     },
     { prefix: '/rest/v1' },
   )

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 
 import { columns } from '../../application/application.ts'
 import { HttpError } from './errors.ts'
+import type { TakeTurn } from './large-requests.ts'
 
 /** More than the form has: reading a hundred thousand would hold up everybody. */
 const mostEntries = 4 * columns.length
@@ -9,16 +10,27 @@ const mostEntries = 4 * columns.length
 const [plus, space] = [0x2b, 0x20]
 
 /** Takes forms as browsers send them, and nothing else: the answers by their names. */
-export function takeForms(app: FastifyInstance): void {
+export function takeForms(app: FastifyInstance, takeTurn: TakeTurn): void {
   app.removeAllContentTypeParsers()
   const options = { parseAs: 'buffer' } as const
   app.addContentTypeParser('application/x-www-form-urlencoded', options, (_request, body: Buffer, done) => {
-    // URLSearchParams takes five times as long for each plus.
-    for (let index = 0; index < body.length; index += 1) if (body[index] === plus) body[index] = space
-    const text = body.toString()
-    if (text.split('&', mostEntries + 1).length > mostEntries) {
-      return done(new HttpError(400, 'HTTP400', 'This is not what the form sends.'), undefined)
-    }
-    done(null, Object.fromEntries(new URLSearchParams(text)))
+    takeTurn(body.length, () => {
+      try {
+        done(null, answersIn(body))
+      } catch (error) {
+        done(error instanceof Error ? error : new Error(String(error)), undefined)
+      }
+    })
   })
+}
+
+/** @throws {HttpError} where there are too many. */
+function answersIn(body: Buffer): Record<string, string> {
+  // URLSearchParams takes five times as long for each plus.
+  for (let index = 0; index < body.length; index += 1) if (body[index] === plus) body[index] = space
+  const text = body.toString()
+  if (text.split('&', mostEntries + 1).length > mostEntries) {
+    throw new HttpError(400, 'HTTP400', 'This is not what the form sends.')
+  }
+  return Object.fromEntries(new URLSearchParams(text))
 }

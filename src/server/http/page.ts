@@ -13,13 +13,17 @@ import { visitor, type Caller } from '../database/connections.ts'
 import { rowsOf, type SentRows } from '../database/insert.ts'
 import { HttpError, httpError } from './errors.ts'
 import { takeForms } from './form.ts'
+import type { TakeTurn } from './large-requests.ts'
 import type { Allowance } from './limits.ts'
+import { whenOver } from './over.ts'
 
 /** What the page acts with. */
 export interface PageOptions {
   settings: Pick<Settings, 'anonKey' | 'siteUrl'>
   /** Counts what an address sends. */
   allow: Allowance
+  /** Lets large bodies wait for each other. */
+  takeTurn: TakeTurn
   /** Stores rows as the caller may. */
   insert: (caller: Caller, rows: SentRows) => Promise<number>
 }
@@ -33,7 +37,7 @@ const mostInFlight = 32 * 1024 * 1024
  * The page at `/`, its assets, and the form as a browser sends it without the page's script: answered with
  * the same page, which holds the green box, or the red one and every answer in its field.
  */
-export async function page(app: FastifyInstance, { settings, allow, insert }: PageOptions) {
+export async function page(app: FastifyInstance, { settings, allow, takeTurn, insert }: PageOptions) {
   const render = (outcome: ApplyData['outcome']) => {
     const backend = { url: null, anonKey: settings.anonKey, webhookUrl: null }
     return renderApply(
@@ -82,7 +86,7 @@ export async function page(app: FastifyInstance, { settings, allow, insert }: Pa
       return reply.code(503).type('text/plain').send('Too much is asked for right now. Please try again.\n')
     }
     inFlight += document.length
-    reply.raw.once('close', () => (inFlight -= document.length))
+    whenOver(reply, () => (inFlight -= document.length))
     return reply.headers(headers).code(code).send(document)
   }
   const refuse = (
@@ -102,7 +106,7 @@ export async function page(app: FastifyInstance, { settings, allow, insert }: Pa
     })
   }
 
-  takeForms(app)
+  takeForms(app, takeTurn)
   app.decorateRequest('refusal')
   app.post('/', {
     onRequest: (request, _reply, done) => {

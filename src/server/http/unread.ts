@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 
+import { whenOver } from './over.ts'
+
 /** Bytes of a refused request that are still read: browsers show a reset where they could not send it all. */
 const drained = 1024 * 1024
 /** Bytes of it that are read in a millisecond: who is refused cannot keep the server busy by sending more. */
@@ -19,7 +21,7 @@ export function boundUnread(app: FastifyInstance, timeout = readTimeout): void {
     const { raw } = request
     const dropping = setTimeout(() => reply.raw.destroy(), timeout)
     dropping.unref()
-    reply.raw.once('close', () => clearTimeout(dropping))
+    whenOver(reply, () => clearTimeout(dropping))
     if (raw.complete || raw.readableEnded || !hasBody(raw)) return done(null, payload)
     drain(raw, (isWhole) => {
       if (isWhole) void reply.removeHeader('connection')

@@ -5,7 +5,7 @@ import type { SentRows } from '../database/insert.ts'
 import type { Caller } from '../database/connections.ts'
 import { callerOf } from '../http/caller.ts'
 import { HttpError, httpError } from '../http/errors.ts'
-import { isLarge } from '../http/large-requests.ts'
+import { isLarge, type TakeTurn } from '../http/large-requests.ts'
 import type { Allowance } from '../http/limits.ts'
 import { answerError } from './answer-error.ts'
 import { sentRows } from './sent-rows.ts'
@@ -16,6 +16,8 @@ export interface DataInterfaceOptions {
   anonKey: string
   /** Counts what an address sends. */
   allow: Allowance
+  /** Lets large bodies wait for each other. */
+  takeTurn: TakeTurn
   /** Stores rows as the caller may; gives how many. */
   insert: (caller: Caller, rows: SentRows) => Promise<number>
 }
@@ -27,10 +29,15 @@ export interface DataInterfaceOptions {
  *
  * @see https://docs.postgrest.org/en/v13/references/api/tables_views.html#insert
  */
-export async function dataInterface(app: FastifyInstance, { anonKey, allow, insert }: DataInterfaceOptions) {
+export async function dataInterface(
+  app: FastifyInstance,
+  { anonKey, allow, takeTurn, insert }: DataInterfaceOptions,
+) {
   // The body goes to PostgreSQL as it came; whether it is JSON is asked below, where columns are read.
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) =>
+    takeTurn(body.length, () => done(null, body)),
+  )
 
   app.decorateRequest('caller')
   app.addHook('onRequest', (request, _reply, done) => {

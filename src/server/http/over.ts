@@ -1,0 +1,19 @@
+import type { FastifyReply } from 'fastify'
+
+/**
+ * Calls back once, when an answer has been sent or its connection has closed. By the socket: of answers that wait
+ * behind another in a pipeline Node.js does not tell that they are lost.
+ */
+export function whenOver(
+  { raw, request }: Pick<FastifyReply, 'raw' | 'request'>,
+  callback: () => void,
+): void {
+  const { socket } = request.raw
+  const end = () => {
+    raw.off('finish', end)
+    socket.off('close', end)
+    callback()
+  }
+  raw.once('finish', end)
+  socket.once('close', end)
+}
