@@ -185,6 +185,20 @@ test('an existing self-hosted database keeps every pending and given-up delivery
   await database.close()
 })
 
+test('an existing self-hosted database that never had a webhook keeps all that waits', async () => {
+  const url = await newDatabase('waiting')
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  await applyFirstRelease(sql)
+  await store(sql)
+  await store(sql)
+  const before = await outboxOf(sql)
+  const database = await open(url)
+  expect(await outboxOf(sql)).toEqual(before)
+  expect(before.every(({ next_attempt_at }) => next_attempt_at !== null)).toBe(true)
+  await sql.end()
+  await database.close()
+})
+
 test('a hosted project queues nothing; a server pointed at its database delivers what comes from then on', async () => {
   const project = await newProject(server)
   await applyFirstRelease(project.owner)

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 import { createAllowance } from './limits.ts'
 
@@ -20,6 +20,20 @@ test('an address may insert so many rows a minute, and is told when it may go on
   expect(status(() => allow('b', 1))).toBe('allowed')
   now += 40_000
   expect(status(() => allow('a', 1))).toBe('allowed')
+})
+
+test('a clock that is set forward or back changes nothing', () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  try {
+    const allow = createAllowance(1)
+    allow('a', 1)
+    for (const hours of [1, -1]) {
+      vi.setSystemTime(Date.now() + hours * 3_600_000)
+      expect(status(() => allow('a', 1))).toMatchObject({ status: 429, retryAfter: 60 })
+    }
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('an array counts its rows', () => {
