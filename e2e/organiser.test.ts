@@ -263,6 +263,7 @@ test.each([
   [{ PORT: 'web' }, 'PORT is "web"'],
   [{ HOST: 'no-such-host.invalid' }, 'HOST is "no-such-host.invalid"'],
   [{ DATA_DIR: '/etc/hostname/data' }, 'DATA_DIR is "/etc/hostname/data"'],
+  [{ DATA_DIR: '/proc/x' }, 'DATA_DIR is "/proc/x"'],
   [{ DATA_DIR: `/tmp/${'deep/'.repeat(30)}` }, 'should be shorter'],
 ])('a start with %o ends in one sentence', async (wrong, sentence) => {
   const { code, stderr, stdout } = await runCommand([], { ...settings, ...wrong })

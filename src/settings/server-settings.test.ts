@@ -59,6 +59,7 @@ test.each([
   ['RATE_LIMIT_PER_MINUTE', '-1', 'whole number'],
   ['TRUST_PROXY', 'nginx', 'ranges'],
   ['TRUST_PROXY', '10.0.0.0/33', 'ranges'],
+  ['TRUST_PROXY', '0.0.0.0/0', 'ranges'],
   ['SITE_URL', 'unplugged.example', 'https://'],
   ['VITE_SITE_URL', 'unplugged.example', 'https://'],
   ['WEBHOOK_URL', 'http://example.com:25/hook', 'names port 25'],

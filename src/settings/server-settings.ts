@@ -134,5 +134,5 @@ function isAddressRange(range: string) {
   const [start = '', bits, ...rest] = range.split('/')
   const version = isIP(start)
   if (version === 0 || rest.length > 0) return false
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
 }
