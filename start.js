@@ -85,7 +85,8 @@ async function build() {
     if (!isStale()) return true
     const stopped = new AbortController()
     const stop = () => stopped.abort()
-    process.once('SIGINT', stop).once('SIGTERM', stop)
+    // Ctrl-C comes from the terminal and again from npm.
+    process.on('SIGINT', stop).on('SIGTERM', stop)
     console.error('Building the page and the server, which takes a few seconds...')
     const child = spawn(
       process.execPath,

@@ -159,6 +159,8 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
         if (output.includes('for good?')) resolve()
       })
     })
+    // As from a terminal and again from npm.
+    child.kill(signal)
     child.kill(signal)
     const [code] = (await once(child, 'exit')) as [number]
     expect(code).toBeGreaterThan(0)

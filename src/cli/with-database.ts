@@ -7,6 +7,8 @@ import { toUpdate } from '../server/database/schema.ts'
 import { OperatorError } from '../settings/operator-error.ts'
 import { readSettings } from '../settings/server-settings.ts'
 
+/** Milliseconds between two signals that are two. */
+const twice = 500
 /** Milliseconds that what was interrupted is given to tidy up. */
 const grace = 2_000
 
@@ -40,10 +42,20 @@ export async function withDatabase(
   if (outcome.status === 'rejected') throw lacking(outcome.reason, database) ?? outcome.reason
 }
 
-/** Resolves when the first signal comes; the second one ends the process, as it does by itself. */
+/**
+ * Resolves when the first signal comes; the second one ends the process. Ctrl-C reaches this process from the
+ * terminal and again from npm, which is one.
+ */
 function awaitSignal() {
+  let first: number | undefined
   return new Promise<['SIGINT' | 'SIGTERM']>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve([signal]))
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.on(signal, () => {
+        first ??= performance.now()
+        if (performance.now() - first > twice) process.exit(128 + constants.signals[signal])
+        resolve([signal])
+      })
+    }
   })
 }
 

@@ -73,9 +73,7 @@ export async function createApp({
   app.setNotFoundHandler((_request, reply) => reply.code(404).type('text/plain').send('Not found.\n'))
 
   await app.register(health, { run: database.asOwner, delivers, storing })
-  await app.register(async (site) => {
-    await site.register(page, { settings, allow, takeTurn, insert })
-  })
+  await app.register(page, { settings, allow, takeTurn, insert })
   await app.register(
     async (rest) => {
       // As hosted projects do: the key is public, so any origin may call.
