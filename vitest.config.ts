@@ -7,8 +7,9 @@ export default defineConfig((environment) =>
     test: {
       globalSetup: 'testing/setup.ts',
       setupFiles: 'testing/tidy.ts',
-      testTimeout: 60_000,
-      hookTimeout: 60_000,
+      // For what hangs: on a machine ten times as busy the longest of them take minutes.
+      testTimeout: 300_000,
+      hookTimeout: 300_000,
       // Most of them wait: for PostgreSQL, a browser, a time limit.
       maxWorkers: 4,
       // Those of a deployment need what stands around the product: nginx, pgbouncer, the Supabase CLI.
