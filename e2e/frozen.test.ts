@@ -77,6 +77,22 @@ test('a start that cannot go on ends with the first signal where nothing is left
   silent.close()
 })
 
+test('an address where something accepts and closes ends the start in a sentence, and is not called without a pause', async () => {
+  let calls = 0
+  const closing = createServer((socket) => {
+    calls += 1
+    socket.end()
+  })
+  await new Promise<void>((resolve) => closing.listen(0, '127.0.0.1', resolve))
+  const { port } = closing.address() as AddressInfo
+  const { code, stderr } = await runCommand([], { DATABASE_URL: `postgres://u:hunter2@127.0.0.1:${port}/d` })
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/^The PostgreSQL at .*, which DATABASE_URL names, cannot be used \(.*\): .*\n$/)
+  expect(stderr).not.toContain('hunter2')
+  expect(calls).toBeLessThan(100)
+  closing.close()
+})
+
 test('a start during a slow stop waits for it, and then starts', async () => {
   const directory = await dataDirectory()
   const settings = { DATA_DIR: directory.path }

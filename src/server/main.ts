@@ -36,7 +36,7 @@ async function main() {
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
   server = await start(settings)
-  if (firstSignal !== undefined) await end(server)
+  if (firstSignal !== undefined) await (stopping ??= end(server))
 }
 
 /** Stops the server, and with it the process: what does not answer any more must not keep it. */

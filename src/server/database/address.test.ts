@@ -37,6 +37,13 @@ test("what libpq keeps to itself does not reach the server, as in providers' add
   expect(options.connect_timeout).toBe(7)
 })
 
+test('an IPv6 address is one, with and without a port', () => {
+  const { options, description } = parseAddress('postgres://u@[2001:db8::1]:6543/d?sslmode=verify-full')
+  expect(options).toMatchObject({ host: ['2001:db8::1'], port: [6543] })
+  expect(description).toBe('PostgreSQL at [2001:db8::1]:6543/d')
+  expect(parseAddress('postgres://u@[::1]/d').options).toMatchObject({ host: ['::1'], port: [5432] })
+})
+
 const withCertificate = (name: string, parameters: string) =>
   [name, () => parseAddress(`postgres://u@h/d?${parameters.replaceAll('FILE', file)}`).options.ssl] as const
 

@@ -21,12 +21,12 @@ export interface DatabaseAddress {
  * libpq's channel binding is left out, since the driver has none: where an address asks for it, `verify-full`
  * protects against the same.
  *
- * @param address As libpq takes it, its parameters of TLS included.
+ * @param given As libpq takes it, its parameters of TLS included.
  * @throws {OperatorError} where it asks for what cannot be had.
  * @see https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
  */
-export function parseAddress(address: string): DatabaseAddress {
-  const url = new URL(address)
+export function parseAddress(given: string): DatabaseAddress {
+  const url = new URL(given)
   const mode = sslMode(url.searchParams)
   url.searchParams.delete('ssl')
   // The certificates that Node.js trusts by itself.
@@ -34,21 +34,26 @@ export function parseAddress(address: string): DatabaseAddress {
   if (mode !== undefined) url.searchParams.set('sslmode', mode)
   const { host, port, user, password, database, ssl, sslnegotiation, connect_timeout, ...rest } =
     parseParameters(url)
+  const address = host || 'localhost'
   const parameters = Object.entries(rest).filter(([name]) => !ofLibpq.test(name))
   return {
     options: {
-      host: host || 'localhost',
-      ...(port ? { port: Number(port) } : {}),
+      ...placeOf(address, port ? Number(port) : 5432),
       ...(user ? { user } : {}),
       ...(password ? { password } : {}),
       ...(database ? { database } : {}),
       ...(connect_timeout ? { connect_timeout: Number(connect_timeout) } : {}),
       ...(sslnegotiation ? { sslnegotiation } : {}),
-      ssl: tlsOf(mode, ssl, host ?? ''),
+      ssl: tlsOf(mode, ssl, address),
       connection: Object.fromEntries(parameters) as Record<string, string>,
     },
-    description: `PostgreSQL at ${host || 'localhost'}${port ? `:${port}` : ''}/${database ?? ''}`,
+    description: `PostgreSQL at ${isIP(address) === 6 ? `[${address}]` : address}${port ? `:${port}` : ''}/${database ?? ''}`,
   }
+}
+
+/** The driver would take the colons of an IPv6 address for a port's; a list, which its types leave out, it takes as it is. */
+function placeOf(host: string, port: number): Options {
+  return isIP(host) === 6 ? ({ host: [host], port: [port] } as unknown as Options) : { host, port }
 }
 
 const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full']

@@ -222,7 +222,8 @@ export async function trimLog(dataDir: string): Promise<void> {
   const file = join(dataDir, 'postgres.log')
   const { size } = await stat(file).catch(() => ({ size: 0 }))
   if (size <= longestLog) return
-  await copyFile(file, `${file}.1`)
+  // On a full disk there is no room for a copy, and all the more reason to make some.
+  await copyFile(file, `${file}.1`).catch(() => {})
   await truncate(file)
 }
 

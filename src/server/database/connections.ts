@@ -1,4 +1,5 @@
 import { connect as connectSocket, type Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
 import postgres, { type Row, type RowList, type Sql, type TransactionSql } from 'postgres'
 
 import { createLanes, type Run } from './lanes.ts'
@@ -95,6 +96,7 @@ function connections(connect: (options: Options) => Sql, pooler: 'transaction' |
   }
   const owner = connect({
     ...pooled,
+    ...bySockets(),
     max: 4,
     idle_timeout: 20,
     connection: { application_name: 'unplugged' },
@@ -123,9 +125,17 @@ function connections(connect: (options: Options) => Sql, pooler: 'transaction' |
   }
 }
 
+/** Milliseconds between two sockets of one driver: something that accepts and closes would be called without a pause. */
+const reopenPause = 250
+
 /** Lets the driver open its sockets by way of us: an option of the driver's that its types leave out. */
-function bySockets(onSocket: (socket: Socket) => void): Options {
-  const open = ({ host: [host = ''], port: [port = 0], path }: postgres.ParsedOptions) => {
+function bySockets(onSocket: (socket: Socket) => void = () => {}): Options {
+  let next = 0
+  const open = async ({ host: [host = ''], port: [port = 0], path }: postgres.ParsedOptions) => {
+    const pause = next - performance.now()
+    next = performance.now() + Math.max(pause, 0) + reopenPause
+    // Also without a pause: the driver listens for errors only after it has waited itself.
+    await (pause > 0 ? wait(pause) : Promise.resolve())
     const socket = path ? connectSocket(path) : connectSocket(port, host)
     onSocket(socket)
     // By this the driver asks for the certificate of that name.

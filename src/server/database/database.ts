@@ -85,7 +85,9 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
 }
 
 /** Tells whether the schema is up to date. */
-async function prepare({ owner, as }: Connections, { schema }: OpenOptions) {
+async function prepare({ owner, asOwner, as }: Connections, { schema }: OpenOptions) {
+  // Within the deadline: what comes then has none.
+  await asOwner((sql) => sql`select 1`)
   if (schema === 'check') return checkSchema(owner)
   await migrate(owner)
   // What would otherwise be found out by the first visitor.

@@ -17,7 +17,7 @@ export function unreachable(error: unknown, description: string): unknown {
   }
   // Class 08: not understood; 28: refused; 3D000: no such database; 42704: an unknown parameter in the address;
   // the rest are the network's, OpenSSL's and the driver's.
-  if (!/^(08|28|3D000|42704|E[A-Z_]+$|ERR_SSL|CONNECT|.*CERT|.*SIGNATURE)/.test(code)) return error
+  if (!/^(08|28|3D000|42704|DEADLINE|E[A-Z_]+$|ERR_SSL|CONNECT|.*CERT|.*SIGNATURE)/.test(code)) return error
   return new OperatorError(
     `The ${description}, which DATABASE_URL names, cannot be used (${error.message}): check its address, parameters, user and password, and that it runs.`,
     { cause: error },

@@ -17,8 +17,8 @@ export class DeadlineError extends Error {
 
 interface Lane {
   sql: Sql
-  /** Those that the driver has opened for it. */
-  sockets: Set<Socket>
+  /** What the driver opened for it last. */
+  socket?: Socket
   underWay: number
 }
 
@@ -34,13 +34,9 @@ export function createLanes(
   count: number,
   deadline: number,
 ): Lanes {
-  const open = (): Lane => {
-    const sockets = new Set<Socket>()
-    const sql = connect((socket) => {
-      sockets.add(socket)
-      socket.once('close', () => sockets.delete(socket))
-    })
-    return { sql, sockets, underWay: 0 }
+  const open = () => {
+    const lane: Lane = { sql: connect((socket) => (lane.socket = socket)), underWay: 0 }
+    return lane
   }
   const lanes = Array.from({ length: count }, open)
 
@@ -53,9 +49,9 @@ export function createLanes(
   }
 
   /** The driver says goodbye and waits for an answer; who does not answer is not waited for. */
-  const close = async ({ sql, sockets }: Lane, timeout: number) => {
-    await sql.end({ timeout })
-    for (const socket of sockets) socket.destroy()
+  const close = async (lane: Lane, timeout: number) => {
+    await lane.sql.end({ timeout })
+    lane.socket?.destroy()
   }
 
   return {

@@ -85,6 +85,7 @@ test('servers that start together apply the migrations once', async () => {
 test.each([
   ['nobody listens there', 'postgres://u@127.0.0.1:1/d', /cannot be used .*ECONNREFUSED/],
   ['no such host', 'postgres://u@no-such-host.invalid/d', /cannot be used/],
+  ['no way leads there', 'postgres://u@255.255.255.255/d', /cannot be used/],
 ])('a DATABASE_URL where %s is told in a sentence without its password', async (_what, url, message) => {
   const failure = open(url.replace('u@', 'u:hunter2@'))
   await expect(failure).rejects.toThrow(message)

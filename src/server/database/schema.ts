@@ -174,6 +174,7 @@ async function createRoles(transaction: TransactionSql) {
       await transaction.savepoint((point) => point.unsafe(`grant ${role} to current_user`))
     }
   } catch (cause) {
+    if (!(cause instanceof postgres.PostgresError && cause.code === '42501')) throw cause
     const [row] = await transaction<{ user: string }[]>`select quote_ident(current_user) as user`
     throw new OperatorError(
       `The user of DATABASE_URL may not set up the roles of the data interface; an administrator has to run once: ${[...create, `grant ${takenRoles.join(', ')} to ${row?.user};`].join(' ')}`,

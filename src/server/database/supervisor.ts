@@ -106,10 +106,16 @@ export async function supervise(
       clearInterval(trimming)
       released.abort()
       await recovering
-      if (lock === undefined) return
-      const alone = await releaseLock(lock)
+      // It is gone when its connection is.
+      const held = lock
+      if (held === undefined) return
+      const alone = await releaseLock(held)
       // The lock is kept until the database is down, so that whoever comes now waits and then starts it again.
-      await Promise.all([alone ? cluster.stop() : undefined, lock.end({ timeout: 5 })])
+      try {
+        if (alone) await cluster.stop()
+      } finally {
+        await held.end({ timeout: 5 })
+      }
     },
   }
 }

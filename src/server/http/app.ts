@@ -45,6 +45,8 @@ export async function createApp({
   })
   logRequests(app)
   endConnectionsOnClose(app)
+  // One for each answer that waits in a pipeline.
+  app.server.on('connection', (socket) => socket.setMaxListeners(0))
   boundUnread(app)
   boundLargeRequests(app)
   if (trustProxy === false) warnOfProxy(app)

@@ -12,6 +12,9 @@ test.each([
   ['23514', 400, 400],
   ['42P01', 404, 404],
   ['53100', 503, 503],
+  ['28P01', 503, 503],
+  ['3D000', 503, 503],
+  ['25006', 503, 503],
 ])('%s is %i for a visitor and %i for somebody who signed in', (code, forVisitor, forSomebody) => {
   expect(httpError(refusal(code)).status).toBe(forVisitor)
   expect(httpError(refusal(code), true).status).toBe(forSomebody)

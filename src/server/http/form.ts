@@ -14,7 +14,8 @@ export function takeForms(app: FastifyInstance, takeTurn: TakeTurn): void {
   app.removeAllContentTypeParsers()
   const options = { parseAs: 'buffer' } as const
   app.addContentTypeParser('application/x-www-form-urlencoded', options, (_request, body: Buffer, done) => {
-    takeTurn(body.length, () => {
+    takeTurn(body.length, (refusal) => {
+      if (refusal) return done(refusal, undefined)
       try {
         done(null, answersIn(body))
       } catch (error) {

@@ -11,6 +11,8 @@ const large = 16 * 1024
 const mostInFlight = 8 * 1024 * 1024
 /** Bytes of large requests that are taken apart in a millisecond: most of the processor is left to all others. */
 const pace = 8 * 1024
+/** Milliseconds that a large body waits at the most. */
+const longestPause = 1_000
 
 /** Whether a request is so large, by what it says of itself, that reading many of its kind has to be bounded. */
 export function isLarge(request: IncomingMessage): boolean {
@@ -27,7 +29,7 @@ export function boundLargeRequests(app: FastifyInstance): void {
     const size = sizeOf(raw)
     if (size <= large) return done()
     if (inFlight + size > mostInFlight) {
-      return done(new HttpError(503, 'HTTP503', 'Too much is sent right now. Please try again in a moment.'))
+      return done(tooMuch())
     }
     inFlight += size
     whenOver(reply, () => (inFlight -= size))
@@ -35,8 +37,8 @@ export function boundLargeRequests(app: FastifyInstance): void {
   })
 }
 
-/** Has a body of so many bytes taken apart when its turn comes. */
-export type TakeTurn = (size: number, takeApart: () => void) => void
+/** Has a body of so many bytes taken apart when its turn comes; with an error where that would be too late. */
+export type TakeTurn = (size: number, takeApart: (error?: HttpError) => void) => void
 
 /**
  * Bounds what large bodies take of the processor: one is taken apart after the other, a second late at the most.
@@ -46,10 +48,15 @@ export function createTurns(): TakeTurn {
   let next = 0
   return (size, takeApart) => {
     if (size <= large) return takeApart()
-    const turn = Math.max(performance.now(), next)
-    next = turn + size / pace
-    setTimeout(takeApart, turn - performance.now())
+    const pause = Math.max(next - performance.now(), 0)
+    if (pause > longestPause) return takeApart(tooMuch())
+    next = performance.now() + pause + size / pace
+    setTimeout(takeApart, pause)
   }
+}
+
+function tooMuch() {
+  return new HttpError(503, 'HTTP503', 'Too much is sent right now. Please try again in a moment.')
 }
 
 /** What a request says that it sends; at the most what is read of it. */

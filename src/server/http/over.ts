@@ -9,6 +9,7 @@ export function whenOver(
   callback: () => void,
 ): void {
   const { socket } = request.raw
+  if (socket.destroyed) return callback()
   const end = () => {
     raw.off('finish', end)
     socket.off('close', end)

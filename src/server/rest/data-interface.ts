@@ -36,7 +36,7 @@ export async function dataInterface(
   // The body goes to PostgreSQL as it came; whether it is JSON is asked below, where columns are read.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) =>
-    takeTurn(body.length, () => done(null, body)),
+    takeTurn(body.length, (refusal) => (refusal ? done(refusal, undefined) : done(null, body))),
   )
 
   app.decorateRequest('caller')

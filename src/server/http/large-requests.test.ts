@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+
+import { createTurns } from './large-requests.ts'
+
+test('large bodies take turns, a second late at the most; small ones do not wait', async () => {
+  const takeTurn = createTurns()
+  const order: string[] = []
+  const turn = (name: string, size: number) =>
+    new Promise<void>((resolve) => {
+      takeTurn(size, (refusal) => {
+        order.push(refusal ? `${name} refused with ${refusal.status}` : name)
+        resolve()
+      })
+    })
+  const all = [turn('first', 4 * 1024 * 1024), turn('second', 4 * 1024 * 1024), turn('small', 100)]
+  expect(order).toEqual(['small'])
+  all.push(turn('third', 20_000))
+  expect(order).toEqual(['small', 'third refused with 503'])
+  await Promise.all(all)
+  expect(order).toEqual(['small', 'third refused with 503', 'first', 'second'])
+})
