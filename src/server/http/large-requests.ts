@@ -28,9 +28,7 @@ export function boundLargeRequests(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw }, reply, done) => {
     const size = sizeOf(raw)
     if (size <= large) return done()
-    if (inFlight + size > mostInFlight) {
-      return done(tooMuch())
-    }
+    if (inFlight + size > mostInFlight) return done(tooMuch())
     inFlight += size
     whenOver(reply, () => (inFlight -= size))
     done()

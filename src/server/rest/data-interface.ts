@@ -57,7 +57,7 @@ export async function dataInterface(
     refuseReading(request, preferences)
     const rows = sentRows(request, /\bmissing=default\b/.test(preferences))
     const caller = request.getDecorator<Caller>('caller')
-    allow(request.ip, isLarge(request.raw) ? rows.count - 1 : rows.count)
+    allow(request.ip, isLarge(request.raw) ? Math.max(rows.count - 1, 0) : rows.count)
     const count = rows.count === 0 ? 0 : await insert(caller, rows)
     const applied: string[] = preferences.match(/\b(return=minimal|missing=default|count=exact)\b/g) ?? []
     if (applied.length > 0) void reply.header('preference-applied', applied.join(', '))
