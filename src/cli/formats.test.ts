@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { anApplication } from '../../testing/form.ts'
 import type { StoredApplication } from '../server/webhook/outbox.ts'
-import { toCsv, toText } from './formats.ts'
+import { toCsv, toScreen, toText } from './formats.ts'
 
 const stored = (changes: Parameters<typeof anApplication>[0]): StoredApplication => ({
   ...anApplication(changes),
@@ -67,4 +67,15 @@ test('signs that turn the direction of writing do not reach the terminal', async
   for await (const part of toText(batches(turned))) text += part
   expect(text).toContain('Ada')
   expect(text).not.toMatch(/[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/)
+})
+
+test('a terminal that is too narrow to wrap values well still shows twenty columns of them', async () => {
+  let text = ''
+  const long = stored({ reason: 'I have not been away from a screen for longer than I remember.' })
+  for await (const part of toScreen(batches(long), 1, 24)) text += part
+  expect(text).toContain(`  Reason        I have not been away
+                from a screen for
+                longer than I
+                remember.
+`)
 })

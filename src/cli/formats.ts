@@ -1,8 +1,11 @@
+import { styleText } from 'node:util'
+
 import { stringify } from 'csv-stringify/sync'
 
 import { columns, paidSolutions, teamSizes } from '../application/application.ts'
 import { textFields } from '../application/fields.ts'
 import type { StoredApplication } from '../server/webhook/outbox.ts'
+import { wrap } from './wrap.ts'
 
 type Batches = AsyncIterable<StoredApplication[]>
 
@@ -14,9 +17,9 @@ const tableColumns = ['id', 'created_at', ...columns] as const
 /** The columns of the table for spreadsheets: beside a code stand its words. */
 const labels = { paid_solution: paidSolutions, team_size: teamSizes } as const
 
-/** A number of applications, in words. */
-export function countOf(count: number): string {
-  return `${count} ${count === 1 ? 'application' : 'applications'}`
+/** A number of applications, in words; `digits` where the number is to be written otherwise. */
+export function countOf(count: number, digits = String(count)): string {
+  return `${digits} ${count === 1 ? 'application' : 'applications'}`
 }
 
 /** A table as RFC 4180 has it, its header the names of the columns. */
@@ -49,41 +52,82 @@ export async function* toJsonLines(batches: Batches): AsyncGenerator<string> {
   }
 }
 
+/** What differs between a text in a file and one on a terminal. */
+interface Look {
+  name: (name: string) => string
+  time: (time: Date) => string
+  /** The lines that a value takes. */
+  lines: (value: string) => string[]
+}
+
+const labelWidth = 13
+/** Where the values stand. */
+const indent = ' '.repeat(2 + labelWidth + 1)
+
 /** For reading: an application a paragraph. */
 export async function* toText(batches: Batches): AsyncGenerator<string> {
+  const look: Look = {
+    name: (name) => name,
+    time: (time) => time.toISOString(),
+    lines: (value) => value.split('\n'),
+  }
   let count = 0
   for await (const batch of batches) {
     count += batch.length
-    yield batch.map((row) => `${paragraph(row)}\n\n`).join('')
+    yield batch.map((row) => `${paragraph(row, look)}\n\n`).join('')
   }
   yield count === 0 ? 'No applications yet.\n' : `${countOf(count)}.\n`
 }
 
-function paragraph(row: StoredApplication) {
+/** Swedish writes a date and a time as ISO 8601 does. */
+const minutes = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'short' })
+/** Columns that a value has where the terminal is too narrow to wrap it well: then the terminal wraps, too. */
+const fewestColumns = 20
+
+/**
+ * For reading on a terminal: how many there are, then an application a paragraph, each only when it is asked for.
+ *
+ * @param width The columns of the terminal.
+ */
+export async function* toScreen(batches: Batches, count: number, width: number): AsyncGenerator<string> {
+  const valueWidth = Math.max(width - indent.length, fewestColumns)
+  const look: Look = {
+    name: (name) => styleText('bold', name),
+    time: (time) => minutes.format(time),
+    lines: (value) => value.split('\n').flatMap((line) => wrap(line, valueWidth)),
+  }
+  yield count === 0 ? 'No applications yet.\n' : `${countOf(count, count.toLocaleString('en'))}.\n`
+  for await (const batch of batches) for (const row of batch) yield `\n${paragraph(row, look)}\n`
+}
+
+function paragraph(row: StoredApplication, look: Look) {
   const fields: [string, string][] = [
     ...textFields.slice(2).map(({ name, label }): [string, string] => [label, row[name]]),
     ['Paid before', row.paid_solution && paidSolutions[row.paid_solution]],
     ['In own words', row.custom_solution],
     ['Team', row.team_size && teamSizes[row.team_size]],
     ['Reason', row.reason],
-    ['Webhook', deliveryState(row)],
+    ['Webhook', deliveryState(row, look)],
   ]
   const lines = fields
     .filter(([, value]) => value !== '')
     .map(
-      ([label, value]) => `  ${label.padEnd(13)} ${printable(value).replaceAll('\n', `\n${' '.repeat(16)}`)}`,
+      ([label, value]) => `  ${label.padEnd(labelWidth)} ${look.lines(printable(value)).join(`\n${indent}`)}`,
     )
   const name = printable(`${row.first_name} ${row.last_name}`).replaceAll('\n', ' ')
-  return [`${name}, ${row.created_at.toISOString()}`, `  ${row.id}`, ...lines].join('\n')
+  return [`${look.name(name)}, ${look.time(row.created_at)}`, `  ${row.id}`, ...lines].join('\n')
 }
 
-function deliveryState({ delivered_at, next_attempt_at, attempts, last_status }: StoredApplication) {
+function deliveryState(
+  { delivered_at, next_attempt_at, attempts, last_status }: StoredApplication,
+  { time }: Look,
+) {
   if (attempts === null) return 'not queued'
-  if (delivered_at) return `delivered ${delivered_at.toISOString()}`
+  if (delivered_at) return `delivered ${time(delivered_at)}`
   const tries = `${attempts} ${attempts === 1 ? 'try' : 'tries'}`
   const last = attempts > 0 ? `, last answer ${last_status ?? 'none'}` : ''
   if (!next_attempt_at) return `given up after ${tries}${last}`
-  return attempts === 0 ? 'waiting' : `${tries}, next ${next_attempt_at.toISOString()}${last}`
+  return attempts === 0 ? 'waiting' : `${tries}, next ${time(next_attempt_at)}${last}`
 }
 
 function cell(value: string | boolean | Date) {

@@ -42,6 +42,18 @@ export async function withDatabase(
   if (outcome.status === 'rejected') throw lacking(outcome.reason, database) ?? outcome.reason
 }
 
+let areInterruptsLeft = false
+
+/** Leaves Ctrl-C to a program that `act` runs on the same terminal, which then decides when it ends. */
+export async function leaveInterrupts<T>(act: () => Promise<T>): Promise<T> {
+  areInterruptsLeft = true
+  try {
+    return await act()
+  } finally {
+    areInterruptsLeft = false
+  }
+}
+
 /**
  * Resolves when the first signal comes; the second one ends the process. Ctrl-C reaches this process from the
  * terminal and again from npm, which is one.
@@ -51,6 +63,7 @@ function awaitSignal() {
   return new Promise<['SIGINT' | 'SIGTERM']>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.on(signal, () => {
+        if (signal === 'SIGINT' && areInterruptsLeft) return
         first ??= performance.now()
         if (performance.now() - first > twice) process.exit(128 + constants.signals[signal])
         resolve([signal])

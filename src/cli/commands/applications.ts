@@ -4,20 +4,30 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Sql } from 'postgres'
 
-import { applicationsWithDeliveries, type StoredApplication } from '../../server/webhook/outbox.ts'
+import {
+  applicationsForReading,
+  applicationsWithDeliveries,
+  countApplications,
+  type StoredApplication,
+} from '../../server/webhook/outbox.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
-import { byteOrderMark, countOf, printable, toCsv, toJsonLines, toText } from '../formats.ts'
+import { byteOrderMark, countOf, printable, toCsv, toJsonLines, toScreen, toText } from '../formats.ts'
 import { readOptions } from '../options.ts'
+import { page } from '../pager.ts'
 import { withDatabase } from '../with-database.ts'
 
 const usage = `Usage: npm run -s applications -- [option]
 
-  (none)           lists the applications, the newest first
+  (none)           lists the applications, the newest first: on a terminal in the pager that PAGER names, else less;
+                   where there is none, the newest last, next to the prompt
   --json           one JSON object a line
   --csv            a table for a spreadsheet
   --no-bom         the table without the mark by which spreadsheets know that it is UTF-8
   --delete <id>    erases one application for good, and its delivery with it; may be given more than once
   --yes            erases without asking`
+
+/** Applications that are asked of the database at a time, so that a million take no more memory than these. */
+const batchSize = 500
 
 export async function run(): Promise<void> {
   const options = readOptions(
@@ -37,15 +47,25 @@ export async function run(): Promise<void> {
   await withDatabase(async ({ owner }) => {
     if (ids !== undefined) return erase(owner, [...new Set(ids)], yes)
     if (csv && !noMark) process.stdout.write(byteOrderMark)
-    await list(owner, format)
+    if (process.stdout.isTTY && format === toText) return show(owner)
+    await write(format(withProgress(applicationsWithDeliveries(owner, batchSize))))
   })
 }
 
-/** Writes every application to standard output as they come from the database, a few at a time. */
-async function list(sql: Sql, format: typeof toCsv) {
-  const rows = applicationsWithDeliveries(sql, 500)
+/** On a terminal: the newest first in the reader's pager, or without one the newest last, where the prompt comes. */
+async function show(sql: Sql) {
+  const count = await countApplications(sql)
+  // A terminal that does not know its size says 0.
+  const width = process.stdout.columns || 80
+  const list = (newest: 'first' | 'last') =>
+    toScreen(applicationsForReading(sql, batchSize, newest), count, width)
+  if (!(await page(list('first')))) await write(list('last'))
+}
+
+/** Writes to standard output as it comes. */
+async function write(text: AsyncIterable<string>) {
   try {
-    await pipeline(Readable.from(format(withProgress(rows))), process.stdout, { end: false })
+    await pipeline(Readable.from(text), process.stdout, { end: false })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     // Whoever reads has read enough, as `head` does.

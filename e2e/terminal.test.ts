@@ -1,0 +1,299 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import type { Application } from '../src/application/application.ts'
+import { openDatabase } from '../src/server/database/database.ts'
+import { anApplication } from '../testing/form.ts'
+import { remember } from '../testing/left-running.ts'
+import { dataDirectory, runCommand, startServer } from '../testing/server.ts'
+
+let directory: Awaited<ReturnType<typeof dataDirectory>>
+let settings: Record<string, string>
+
+beforeAll(async () => {
+  directory = await dataDirectory()
+  settings = { DATA_DIR: directory.path }
+  // For the schema.
+  await (await startServer(settings)).stop()
+})
+
+afterAll(() => directory.remove())
+
+/** Makes these all applications that there are, the oldest first, a minute apart. */
+async function store(...applications: Partial<Application>[]) {
+  const database = await openDatabase(
+    { dataDir: directory.path, databaseUrl: undefined },
+    { schema: 'check' },
+  )
+  await database.owner`delete from public.retreat_applications`
+  const rows = applications.map((changes, minute) => ({
+    ...anApplication(changes),
+    id: `00000000-0000-4000-8000-${String(minute).padStart(12, '0')}`,
+    created_at: new Date(Date.UTC(2026, 0, 31, 22, minute, 59)),
+  }))
+  while (rows.length > 0) {
+    await database.owner`insert into public.retreat_applications ${database.owner(rows.splice(0, 500))}`
+  }
+  await database.close()
+}
+
+const people = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ first_name: `Number-${index}` }))
+
+interface Options {
+  args?: string
+  environment?: Record<string, string>
+  /** Where programs are found while it runs. */
+  path?: string
+  /** What is done while it runs. */
+  meanwhile?: (terminal: Terminal) => Promise<unknown>
+}
+
+interface Terminal {
+  /** Resolves when the text comes, after what was waited for before. */
+  shows: (text: string) => Promise<unknown>
+  press: (keys: string) => void
+  signal: (name: NodeJS.Signals) => void
+}
+
+/** Runs the list on a terminal of 60 columns, as `script` makes one, to its end. */
+async function onTerminal({ args = '', environment = {}, path, meanwhile = async () => {} }: Options = {}) {
+  const { PATH = '', HOME = '' } = process.env
+  const command = `stty cols 60 rows 24; echo pid=$$.; PATH=${path ?? PATH} exec ${process.execPath} start.js applications ${args}`
+  const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+    env: { PATH, HOME, TERM: 'xterm', TZ: 'Asia/Tokyo', ...settings, ...environment },
+  })
+  remember(child, directory.path)
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk))
+  const closed = once(child, 'close') as Promise<[number | null]>
+  let shown = 0
+  const shows = async (text: string) => {
+    while (!output.includes(text, shown)) {
+      const [ended] = await Promise.race([once(child.stdout, 'data'), closed.then(() => [undefined])])
+      if (ended === undefined) throw new Error(`the command ended, and never showed "${text}":\n${output}`)
+    }
+    shown = output.indexOf(text, shown) + text.length
+  }
+  await meanwhile({
+    shows,
+    press: (keys) => child.stdin.write(keys),
+    signal: (name) => process.kill(Number(/pid=(\d+)/.exec(output)?.[1]), name),
+  })
+  const [code] = await closed
+  // A terminal ends its lines with both.
+  const screen = output.replaceAll('\r\n', '\n').replace(/^pid=.*\nUsing .*\n/, '')
+  return { code, screen }
+}
+
+const isDatabaseStopped = () =>
+  access(join(directory.path, '.s.PGSQL.5432')).then(
+    () => false,
+    () => true,
+  )
+
+function isRunning(pid: number) {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+const namesOn = (screen: string) => screen.match(/Number-\d+/g)
+
+test('on a terminal an application is wrapped at words, with its name bold and its time here', async () => {
+  await store({
+    first_name: 'Ada',
+    last_name: 'Lovelace',
+    email: 'ada@example.com',
+    linkedin: `https://example.com/${'a'.repeat(30)}`,
+    reason:
+      'I have not been away from a screen for longer than I remember.\n\n  我们需要离开屏幕一个星期因为没有人记得安静是什么',
+  })
+  const { screen, code } = await onTerminal({ environment: { PAGER: '' } })
+  expect(code).toBe(0)
+  expect(screen).toBe(`1 application.
+
+\u001b[1mAda Lovelace\u001b[22m, 2026-02-01 07:00
+  00000000-0000-4000-8000-000000000000
+  Email         ada@example.com
+  Phone         +44 (20) 7946 0958
+  LinkedIn      https://example.com/aaaaaaaaaaaaaaaaaaaaaaaa
+                aaaaaa
+  Company       Analytical Engines
+  Paid before   Yes, travel related
+  Team          3-10
+  Reason        I have not been away from a screen for
+                longer than I remember.
+${' '.repeat(16)}
+                  我们需要离开屏幕一个星期因为没有人记得安静
+                是什么
+  Webhook       waiting
+`)
+})
+
+test('without a pager the newest is the last, next to the prompt', async () => {
+  await store(...people(3))
+  const environment = { PAGER: 'cat' }
+  const { screen } = await onTerminal({ environment })
+  expect(screen).toMatch(/^3 applications\.\n/)
+  expect(namesOn(screen)).toEqual(['Number-0', 'Number-1', 'Number-2'])
+})
+
+test('a pager is given all of them, the newest first, after their number', async () => {
+  // More than the database is asked for at a time.
+  await store(...people(1200))
+  const { code, screen } = await onTerminal({ environment: { PAGER: "sed 's/^/| /'" } })
+  expect(code).toBe(0)
+  expect(screen).toMatch(/^\| 1,200 applications\.\n/)
+  expect(screen.split('\n').every((line) => line === '' || line.startsWith('| '))).toBe(true)
+  expect(namesOn(screen)).toEqual(Array.from({ length: 1200 }, (_, index) => `Number-${1199 - index}`))
+})
+
+test('applications of one moment are each there once', async () => {
+  await store(...people(1200))
+  const database = await openDatabase(
+    { dataDir: directory.path, databaseUrl: undefined },
+    { schema: 'check' },
+  )
+  // By less than a Date of JavaScript can tell.
+  await database.owner`
+    update public.retreat_applications
+    set created_at = timestamptz '2026-01-01' + (right(id::text, 4)::int / 3) * interval '1 microsecond'`
+  await database.close()
+  for (const PAGER of ['', "sed 's/^/| /'"]) {
+    const names = namesOn((await onTerminal({ environment: { PAGER } })).screen)
+    expect([names?.length, new Set(names).size]).toEqual([1200, 1200])
+  }
+})
+
+test.each(['no-such-pager', './package.json'])('where the pager is %s they are printed', async (PAGER) => {
+  await store(...people(600))
+  const { code, screen } = await onTerminal({ environment: { PAGER } })
+  expect(code).toBe(0)
+  expect(namesOn(screen)).toEqual(Array.from({ length: 600 }, (_, index) => `Number-${index}`))
+})
+
+test('where there is no less either they are printed, and nothing is said of it', async () => {
+  await store(...people(2))
+  const server = await startServer(settings)
+  const { code, screen } = await onTerminal({ path: '/nowhere' })
+  await server.stop()
+  expect(code).toBe(0)
+  expect(screen).toMatch(/^2 applications\.\n/)
+  expect(namesOn(screen)).toEqual(['Number-0', 'Number-1'])
+})
+
+test('a pager that is left early ends the command quietly, and the database with it', async () => {
+  await store(...people(1200))
+  const { code, screen } = await onTerminal({ environment: { PAGER: 'head -n 1' } })
+  expect({ code, screen }).toEqual({ code: 0, screen: '1,200 applications.\n' })
+  expect(await isDatabaseStopped()).toBe(true)
+})
+
+/** As less does, it stays where Ctrl-C is pressed, until it is told to quit. */
+const patient = "trap '' INT; head -n 1; echo reading; read key < /dev/tty; echo quitting"
+
+test('Ctrl-C is the pager\u2019s: the command waits until that is left', async () => {
+  await store(...people(1200))
+  const { code, screen } = await onTerminal({
+    environment: { PAGER: patient },
+    meanwhile: async ({ shows, press }) => {
+      await shows('reading')
+      press('\u0003')
+      await shows('^C')
+      press('q\n')
+    },
+  })
+  expect(code).toBe(0)
+  expect(screen).toBe('1,200 applications.\nreading\n^Cq\nquitting\n')
+  expect(await isDatabaseStopped()).toBe(true)
+})
+
+test.each(['SIGTERM', 'SIGHUP'] as const)(
+  'a %s ends the pager, and no database stays behind',
+  async (signal) => {
+    // So few that all of them wait for the reader already.
+    await store(...people(3))
+    const { screen } = await onTerminal({
+      // One that does not care for its terminal.
+      environment: { PAGER: "trap '' HUP; echo reader=$$.; exec sleep 600" },
+      meanwhile: async ({ shows, signal: send }) => {
+        await shows('reader=')
+        await shows('.')
+        send(signal)
+      },
+    })
+    expect(screen.replace(/\d+/, '1')).toBe(`reader=1.\n${signal === 'SIGTERM' ? 'Interrupted.\n' : ''}`)
+    expect(isRunning(Number(/\d+/.exec(screen)?.[0]))).toBe(false)
+    expect(await isDatabaseStopped()).toBe(true)
+  },
+)
+
+const prompt = ':\u001b[K'
+const hasLess = spawnSync('less', ['--version']).error === undefined
+
+/** Without what less adds for the terminal. */
+// oxlint-disable-next-line no-control-regex
+const plain = (screen: string) => screen.replaceAll(/\u001b(\[\?1[hl]|\[[mK]|[=>])|\r/g, '')
+
+test.skipIf(!hasLess)('less shows the newest, and is left by q', async () => {
+  await store(...people(1200))
+  const { code, screen } = await onTerminal({
+    meanwhile: async ({ shows, press }) => {
+      await shows(prompt)
+      press('\u0003')
+      await shows(prompt)
+      press('q')
+    },
+  })
+  expect(code).toBe(0)
+  expect(plain(screen)).toContain('1,200 applications.\n\n\u001b[1mNumber-1199 ')
+  expect(screen).not.toContain('Interrupted')
+  expect(await isDatabaseStopped()).toBe(true)
+})
+
+test.skipIf(!hasLess)(
+  'less does not stay where everything is on one screen, nor for want of a locale',
+  async () => {
+    await store({ first_name: 'Jürgen 我' })
+    const { code, screen } = await onTerminal({ environment: { LC_ALL: 'C' } })
+    expect(code).toBe(0)
+    expect(plain(screen)).toContain('1 application.\n\n\u001b[1mJürgen 我 ')
+  },
+)
+
+test('what an applicant wrote gives the terminal no orders', async () => {
+  await store({
+    first_name: '\u001b[31mEve\u0007\u009b2J',
+    last_name: '\u001b]0;title\u0007\r\n\u202e',
+    reason: '\u001b[2J\u001b[1mbold\u0008\u000c\u001b',
+  })
+  for (const PAGER of ['', "sed 's/^//'"]) {
+    const { screen } = await onTerminal({ environment: { PAGER, NO_COLOR: '1' } })
+    expect(screen).toContain('Eve')
+    // oxlint-disable-next-line no-control-regex
+    expect(screen).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
+  }
+})
+
+test('--json and --csv are on a terminal what they are in a file', async () => {
+  await store(...people(2))
+  for (const args of ['--json', '--csv --no-bom']) {
+    const { stdout } = await runCommand(['applications', ...args.split(' ')], settings)
+    const { screen } = await onTerminal({ args })
+    expect(screen).toBe(stdout)
+  }
+})
+
+test('before the first application the list says so on a terminal, too', async () => {
+  await store()
+  expect(await onTerminal({ environment: { PAGER: '' } })).toEqual({
+    code: 0,
+    screen: 'No applications yet.\n',
+  })
+})
