@@ -111,7 +111,7 @@ test.for([502, 503, 504, 'no network'] as const)(
   },
 )
 
-test('after three tries without an answer the red box shows the error itself', async ({ visitor }) => {
+test('after three tries without an answer the red box says what to do', async ({ visitor }) => {
   visitor.expects(/Failed to load resource/)
   let tries = 0
   const page = await visitor.open(server.origin, {}, (opened) =>
@@ -124,7 +124,9 @@ test('after three tries without an answer the red box shows the error itself', a
   await form.fill(anApplication())
   await form.button.click()
   await form.failure.waitFor()
-  await page.getByText('Failed to fetch').waitFor()
+  await page
+    .getByText('The backend could not be reached. Please check your connection and try again.')
+    .waitFor()
   expect(tries).toBe(3)
 })
 

@@ -14,6 +14,7 @@ export interface DataInterface {
 const timeout = 20_000
 /** Milliseconds before the second and the third try. */
 const retryPauses = [700, 1_800]
+const unreachable = 'The backend could not be reached. Please check your connection and try again.'
 /** What a proxy answers when nobody behind it did. */
 const unanswered = new Set([502, 503, 504])
 
@@ -39,12 +40,14 @@ export async function insertApplication(
   const client = new PostgrestClient(`${base.replace(/\/$/, '')}/rest/v1`, {
     // Supabase's older keys are JWTs, which its gateway wants as bearer too; its newer ones must not be.
     headers: isJwt(anonKey) ? { apikey: anonKey, authorization: `Bearer ${anonKey}` } : { apikey: anonKey },
-    fetch: (input, init) => withRetry(() => fetcher(input, init), controller.signal),
+    fetch: async (input, init) => readable(await withRetry(() => fetcher(input, init), controller.signal)),
   })
   try {
     await client.from(table).insert(application).abortSignal(controller.signal).throwOnError()
   } catch (error) {
-    if (!(error instanceof PostgrestError && isAlreadyStored(error))) throw error
+    if (error instanceof PostgrestError && isAlreadyStored(error)) return
+    // Each engine has its own words for a request that could not be made.
+    throw error instanceof TypeError ? new Error(unreachable, { cause: error }) : error
   } finally {
     clearTimeout(timer)
   }
@@ -61,6 +64,28 @@ async function withRetry(attempt: () => Promise<Response>, signal: AbortSignal) 
     await delay(pause, signal)
   }
   return attempt()
+}
+
+/**
+ * Lets an answer pass that is the backend's own: nothing, where all went well, or JSON.
+ *
+ * @throws {Error} without a message, where it is not, as a proxy's page: its text is no message for a visitor.
+ */
+async function readable(response: Response) {
+  const text = await response.clone().text()
+  if (!response.ok || text !== '') {
+    const body = parsed(text)
+    if (typeof body !== 'object' || body === null || (!response.ok && !('message' in body))) throw new Error()
+  }
+  return response
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 function delay(milliseconds: number, signal: AbortSignal) {
