@@ -1,13 +1,17 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page server growth launch hostile`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch hostile`. */
 import { benchGrowth } from './growth.ts'
 import { benchHostile } from './hostile.ts'
 import { benchLaunch } from './launch.ts'
 import { benchPage } from './page.ts'
+import { benchParts } from './parts.ts'
 import { benchServer } from './server.ts'
 import { describeMachine } from './table.ts'
+import { benchTyping } from './typing.ts'
 
 const parts: Record<string, () => Promise<void>> = {
   page: benchPage,
+  parts: benchParts,
+  typing: benchTyping,
   server: benchServer,
   growth: benchGrowth,
   launch: benchLaunch,

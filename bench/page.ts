@@ -1,70 +1,14 @@
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { brotliCompressSync } from 'node:zlib'
 import { launch } from 'chrome-launcher'
 import lighthouse from 'lighthouse'
-import type { Browser } from 'playwright-core'
 
 import { chromiumArguments, ensureChromium, launchChromium } from '../testing/browser.ts'
 import { startServer, temporaryDirectory } from '../testing/server.ts'
+import { paint, serveDocument, type Paint } from './paint.ts'
 import { printTable, ratio, spread } from './table.ts'
 
 const rounds = 25
-const lighthouseRounds = 9
-
-interface Paint {
-  bytes: number
-  requests: number
-  firstPaint: number
-  largestPaint: number
-}
-
-/** Serves the floor page as well as a page can be served. */
-async function serveFloor() {
-  const page = brotliCompressSync(readFileSync('bench/floor/index.html'))
-  const server = createServer((_request, response) => {
-    response
-      .writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-encoding': 'br' })
-      .end(page)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() }
-}
-
-/** Opens the page as on a slow phone: 150 ms round trip, 1.6 Mbit/s, a processor four times slower. */
-async function paint(browser: Browser, url: string): Promise<Paint> {
-  const page = await browser.newPage({ viewport: { width: 412, height: 823 } })
-  const devtools = await page.context().newCDPSession(page)
-  await devtools.send('Network.enable')
-  await devtools.send('Network.emulateNetworkConditions', {
-    offline: false,
-    latency: 150,
-    downloadThroughput: (1.6 * 1024 * 1024) / 8,
-    uploadThroughput: (750 * 1024) / 8,
-  })
-  await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 })
-  let bytes = 0
-  let requests = 0
-  devtools.on('Network.loadingFinished', ({ encodedDataLength }) => {
-    bytes += encodedDataLength
-    requests += 1
-  })
-  await page.goto(url, { waitUntil: 'networkidle' })
-  const [firstPaint, largestPaint] = await page.evaluate(
-    () =>
-      new Promise<[number, number]>((resolve) => {
-        const [first] = performance.getEntriesByName('first-contentful-paint')
-        new PerformanceObserver((list) => {
-          resolve([first?.startTime ?? Number.NaN, list.getEntries().at(-1)?.startTime ?? Number.NaN])
-        }).observe({ type: 'largest-contentful-paint', buffered: true })
-      }),
-  )
-  await page.close()
-  return { bytes, requests, firstPaint, largestPaint }
-}
+const lighthouseRounds = 25
 
 /** Lighthouse's own run: mobile, throttling simulated. The times are cleanest where nothing else is audited. */
 async function audit(port: number, url: string, only?: 'performance') {
@@ -94,10 +38,10 @@ type Audit = Awaited<ReturnType<typeof audit>>
 export async function benchPage(): Promise<void> {
   const directory = await temporaryDirectory()
   const server = await startServer({ DATA_DIR: directory.path })
-  const floor = await serveFloor()
+  const floor = await serveDocument(readFileSync('bench/floor/index.html', 'utf8'))
   const lines = [
     { name: 'the page', url: `${server.origin}/` },
-    { name: 'the floor', url: `${floor.origin}/` },
+    { name: 'the floor', url: floor.url },
   ]
 
   const executablePath = ensureChromium()

@@ -1,0 +1,67 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { brotliCompressSync } from 'node:zlib'
+import type { Browser } from 'playwright-core'
+
+/** What a first visit cost: bytes over the line, and milliseconds to the first and to the largest paint. */
+export interface Paint {
+  bytes: number
+  requests: number
+  firstPaint: number
+  largestPaint: number
+}
+
+/** Opens the page as on a slow phone: 150 ms round trip, 1.6 Mbit/s, a processor four times slower. */
+export async function paint(browser: Browser, url: string): Promise<Paint> {
+  const page = await browser.newPage({ viewport: { width: 412, height: 823 } })
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send('Network.enable')
+  await devtools.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: 150,
+    downloadThroughput: (1.6 * 1024 * 1024) / 8,
+    uploadThroughput: (750 * 1024) / 8,
+  })
+  await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 })
+  let bytes = 0
+  let requests = 0
+  devtools.on('Network.loadingFinished', ({ encodedDataLength }) => {
+    bytes += encodedDataLength
+    requests += 1
+  })
+  await page.goto(url)
+  const timeOf = (type: 'paint' | 'largest-contentful-paint') =>
+    page.evaluate(
+      (observed) =>
+        new Promise<number>((resolve) => {
+          new PerformanceObserver((list) => {
+            const entry = list.getEntries().findLast(({ name }) => name !== 'first-paint')
+            if (entry) resolve(entry.startTime)
+          }).observe({ type: observed, buffered: true })
+        }),
+      type,
+    )
+  const firstPaint = await timeOf('paint')
+  const largestPaint = await timeOf('largest-contentful-paint')
+  await page.close()
+  return { bytes, requests, firstPaint, largestPaint }
+}
+
+/** Serves one document as well as a document can be served: at any path, compressed once. */
+export async function serveDocument(html: string, headers: Record<string, string> = {}) {
+  const body = brotliCompressSync(html)
+  const server = createServer((_request, response) => {
+    response
+      .writeHead(200, {
+        'content-type': 'text/html; charset=utf-8',
+        'content-encoding': 'br',
+        'content-length': body.length,
+        ...headers,
+      })
+      .end(body)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close: () => server.close() }
+}

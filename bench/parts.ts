@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+
+import { ensureChromium, launchChromium } from '../testing/browser.ts'
+import { dataDirectory, startServer } from '../testing/server.ts'
+import { paint, serveDocument } from './paint.ts'
+import { printTable, ratio, spread } from './table.ts'
+
+const rounds = 25
+
+/** The document without one of its parts. */
+const without: Record<string, (html: string) => string> = {
+  'without the icon in the document': (html) =>
+    html
+      .replace(/<link rel="icon"[^>]*svg[^>]*>/, '')
+      .replace(/<link rel="icon"[^>]*>/, '<link rel="icon" href="data:,">'),
+  'without names of faces': (html) =>
+    html.replace(/--display:[^;}]*/, '--display:serif').replace(/--text:[^;}]*/, '--text:sans-serif'),
+  'without shadow and gradients': (html) =>
+    html
+      .replaceAll(/box-shadow:[^;}]*/g, '')
+      .replaceAll(/(linear|radial)-gradient\((?:[^()]|\([^()]*\))*\)/g, 'none'),
+  'without the drawings': (html) => html.replaceAll(/<svg.*?<\/svg>/gs, ''),
+  'without the inline script': (html) => html.replaceAll(/<script data-page.*?<\/script>/gs, ''),
+  'without transitions and animations': (html) => html.replaceAll(/(transition|animation):[^;}]*/g, ''),
+  'without any style': (html) => html.replace(/<style>.*?<\/style>/s, ''),
+}
+
+/** What each part of the document costs until the first paint: it is left out, one at a time. */
+export async function benchParts(): Promise<void> {
+  const directory = await dataDirectory()
+  const server = await startServer({ DATA_DIR: directory.path })
+  const answer = await fetch(server.origin)
+  const html = await answer.text()
+  const names = [
+    'content-security-policy',
+    'referrer-policy',
+    'x-frame-options',
+    'cross-origin-resource-policy',
+    'x-content-type-options',
+  ]
+  const headers = Object.fromEntries(names.map((name) => [name, answer.headers.get(name) ?? '']))
+  const served = {
+    'the floor': await serveDocument(readFileSync('bench/floor/index.html', 'utf8')),
+    'the page, by our server': { url: server.origin, close: () => undefined },
+    'the same, by a bare server': await serveDocument(html, headers),
+    'the same, without its headers': await serveDocument(html),
+    ...Object.fromEntries(
+      await Promise.all(
+        Object.entries(without).map(async ([name, leaveOut]) => {
+          const rest = leaveOut(html)
+          if (rest === html) throw new Error(`Nothing was left out: ${name}`)
+          return [name, await serveDocument(rest)] as const
+        }),
+      ),
+    ),
+  }
+  const browser = await launchChromium(ensureChromium())
+  const paints = new Map(Object.keys(served).map((name) => [name, [] as number[]]))
+  const sizes = new Map<string, number>()
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [name, { url }] of Object.entries(served)) {
+      const { firstPaint, bytes } = await paint(browser, url)
+      sizes.set(name, bytes)
+      // The first round warms up.
+      if (round > 0) paints.get(name)?.push(firstPaint)
+    }
+  }
+  await browser.close()
+  const floor = paints.get('the floor') ?? []
+  printTable(
+    `First paint of a slow phone, without one part at a time (${rounds} rounds, in turns)`,
+    ['', 'bytes', 'first paint, ms', 'to the floor'],
+    [...paints].map(([name, all]) => [name, String(sizes.get(name)), spread(all), ratio(all, floor)]),
+  )
+  for (const { close } of Object.values(served)) close()
+  await server.stop()
+  await directory.remove()
+}

@@ -1,0 +1,93 @@
+import { ensureChromium, launchChromium } from '../testing/browser.ts'
+import { getForm } from '../testing/form.ts'
+import { dataDirectory, startServer } from '../testing/server.ts'
+import { printTable, spread } from './table.ts'
+
+const rounds = 15
+
+interface Typed {
+  /** Milliseconds that the key waited which waited longest. */
+  longest: number
+  /** Milliseconds from the first key until the page's script had taken the form over. */
+  takenOver: number
+  keys: number
+}
+
+/** What the keys wait for that are typed while the page's script comes and hydrates the form. */
+export async function benchTyping(): Promise<void> {
+  const directory = await dataDirectory()
+  const server = await startServer({ DATA_DIR: directory.path })
+  const browser = await launchChromium(ensureChromium())
+
+  const type = async (slowdown: number): Promise<Typed> => {
+    const page = await browser.newPage({ viewport: { width: 412, height: 823 } })
+    const devtools = await page.context().newCDPSession(page)
+    if (slowdown > 1) {
+      await devtools.send('Network.enable')
+      await devtools.send('Network.emulateNetworkConditions', {
+        offline: false,
+        latency: 150,
+        downloadThroughput: (1.6 * 1024 * 1024) / 8,
+        uploadThroughput: (750 * 1024) / 8,
+      })
+      await devtools.send('Emulation.setCPUThrottlingRate', { rate: slowdown })
+    }
+    await page.addInitScript(() => {
+      const waits: number[] = []
+      Object.assign(window, { waits })
+      const take = (list: PerformanceObserverEntryList) => {
+        for (const entry of list.getEntries() as PerformanceEventTiming[]) {
+          if (entry.name === 'keydown') waits.push(entry.processingStart - entry.startTime)
+        }
+      }
+      // Of the Event Timing API, which the library's types do not have.
+      const everything = { type: 'event', durationThreshold: 16, buffered: true }
+      new PerformanceObserver(take).observe(everything)
+      new PerformanceObserver(take).observe({ type: 'first-input', buffered: true })
+    })
+    await page.goto(server.origin, { waitUntil: 'networkidle' })
+    await page.evaluate(() => document.getElementById('first_name')?.focus({ preventScroll: true }))
+    const start = performance.now()
+    let typed = ''
+    let takenOver = Number.NaN
+    let after = 0
+    // Keys as fast as they can be sent, until some after the form was taken over.
+    while (after < 20) {
+      const key = 'abcdefghijklmnopqrstuvwxyz'[typed.length % 26] ?? ''
+      await page.keyboard.press(key)
+      typed += key
+      if (after > 0) after += 1
+      else if (await page.evaluate(() => window.isHydrated === true)) {
+        takenOver = performance.now() - start
+        after = 1
+      }
+    }
+    if ((await getForm(page).firstName.inputValue()) !== typed) throw new Error('A key was lost.')
+    const waits = await page.evaluate(() => Reflect.get(window, 'waits') as number[])
+    await page.close()
+    return { longest: Math.max(0, ...waits), takenOver, keys: typed.length }
+  }
+
+  const rows = []
+  for (const [name, slowdown] of [
+    ['this machine', 1],
+    ['4x CPU, 150 ms, 1.6 Mbit/s', 4],
+  ] as const) {
+    const all: Typed[] = []
+    for (let round = 0; round < rounds; round += 1) all.push(await type(slowdown))
+    rows.push([
+      name,
+      spread(all.map(({ keys }) => keys)),
+      spread(all.map(({ longest }) => longest)),
+      spread(all.map(({ takenOver }) => takenOver)),
+    ])
+  }
+  printTable(
+    `Keys typed while the script comes and hydrates (${rounds} visits each)`,
+    ['', 'keys', 'the longest wait of a key, ms', 'until the form was taken over, ms'],
+    rows,
+  )
+  await browser.close()
+  await server.stop()
+  await directory.remove()
+}
