@@ -1,9 +1,11 @@
-/** One journey in each browser engine: `npm run test:engines`, or some: `npm run test:engines -- firefox webkit`. */
+/** The journeys in each browser engine: `npm run test:engines`, or some: `npm run test:engines -- firefox webkit`. */
 import { deepStrictEqual } from 'node:assert'
 
+import type { Application } from '../src/application/application.ts'
 import { textFields } from '../src/application/fields.ts'
 import { engines, type EngineBrowser } from '../testing/engines.ts'
 import { anApplication } from '../testing/form.ts'
+import { startGate, type Gate } from '../testing/gate.ts'
 import { runCommand, startServer, dataDirectory } from '../testing/server.ts'
 
 const named = process.argv.slice(2)
@@ -13,48 +15,186 @@ for (const name of named) {
   process.exit(1)
 }
 
-/** A founder applies, by keys and clicks alone, and a second time is ready. */
-async function journey(
-  browser: EngineBrowser,
-  origin: string,
-  application: ReturnType<typeof anApplication>,
-) {
-  await browser.open(origin)
-  deepStrictEqual(await browser.evaluate('document.title'), 'Unplugged.')
+const active = `document.activeElement?.name || document.activeElement?.className`
+const hasTakenOver = `window.isHydrated === true`
+
+/** Resolves when the expression is true in the page. */
+async function until(browser: EngineBrowser, expression: string) {
+  const end = Date.now() + 30_000
+  while ((await browser.evaluate(expression)) !== true) {
+    if (Date.now() > end) throw new Error(`This never came true: ${expression}`)
+  }
+}
+
+interface World {
+  browser: EngineBrowser
+  gate: Gate
+  /** The applications that are stored under an address. */
+  stored: (email: string) => Promise<Record<string, unknown>[]>
+}
+
+async function fill(browser: EngineBrowser, application: Application) {
   for (const { name } of textFields) await browser.type(`#${name}`, application[name])
   await browser.type('[name=custom_solution]', `${application.custom_solution}\n`)
-  const chosen = `document.querySelector('[name=paid_solution]:checked')?.value`
-  deepStrictEqual(await browser.evaluate(chosen), 'custom')
   await browser.click(`[name=team_size][value="${application.team_size}"]`)
   await browser.type('#reason', application.reason)
   await browser.click('[name=consent]')
-  await browser.click('button')
-  await browser.waitFor('.outcome.success')
+}
 
-  const seen = await browser.evaluate(`({
-    title: document.querySelector('.outcome h2').textContent,
-    focused: document.activeElement === document.querySelector('.outcome'),
-    answers: [...new FormData(document.forms[0])].filter(([, answer]) => answer !== ''),
-    consent: document.querySelector('[name=consent]').checked,
-    button: document.querySelector('button').textContent,
-    address: location.search,
-    overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  })`)
-  deepStrictEqual(seen, {
-    title: 'Application Submitted Successfully!',
-    focused: true,
-    answers: [],
-    consent: false,
-    button: 'Send Details!',
-    address: '',
-    overflow: 0,
-  })
+const aFounder = () => anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
+
+async function isStoredOnce({ stored }: World, application: Application) {
+  const rows = await stored(application.email)
+  deepStrictEqual(rows.length, 1, 'the application is stored once')
+  for (const [column, answer] of Object.entries(application)) deepStrictEqual(rows[0]?.[column], answer)
+}
+
+const journeys: Record<string, (world: World) => Promise<void>> = {
+  async 'a founder applies, by keys and clicks alone, and a second time is ready'(world) {
+    const { browser, gate } = world
+    const application = aFounder()
+    await browser.open(gate.origin)
+    deepStrictEqual(await browser.evaluate('document.title'), 'Unplugged.')
+    await fill(browser, application)
+    await browser.click('button')
+    await browser.waitFor('.outcome.success')
+    const seen = await browser.evaluate(`({
+      title: document.querySelector('.outcome h2').textContent,
+      focused: document.activeElement === document.querySelector('.outcome'),
+      answers: [...new FormData(document.forms[0])].filter(([, answer]) => answer !== ''),
+      consent: document.querySelector('[name=consent]').checked,
+      button: document.querySelector('button').textContent,
+      address: location.search,
+      overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    })`)
+    deepStrictEqual(seen, {
+      title: 'Application Submitted Successfully!',
+      focused: true,
+      answers: [],
+      consent: false,
+      button: 'Send Details!',
+      address: '',
+      overflow: 0,
+    })
+    await isStoredOnce(world, application)
+  },
+
+  async 'nothing is asked for before the first sign, and nothing is lost while the script is on its way'(
+    world,
+  ) {
+    const { browser, gate } = world
+    const application = aFounder()
+    const before = gate.asked()
+    gate.scripts('hold')
+    await browser.open(gate.origin)
+    deepStrictEqual(gate.asked(), before)
+    await fill(browser, application)
+    await browser.click('button')
+    const sending = `({
+      label: document.querySelector('button').textContent,
+      inert: document.querySelector('#fields').inert,
+      inSight: document.querySelector('button').getBoundingClientRect().bottom <= innerHeight,
+    })`
+    deepStrictEqual(await browser.evaluate(sending), { label: 'Submitting...', inert: true, inSight: true })
+    gate.scripts('pass')
+    await browser.waitFor('.outcome.success')
+    deepStrictEqual(gate.asked(), before + 1)
+    await isStoredOnce(world, application)
+  },
+
+  async 'a script that failed is asked for again at the next sign'({ browser, gate }) {
+    gate.scripts('cut')
+    await browser.open(gate.origin)
+    const before = gate.asked()
+    await browser.type('#first_name', 'A')
+    while (gate.asked() === before) await browser.evaluate('1')
+    gate.scripts('pass')
+    const sign = `document.querySelector('#first_name').dispatchEvent(new Event('input', { bubbles: true }))`
+    await until(browser, `${sign} && ${hasTakenOver}`)
+    deepStrictEqual(await browser.evaluate(`document.querySelector('#first_name').value`), 'A')
+  },
+
+  async 'a send whose script never comes is posted by the browser, with every answer'(world) {
+    const { browser, gate } = world
+    const application = aFounder()
+    gate.scripts('hold')
+    await browser.open(gate.origin)
+    await fill(browser, application)
+    await browser.click('button')
+    await browser.waitFor('.outcome.success')
+    await isStoredOnce(world, application)
+  },
+
+  async 'a refused send brings the first such field into the middle, with its label'({ browser, gate }) {
+    await browser.open(gate.origin)
+    for (const { name } of textFields.slice(0, -1))
+      await browser.type(`#${name}`, name === 'email' ? 'a@b.example' : 'x')
+    await browser.evaluate(`(document.querySelector('button').scrollIntoView(), true)`)
+    await browser.click('button')
+    await until(browser, `document.activeElement.id === 'company'`)
+    const place = `(({ top, bottom }) => top >= 0 && Math.abs((top + bottom) / 2 - innerHeight / 2) < innerHeight / 8)(
+      document.querySelector('#company').closest('.field').getBoundingClientRect())`
+    await until(browser, place)
+  },
+
+  async 'moving backwards with the keyboard keeps label and field in sight'({ browser, gate }) {
+    await browser.open(gate.origin)
+    await browser.click('[name=consent]')
+    const inSight = `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(
+      document.activeElement.closest('.field, .choice').getBoundingClientRect())`
+    for (let step = 0; step < 10; step += 1) {
+      await browser.press('Tab', 'Shift')
+      await until(browser, inSight)
+    }
+    deepStrictEqual(await browser.evaluate(active), 'first_name')
+  },
+
+  async 'pressing the custom radio goes into its box, the arrows do not, and Enter moves on'({
+    browser,
+    gate,
+  }) {
+    await browser.open(gate.origin)
+    await browser.click('[name=paid_solution][value=custom]')
+    deepStrictEqual(await browser.evaluate(active), 'custom_solution')
+    await browser.type('[name=custom_solution]', 'A cabin\n')
+    deepStrictEqual(await browser.evaluate(`[${active}, document.querySelector('.custom-solution').value]`), [
+      'team_size',
+      'A cabin',
+    ])
+    await browser.click('[name=paid_solution][value=work]')
+    await browser.press('ArrowDown')
+    deepStrictEqual(await browser.evaluate(`[${active}, document.activeElement.value]`), [
+      'paid_solution',
+      'custom',
+    ])
+  },
+
+  async 'the reason grows with what is written, and the placeholder of the custom box is whole'({
+    browser,
+    gate,
+  }) {
+    await browser.open(gate.origin)
+    const inside = (selector: string) => `(({ scrollHeight, clientHeight }) => scrollHeight <= clientHeight)(
+      document.querySelector('${selector}'))`
+    deepStrictEqual(await browser.evaluate(inside('.custom-solution')), true)
+    const height = `document.querySelector('#reason').clientHeight`
+    const empty = Number(await browser.evaluate(height))
+    await browser.type('#reason', 'One more line\n'.repeat(9))
+    deepStrictEqual(await browser.evaluate(inside('#reason')), true)
+    deepStrictEqual(Number(await browser.evaluate(height)) > empty, true)
+  },
 }
 
 let failed = false
 const directory = await dataDirectory()
 const settings = { DATA_DIR: directory.path }
 const server = await startServer(settings)
+const gate = await startGate(server.origin)
+const stored = async (email: string) => {
+  const { stdout } = await runCommand(['applications', '--json'], settings)
+  const rows = stdout.split('\n').filter((line) => line.includes(`"${email}"`))
+  return rows.map((line) => JSON.parse(line) as Record<string, unknown>)
+}
 for (const [name, find] of Object.entries(engines)) {
   if (named.length > 0 && !named.includes(name)) continue
   const start = find()
@@ -63,25 +203,21 @@ for (const [name, find] of Object.entries(engines)) {
     console.log(named.includes(name) ? `✗ ${name} is not installed` : `- ${name} was left out: not installed`)
     continue
   }
-  const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
-  try {
+  for (const [journey, go] of Object.entries(journeys)) {
+    gate.scripts('pass')
     const browser = await start()
     try {
-      await journey(browser, server.origin, application)
+      await go({ browser, gate, stored })
+      console.log(`✓ ${name}: ${journey}`)
+    } catch (error) {
+      failed = true
+      console.error(`✗ ${name}: ${journey}`, error)
     } finally {
       await browser.close()
     }
-    const { stdout } = await runCommand(['applications', '--json'], settings)
-    const rows = stdout.split('\n').filter((line) => line.includes(`"${application.email}"`))
-    deepStrictEqual(rows.length, 1, 'the application is stored once')
-    const stored = JSON.parse(rows[0] ?? '') as Record<string, unknown>
-    for (const [column, answer] of Object.entries(application)) deepStrictEqual(stored[column], answer)
-    console.log(`✓ ${name}`)
-  } catch (error) {
-    failed = true
-    console.error(`✗ ${name}`, error)
   }
 }
+gate.close()
 await server.stop()
 await directory.remove()
 process.exit(failed ? 1 : 0)

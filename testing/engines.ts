@@ -17,6 +17,8 @@ export interface EngineBrowser {
   open(url: string): Promise<void>
   type(selector: string, text: string): Promise<void>
   click(selector: string): Promise<void>
+  /** Presses a key, by the name that `KeyboardEvent.key` has for it. */
+  press(key: 'Tab' | 'ArrowDown' | ' ', shift?: 'Shift'): Promise<void>
   /** Resolves when there is such an element. */
   waitFor(selector: string): Promise<void>
   /** What a JavaScript expression gives in the page. */
@@ -67,6 +69,11 @@ async function byPuppeteer(options: Parameters<typeof launch>[0]): Promise<Engin
     open: async (url) => void (await page.goto(url)),
     type: (selector, text) => page.type(selector, text),
     click: (selector) => page.click(selector),
+    async press(key, shift) {
+      if (shift) await page.keyboard.down(shift)
+      await page.keyboard.press(key === ' ' ? 'Space' : key)
+      if (shift) await page.keyboard.up(shift)
+    },
     waitFor: async (selector) => void (await page.waitForSelector(selector)),
     evaluate: (expression) => page.evaluate(expression),
     close: () => browser.close(),
@@ -92,6 +99,13 @@ async function byWebDriver([program = '', ...arguments_]: string[], binary: stri
     open: (url) => driver.get(url),
     type: (selector, text) => driver.findElement(By.css(selector)).sendKeys(text.replaceAll('\n', Key.ENTER)),
     click: (selector) => driver.findElement(By.css(selector)).click(),
+    async press(key, shift) {
+      const pressed = { Tab: Key.TAB, ArrowDown: Key.ARROW_DOWN, ' ': Key.SPACE }[key]
+      const keys = driver.actions()
+      await (
+        shift ? keys.keyDown(Key.SHIFT).sendKeys(pressed).keyUp(Key.SHIFT) : keys.sendKeys(pressed)
+      ).perform()
+    },
     waitFor: async (selector) => void (await driver.wait(until.elementLocated(By.css(selector)), timeout)),
     evaluate: (expression) => driver.executeScript(`return (${expression})`),
     async close() {

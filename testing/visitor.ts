@@ -69,8 +69,9 @@ export async function accessibilityProblems(page: Page, rules: 'all' | 'colours'
   )
 }
 
-/** Resolves when the page's script has taken the form over. */
+/** Shows the page a sign that someone will write; resolves when its script has taken the form over. */
 export async function hydrated(page: Page): Promise<void> {
+  await page.locator('form').dispatchEvent('pointerdown')
   await page.waitForFunction(() =>
     Object.keys(document.querySelector('form') ?? {}).some((name) => name.startsWith('__react')),
   )

@@ -3,28 +3,27 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { renderToStaticMarkup } from 'react-dom/server'
 
-import { Plug } from '../src/design/illustrations.tsx'
+import { PlugAndCord } from '../src/design/illustrations.tsx'
 import { light } from '../src/design/palette.ts'
 import { ensureChromium, launchChromium } from '../testing/browser.ts'
 import { startServer, dataDirectory } from '../testing/server.ts'
 
 const folder = 'src/design/images'
 
-/** The plug before the sun, over the nearest hill. */
+/** The plug before the sun, over the nearest hill. It is part of each document, and so drawn with few words. */
 function Icon({ corner }: { corner: number }) {
+  const round = `a${corner} ${corner} 0 0 1-${corner}`
   return (
     <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64">
-      <style>{`.plug{fill:${light.ink}}.cord,.prong{fill:none;stroke:${light.ink};stroke-width:3;stroke-linecap:round}`}</style>
-      <clipPath id="edge">
-        <rect width="64" height="64" rx={corner} />
-      </clipPath>
-      <g clipPath="url(#edge)">
-        <rect width="64" height="64" fill={light.sky} />
-        <circle cx="32" cy="34" r="23" fill={light.sun} />
-        <path d="M0 58q16-6 34-2t30-3v14H0Z" fill={light.near} />
-        <svg x="16" y="-4" width="32" height="56">
-          <Plug />
-        </svg>
+      <style>{`.cord{fill:none;stroke:${light.ink};stroke-width:3}`}</style>
+      <rect width="64" height="64" rx={corner} fill={light.sky} />
+      <circle cx="32" cy="34" r="23" fill={light.sun} />
+      <path
+        d={`M0 57q16-5 34-1t30-3v${11 - corner}${round} ${corner}H${corner}${round}-${corner}z`}
+        fill={light.near}
+      />
+      <g transform="translate(16-4)" fill={light.ink}>
+        <PlugAndCord />
       </g>
     </svg>
   )
@@ -55,11 +54,10 @@ try {
   await page.goto(server.origin)
   await page.addStyleTag({
     content: `
-      body { height: 26.25rem; overflow: hidden; background: linear-gradient(${light.sky}, ${light.glow}) }
-      header { padding-top: 2.75rem }
-      .tagline { max-width: none }
-      .plug, main { display: none }
-      .hills { position: absolute; bottom: 0 }
+      body { grid-template-columns: 1fr }
+      h1 { font-size: 6.5rem }
+      main, .plug { display: none }
+      .scene > .hills .sun { transform: translate(-30px) }
     `,
   })
   await page.screenshot({ path: join(folder, 'preview.png') })

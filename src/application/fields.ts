@@ -6,6 +6,8 @@ interface TextField {
   type: 'text' | 'email' | 'tel'
   autoComplete: string
   inputMode?: 'email' | 'tel' | 'url'
+  autoCapitalize?: 'none'
+  spellCheck?: false
 }
 
 /** The required one-line fields, in the order of the form. */
@@ -15,7 +17,15 @@ export const textFields = [
   { name: 'email', label: 'Email', type: 'email', autoComplete: 'email', inputMode: 'email' },
   { name: 'phone', label: 'Phone', type: 'tel', autoComplete: 'tel', inputMode: 'tel' },
   // Not type="url": people write "in/ada" as often as a whole address.
-  { name: 'linkedin', label: 'LinkedIn', type: 'text', autoComplete: 'url', inputMode: 'url' },
+  {
+    name: 'linkedin',
+    label: 'LinkedIn',
+    type: 'text',
+    autoComplete: 'url',
+    inputMode: 'url',
+    autoCapitalize: 'none',
+    spellCheck: false,
+  },
   { name: 'company', label: 'Company', type: 'text', autoComplete: 'organization' },
 ] as const satisfies readonly TextField[]
 

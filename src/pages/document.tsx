@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { renderToString } from 'react-dom/server'
 
 import base from '../design/base.css?inline'
+import controls from '../design/controls.css?inline'
 import { paletteStyle } from '../design/palette.ts'
 import { Head } from './Head.tsx'
 import { pageDataId } from './page-data.ts'
@@ -14,10 +15,12 @@ export interface PageDocument extends Pick<Permissions, 'inlineScript' | 'calls'
   description: string
   /** What links to this page are previewed with, besides its title and description. */
   preview?: ReactNode
-  /** Its own style, which follows what all pages share. */
-  css: string
-  /** What hydration renders again, from `data`. */
+  /** What is painted first and stays as it is, with its style. */
+  scene: ReactNode
+  sceneStyle: string
+  /** What hydration renders again, from `data`, with its style. */
   content: ReactNode
+  contentStyle: string
   data: unknown
   /** The address of its script, which the inline script asks for. */
   script: string
@@ -27,6 +30,8 @@ export interface PageDocument extends Pick<Permissions, 'inlineScript' | 'calls'
 export interface RenderedDocument {
   html: string
   policy: string
+  /** How much of it is the scene, which can be painted while the rest is on its way. */
+  sceneLength: number
 }
 
 /**
@@ -35,9 +40,12 @@ export interface RenderedDocument {
  * @param policyInDocument Whether it has to carry its policy itself, because no server sends it as a header.
  */
 export function renderDocument(page: PageDocument, policyInDocument: boolean): RenderedDocument {
-  const { title, description, preview, content, data, script, inlineScript } = page
-  const inlineStyle = paletteStyle + base + page.css
-  const policy = contentSecurityPolicy({ ...page, inlineStyle })
+  const { title, description, preview, scene, content, data, script, inlineScript } = page
+  const sceneStyle = paletteStyle + base + page.sceneStyle
+  // After the scene, not in the head: so the scene is painted before the browser has styled the form.
+  const contentStyle = controls + page.contentStyle
+  const contentStyleElement = `<style>${contentStyle}</style>`
+  const policy = contentSecurityPolicy({ ...page, inlineStyles: [sceneStyle, contentStyle] })
   const head = (
     <>
       {policyInDocument && <meta httpEquiv="content-security-policy" content={policy} />}
@@ -48,12 +56,13 @@ export function renderDocument(page: PageDocument, policyInDocument: boolean): R
   const scripts = `<script type="application/json" id="${pageDataId}">${inScript(JSON.stringify(data))}</script>
     <script data-page="${script}">${inlineScript}</script>`
   const parts: Record<string, string> = {
-    head: `${renderToString(head)}<style>${inlineStyle}</style>`,
+    head: `${renderToString(head)}<style>${sceneStyle}</style>`,
+    scene: renderToString(scene) + contentStyleElement,
     page: renderToString(content),
     scripts,
   }
-  const html = shell.replace(/<!--(head|page|scripts)-->/g, (_, part: string) => parts[part] ?? '')
-  return { html, policy }
+  const html = shell.replace(/<!--(head|scene|page|scripts)-->/g, (_, part: string) => parts[part] ?? '')
+  return { html, policy, sceneLength: html.indexOf(contentStyleElement) }
 }
 
 /** In a script element, `<` could begin its end. */

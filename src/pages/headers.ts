@@ -7,7 +7,6 @@
 export function documentHeaders(policy: string): Record<string, string> {
   return {
     'content-security-policy': `${policy}; ${framing}`,
-    'cross-origin-opener-policy': 'same-origin',
     'referrer-policy': 'no-referrer',
     // For browsers that do not know frame-ancestors.
     'x-frame-options': 'DENY',

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 export interface Permissions {
   /** The text of its inline script, which loads the page's script. */
   inlineScript: string
-  /** The text of its style. */
-  inlineStyle: string
+  /** The texts of its styles. */
+  inlineStyles: readonly string[]
   /** The addresses that its script calls; null is its own origin. */
   calls: readonly (string | null)[]
   /** Whether its forms may be posted to its own origin by the browser itself. */
@@ -19,13 +19,13 @@ export interface Permissions {
  * @see https://www.w3.org/TR/CSP3/
  */
 export function contentSecurityPolicy(permissions: Permissions): string {
-  const { inlineScript, inlineStyle, calls, postsForms } = permissions
+  const { inlineScript, inlineStyles, calls, postsForms } = permissions
   const called = calls.map((address) => (address === null ? "'self'" : new URL(address).origin))
   const directives = {
     'default-src': ["'none'"],
     // 'self' is for browsers that do not know 'strict-dynamic', which lets the inline script load the page's.
     'script-src': ["'self'", "'strict-dynamic'", hashOf(inlineScript)],
-    'style-src': [hashOf(inlineStyle)],
+    'style-src': inlineStyles.map(hashOf),
     // The icon is part of the document.
     'img-src': ["'self'", 'data:'],
     'connect-src': [...new Set(called)],

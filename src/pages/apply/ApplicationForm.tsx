@@ -19,6 +19,8 @@ export function ApplicationForm({ backend, takesNativePosts, outcome }: ApplyDat
     // However often the button is pressed: a second press can come before the first one is rendered.
     if (inFlight.current || !form.current) return
     inFlight.current = true
+    // Enter in a field sends, too.
+    form.current.querySelector('button')?.scrollIntoView({ block: 'nearest' })
     const application = applicationFrom(new FormData(form.current))
     dispatch({ type: 'sent' })
     try {
@@ -59,6 +61,7 @@ export function ApplicationForm({ backend, takesNativePosts, outcome }: ApplyDat
       method="post"
       action={takesNativePosts ? './' : undefined}
       onSubmit={handleSubmit}
+      onInvalidCapture={() => dispatch({ type: 'refused' })}
     >
       {takesNativePosts || (
         <noscript>
@@ -67,11 +70,14 @@ export function ApplicationForm({ backend, takesNativePosts, outcome }: ApplyDat
           </p>
         </noscript>
       )}
-      {/* A new key leaves an empty form after each success. */}
-      <Fields
-        key={submission.accepted}
-        answers={submission.accepted === 0 && outcome?.status === 'error' ? outcome.application : null}
-      />
+      {/* What would be typed while it is sending would be lost. Unlike disabled fields, these are still sent. */}
+      <div id="fields" inert={submission.sending}>
+        {/* A new key leaves an empty form after each success. */}
+        <Fields
+          key={submission.accepted}
+          answers={submission.accepted === 0 && outcome?.status === 'error' ? outcome.application : null}
+        />
+      </div>
       <button type="submit" disabled={submission.sending}>
         {submission.sending ? sendingLabel : sendLabel}
       </button>
@@ -81,8 +87,12 @@ export function ApplicationForm({ backend, takesNativePosts, outcome }: ApplyDat
 }
 
 function initialSubmission(outcome: NativeOutcome | null): Submission {
-  const sending = typeof window !== 'undefined' && window.heldSend !== undefined
-  if (outcome === null || sending) return { ...idle, sending }
+  if (typeof window !== 'undefined') {
+    // A send before hydration takes the last one's box away.
+    const isShown = document.querySelector('#outcome .outcome') !== null
+    if (!isShown) return { ...idle, sending: window.heldSend !== undefined }
+  }
+  if (outcome === null) return idle
   return outcome.status === 'success'
     ? { ...idle, status: 'success' }
     : { ...idle, status: 'error', message: outcome.message }

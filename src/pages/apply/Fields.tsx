@@ -11,16 +11,26 @@ export function Fields({ answers }: { answers: Application | null }) {
         {textFields.map(({ name, label, ...attributes }) => (
           <div className="field" key={name}>
             <Label htmlFor={name}>{label}</Label>
-            <input id={name} name={name} required defaultValue={answers?.[name]} {...attributes} />
+            {/* By its placeholder the style knows whether it is empty. */}
+            <input
+              id={name}
+              name={name}
+              required
+              placeholder=" "
+              defaultValue={answers?.[name]}
+              {...attributes}
+            />
           </div>
         ))}
       </div>
 
       <Choices name="paid_solution" options={paidSolutions} chosen={answers?.paid_solution}>
-        <input
+        {/* Of several lines, so that its placeholder is whole in a narrow window. */}
+        <textarea
           className="custom-solution"
           name="custom_solution"
-          type="text"
+          rows={2}
+          enterKeyHint="next"
           aria-label={questions.custom_solution}
           placeholder={questions.custom_solution}
           defaultValue={answers?.custom_solution}
@@ -30,7 +40,14 @@ export function Fields({ answers }: { answers: Application | null }) {
 
       <div className="field">
         <Label htmlFor="reason">{questions.reason}</Label>
-        <textarea id="reason" name="reason" rows={5} required defaultValue={answers?.reason} />
+        <textarea
+          id="reason"
+          name="reason"
+          rows={5}
+          required
+          placeholder=" "
+          defaultValue={answers?.reason}
+        />
       </div>
 
       <label className="choice consent">
@@ -54,7 +71,8 @@ interface ChoicesProps {
 
 function Choices({ name, options, chosen, children }: ChoicesProps) {
   return (
-    <fieldset>
+    // Told to everyone, and enforced by nothing.
+    <fieldset role="radiogroup" aria-required="true">
       <legend>
         {questions[name]}
         <Asterisk />

@@ -1,36 +1,56 @@
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, type ReactNode } from 'react'
 
+import { Hills } from '../../design/illustrations.tsx'
 import type { Submission } from './submission.ts'
 import { failureTitle, sendingAnnouncement, successText, successTitle } from './copy.ts'
 
-/** The green or the red box, or none. The element around it is always there, so that its coming is read out. */
+/** What a screen reader says while a send is under way, and then the green or the red box, or none. */
 export function Outcome({ status, sending, message }: Submission) {
   return (
-    <div id="outcome" aria-live="polite">
-      <p id="progress" className="visually-hidden">
+    <div id="outcome">
+      <p id="progress" className="visually-hidden" aria-live="polite">
         {sending && sendingAnnouncement}
       </p>
-      {status === 'success' && <Box kind="success" title={successTitle} text={successText} />}
+      {status === 'success' && (
+        <Box kind="success" title={successTitle} text={successText}>
+          <Hills />
+        </Box>
+      )}
       {status === 'error' && <Box kind="error" title={failureTitle} text={message} />}
     </div>
   )
 }
 
-function Box({ kind, title, text }: { kind: 'success' | 'error'; title: string; text: string }) {
-  const box = useRef<HTMLDivElement>(null)
+interface BoxProps {
+  kind: 'success' | 'error'
+  title: string
+  text: string
+  children?: ReactNode
+}
 
-  // Whoever sent the form is taken to what became of it: by eye, by keyboard and by screen reader.
+function Box({ kind, title, text, children }: BoxProps) {
+  const box = useRef<HTMLElement>(null)
+
+  // Whoever sent the form is taken to what became of it, which also has it read out: so it is no live region.
   useEffect(() => {
     box.current?.focus({ preventScroll: true })
     box.current?.scrollIntoView({ block: 'nearest' })
   }, [])
 
   return (
-    // Where there is no script, the browser goes to it by itself.
-    // oxlint-disable-next-line jsx-a11y/no-autofocus
-    <div ref={box} className={`outcome ${kind}`} tabIndex={-1} autoFocus>
-      <h2>{title}</h2>
-      <p>{text}</p>
-    </div>
+    <section
+      ref={box}
+      className={`outcome ${kind}`}
+      aria-labelledby="outcome-title"
+      aria-describedby="outcome-text"
+      tabIndex={-1}
+      // Where there is no script, the browser goes to it by itself.
+      // oxlint-disable-next-line jsx-a11y/no-autofocus
+      autoFocus
+    >
+      {children}
+      <h2 id="outcome-title">{title}</h2>
+      <p id="outcome-text">{text}</p>
+    </section>
   )
 }

@@ -1,7 +1,7 @@
 import { startTransition } from 'react'
 import { hydrateRoot } from 'react-dom/client'
 
-import { Page } from './Page.tsx'
+import { ApplicationForm } from './ApplicationForm.tsx'
 import { readPageData } from '../page-data.ts'
 import type { ApplyData } from './apply-data.ts'
 
@@ -9,4 +9,5 @@ import type { ApplyData } from './apply-data.ts'
 document.getElementById('early-error')?.remove()
 const root = document.getElementById('page')
 // As a transition, hydration is done in slices: on a slow phone it would otherwise hold up typing.
-if (root) startTransition(() => void hydrateRoot(root, <Page {...(readPageData() as ApplyData)} />))
+if (root)
+  startTransition(() => void hydrateRoot(root, <ApplicationForm {...(readPageData() as ApplyData)} />))

@@ -15,13 +15,16 @@ const { outcome, takesNativePosts } = readPageData() as ApplyData
 /** The page's script: its address stands on this one. */
 const address = document.currentScript?.dataset['page'] ?? ''
 let script: HTMLScriptElement | undefined
+let tries = 0
 
 /** Asks for the page's script, unless that was done. */
 function load() {
   if (script) return
   script = document.createElement('script')
   script.type = 'module'
-  script.src = address
+  // Browsers remember of an address that its module failed.
+  script.src = tries ? `${address}#${tries}` : address
+  tries += 1
   script.addEventListener('error', () => {
     script = undefined
     if (window.heldSend) fallBack()
@@ -48,9 +51,12 @@ function hold(event: Event) {
 
 /** What React renders for the same state, so that it finds what it expects. */
 function showSending(sending: boolean) {
+  const button = document.querySelector<HTMLButtonElement>('button[type=submit]')
+  // Enter in a field sends, too; after it, the browser shows that field once more.
+  if (sending) requestAnimationFrame(() => button?.scrollIntoView({ block: 'nearest' }))
   const progress = document.getElementById('progress')
   if (progress) progress.textContent = sending ? sendingAnnouncement : ''
-  const button = document.querySelector<HTMLButtonElement>('button[type=submit]')
+  document.getElementById('fields')?.toggleAttribute('inert', sending)
   if (!button) return
   button.disabled = sending
   button.textContent = sending ? sendingLabel : sendLabel
@@ -64,45 +70,93 @@ function fallBack() {
   const box = document.createElement('div')
   box.id = 'early-error'
   box.className = 'outcome error'
-  const title = document.createElement('h2')
-  title.textContent = failureTitle
-  const message = document.createElement('p')
-  message.textContent = messageOf(undefined)
-  box.append(title, message)
+  box.role = 'alert'
+  box.innerHTML = `<h2>${failureTitle}</h2><p>${messageOf(undefined)}</p>`
   document.getElementById('outcome')?.append(box)
   box.scrollIntoView({ block: 'nearest' })
 }
 
-function isCustomSolution(target: EventTarget | null): target is HTMLInputElement {
-  return target instanceof HTMLInputElement && target.name === 'custom_solution'
+/** What of the form an event is about. */
+function fieldOf({ target }: Event) {
+  return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement ? target : undefined
 }
 
-function chooseCustom(form: HTMLFormElement | null) {
-  const choice = form?.elements.namedItem('paid_solution')
-  if (choice instanceof RadioNodeList) choice.value = 'custom'
+function showAround(field: Element | undefined, block: 'center' | 'nearest') {
+  field?.closest('.field, .choice')?.scrollIntoView({ block })
 }
+
+function chooseCustom() {
+  const choice = document.querySelector<HTMLInputElement>('[value=custom]')
+  if (choice) choice.checked = true
+}
+
+/** Where the style cannot, a text area grows here with what is written. */
+function grow(field: Element | undefined) {
+  if (!(field instanceof HTMLTextAreaElement) || CSS.supports('field-sizing', 'content')) return
+  field.style.height = 'auto'
+  if (field.scrollHeight > field.clientHeight) field.style.height = `${field.scrollHeight + 2}px`
+}
+
+const [form] = document.forms
+let lastKey = ''
 
 document.addEventListener('submit', hold)
-document.addEventListener('input', ({ target }) => {
-  if (isCustomSolution(target)) chooseCustom(target.form)
-  if (document.forms[0]) keepDraft(document.forms[0])
+document.addEventListener('input', (event) => {
+  const field = fieldOf(event)
+  if (field?.name === 'custom_solution') chooseCustom()
+  grow(field)
+  if (field?.form) keepDraft(field.form)
 })
 document.addEventListener('keydown', (event) => {
-  if (event.key !== 'Enter' || !isCustomSolution(event.target)) return
+  lastKey = event.key
+  const field = fieldOf(event)
+  if (event.key !== 'Enter' || event.isComposing || field?.name !== 'custom_solution') return
   event.preventDefault()
-  chooseCustom(event.target.form)
-  if (event.target.form) keepDraft(event.target.form)
+  chooseCustom()
+  if (field.form) keepDraft(field.form)
+  const next = document.querySelectorAll<HTMLInputElement>('[name=team_size]')
+  ;([...next].find(({ checked }) => checked) ?? next[0])?.focus()
 })
+document.addEventListener('keyup', (event) => {
+  // The browser alone would show the field without its label.
+  if (event.key === 'Tab') showAround(fieldOf(event), 'nearest')
+})
+document.addEventListener('pointerdown', () => (lastKey = ''))
+document.addEventListener('click', (event) => {
+  const field = fieldOf(event)
+  // Not with the arrows, by which one goes through the choices.
+  if (field?.value !== 'custom' || field.type !== 'radio' || lastKey.startsWith('Arrow')) return
+  field.closest('.choice')?.querySelector('textarea')?.focus()
+})
+// Not left to the browser, which moves the first field that it refuses to the window's edge, without its label.
+document.addEventListener(
+  'invalid',
+  (event) => {
+    const field = fieldOf(event)
+    if (field !== document.querySelector(':is(input, textarea):invalid')) return
+    if (!window.isHydrated) document.querySelector('#outcome .success')?.remove()
+    showAround(field, 'center')
+  },
+  true,
+)
 
 // Back from where the form was posted to: the browser may show the page as it was left. React's button is React's.
 window.addEventListener('pageshow', ({ persisted }) => {
-  if (persisted && !window.heldSend && !window.isHydrated) showSending(false)
+  if (window.heldSend) load()
+  else if (persisted && !window.isHydrated) showSending(false)
 })
 
-if (outcome?.status === 'success') forgetDraft()
-else if (document.forms[0]) restoreDraft(document.forms[0])
+// Somebody will write: until then a visit is the document alone.
+for (const sign of ['pointerdown', 'focusin', 'input', 'change', 'submit']) form?.addEventListener(sign, load)
+document.addEventListener('keydown', load)
 
-// After the first paint, which the script's download would otherwise delay; a page in the background, or a
-// browser that does not tell of its paint, need not wait for it.
-new PerformanceObserver(load).observe({ type: 'paint', buffered: true })
-setTimeout(load, 2_000)
+// After the first paint: the browser's store takes longer to open than all else here.
+requestAnimationFrame(() =>
+  setTimeout(() => {
+    if (outcome?.status === 'success') forgetDraft()
+    else if (form) {
+      restoreDraft(form)
+      form.querySelectorAll('textarea').forEach(grow)
+    }
+  }),
+)

@@ -1,13 +1,15 @@
 import { script } from 'virtual:page-script/apply'
 
 import { renderDocument, type RenderedDocument } from '../document.tsx'
-import css from './apply.css?inline'
 import type { ApplyData } from './apply-data.ts'
+import { ApplicationForm } from './ApplicationForm.tsx'
 import { tagline, title } from './copy.ts'
+import formStyle from './form.css?inline'
 import { LinkPreview } from './LinkPreview.tsx'
-import { Page } from './Page.tsx'
 // oxlint-disable-next-line import/default -- made by the build from that module
 import inlineScript from './pre-hydration.ts?script'
+import { Scene } from './Scene.tsx'
+import sceneStyle from './scene.css?inline'
 
 export type { ApplyData } from './apply-data.ts'
 
@@ -25,8 +27,10 @@ export function renderApply(data: ApplyData, { siteUrl, policyInDocument }: Appl
     title,
     description: tagline,
     preview: <LinkPreview siteUrl={siteUrl} />,
-    css,
-    content: <Page {...data} />,
+    scene: <Scene />,
+    sceneStyle,
+    content: <ApplicationForm {...data} />,
+    contentStyle: formStyle,
     data,
     script,
     inlineScript,

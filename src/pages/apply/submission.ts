@@ -20,7 +20,7 @@ export function nextSubmission(submission: Submission, event: SubmissionEvent): 
     case 'sent':
       return { ...submission, status: 'idle', sending: true, message: '' }
     case 'refused':
-      return { ...submission, sending: false }
+      return { ...submission, status: 'idle', sending: false }
     case 'accepted':
       return { ...submission, status: 'success', sending: false, accepted: submission.accepted + 1 }
     case 'failed':

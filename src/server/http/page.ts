@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { Readable } from 'node:stream'
 import { negotiate } from '@fastify/accept-negotiator'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -16,6 +16,7 @@ import { takeForms } from './form.ts'
 import type { TakeTurn } from './large-requests.ts'
 import type { Allowance } from './limits.ts'
 import { whenOver } from './over.ts'
+import { inPieces } from './pieces.ts'
 
 /** What the page acts with. */
 export interface PageOptions {
@@ -45,17 +46,13 @@ export async function page(app: FastifyInstance, { settings, allow, takeTurn, in
       { siteUrl: settings.siteUrl, policyInDocument: false },
     )
   }
-  const { html, policy } = render(null)
+  const { html, policy, sceneLength } = render(null)
+  const pieces = await inPieces(html, sceneLength)
   // The same for every outcome.
   const headers = {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-cache',
     ...documentHeaders(policy),
-  }
-  const encodings: Record<string, Buffer> = {
-    br: brotliCompressSync(html),
-    gzip: gzipSync(html),
-    identity: Buffer.from(html),
   }
   const etag = `"${createHash('sha256').update(html).digest('base64url').slice(0, 22)}"`
 
@@ -76,7 +73,9 @@ export async function page(app: FastifyInstance, { settings, allow, takeTurn, in
     if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send()
     const encoding = negotiate(request.headers['accept-encoding'] ?? '', ['br', 'gzip'])
     if (encoding !== null) void reply.header('content-encoding', encoding)
-    return reply.send(encodings[encoding ?? 'identity'])
+    const encoded = pieces[encoding === 'br' || encoding === 'gzip' ? encoding : 'identity']
+    void reply.header('content-length', encoded[0].length + encoded[1].length)
+    return reply.send(Readable.from(encoded))
   })
 
   let inFlight = 0

@@ -1,12 +1,10 @@
-import { ApplicationForm } from './ApplicationForm.tsx'
 import { Hills, Plug } from '../../design/illustrations.tsx'
-import type { ApplyData } from './apply-data.ts'
 import { badge, tagline, title } from './copy.ts'
 
-/** The whole screen. */
-export function Page(data: ApplyData) {
+/** The place, and what the page is about. It is painted first, and stays as it was rendered. */
+export function Scene() {
   return (
-    <>
+    <div className="scene">
       <header>
         <p className="badge">{badge}</p>
         <h1 id="title">{title}</h1>
@@ -14,9 +12,6 @@ export function Page(data: ApplyData) {
         <Plug />
       </header>
       <Hills />
-      <main>
-        <ApplicationForm {...data} />
-      </main>
-    </>
+    </div>
   )
 }

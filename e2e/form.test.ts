@@ -1,0 +1,221 @@
+import { once } from 'node:events'
+import { afterAll, beforeAll, expect } from 'vitest'
+
+import { anApplication, getForm } from '../testing/form.ts'
+import { startServer, dataDirectory, type RunningServer } from '../testing/server.ts'
+import { states } from '../testing/states.ts'
+import { hydrated, test } from '../testing/visitor.ts'
+import { dark, light } from '../src/design/palette.ts'
+
+let server: RunningServer
+let cleanUp: () => Promise<void>
+
+beforeAll(async () => {
+  const directory = await dataDirectory()
+  server = await startServer({ DATA_DIR: directory.path })
+  cleanUp = async () => {
+    await server.stop()
+    await directory.remove()
+  }
+})
+
+afterAll(() => cleanUp())
+
+/** A colour of the palette as browsers compute it. */
+function rgb(hex: string) {
+  const [red, green, blue] = [1, 3, 5].map((start) => Number.parseInt(hex.slice(start, start + 2), 16))
+  return `rgb(${red}, ${green}, ${blue})`
+}
+
+const style = (element: Element, name: string) => getComputedStyle(element).getPropertyValue(name)
+
+test('after success the button is quiet but in use, until something is typed', async ({ visitor }) => {
+  visitor.expects(/409/)
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  await states['success']?.(page)
+  const background = () => form.button.evaluate(style, 'background-color')
+  const [quiet, loud] = ['rgba(0, 0, 0, 0)', rgb(light.ember)]
+  expect(await background()).toBe(quiet)
+  expect(await form.button.isEnabled()).toBe(true)
+  for (const field of [form.email, form.reason, form.customSolution]) {
+    await field.fill('a')
+    await expect.poll(background).toBe(loud)
+    await field.fill('')
+    if (field === form.customSolution) break
+    await expect.poll(background).toBe(quiet)
+  }
+  // Typing there chose it.
+  expect(await form.customRadio.isChecked()).toBe(true)
+  expect(await background()).toBe(loud)
+  expect(await form.success.isVisible()).toBe(true)
+})
+
+test('the green box goes when the next send is refused by the browser', async ({ visitor }) => {
+  visitor.expects(/409/)
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  await states['success']?.(page)
+  await form.button.click()
+  await form.success.waitFor({ state: 'detached' })
+  expect(await form.firstName.evaluate((field) => field === document.activeElement)).toBe(true)
+  expect(await form.button.isEnabled()).toBe(true)
+  await form.fill(anApplication())
+  await form.button.click()
+  await form.success.waitFor()
+})
+
+test('so it does on the page that answered a native send, before and after its script', async ({
+  visitor,
+}) => {
+  visitor.expects(/Failed to load resource|ERR_FAILED/)
+  const page = await visitor.open(server.origin, {}, (opened) =>
+    opened.route('**/assets/**', (route) => route.abort()),
+  )
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.button.click()
+  await form.success.waitFor()
+  await form.button.click()
+  await form.success.waitFor({ state: 'detached' })
+  await page.unroute('**/assets/**')
+  await hydrated(page)
+  expect(await form.success.count()).toBe(0)
+  await form.fill(anApplication())
+  await form.button.click()
+  await form.success.waitFor()
+})
+
+test('what is pointed at, chosen and invalid looks different, by day and by night', async ({ visitor }) => {
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  const choice = (value: string) => page.locator(`.choice:has([value="${value}"])`)
+  await choice('travel').hover()
+  expect(await choice('travel').evaluate(style, 'background-color')).toBe(rgb(light.hover))
+  expect(await choice('travel').evaluate(style, 'box-shadow')).toBe('none')
+  await choice('work').click()
+  await form.firstName.hover()
+  expect(await choice('work').evaluate(style, 'background-color')).toBe('rgba(0, 0, 0, 0)')
+  expect(await choice('work').evaluate(style, 'box-shadow')).toContain(rgb(light.ember))
+
+  await form.button.click()
+  expect(await form.consent.evaluate(style, 'border-top-color')).toBe(rgb(light.invalid))
+  expect(await page.locator('.consent').evaluate(style, 'box-shadow')).toContain(rgb(light.invalid))
+  await expect.poll(() => form.company.evaluate(style, 'border-top-color')).toBe(rgb(light.invalid))
+  // A send that was refused calls the radio valid, too: it stays as it was.
+  expect(await choice('work').locator('input').evaluate(style, 'border-top-color')).toBe(rgb(light.ember))
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await expect.poll(() => form.company.evaluate(style, 'border-top-color')).toBe(rgb(dark.invalid))
+})
+
+test('what was touched does not stay as pointed at', async ({ visitor }) => {
+  const page = await visitor.open(server.origin, {
+    hasTouch: true,
+    isMobile: true,
+    viewport: { width: 390, height: 844 },
+  })
+  const choice = page.locator('.choice:has([value="travel"])')
+  await choice.tap()
+  expect(await choice.locator('input').isChecked()).toBe(true)
+  expect(await choice.evaluate((element) => element.matches(':hover'))).toBe(true)
+  expect(await choice.evaluate(style, 'background-color')).toBe('rgba(0, 0, 0, 0)')
+})
+
+test('in forced colours an invalid field has a thick edge', async ({ visitor }) => {
+  const page = await visitor.open(server.origin, { forcedColors: 'active' })
+  const form = getForm(page)
+  const edges = () =>
+    Promise.all(
+      [form.company, form.reason, page.locator('.consent')].map((one) =>
+        one.evaluate(style, 'border-left-width'),
+      ),
+    )
+  expect(await edges()).toEqual(['1px', '1px', '0px'])
+  await form.button.click()
+  expect(await edges()).toEqual(['8px', '8px', '6px'])
+})
+
+test('the custom answer is quiet while another choice is made', async ({ visitor }) => {
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  const colour = () => form.customSolution.evaluate(style, 'color')
+  await form.customSolution.fill('A cabin')
+  expect(await colour()).toBe(rgb(light.ink))
+  await form.paidSolution.locator('[value=work]').check()
+  expect(await colour()).toBe(rgb(light['ink-quiet']))
+})
+
+test.for([320, 390, 1366])(
+  'the custom placeholder is whole at %d px, also with the text spacing of WCAG 1.4.12',
+  async (width, { visitor }) => {
+    const page = await visitor.open(server.origin, { viewport: { width, height: 800 }, bypassCSP: true })
+    const isWhole = () =>
+      getForm(page).customSolution.evaluate(
+        ({ scrollHeight, clientHeight, scrollWidth, clientWidth }) =>
+          scrollHeight <= clientHeight && scrollWidth <= clientWidth,
+      )
+    expect(await isWhole()).toBe(true)
+    await page.addStyleTag({
+      content: `* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important }
+        p { margin-bottom: 2em !important }`,
+    })
+    expect(await isWhole()).toBe(true)
+  },
+)
+
+test('phones are told what is written where', async ({ visitor }) => {
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  expect(await form.linkedin.getAttribute('autocapitalize')).toBe('none')
+  expect(await form.linkedin.getAttribute('spellcheck')).toBe('false')
+  expect(await form.customSolution.getAttribute('enterkeyhint')).toBe('next')
+})
+
+test('while it is being sent nothing can be edited, and the button is in sight', async ({ visitor }) => {
+  visitor.expects(/Failed to load resource/)
+  const page = await visitor.open(server.origin, { viewport: { width: 390, height: 500 } })
+  const form = getForm(page)
+  const application = anApplication()
+  const goOn = new AbortController()
+  const released = once(goOn.signal, 'abort')
+  await page.route('**/rest/v1/**', async (route) => {
+    await released
+    await route.fulfill({ status: 400, json: { message: 'Not now.' } })
+  })
+  await form.fill(application)
+  await form.company.press('Enter')
+  await page.getByRole('button', { name: 'Submitting...' }).waitFor()
+  await page.waitForFunction(() => {
+    const place = document.querySelector('button')?.getBoundingClientRect()
+    return place && place.top >= 0 && place.bottom <= window.innerHeight
+  })
+  await page.keyboard.type('lost')
+  goOn.abort()
+  await form.failure.waitFor()
+  expect(await form.answers()).toMatchObject({
+    first_name: application.first_name,
+    company: application.company,
+  })
+  await form.firstName.fill('Augusta')
+  expect(await form.firstName.inputValue()).toBe('Augusta')
+})
+
+test.for([
+  [500, '<html><h1>502 Bad Gateway</h1></html>', 'text/html'],
+  [404, '', 'text/html'],
+  [403, 'Forbidden', 'text/plain'],
+  [200, '<html>Please sign in to this network</html>', 'text/html'],
+  [404, '[]', 'application/json'],
+] as const)(
+  'an answer that is not the backend’s (%d, %s) is no message for a visitor',
+  async ([status, body, contentType], { visitor }) => {
+    visitor.expects(/Failed to load resource/)
+    const page = await visitor.open(server.origin)
+    await page.route('**/rest/v1/**', (route) => route.fulfill({ status, body, contentType }))
+    const form = getForm(page)
+    await form.fill(anApplication())
+    await form.button.click()
+    await page.getByText('Failed to submit application. Please try again.').waitFor()
+    expect(await form.success.count()).toBe(0)
+  },
+)

@@ -1,0 +1,145 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+
+import { getForm } from '../testing/form.ts'
+import { startServer, dataDirectory, type RunningServer } from '../testing/server.ts'
+import { states } from '../testing/states.ts'
+import { test } from '../testing/visitor.ts'
+
+let server: RunningServer
+let cleanUp: () => Promise<void>
+
+beforeAll(async () => {
+  const directory = await dataDirectory()
+  server = await startServer({ DATA_DIR: directory.path })
+  cleanUp = async () => {
+    await server.stop()
+    await directory.remove()
+  }
+})
+
+afterAll(() => cleanUp())
+
+/** Where something is in the window. */
+const placeOf = (page: Page, selector: string) =>
+  page
+    .locator(selector)
+    .first()
+    .evaluate((element) => {
+      const { left, top, right, bottom, width, height } = element.getBoundingClientRect()
+      return { left, top, right, bottom, width, height }
+    })
+
+const beside = [
+  [1366, 650],
+  [1280, 720],
+  [1536, 730],
+  [844, 390],
+  [1920, 1080],
+] as const
+
+test('beside the card the place stays, and the first field is whole on the first screen', async ({
+  visitor,
+}) => {
+  const page = await visitor.open(server.origin)
+  for (const [width, height] of beside) {
+    await page.setViewportSize({ width, height })
+    await page.evaluate(() => window.scrollTo(0, 0))
+    const field = await placeOf(page, '#first_name')
+    expect(field.top).toBeGreaterThan(0)
+    expect(field.bottom).toBeLessThan(height)
+    const title = await placeOf(page, 'h1')
+    const hills = await placeOf(page, '.scene .hills')
+    expect(hills.bottom).toBeCloseTo(height, 0)
+    expect(title.top).toBeGreaterThan(0)
+    await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight))
+    expect(await placeOf(page, 'h1')).toEqual(title)
+    expect(await placeOf(page, '.scene .hills')).toEqual(hills)
+  }
+})
+
+test('there the sun stands free of the words and of the card', async ({ visitor }) => {
+  const page = await visitor.open(server.origin)
+  for (const [width, height] of beside) {
+    await page.setViewportSize({ width, height })
+    const sun = await placeOf(page, '.scene .hills .sun')
+    expect(sun.left).toBeGreaterThan(0)
+    expect(sun.right).toBeLessThan((await placeOf(page, '.card')).left)
+    expect(sun.top).toBeGreaterThan((await placeOf(page, '.tagline')).bottom)
+  }
+})
+
+test('above the card the sun is whole between the edges, and no tree stands out of the card', async ({
+  visitor,
+}) => {
+  const page = await visitor.open(server.origin)
+  for (const width of [320, 360, 390, 430, 600, 768]) {
+    await page.setViewportSize({ width, height: 844 })
+    const sun = await placeOf(page, '.scene .hills .sun')
+    expect(sun.left).toBeGreaterThan(8)
+    expect(sun.right).toBeLessThan(width - 8)
+    const pines = await placeOf(page, '.scene .hills .pines')
+    expect(pines.bottom).toBeLessThanOrEqual((await placeOf(page, '.card')).top)
+  }
+})
+
+test('the nearest hill goes on below its drawing without a line across it', async ({ visitor }) => {
+  const page = await visitor.open(server.origin, {
+    viewport: { width: 397, height: 700 },
+    deviceScaleFactor: 1.5,
+  })
+  const near = await placeOf(page, '.scene .hills .near')
+  const main = await placeOf(page, 'main')
+  expect(near.bottom).toBeGreaterThan(main.top + 1)
+})
+
+test('the sizes of teams stand in one row or in two of two', async ({ visitor }) => {
+  const page = await visitor.open(server.origin)
+  for (const width of [320, 394, 450, 517, 768, 900, 1024, 1366]) {
+    await page.setViewportSize({ width, height: 800 })
+    const tops = await page
+      .locator('.team_size .choice')
+      .evaluateAll((choices) => choices.map((choice) => choice.getBoundingClientRect().top))
+    const rows = [...new Set(tops)].map((top) => tops.filter((other) => other === top).length)
+    expect([[4], [2, 2]]).toContainEqual(rows)
+  }
+})
+
+test('all states end on a window that has the place in it: the sun sets when all is done', async ({
+  visitor,
+}) => {
+  const page = await visitor.open(server.origin, { viewport: { width: 1366, height: 650 } })
+  const [before, hills] = [await placeOf(page, '.scene .hills .sun'), await placeOf(page, '.scene .hills')]
+  await states['success']?.(page)
+  const after = await placeOf(page, '.scene .hills .sun')
+  expect(after.top).toBeGreaterThan(before.top + 50)
+  expect(after.top).toBeLessThan(hills.bottom)
+  expect((await placeOf(page, '.success .hills')).height).toBeGreaterThan(100)
+})
+
+test('the icon rests while someone writes', async ({ visitor }) => {
+  const page = await visitor.open(server.origin, { reducedMotion: 'no-preference' })
+  const state = () => page.locator('.plug').evaluate((plug) => getComputedStyle(plug).animationPlayState)
+  expect(await state()).toBe('running')
+  await getForm(page).firstName.focus()
+  expect(await state()).toBe('paused')
+  await getForm(page).firstName.blur()
+  expect(await state()).toBe('running')
+})
+
+test('printed, answers, choices and consent stand on one page, without the scenery', async ({ visitor }) => {
+  const page = await visitor.open(server.origin)
+  await states['filled']?.(page)
+  const paper = await page.pdf({ format: 'A4', printBackground: false })
+  expect(paper.toString('latin1').match(/\/Type ?\/Page\b/g)).toHaveLength(1)
+  await page.emulateMedia({ media: 'print' })
+  for (const gone of ['.scene .hills', '.plug', 'button']) {
+    expect([gone, await page.locator(gone).isVisible()]).toEqual([gone, false])
+  }
+  for (const kept of ['#first_name', '#reason', '[name=consent]', '[name=team_size]:checked']) {
+    expect([kept, await page.locator(kept).isVisible()]).toEqual([kept, true])
+  }
+  expect(await page.locator('[name=consent]').evaluate((box) => getComputedStyle(box).printColorAdjust)).toBe(
+    'exact',
+  )
+})

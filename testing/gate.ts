@@ -1,0 +1,52 @@
+import { once } from 'node:events'
+import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A proxy before a server, which decides what becomes of the requests for the page's script. */
+export interface Gate {
+  origin: string
+  /** How many requests for the script have come so far. */
+  asked: () => number
+  /** What becomes of those that come from now on: they pass, wait until they may, or their connection is cut. */
+  scripts: (fate: 'pass' | 'hold' | 'cut') => void
+  close(): void
+}
+
+export async function startGate(target: string): Promise<Gate> {
+  let fate: 'pass' | 'hold' | 'cut' = 'pass'
+  let asked = 0
+  let held: (() => void)[] = []
+
+  const pass = (request: IncomingMessage, response: ServerResponse) => {
+    const { method, headers, url = '/' } = request
+    const onward = send(new URL(url, target), { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    onward.on('error', () => response.destroy())
+    request.pipe(onward)
+  }
+  const server = createServer((request, response) => {
+    if (!request.url?.endsWith('.js')) return pass(request, response)
+    asked += 1
+    if (fate === 'cut') response.destroy()
+    else if (fate === 'hold') held.push(() => pass(request, response))
+    else pass(request, response)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked: () => asked,
+    scripts(next) {
+      fate = next
+      if (fate !== 'pass') return
+      for (const letPass of held) letPass()
+      held = []
+    },
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
