@@ -55,3 +55,12 @@ test.for(pairs)(
     expect(lines).toContain(`| ${row.join(' | ')} |`)
   },
 )
+
+test('by night the card is a sheet of paper: it can be told from its ground, by its edge at the least', () => {
+  for (const ground of ['sky', 'near'] as const) {
+    expect(contrast(dark.paper, dark[ground])).toBeGreaterThan(1.5)
+  }
+  for (const ground of ['sky', 'glow', 'near'] as const) {
+    expect(contrast(dark.rim, dark[ground])).toBeGreaterThan(2)
+  }
+})

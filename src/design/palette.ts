@@ -32,7 +32,7 @@ export type Palette = typeof light
 /** The same place by night. */
 export const dark: Palette = {
   sky: '#0f1823',
-  glow: '#1d2c3d',
+  glow: '#142030',
   sun: '#e9e3c9',
   birds: 'transparent',
   stars: '#b9c4cf',

@@ -99,6 +99,7 @@ function grow(field: Element | undefined) {
 
 const [form] = document.forms
 let lastKey = ''
+let lastTarget: EventTarget | null
 
 document.addEventListener('submit', hold)
 document.addEventListener('input', (event) => {
@@ -109,6 +110,7 @@ document.addEventListener('input', (event) => {
 })
 document.addEventListener('keydown', (event) => {
   lastKey = event.key
+  lastTarget = event.target
   const field = fieldOf(event)
   if (event.key !== 'Enter' || event.isComposing || field?.name !== 'custom_solution') return
   event.preventDefault()
@@ -118,8 +120,8 @@ document.addEventListener('keydown', (event) => {
   ;([...next].find(({ checked }) => checked) ?? next[0])?.focus()
 })
 document.addEventListener('keyup', (event) => {
-  // The browser alone would show the field without its label.
-  if (event.key === 'Tab') showAround(fieldOf(event), 'nearest')
+  // The browser alone would show the field that the key led to without its label.
+  if (event.target !== lastTarget) showAround(fieldOf(event), 'nearest')
 })
 document.addEventListener('pointerdown', () => (lastKey = ''))
 document.addEventListener('click', (event) => {
