@@ -125,6 +125,15 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await isStoredOnce(world, application)
   },
 
+  async 'who leaves while a send is held gets where they wanted'({ browser, gate }) {
+    gate.scripts('hold')
+    await browser.open(gate.origin)
+    await fill(browser, aFounder())
+    await browser.click('button')
+    await browser.open(`${gate.origin}/livez`)
+    deepStrictEqual(await browser.evaluate('location.pathname'), '/livez')
+  },
+
   async 'a refused send brings the first such field into the middle, with its label'({ browser, gate }) {
     await browser.open(gate.origin)
     for (const { name } of textFields.slice(0, -1))

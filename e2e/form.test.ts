@@ -206,6 +206,7 @@ test.for([
   [403, 'Forbidden', 'text/plain'],
   [200, '<html>Please sign in to this network</html>', 'text/html'],
   [404, '[]', 'application/json'],
+  [500, '{"message":{"a":1}}', 'application/json'],
 ] as const)(
   'an answer that is not the backend’s (%d, %s) is no message for a visitor',
   async ([status, body, contentType], { visitor }) => {
@@ -219,3 +220,63 @@ test.for([
     expect(await form.success.count()).toBe(0)
   },
 )
+
+test('who writes already on the page that answered a native send keeps the focus when its script comes', async ({
+  visitor,
+}) => {
+  visitor.expects(/Failed to load resource|ERR_FAILED/)
+  const page = await visitor.open(server.origin, {}, (opened) =>
+    opened.route('**/assets/**', (route) => route.abort()),
+  )
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.button.click()
+  await form.success.waitFor()
+  const goOn = new AbortController()
+  const released = once(goOn.signal, 'abort')
+  await page.unroute('**/assets/**')
+  await page.route('**/assets/**', async (route) => {
+    await released
+    await route.continue()
+  })
+  await Promise.all([page.waitForRequest('**/assets/**'), form.firstName.click()])
+  await page.keyboard.type('abc')
+  goOn.abort()
+  await hydrated(page)
+  await page.keyboard.type('def')
+  expect(await form.firstName.inputValue()).toBe('abcdef')
+})
+
+test('an input event before what was typed is back loses nothing of it', async ({ visitor }) => {
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  await form.firstName.fill('Ada')
+  await form.reason.fill('To think.')
+  // As a password manager does.
+  await page.addInitScript(() => {
+    document.addEventListener('DOMContentLoaded', () => {
+      const field = document.querySelector<HTMLInputElement>('#email')
+      if (!field) return
+      field.value = 'ada@example.com'
+      field.dispatchEvent(new Event('input', { bubbles: true }))
+    })
+  })
+  await page.reload()
+  const kept = { first_name: 'Ada', email: 'ada@example.com', reason: 'To think.' }
+  expect(await form.answers()).toMatchObject(kept)
+  await page.reload()
+  expect(await form.answers()).toMatchObject(kept)
+})
+
+test('the Enter that ends a composition stays in the custom box', async ({ visitor }) => {
+  const page = await visitor.open(server.origin)
+  const { customSolution } = getForm(page)
+  await customSolution.focus()
+  // WebKit's, which comes after the composition's end.
+  await customSolution.evaluate((box) =>
+    box.dispatchEvent(
+      new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true }),
+    ),
+  )
+  expect(await customSolution.evaluate((box) => box === document.activeElement)).toBe(true)
+})

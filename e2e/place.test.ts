@@ -69,6 +69,17 @@ test('there the sun stands free of the words and of the card', async ({ visitor 
   }
 })
 
+test('in a lying window too low for both, no sun stands behind the words', async ({ visitor }) => {
+  const page = await visitor.open(server.origin)
+  for (const [width, height] of [
+    [640, 360],
+    [667, 331],
+  ] as const) {
+    await page.setViewportSize({ width, height })
+    expect(await page.locator('.scene .hills .sun').isVisible()).toBe(false)
+  }
+})
+
 test('above the card the sun is whole between the edges, and no tree stands out of the card', async ({
   visitor,
 }) => {
@@ -105,9 +116,7 @@ test('the sizes of teams stand in one row or in two of two', async ({ visitor })
   }
 })
 
-test('all states end on a window that has the place in it: the sun sets when all is done', async ({
-  visitor,
-}) => {
+test('the sun sets when all is done, and a place comes up in the green box', async ({ visitor }) => {
   const page = await visitor.open(server.origin, { viewport: { width: 1366, height: 650 } })
   const [before, hills] = [await placeOf(page, '.scene .hills .sun'), await placeOf(page, '.scene .hills')]
   await states['success']?.(page)

@@ -221,7 +221,6 @@ test('the page allows its own scripts and style by hash, and calls to nobody els
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
-    'x-frame-options': 'DENY',
   })
   expect([...answer.headers.keys()]).not.toContain('server')
   expect([...answer.headers.keys()]).not.toContain('x-powered-by')

@@ -75,14 +75,14 @@ async function readable(response: Response) {
   const text = await response.clone().text()
   if (!response.ok || text !== '') {
     const body = parsed(text)
-    if (typeof body !== 'object' || body === null || (!response.ok && !('message' in body))) throw new Error()
+    if (body === undefined || (!response.ok && typeof body?.message !== 'string')) throw new Error()
   }
   return response
 }
 
-function parsed(text: string): unknown {
+function parsed(text: string) {
   try {
-    return JSON.parse(text)
+    return JSON.parse(text) as { message?: unknown } | null
   } catch {
     return undefined
   }

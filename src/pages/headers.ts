@@ -8,8 +8,6 @@ export function documentHeaders(policy: string): Record<string, string> {
   return {
     'content-security-policy': `${policy}; ${framing}`,
     'referrer-policy': 'no-referrer',
-    // For browsers that do not know frame-ancestors.
-    'x-frame-options': 'DENY',
     ...assetHeaders,
   }
 }

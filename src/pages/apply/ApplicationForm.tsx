@@ -1,4 +1,4 @@
-import { useEffect, useReducer, useRef, type FormEvent } from 'react'
+import { useLayoutEffect, useReducer, useRef, type FormEvent } from 'react'
 
 import { applicationFrom } from '../../application/application.ts'
 import { submitApplication } from '../../client/submit.ts'
@@ -9,8 +9,13 @@ import type { NativeOutcome, ApplyData } from './apply-data.ts'
 import { idle, nextSubmission, type Submission } from './submission.ts'
 import { sendingLabel, sendLabel } from './copy.ts'
 
+interface ApplicationFormProps extends ApplyData {
+  /** Whether a send failed before this was there. */
+  hasFailed?: boolean
+}
+
 /** The card: the questions, the button, and what became of the last send. */
-export function ApplicationForm({ backend, takesNativePosts, outcome }: ApplyData) {
+export function ApplicationForm({ backend, takesNativePosts, outcome, hasFailed }: ApplicationFormProps) {
   const [submission, dispatch] = useReducer(nextSubmission, outcome, initialSubmission)
   const form = useRef<HTMLFormElement>(null)
   const inFlight = useRef(false)
@@ -38,6 +43,7 @@ export function ApplicationForm({ backend, takesNativePosts, outcome }: ApplyDat
     window.isHydrated = true
     // Where hydration had to build the form anew, what was typed comes back.
     if (form.current && outcome?.status !== 'success') restoreDraft(form.current)
+    if (hasFailed) dispatch({ type: 'failed', error: undefined })
     if (!window.heldSend) return
     window.heldSend.claim()
     // Where the form was built anew, consent has to be given anew.
@@ -46,7 +52,7 @@ export function ApplicationForm({ backend, takesNativePosts, outcome }: ApplyDat
   }
   // Once: the script arrives once.
   // oxlint-disable-next-line react-hooks/exhaustive-deps
-  useEffect(takeOver, [])
+  useLayoutEffect(takeOver, [])
 
   const handleSubmit = (event: FormEvent) => {
     event.preventDefault()

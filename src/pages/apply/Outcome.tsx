@@ -33,6 +33,8 @@ function Box({ kind, title, text, children }: BoxProps) {
 
   // Whoever sent the form is taken to what became of it, which also has it read out: so it is no live region.
   useEffect(() => {
+    // Who writes already, on a page that came with its box, is left alone.
+    if (document.activeElement?.closest('#fields')) return
     box.current?.focus({ preventScroll: true })
     box.current?.scrollIntoView({ block: 'nearest' })
   }, [])

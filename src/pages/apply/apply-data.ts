@@ -18,6 +18,8 @@ declare global {
   interface Window {
     /** A send from before the page's script was there, for the script to carry out. */
     heldSend?: { claim: () => void } | undefined
+    /** Whether the browser is posting the form by itself. */
+    isPosting?: boolean
     /** Whether the page's script has taken the form over. */
     isHydrated?: boolean
   }

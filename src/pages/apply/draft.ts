@@ -48,6 +48,6 @@ function withStorage(access: (storage: Storage) => void) {
   try {
     access(sessionStorage)
   } catch (error) {
-    console.info('Answers are not kept over a reload:', error)
+    console.info('Answers are not kept:', error)
   }
 }

@@ -4,10 +4,15 @@ import { hydrateRoot } from 'react-dom/client'
 import { ApplicationForm } from './ApplicationForm.tsx'
 import { readPageData } from '../page-data.ts'
 import type { ApplyData } from './apply-data.ts'
+import { growTextAreas } from './grow.ts'
 
 // React expects the page as it was rendered; this box came after.
-document.getElementById('early-error')?.remove()
+const earlyError = document.getElementById('early-error')
+earlyError?.remove()
 const root = document.getElementById('page')
-// As a transition, hydration is done in slices: on a slow phone it would otherwise hold up typing.
-if (root)
-  startTransition(() => void hydrateRoot(root, <ApplicationForm {...(readPageData() as ApplyData)} />))
+if (root && !window.isPosting) {
+  const form = <ApplicationForm {...(readPageData() as ApplyData)} hasFailed={earlyError !== null} />
+  // As a transition, hydration is done in slices: on a slow phone it would otherwise hold up typing.
+  startTransition(() => void hydrateRoot(root, form))
+  growTextAreas()
+}

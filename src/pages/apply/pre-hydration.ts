@@ -16,6 +16,8 @@ const { outcome, takesNativePosts } = readPageData() as ApplyData
 const address = document.currentScript?.dataset['page'] ?? ''
 let script: HTMLScriptElement | undefined
 let tries = 0
+/** Firefox ends the script's download with an error when the page is left. */
+let isLeaving = false
 
 /** Asks for the page's script, unless that was done. */
 function load() {
@@ -27,7 +29,7 @@ function load() {
   tries += 1
   script.addEventListener('error', () => {
     script = undefined
-    if (window.heldSend) fallBack()
+    if (window.heldSend && !isLeaving) fallBack()
   })
   document.head.append(script)
 }
@@ -41,12 +43,19 @@ function hold(event: Event) {
   window.heldSend = {
     claim() {
       clearTimeout(timer)
+      window.removeEventListener('beforeunload', leave)
       window.heldSend = undefined
     },
   }
+  // Only as long as it is needed: it may keep the page from being restored as it was.
+  window.addEventListener('beforeunload', leave)
   document.querySelector('#outcome .outcome')?.remove()
   showSending(true)
   load()
+}
+
+function leave() {
+  isLeaving = true
 }
 
 /** What React renders for the same state, so that it finds what it expects. */
@@ -65,7 +74,10 @@ function showSending(sending: boolean) {
 /** The page's script failed: the browser sends the form by itself where somebody takes it. */
 function fallBack() {
   window.heldSend?.claim()
-  if (takesNativePosts) return document.forms[0]?.submit()
+  if (takesNativePosts) {
+    window.isPosting = true
+    return document.forms[0]?.submit()
+  }
   showSending(false)
   const box = document.createElement('div')
   box.id = 'early-error'
@@ -90,13 +102,6 @@ function chooseCustom() {
   if (choice) choice.checked = true
 }
 
-/** Where the style cannot, a text area grows here with what is written. */
-function grow(field: Element | undefined) {
-  if (!(field instanceof HTMLTextAreaElement) || CSS.supports('field-sizing', 'content')) return
-  field.style.height = 'auto'
-  if (field.scrollHeight > field.clientHeight) field.style.height = `${field.scrollHeight + 2}px`
-}
-
 const [form] = document.forms
 let lastKey = ''
 let lastTarget: EventTarget | null
@@ -104,15 +109,22 @@ let lastTarget: EventTarget | null
 document.addEventListener('submit', hold)
 document.addEventListener('input', (event) => {
   const field = fieldOf(event)
+  restore()
   if (field?.name === 'custom_solution') chooseCustom()
-  grow(field)
   if (field?.form) keepDraft(field.form)
 })
 document.addEventListener('keydown', (event) => {
   lastKey = event.key
   lastTarget = event.target
   const field = fieldOf(event)
-  if (event.key !== 'Enter' || event.isComposing || field?.name !== 'custom_solution') return
+  // WebKit says by its code alone that Enter ended a composition.
+  if (
+    event.key !== 'Enter' ||
+    event.isComposing ||
+    event.keyCode === 229 ||
+    field?.name !== 'custom_solution'
+  )
+    return
   event.preventDefault()
   chooseCustom()
   if (field.form) keepDraft(field.form)
@@ -136,7 +148,7 @@ document.addEventListener(
   (event) => {
     const field = fieldOf(event)
     if (field !== document.querySelector(':is(input, textarea):invalid')) return
-    if (!window.isHydrated) document.querySelector('#outcome .success')?.remove()
+    if (!window.isHydrated) document.querySelector('#outcome .outcome')?.remove()
     showAround(field, 'center')
   },
   true,
@@ -144,21 +156,29 @@ document.addEventListener(
 
 // Back from where the form was posted to: the browser may show the page as it was left. React's button is React's.
 window.addEventListener('pageshow', ({ persisted }) => {
-  if (window.heldSend) load()
-  else if (persisted && !window.isHydrated) showSending(false)
+  isLeaving = false
+  if (window.heldSend) return load()
+  if (!persisted || window.isHydrated) return
+  showSending(false)
+  if (!window.isPosting) return
+  // A script that came meanwhile left the form alone.
+  window.isPosting = false
+  script = undefined
 })
 
 // Somebody will write: until then a visit is the document alone.
 for (const sign of ['pointerdown', 'focusin', 'input', 'change', 'submit']) form?.addEventListener(sign, load)
 document.addEventListener('keydown', load)
 
+let isRestored = false
+
+/** What is typed before this would otherwise be all that is kept. */
+function restore() {
+  if (isRestored) return
+  isRestored = true
+  if (outcome?.status === 'success') forgetDraft()
+  else if (form) restoreDraft(form)
+}
+
 // After the first paint: the browser's store takes longer to open than all else here.
-requestAnimationFrame(() =>
-  setTimeout(() => {
-    if (outcome?.status === 'success') forgetDraft()
-    else if (form) {
-      restoreDraft(form)
-      form.querySelectorAll('textarea').forEach(grow)
-    }
-  }),
-)
+requestAnimationFrame(() => setTimeout(restore))

@@ -54,7 +54,7 @@ export async function page(app: FastifyInstance, { settings, allow, takeTurn, in
     'cache-control': 'no-cache',
     ...documentHeaders(policy),
   }
-  const etag = `"${createHash('sha256').update(html).digest('base64url').slice(0, 22)}"`
+  const etag = `"${createHash('sha256').update(html).digest('base64url').slice(0, 16)}"`
 
   app.addHook('onRequest', (_request, reply, done) => {
     void reply.headers(assetHeaders)
