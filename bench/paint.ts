@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { brotliCompressSync } from 'node:zlib'
-import type { Browser } from 'playwright-core'
+import type { Browser, CDPSession, Page } from 'playwright-core'
 
 /** What a first visit cost: bytes over the line, and milliseconds to the first and to the largest paint. */
 export interface Paint {
@@ -12,9 +12,8 @@ export interface Paint {
   largestPaint: number
 }
 
-/** Opens the page as on a slow phone: 150 ms round trip, 1.6 Mbit/s, a processor four times slower. */
-export async function paint(browser: Browser, url: string): Promise<Paint> {
-  const page = await browser.newPage({ viewport: { width: 412, height: 823 } })
+/** Makes a page as slow as on a slow phone: 150 ms round trip, 1.6 Mbit/s, a processor four times slower. */
+export async function slowDown(page: Page): Promise<CDPSession> {
   const devtools = await page.context().newCDPSession(page)
   await devtools.send('Network.enable')
   await devtools.send('Network.emulateNetworkConditions', {
@@ -24,6 +23,13 @@ export async function paint(browser: Browser, url: string): Promise<Paint> {
     uploadThroughput: (750 * 1024) / 8,
   })
   await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 })
+  return devtools
+}
+
+/** Opens the page as on a slow phone. */
+export async function paint(browser: Browser, url: string): Promise<Paint> {
+  const page = await browser.newPage({ viewport: { width: 412, height: 823 } })
+  const devtools = await slowDown(page)
   let bytes = 0
   let requests = 0
   devtools.on('Network.loadingFinished', ({ encodedDataLength }) => {

@@ -1,6 +1,7 @@
 import { ensureChromium, launchChromium } from '../testing/browser.ts'
 import { getForm } from '../testing/form.ts'
 import { dataDirectory, startServer } from '../testing/server.ts'
+import { slowDown } from './paint.ts'
 import { printTable, spread } from './table.ts'
 
 const rounds = 15
@@ -19,19 +20,9 @@ export async function benchTyping(): Promise<void> {
   const server = await startServer({ DATA_DIR: directory.path })
   const browser = await launchChromium(ensureChromium())
 
-  const type = async (slowdown: number): Promise<Typed> => {
+  const type = async (isSlow: boolean): Promise<Typed> => {
     const page = await browser.newPage({ viewport: { width: 412, height: 823 } })
-    const devtools = await page.context().newCDPSession(page)
-    if (slowdown > 1) {
-      await devtools.send('Network.enable')
-      await devtools.send('Network.emulateNetworkConditions', {
-        offline: false,
-        latency: 150,
-        downloadThroughput: (1.6 * 1024 * 1024) / 8,
-        uploadThroughput: (750 * 1024) / 8,
-      })
-      await devtools.send('Emulation.setCPUThrottlingRate', { rate: slowdown })
-    }
+    if (isSlow) await slowDown(page)
     await page.addInitScript(() => {
       const waits: number[] = []
       Object.assign(window, { waits })
@@ -69,12 +60,12 @@ export async function benchTyping(): Promise<void> {
   }
 
   const rows = []
-  for (const [name, slowdown] of [
-    ['this machine', 1],
-    ['4x CPU, 150 ms, 1.6 Mbit/s', 4],
+  for (const [name, isSlow] of [
+    ['this machine', false],
+    ['4x CPU, 150 ms, 1.6 Mbit/s', true],
   ] as const) {
     const all: Typed[] = []
-    for (let round = 0; round < rounds; round += 1) all.push(await type(slowdown))
+    for (let round = 0; round < rounds; round += 1) all.push(await type(isSlow))
     rows.push([
       name,
       spread(all.map(({ keys }) => keys)),

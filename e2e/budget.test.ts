@@ -1,25 +1,13 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { expect } from 'vitest'
 
+import { serverOfThisFile } from '../testing/file-server.ts'
 import { anApplication, getForm } from '../testing/form.ts'
-import { startServer, dataDirectory, type RunningServer } from '../testing/server.ts'
 import { hydrated, test } from '../testing/visitor.ts'
 
 const kilobyte = 1_000
 
-let server: RunningServer
-let cleanUp: () => Promise<void>
-
-beforeAll(async () => {
-  const directory = await dataDirectory()
-  server = await startServer({ DATA_DIR: directory.path })
-  cleanUp = async () => {
-    await server.stop()
-    await directory.remove()
-  }
-})
-
-afterAll(() => cleanUp())
+const server = serverOfThisFile()
 
 test('the page keeps its budgets: bytes, requests, and nobody else is asked', async ({ visitor }) => {
   const transferred = new Map<string, { url: string; bytes: number }>()

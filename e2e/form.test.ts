@@ -1,25 +1,13 @@
 import { once } from 'node:events'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { expect } from 'vitest'
 
+import { serverOfThisFile } from '../testing/file-server.ts'
 import { anApplication, getForm } from '../testing/form.ts'
-import { startServer, dataDirectory, type RunningServer } from '../testing/server.ts'
 import { states } from '../testing/states.ts'
-import { hydrated, test } from '../testing/visitor.ts'
+import { hydrated, test, type Visitor } from '../testing/visitor.ts'
 import { dark, light } from '../src/design/palette.ts'
 
-let server: RunningServer
-let cleanUp: () => Promise<void>
-
-beforeAll(async () => {
-  const directory = await dataDirectory()
-  server = await startServer({ DATA_DIR: directory.path })
-  cleanUp = async () => {
-    await server.stop()
-    await directory.remove()
-  }
-})
-
-afterAll(() => cleanUp())
+const server = serverOfThisFile()
 
 /** A colour of the palette as browsers compute it. */
 function rgb(hex: string) {
@@ -65,9 +53,8 @@ test('the green box goes when the next send is refused by the browser', async ({
   await form.success.waitFor()
 })
 
-test('so it does on the page that answered a native send, before and after its script', async ({
-  visitor,
-}) => {
+/** The page that answered a send whose script failed; further scripts fail, too. */
+async function sentNatively(visitor: Visitor) {
   visitor.expects(/Failed to load resource|ERR_FAILED/)
   const page = await visitor.open(server.origin, {}, (opened) =>
     opened.route('**/assets/**', (route) => route.abort()),
@@ -76,6 +63,14 @@ test('so it does on the page that answered a native send, before and after its s
   await form.fill(anApplication())
   await form.button.click()
   await form.success.waitFor()
+  return page
+}
+
+test('so it does on the page that answered a native send, before and after its script', async ({
+  visitor,
+}) => {
+  const page = await sentNatively(visitor)
+  const form = getForm(page)
   await form.button.click()
   await form.success.waitFor({ state: 'detached' })
   await page.unroute('**/assets/**')
@@ -224,14 +219,8 @@ test.for([
 test('who writes already on the page that answered a native send keeps the focus when its script comes', async ({
   visitor,
 }) => {
-  visitor.expects(/Failed to load resource|ERR_FAILED/)
-  const page = await visitor.open(server.origin, {}, (opened) =>
-    opened.route('**/assets/**', (route) => route.abort()),
-  )
+  const page = await sentNatively(visitor)
   const form = getForm(page)
-  await form.fill(anApplication())
-  await form.button.click()
-  await form.success.waitFor()
   const goOn = new AbortController()
   const released = once(goOn.signal, 'abort')
   await page.unroute('**/assets/**')

@@ -1,24 +1,12 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { expect } from 'vitest'
 
+import { serverOfThisFile } from '../testing/file-server.ts'
 import { getForm } from '../testing/form.ts'
-import { startServer, dataDirectory, type RunningServer } from '../testing/server.ts'
 import { states } from '../testing/states.ts'
 import { test } from '../testing/visitor.ts'
 
-let server: RunningServer
-let cleanUp: () => Promise<void>
-
-beforeAll(async () => {
-  const directory = await dataDirectory()
-  server = await startServer({ DATA_DIR: directory.path })
-  cleanUp = async () => {
-    await server.stop()
-    await directory.remove()
-  }
-})
-
-afterAll(() => cleanUp())
+const server = serverOfThisFile()
 
 /** Where something is in the window. */
 const placeOf = (page: Page, selector: string) =>

@@ -1,24 +1,12 @@
 import { once } from 'node:events'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { expect } from 'vitest'
 
+import { serverOfThisFile } from '../testing/file-server.ts'
 import { anApplication, getForm } from '../testing/form.ts'
-import { startServer, dataDirectory, type RunningServer } from '../testing/server.ts'
 import { hydrated, test } from '../testing/visitor.ts'
 
-let server: RunningServer
-let cleanUp: () => Promise<void>
-
-beforeAll(async () => {
-  const directory = await dataDirectory()
-  server = await startServer({ DATA_DIR: directory.path })
-  cleanUp = async () => {
-    await server.stop()
-    await directory.remove()
-  }
-})
-
-afterAll(() => cleanUp())
+const server = serverOfThisFile()
 
 /** Resolves when the page's script has also done what it does first with the form that it took over. */
 const takenOver = (page: Page) => page.waitForFunction(() => window.isHydrated)

@@ -3,7 +3,7 @@ import { chromium, type Browser, type BrowserContextOptions, type Page } from 'p
 import { expect, inject, test as base } from 'vitest'
 
 /** Somebody with a browser. */
-interface Visitor {
+export interface Visitor {
   /** Opens a page of a new browser context, and watches it: an error in its console fails the test. */
   open(
     url: string,
