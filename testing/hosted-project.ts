@@ -4,7 +4,7 @@ import type { TestPostgres } from './postgres.ts'
 
 /**
  * A database as a new hosted project has it: its roles; its default privileges, which give everything on a new
- * table, sequence or function to the roles of the data interface; and the beginning of its own schema `auth`. A
+ * table, sequence or function to the roles of the data interface; and the tables and functions of its own schema `auth` that are asked for. A
  * stand-in for the project itself, which cannot be had here.
  *
  * @param name The database's.
@@ -36,8 +36,22 @@ export async function newProject(
   await admin.unsafe(`
     create schema auth;
     create table auth.schema_migrations (version text primary key);
-    create table auth.users (id uuid primary key, email text);
-    grant usage on schema auth to ${name}_owner;
+    create table auth.users (
+      id uuid primary key default gen_random_uuid(), email text, email_confirmed_at timestamptz,
+      last_sign_in_at timestamptz, is_sso_user boolean not null default false
+    );
+    create table auth.sessions (id uuid primary key, user_id uuid references auth.users on delete cascade, aal text);
+    create table auth.mfa_factors (id uuid primary key, user_id uuid references auth.users on delete cascade, status text);
+    create function auth.jwt() returns jsonb language sql stable as
+      'select nullif(current_setting(''request.jwt.claims'', true), '''')::jsonb';
+    create function auth.uid() returns uuid language sql stable as
+      'select (nullif(current_setting(''request.jwt.claims'', true), '''')::jsonb ->> ''sub'')::uuid';
+    alter table auth.users enable row level security;
+    alter table auth.sessions enable row level security;
+    alter table auth.mfa_factors enable row level security;
+    grant usage on schema auth to anon, authenticated, ${name}_owner;
+    grant select on all tables in schema auth to ${name}_owner;
+    grant references on auth.users to ${name}_owner;
   `)
   await admin.end()
   return { url, owner }

@@ -2,9 +2,12 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 
 import { blockedPorts } from './blocked-ports.ts'
+import { readMailServer, type MailServer } from './mail-settings.ts'
 import { OperatorError } from './operator-error.ts'
 import {
   databaseProtocols,
+  hidden,
+  isEncoded,
   readAddress,
   readKey,
   readNumber,
@@ -28,8 +31,10 @@ export interface Settings {
   rateLimitPerMinute: number
   /** How many proxies, or which address ranges, are believed in `X-Forwarded-For`. */
   trustProxy: false | number | string[]
-  /** The public address, for link previews. */
+  /** The public address, for link previews, and for sign-in links and where they may lead back to. */
   siteUrl: string | undefined
+  /** None where no mails are sent. */
+  mailServer: MailServer | undefined
 }
 
 /**
@@ -54,10 +59,9 @@ export function readSettings(environment: Environment = process.env): Settings {
     siteUrl:
       readAddress(environment, 'SITE_URL', webProtocols) ??
       readAddress(environment, 'VITE_SITE_URL', webProtocols),
+    mailServer: readMailServer(environment),
   }
 }
-
-const hidden = '(not shown: it may hold a password)'
 
 function databaseUrl(environment: Environment) {
   const given = environment['DATABASE_URL'] ?? ''
@@ -74,17 +78,6 @@ function databaseUrl(environment: Environment) {
     }
   }
   return readAddress(environment, 'DATABASE_URL', databaseProtocols)
-}
-
-/** Whether an address is one, and what stands in it percent-encoded can be decoded. */
-function isEncoded(address: string) {
-  if (!URL.canParse(address) || address.includes('#')) return false
-  try {
-    decodeURIComponent(address)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function webhookUrl(environment: Environment) {

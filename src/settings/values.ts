@@ -4,7 +4,11 @@ import { OperatorError } from './operator-error.ts'
 export type Environment = Readonly<Record<string, string | undefined>>
 
 export const databaseProtocols = ['postgres:', 'postgresql:']
+export const mailProtocols = ['smtp:', 'smtps:']
 export const webProtocols = ['https:', 'http:']
+
+/** Stands for what is not shown of an address. */
+export const hidden = '(not shown: it may hold a password)'
 
 /**
  * A whole number from 0 to `highest`.
@@ -29,9 +33,7 @@ export function readAddress(environment: Environment, name: string, protocols: r
   if (!given) return undefined
   if (URL.canParse(given) && protocols.includes(new URL(given).protocol)) return given
   const expected = protocols.map((protocol) => `${protocol}//`).join(' or ')
-  throw new OperatorError(
-    `${name} (not shown: it may hold a password) should be an address that begins with ${expected}.`,
-  )
+  throw new OperatorError(`${name} ${hidden} should be an address that begins with ${expected}.`)
 }
 
 /**
@@ -44,4 +46,15 @@ export function readKey(environment: Environment, name: string) {
   // It travels in a header and stands in the page.
   if (/^[\x21-\x7e]+$/.test(given)) return given
   throw new OperatorError(`${name} is "${given}" but should be letters, digits and signs without spaces.`)
+}
+
+/** Whether an address is one, and what stands in it percent-encoded can be decoded. */
+export function isEncoded(address: string) {
+  if (!URL.canParse(address) || address.includes('#')) return false
+  try {
+    decodeURIComponent(address)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -18,6 +18,8 @@ export interface Connections {
   owner: Sql
   /** The same, for a server that has to go on: what the database does not answer in time fails. */
   asOwner: Run
+  /** The same again, so that a crowd that signs in holds up nothing else. */
+  forSignIn: Run
   /** Connections that may do what the caller may, and nothing else. */
   as: (caller: Caller) => CallerConnection
   /** Gives what is under way a few seconds, or none. */
@@ -102,6 +104,7 @@ function connections(connect: (options: Options) => Sql, pooler: 'transaction' |
     connection: { application_name: 'unplugged' },
   })
   const owners = lanesOf('unplugged', 4)
+  const signIn = lanesOf('unplugged sign-in', 4)
   const organisers = lanesOf('unplugged organisers', 4)
   const visitors = lanesOf(
     'unplugged visitors',
@@ -116,10 +119,11 @@ function connections(connect: (options: Options) => Sql, pooler: 'transaction' |
   return {
     owner,
     asOwner: owners.run,
+    forSignIn: signIn.run,
     as: (caller) => (caller.role === 'anon' ? asVisitor : asRole(organisers.run, caller)),
     async end(how) {
       const timeout = how === 'at once' ? 0 : 5
-      const lanes = [owners, organisers, visitors].map((each) => each.end(timeout))
+      const lanes = [owners, signIn, organisers, visitors].map((each) => each.end(timeout))
       await Promise.all([owner.end({ timeout }), ...lanes])
     },
   }

@@ -1,7 +1,7 @@
 import { parseAddress } from './address.ts'
 import { connectToAddress, connectToSocket, visitor, type Connections } from './connections.ts'
 import { unreachable } from './failures.ts'
-import { checkSchema, migrate } from './schema.ts'
+import { checkSchema, migrate, ownerOfAuth, type OwnerOfAuth } from './schema.ts'
 import { supervise } from './supervisor.ts'
 
 /** Where the data is: the settings that say so. */
@@ -13,11 +13,13 @@ export interface DatabaseLocation {
 }
 
 /** An open database. */
-export interface Database extends Pick<Connections, 'owner' | 'asOwner' | 'as'> {
+export interface Database extends Pick<Connections, 'owner' | 'asOwner' | 'forSignIn' | 'as'> {
   /** Where the data is, for people: no password in it. */
   description: string
   /** Whether its schema is as new as this program. */
   isUpToDate: boolean
+  /** Whose accounts it holds. */
+  ownerOfAuth: OwnerOfAuth
   /** Tells a server that comes meanwhile that this one is about to close the database. */
   announceClose: () => void
   /**
@@ -56,8 +58,8 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
     const connections = connectToAddress(address, databasePooler)
     const { end, ...rest } = connections
     try {
-      const isUpToDate = await prepare(connections, options)
-      return { ...rest, description, isUpToDate, announceClose: () => {}, close: end }
+      const prepared = await prepare(connections, options)
+      return { ...rest, ...prepared, description, announceClose: () => {}, close: end }
     } catch (error) {
       await end()
       throw unreachable(error, description)
@@ -75,22 +77,24 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
     await release()
   }
   try {
-    const isUpToDate = await prepare(connections, options)
+    const prepared = await prepare(connections, options)
     const description = `PostgreSQL in ${dataDir}`
-    return { ...rest, description, isUpToDate, announceClose: announceRelease, close }
+    return { ...rest, ...prepared, description, announceClose: announceRelease, close }
   } catch (error) {
     await close()
     throw error
   }
 }
 
-/** Tells whether the schema is up to date. */
+/** Tells whether the schema is up to date, and whose accounts it holds. */
 async function prepare({ owner, asOwner, as }: Connections, { schema }: OpenOptions) {
   // Within the deadline: what comes then has none.
   await asOwner((sql) => sql`select 1`)
-  if (schema === 'check') return checkSchema(owner)
+  if (schema === 'check') {
+    return { isUpToDate: await checkSchema(owner), ownerOfAuth: await ownerOfAuth(owner) }
+  }
   await migrate(owner)
   // What would otherwise be found out by the first visitor.
   await as(visitor).execute('select 1')
-  return true
+  return { isUpToDate: true, ownerOfAuth: await ownerOfAuth(owner) }
 }

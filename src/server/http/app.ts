@@ -2,6 +2,9 @@ import cors from '@fastify/cors'
 import fastify, { LogController, type FastifyInstance, type FastifyBaseLogger } from 'fastify'
 
 import type { Settings } from '../../settings/server-settings.ts'
+import { auth } from '../auth/auth.ts'
+import { createSigningKeys } from '../auth/keys.ts'
+import { createReadToken } from '../auth/read-token.ts'
 import type { Caller } from '../database/connections.ts'
 import type { Database } from '../database/database.ts'
 import { insertApplications, type SentRows } from '../database/insert.ts'
@@ -14,8 +17,8 @@ import { page } from './page.ts'
 import { boundUnread } from './unread.ts'
 
 export interface AppOptions {
-  settings: Pick<Settings, 'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'trustProxy'>
-  database: Pick<Database, 'as' | 'asOwner'>
+  settings: Pick<Settings, 'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'trustProxy' | 'mailServer'>
+  database: Pick<Database, 'as' | 'asOwner' | 'forSignIn' | 'ownerOfAuth'>
   /** Whether what is stored is delivered to a webhook. */
   delivers?: boolean
   /** Called after applications were stored. */
@@ -24,7 +27,7 @@ export interface AppOptions {
   log?: FastifyBaseLogger
 }
 
-/** The HTTP server of the self-hosted way: the page, the form's native post, the data interface, and its health. */
+/** The HTTP server of the self-hosted way: the page, the form's native post, the data interface, the sign-in, and its health. */
 export async function createApp({
   settings,
   database,
@@ -76,21 +79,41 @@ export async function createApp({
 
   await app.register(health, { run: database.asOwner, delivers, storing })
   await app.register(page, { settings, allow, takeTurn, insert })
+  const keys = database.ownerOfAuth === 'us' ? createSigningKeys(database.forSignIn) : undefined
+  const readToken = keys && createReadToken(keys)
   await app.register(
     async (rest) => {
-      // As hosted projects do: the key is public, so any origin may call.
-      await rest.register(cors, {
-        origin: '*',
-        methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
-        exposedHeaders: ['Content-Range', 'Retry-After'],
-        maxAge: 3600,
-        strictPreflight: false,
+      await rest.register(cors, openTo(['Content-Range', 'Retry-After']))
+      await rest.register(dataInterface, {
+        anonKey: settings.anonKey,
+        readToken,
+        allow,
+        takeTurn,
+        insert,
+        as: database.as,
       })
-      await rest.register(dataInterface, { anonKey: settings.anonKey, allow, takeTurn, insert })
     },
     { prefix: '/rest/v1' },
   )
+  await app.register(
+    async (signIn) => {
+      await signIn.register(cors, openTo(['X-Total-Count', 'Link', 'X-Supabase-Api-Version', 'Retry-After']))
+      await signIn.register(auth, { settings, run: database.forSignIn, keys, takeTurn })
+    },
+    { prefix: '/auth/v1' },
+  )
   return app
+}
+
+/** As hosted projects do: the key is public, so any origin may call. */
+function openTo(exposedHeaders: string[]) {
+  return {
+    origin: '*',
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+    exposedHeaders,
+    maxAge: 3600,
+    strictPreflight: false,
+  }
 }
 
 /** One line for each request. The route stands for the address, in which a visitor could write anything. */

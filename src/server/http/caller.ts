@@ -3,19 +3,50 @@ import type { FastifyRequest } from 'fastify'
 import { visitor, type Caller } from '../database/connections.ts'
 import { HttpError } from './errors.ts'
 
+/**
+ * Reads a token of somebody who signed in.
+ *
+ * @returns Its claims.
+ * @throws {HttpError} with 401 where it is none of ours, or has ended.
+ */
+export type ReadToken = (token: string) => Promise<Readonly<Record<string, unknown>>>
+
 const hint = 'Send the public key in the apikey header.'
 
 /**
- * Who calls, as the request's headers show it. Nobody signs in here yet: whoever shows the public key, as
- * `apikey` or as bearer, is a visitor.
+ * What is wrong with the public key that a request shows, as `apikey` or as bearer; nothing where it is the one.
  *
  * @param anonKey The public key.
+ */
+export function checkPublicKey({ headers }: FastifyRequest, anonKey: string): string | undefined {
+  const shown = headers['apikey'] ?? bearerOf(headers)
+  if (shown === undefined) return 'No API key found in request'
+  return shown === anonKey ? undefined : 'Invalid API key'
+}
+
+/**
+ * Who calls the data interface: a visitor who shows the public key, or somebody who shows a token beside it.
+ *
+ * @param readToken None where nobody signs in here.
  * @throws {HttpError} with 401 where no key is shown, or another.
  */
-export function callerOf({ headers }: FastifyRequest, anonKey: string): Caller {
-  const bearer = /^Bearer +(.*)$/i.exec(headers.authorization ?? '')?.[1]
-  const shown = [headers['apikey'], bearer].filter((key) => key !== undefined)
-  if (shown.length === 0) throw new HttpError(401, 'PGRST302', 'No API key found in request', { hint })
-  if (shown.some((key) => key !== anonKey)) throw new HttpError(401, 'PGRST301', 'Invalid API key', { hint })
-  return visitor
+export function callerOf(
+  request: FastifyRequest,
+  anonKey: string,
+  readToken: ReadToken | undefined,
+): Caller | Promise<Caller> {
+  const wrong = checkPublicKey(request, anonKey)
+  if (wrong !== undefined) {
+    throw new HttpError(401, wrong === 'Invalid API key' ? 'PGRST301' : 'PGRST302', wrong, { hint })
+  }
+  const bearer = bearerOf(request.headers)
+  if (bearer === undefined || bearer === anonKey) return visitor
+  if (readToken === undefined || bearer.split('.').length !== 3) {
+    throw new HttpError(401, 'PGRST301', 'Invalid API key', { hint })
+  }
+  return readToken(bearer).then((claims) => ({ role: 'authenticated', claims }))
+}
+
+function bearerOf({ authorization = '' }: FastifyRequest['headers']) {
+  return /^Bearer +(.*)$/i.exec(authorization)?.[1]
 }

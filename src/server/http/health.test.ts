@@ -29,7 +29,13 @@ afterAll(() => close())
 
 /** A server of its own for each test: what the database said is kept for a moment. */
 async function ask(path: string, delivers = true) {
-  const settings = { anonKey: 'key', siteUrl: undefined, trustProxy: false as const, rateLimitPerMinute: 1 }
+  const settings = {
+    anonKey: 'key',
+    siteUrl: undefined,
+    mailServer: undefined,
+    trustProxy: false as const,
+    rateLimitPerMinute: 1,
+  }
   const app = await createApp({ settings, database, delivers })
   const answer = await app.inject(path)
   await app.close()

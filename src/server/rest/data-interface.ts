@@ -2,8 +2,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import { table } from '../../application/application.ts'
 import type { SentRows } from '../database/insert.ts'
-import type { Caller } from '../database/connections.ts'
-import { callerOf } from '../http/caller.ts'
+import { callFunction, isDeskFunction } from '../database/functions.ts'
+import type { Caller, CallerConnection } from '../database/connections.ts'
+import { callerOf, type ReadToken } from '../http/caller.ts'
 import { HttpError, httpError } from '../http/errors.ts'
 import { isLarge, type TakeTurn } from '../http/large-requests.ts'
 import type { Allowance } from '../http/limits.ts'
@@ -14,24 +15,28 @@ import { sentRows } from './sent-rows.ts'
 export interface DataInterfaceOptions {
   /** The public key that a caller has to show. */
   anonKey: string
+  /** Reads the token of somebody who signed in; none where nobody signs in here. */
+  readToken: ReadToken | undefined
   /** Counts what an address sends. */
   allow: Allowance
   /** Lets large bodies wait for each other. */
   takeTurn: TakeTurn
   /** Stores rows as the caller may; gives how many. */
   insert: (caller: Caller, rows: SentRows) => Promise<number>
+  /** What the caller may do. */
+  as: (caller: Caller) => CallerConnection
 }
 
 /**
- * The insert of PostgREST's interface, for one table: `POST /rest/v1/retreat_applications`, answered as
- * PostgREST 13 does, so that its clients work unchanged. Everything else of that interface is refused here,
+ * Of PostgREST's interface the insert into one table, `POST /rest/v1/retreat_applications`, and the desk's functions,
+ * `POST /rest/v1/rpc/desk_...`, answered as PostgREST 13 does, so that its clients work unchanged. Everything else of that interface is refused here,
  * before it reaches the database.
  *
  * @see https://docs.postgrest.org/en/v13/references/api/tables_views.html#insert
  */
 export async function dataInterface(
   app: FastifyInstance,
-  { anonKey, allow, takeTurn, insert }: DataInterfaceOptions,
+  { anonKey, readToken, allow, takeTurn, insert, as }: DataInterfaceOptions,
 ) {
   // The body goes to PostgreSQL as it came; whether it is JSON is asked below, where columns are read.
   app.removeAllContentTypeParsers()
@@ -40,12 +45,11 @@ export async function dataInterface(
   )
 
   app.decorateRequest('caller')
-  app.addHook('onRequest', (request, _reply, done) => {
-    request.setDecorator<Caller>('caller', callerOf(request, anonKey))
+  app.addHook('onRequest', async (request) => {
+    request.setDecorator<Caller>('caller', await callerOf(request, anonKey, readToken))
     refuseOtherSchema(request)
     // A large one is counted before it is read, as its first row.
     if (isLarge(request.raw)) allow(request.ip, 1)
-    done()
   })
   app.setErrorHandler((error, request, reply) =>
     answerError(httpError(error, isSignedIn(request)), request, reply),
@@ -63,6 +67,13 @@ export async function dataInterface(
     if (applied.length > 0) void reply.header('preference-applied', applied.join(', '))
     void reply.header('content-range', applied.includes('count=exact') ? `*/${count}` : '*/*')
     return reply.code(201).send()
+  })
+
+  app.post('/rpc/:name', async (request, reply) => {
+    const { name } = request.params as { name: string }
+    if (!isDeskFunction(name)) throw notFound(request)
+    const result = await callFunction(as(request.getDecorator<Caller>('caller')), name)
+    return reply.type('application/json; charset=utf-8').send(result)
   })
 
   app.route({

@@ -1,0 +1,122 @@
+import type { Sql } from 'postgres'
+
+import { emailOf } from '../../server/auth/fields.ts'
+import { replaceKey } from '../../server/auth/keys.ts'
+import {
+  addOrganiser,
+  addProjectOrganiser,
+  listOrganisers,
+  operatorSecret,
+  removeOrganiser,
+  removeProjectOrganiser,
+  resetFactors,
+} from '../../server/auth/organisers.ts'
+import { addressOf, verifyLink } from '../../server/auth/redirects.ts'
+import { OperatorError } from '../../settings/operator-error.ts'
+import { readSettings } from '../../settings/server-settings.ts'
+import { readOptions } from '../options.ts'
+import { withDatabase } from '../with-database.ts'
+
+const usage = `Usage: npm run -s organisers -- [option]
+
+  (none)                   lists who may sign in
+  --add <e-mail>           makes an account; prints a link that signs in once, within an hour
+  --link <e-mail>          prints another such link
+  --remove <e-mail>        ends the account, its sessions and its rights at once
+  --reset-factor <e-mail>  takes a lost second factor away
+  --new-key                has another key sign tokens from now on
+
+  On the database of a Supabase project, accounts are the project's: --add and --remove give and take the right alone.`
+
+export async function run(): Promise<void> {
+  const options = readOptions(
+    {
+      add: { type: 'string' },
+      link: { type: 'string' },
+      remove: { type: 'string' },
+      'reset-factor': { type: 'string' },
+      'new-key': { type: 'boolean' },
+    },
+    usage,
+  )
+  if (options === undefined) return
+  const [[name, value] = ['list', ''], second] = Object.entries(options)
+  if (second !== undefined)
+    throw new OperatorError(`--${name} and --${second[0]} are two things: choose one.`)
+  const email = typeof value === 'string' && name !== 'list' ? checkedEmail(value) : ''
+  await withDatabase(async ({ owner, ownerOfAuth }) => {
+    const isProjects = ownerOfAuth === 'supabase'
+    const act = isProjects ? onProject : onOurs
+    await act(owner, name, email)
+  })
+}
+
+async function onOurs(sql: Sql, name: string, email: string) {
+  if (name === 'list') return list(sql)
+  if (name === 'add') {
+    const isNew = await addOrganiser(sql, email)
+    console.error(isNew ? `${email} is an organiser now.` : `${email} is an organiser already.`)
+    return printLink(sql, email)
+  }
+  if (name === 'link') return printLink(sql, email)
+  if (name === 'remove') {
+    await removeOrganiser(sql, email)
+    console.log(`${email} is no organiser any more: the account and its sessions are gone.`)
+  } else if (name === 'reset-factor') {
+    const count = await resetFactors(sql, email)
+    console.log(
+      count === 0
+        ? `${email} has no second factor.`
+        : `${email} signs in without a second factor until they set one up anew.`,
+    )
+  } else {
+    await replaceKey(sql)
+    console.log(
+      'Another key signs from now on; the old one counts until the tokens that it signed have ended.',
+    )
+  }
+}
+
+async function onProject(sql: Sql, name: string, email: string) {
+  if (name === 'list') return list(sql)
+  if (name === 'add') {
+    const isNew = await addProjectOrganiser(sql, email)
+    console.log(isNew ? `${email} is an organiser now.` : `${email} is an organiser already.`)
+  } else if (name === 'remove') {
+    await removeProjectOrganiser(sql, email)
+    console.log(`${email} is no organiser any more. The account is the project's, and is still there.`)
+  } else {
+    throw new OperatorError(
+      name === 'link'
+        ? "The accounts are a Supabase project's, which sends the links to sign in: ask for one at the desk."
+        : `The accounts are a Supabase project's: --${name} is done in the project's dashboard, under Authentication.`,
+    )
+  }
+}
+
+async function list(sql: Sql) {
+  const organisers = await listOrganisers(sql)
+  if (organisers.length === 0) console.error('There are no organisers yet: --add <e-mail> makes one.')
+  for (const { email, last_sign_in_at: last, has_second_factor: hasFactor } of organisers) {
+    const signedIn =
+      last === null ? 'never signed in' : `signed in last on ${last.toISOString().slice(0, 10)}`
+    console.log(`${email}  ${signedIn}${hasFactor ? ', with a second factor' : ''}`)
+  }
+}
+
+/** On standard output alone, so that it can be piped. */
+async function printLink(sql: Sql, email: string) {
+  const { siteUrl, host, port } = readSettings()
+  const site = siteUrl === undefined ? addressOf(host, port) : new URL(siteUrl)
+  const secret = await operatorSecret(sql, email)
+  console.error('This link signs in once, within an hour:')
+  console.log(verifyLink(site, { secret, type: 'magiclink' }))
+}
+
+function checkedEmail(text: string) {
+  try {
+    return emailOf(text.trim())
+  } catch (cause) {
+    throw new OperatorError(`"${text}" is not an e-mail address.`, { cause })
+  }
+}

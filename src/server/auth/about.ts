@@ -1,0 +1,60 @@
+import type { FastifyInstance } from 'fastify'
+
+import { HttpError } from '../http/errors.ts'
+import type { AuthContext } from './context.ts'
+import { createLimit } from './rate-limits.ts'
+import { signedIn } from './sessions.ts'
+
+/** The providers that GoTrue knows, none of which is set up here. */
+const providers =
+  'anonymous_users apple azure bitbucket discord facebook snapchat figma fly github gitlab google keycloak kakao linkedin linkedin_oidc notion spotify slack slack_oidc workos twitch twitter phone zoom'
+
+/** The calls that say what there is, and those for what there is not: sign-up, SAML, other providers. */
+export function aboutCalls(app: FastifyInstance, { run, keys, mailer }: AuthContext): void {
+  app.get('/health', () => ({
+    version: 'v2',
+    name: 'GoTrue',
+    description: 'The sign-in of Unplugged., spoken as GoTrue speaks it',
+  }))
+
+  app.get('/settings', () => ({
+    external: {
+      ...Object.fromEntries(providers.split(' ').map((name) => [name, false])),
+      email: mailer !== undefined,
+    },
+    disable_signup: true,
+    mailer_autoconfirm: false,
+    phone_autoconfirm: false,
+    sms_provider: '',
+    saml_enabled: false,
+    saml_private_key_next_configured: false,
+    passkeys_enabled: false,
+  }))
+
+  app.get('/.well-known/jwks.json', async (_request, reply) => {
+    void reply.header('cache-control', 'public, max-age=600')
+    return { keys: await keys.published() }
+  })
+
+  app.post('/signup', { onRequest: createLimit(30, 5) }, () => {
+    throw new HttpError(422, 'signup_disabled', 'Signups not allowed for this instance')
+  })
+
+  app.post('/sso', { onRequest: createLimit(30, 5) }, () => {
+    throw new HttpError(404, 'saml_provider_disabled', 'SAML 2.0 is disabled')
+  })
+
+  for (const [method, url] of [
+    ['GET', '/user/identities/authorize'],
+    ['DELETE', '/user/identities/:id'],
+  ] as const) {
+    app.route({
+      method,
+      url,
+      handler: async (request) => {
+        await signedIn(request, run, keys)
+        throw new HttpError(404, 'manual_linking_disabled', 'Manual linking is disabled')
+      },
+    })
+  }
+}

@@ -1,0 +1,114 @@
+import type { Sql, TransactionSql } from 'postgres'
+
+/** A row of `auth.users`, with what belongs to it. */
+export interface Account {
+  id: string
+  aud: string
+  role: string
+  email: string
+  encrypted_password: string | null
+  email_confirmed_at: Date | null
+  recovery_sent_at: Date | null
+  reauthentication_sent_at: Date | null
+  email_change: string | null
+  email_change_sent_at: Date | null
+  last_sign_in_at: Date | null
+  raw_app_meta_data: Record<string, unknown>
+  raw_user_meta_data: Record<string, unknown>
+  created_at: Date
+  updated_at: Date
+  identities: Identity[]
+  factors: Factor[]
+}
+
+/** A way by which an account is known; ours have one, of their e-mail. */
+interface Identity {
+  id: string
+  provider_id: string
+  user_id: string
+  identity_data: { email?: string } & Record<string, unknown>
+  provider: string
+  last_sign_in_at: string | null
+  created_at: string
+  updated_at: string
+}
+
+/** What a client may know of a second factor. */
+interface Factor {
+  id: string
+  friendly_name: string
+  factor_type: string
+  status: 'unverified' | 'verified'
+  last_challenged_at: string | null
+  created_at: string
+  updated_at: string
+}
+
+/** Finds an account by its id or its address, which is in lower case. */
+export async function findAccount(
+  sql: Sql | TransactionSql,
+  by: { id: string } | { email: string },
+): Promise<Account | undefined> {
+  const [account] = await sql<Account[]>`
+    select users.*,
+      coalesce(
+        (select jsonb_agg(to_jsonb(each) order by created_at) from auth.identities as each where user_id = users.id), '[]'
+      ) as identities,
+      coalesce(
+        (select jsonb_agg(to_jsonb(each) - 'secret' order by created_at)
+          from auth.mfa_factors as each where user_id = users.id), '[]'
+      ) as factors
+    from auth.users as users where ${'id' in by ? sql`id = ${by.id}` : sql`email = ${by.email}`}`
+  return account
+}
+
+/** Whether a session of this account needs `aal2` for what matters. */
+export function hasSecondFactor({ factors }: Account): boolean {
+  return factors.some(({ status }) => status === 'verified')
+}
+
+/** An account as clients see it: GoTrue's user. */
+export function userOf(account: Account): Record<string, unknown> {
+  const set = Object.entries({
+    email_confirmed_at: account.email_confirmed_at,
+    confirmed_at: account.email_confirmed_at,
+    recovery_sent_at: account.recovery_sent_at,
+    reauthentication_sent_at: account.reauthentication_sent_at,
+    new_email: account.email_change,
+    email_change_sent_at: account.email_change_sent_at,
+    last_sign_in_at: account.last_sign_in_at,
+  }).filter(([, value]) => value !== null)
+  const factors = account.factors.map(factorOf)
+  return {
+    id: account.id,
+    aud: account.aud,
+    role: account.role,
+    email: account.email,
+    phone: '',
+    ...Object.fromEntries(set),
+    app_metadata: account.raw_app_meta_data,
+    user_metadata: account.raw_user_meta_data,
+    identities: account.identities.map(identityOf),
+    ...(factors.length === 0 ? {} : { factors }),
+    created_at: account.created_at,
+    updated_at: account.updated_at,
+    is_anonymous: false,
+  }
+}
+
+function identityOf({ id, provider_id, identity_data, ...rest }: Identity) {
+  return { identity_id: id, id: provider_id, identity_data, ...rest, email: identity_data.email }
+}
+
+function factorOf({
+  id,
+  friendly_name,
+  factor_type,
+  status,
+  last_challenged_at,
+  created_at,
+  updated_at,
+}: Factor) {
+  const name = friendly_name === '' ? {} : { friendly_name }
+  return { id, created_at, updated_at, status, ...name, factor_type, phone: null, last_challenged_at }
+}

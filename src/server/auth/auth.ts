@@ -1,0 +1,78 @@
+import type { FastifyInstance } from 'fastify'
+
+import type { Settings } from '../../settings/server-settings.ts'
+import type { Run } from '../database/lanes.ts'
+import { checkPublicKey } from '../http/caller.ts'
+import { HttpError } from '../http/errors.ts'
+import type { TakeTurn } from '../http/large-requests.ts'
+import { aboutCalls } from './about.ts'
+import { createAfterwards } from './afterwards.ts'
+import type { AuthContext } from './context.ts'
+import { answerError } from './errors.ts'
+import { factorCalls } from './factors.ts'
+import { takeJson } from './fields.ts'
+import type { SigningKeys } from './keys.ts'
+import { createMailer } from './mailer.ts'
+import { mailCalls } from './mails.ts'
+import { siteOf } from './redirects.ts'
+import { tokenCalls } from './token.ts'
+import { userCalls } from './user.ts'
+import { verifyCalls } from './verify.ts'
+
+/** What the sign-in acts with. */
+export interface AuthOptions {
+  settings: Pick<Settings, 'anonKey' | 'siteUrl' | 'mailServer'>
+  /** Runs SQL as the schema's owner. */
+  run: Run
+  /** None where the accounts are a hosted project's. */
+  keys: SigningKeys | undefined
+  /** Lets large bodies wait for each other. */
+  takeTurn: TakeTurn
+}
+
+const elsewhere =
+  'Nobody signs in here: the accounts of this database are of a Supabase project, whose own address answers /auth/v1.'
+
+/** What is asked for without the public key: a mail's link, and what programs look after. */
+const open = ['GET /verify', 'GET /.well-known/jwks.json', 'GET /health']
+
+/**
+ * The authentication calls of the hosted backend's client, answered as GoTrue does, so that it works unchanged;
+ * docs/sign-in.md says where this is stricter.
+ *
+ * @see https://github.com/supabase/auth/blob/master/openapi.yaml
+ */
+export async function auth(app: FastifyInstance, { settings, run, keys, takeTurn }: AuthOptions) {
+  takeJson(app, takeTurn)
+  app.setErrorHandler(answerError)
+  app.setNotFoundHandler((request, reply) =>
+    answerError(
+      new HttpError(404, 'not_found', keys === undefined ? elsewhere : 'There is no such call.'),
+      request,
+      reply,
+    ),
+  )
+  if (keys === undefined) return
+  const { anonKey, siteUrl, mailServer } = settings
+  const context: AuthContext = {
+    run,
+    keys,
+    mailer: mailServer && createMailer(mailServer),
+    site: () => siteOf(siteUrl, app.server.address()),
+    afterwards: createAfterwards(app.log),
+  }
+  app.addHook('onRequest', (request, reply, done) => {
+    void reply.header('cache-control', 'no-store')
+    const { method, routeOptions } = request
+    const call = `${method === 'HEAD' ? 'GET' : method} ${(routeOptions.url ?? '').slice(app.prefix.length)}`
+    if (open.includes(call) || method === 'OPTIONS') return done()
+    const refusal = checkPublicKey(request, anonKey)
+    if (refusal === undefined) return done()
+    // The gateway's answer on a hosted project, in the gateway's shape.
+    void reply.code(401).send({ message: refusal })
+  })
+  app.addHook('onClose', () => context.afterwards.end())
+  for (const register of [aboutCalls, mailCalls, verifyCalls, tokenCalls, userCalls, factorCalls]) {
+    register(app, context)
+  }
+}

@@ -1,0 +1,130 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+import { HttpError } from '../http/errors.ts'
+import type { TakeTurn } from '../http/large-requests.ts'
+import { invalid } from './errors.ts'
+
+/** What a field may hold. */
+interface Kinds {
+  text: string
+  flag: boolean | undefined
+  object: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Takes a body as JSON, whatever its content type says. */
+export function takeJson(app: FastifyInstance, takeTurn: TakeTurn): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) =>
+    takeTurn(body.length, (refusal) => (refusal ? done(refusal, undefined) : done(null, body))),
+  )
+}
+
+/**
+ * Reads the fields of a request's body. Null stands for absent; a text that is absent is empty.
+ *
+ * @param kinds The fields that the call knows; others are ignored.
+ * @throws {HttpError} where the body is no JSON object, or a field is of another kind.
+ */
+export function fieldsOf<const T extends Record<string, keyof Kinds>>(
+  { body }: FastifyRequest,
+  kinds: T,
+): { [K in keyof T]: Kinds[T[K]] } {
+  const sent = parse(body)
+  const fields = Object.entries(kinds).map(([name, kind]) => {
+    const value = Object.hasOwn(sent, name) ? (sent[name] ?? undefined) : undefined
+    if (kind === 'object') {
+      if (value === undefined || isObject(value)) return [name, value]
+      throw unparsable(`${name} should be an object`)
+    }
+    if (kind === 'text' && (value === undefined || typeof value === 'string')) return [name, value ?? '']
+    if (kind === 'flag' && (value === undefined || typeof value === 'boolean')) return [name, value]
+    throw unparsable(`${name} should be ${kind === 'text' ? 'a string' : 'a boolean'}`)
+  })
+  return Object.fromEntries(fields) as { [K in keyof T]: Kinds[T[K]] }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+function parse(body: unknown) {
+  let value: unknown
+  try {
+    value = JSON.parse(utf8.decode(body as Buffer))
+  } catch {
+    throw unparsable('it is not JSON')
+  }
+  if (!isObject(value)) throw unparsable('it is not an object')
+  return value
+}
+
+function unparsable(why: string) {
+  return new HttpError(400, 'bad_json', `Could not parse request body as JSON: ${why}`)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+export function isUuid(text: string): boolean {
+  return uuid.test(text)
+}
+
+/**
+ * An e-mail address as accounts hold it.
+ *
+ * @throws {HttpError} where it could be none.
+ */
+export function emailOf(text: string): string {
+  if (text === '') throw invalid('An email address is required')
+  if (text.length > 255) throw invalid('An email address is too long')
+  // No quotes, blanks or control characters before the one @; behind it a name that has only what names have.
+  if (
+    !/^[!#-'*+\-./-9=?A-Z^-~]+@[a-z0-9\u0080-\uffff]([a-z0-9\-.\u0080-\uffff]*[a-z0-9\u0080-\uffff])?$/i.test(
+      text,
+    )
+  ) {
+    throw invalid('Unable to validate email address: invalid format')
+  }
+  return text.toLowerCase()
+}
+
+/** @throws {HttpError} where it is no number as E.164 has it. */
+export function checkPhone(text: string): void {
+  if (/^[1-9][0-9]{1,14}$/.test(text.replaceAll(' ', '').replace(/^\+/, ''))) return
+  throw invalid('Invalid phone number format (E.164 required)')
+}
+
+/** What a client proves later that it asked itself (RFC 7636). */
+export interface Challenge {
+  method: 's256' | 'plain'
+  challenge: string
+}
+
+/**
+ * The fields of PKCE.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc7636#section-4.2
+ * @throws {HttpError} for one without the other, and for what the RFC does not allow.
+ */
+export function challengeOf(fields: {
+  code_challenge: string
+  code_challenge_method: string
+}): Challenge | undefined {
+  const { code_challenge: challenge, code_challenge_method: given } = fields
+  if (challenge === '' && given === '') return undefined
+  if (challenge === '' || given === '') {
+    throw invalid('PKCE flow requires code_challenge_method and code_challenge')
+  }
+  if (challenge.length < 43 || challenge.length > 128) {
+    throw invalid('code challenge has to be between 43 and 128 characters')
+  }
+  if (!/^[\w.~-]+$/.test(challenge)) {
+    throw invalid(
+      'code challenge can only contain alphanumeric characters, hyphens, periods, underscores and tildes',
+    )
+  }
+  const method = given.toLowerCase()
+  if (method === 's256' || method === 'plain') return { method, challenge }
+  throw invalid('code_challenge_method should be s256 or plain')
+}

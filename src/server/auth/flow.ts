@@ -1,0 +1,101 @@
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
+import type { TransactionSql } from 'postgres'
+
+import type { Run } from '../database/lanes.ts'
+import { HttpError } from '../http/errors.ts'
+import { isUuid, type Challenge } from './fields.ts'
+import type { Grant, Method } from './sessions.ts'
+
+/** Seconds that a client has to exchange the code that a link gave it. */
+const codeLifetime = 300
+
+/** Remembers what a client will prove when the link of its mail has led back to it. */
+export async function beginFlow(
+  transaction: TransactionSql,
+  accountId: string,
+  { method, challenge }: Challenge,
+  occasion: Method,
+): Promise<void> {
+  await transaction`delete from auth.flow_state where created_at < now() - interval '1 day'`
+  await transaction`
+    insert into auth.flow_state (user_id, code_challenge_method, code_challenge, authentication_method)
+    values (${accountId}, ${method}, ${challenge}, ${occasion})`
+}
+
+/** The code that a link gives to the client that asked last for a mail of this kind. */
+export async function issueAuthCode(
+  transaction: TransactionSql,
+  accountId: string,
+  occasion: Method,
+): Promise<string> {
+  const code = randomUUID()
+  const { count } = await transaction`
+    update auth.flow_state set auth_code = ${code}, auth_code_issued_at = now()
+    where id = (
+      select id from auth.flow_state where user_id = ${accountId} and authentication_method = ${occasion}
+      order by created_at desc limit 1
+    )`
+  if (count > 0) return code
+  throw new HttpError(400, 'flow_state_not_found', 'No associated flow state found.')
+}
+
+/**
+ * Exchanges a code for a session.
+ *
+ * @param open Opens the session of an account.
+ * @throws {HttpError} where the code is none or too old; and where the verifier is not what was promised, which
+ *   leaves the code as good as it was.
+ */
+export async function exchange(
+  run: Run,
+  code: string,
+  verifier: string,
+  open: (transaction: TransactionSql, accountId: string, method: Method) => Promise<Grant>,
+): Promise<Grant> {
+  if (code === '' || verifier === '') {
+    throw new HttpError(
+      400,
+      'validation_failed',
+      'invalid request: both auth code and code verifier should be non-empty',
+    )
+  }
+  if (!isUuid(code)) throw notFound()
+  return run((sql) =>
+    sql.begin(async (transaction) => {
+      const [flow] = await transaction<Flow[]>`
+        select *, auth_code_issued_at < now() - make_interval(secs => ${codeLifetime}) as is_late
+        from auth.flow_state where auth_code = ${code} for update`
+      if (flow === undefined) throw notFound()
+      if (flow.is_late) {
+        throw new HttpError(422, 'flow_state_expired', 'invalid flow state, flow state has expired')
+      }
+      if (!proves(verifier, flow)) {
+        throw new HttpError(
+          400,
+          'bad_code_verifier',
+          'code challenge does not match previously saved code verifier',
+        )
+      }
+      await transaction`delete from auth.flow_state where id = ${flow.id}`
+      return open(transaction, flow.user_id, flow.authentication_method)
+    }),
+  )
+}
+
+interface Flow {
+  id: string
+  user_id: string
+  code_challenge_method: Challenge['method']
+  code_challenge: string
+  authentication_method: Method
+  is_late: boolean
+}
+
+function proves(verifier: string, { code_challenge: challenge, code_challenge_method: method }: Flow) {
+  const given = method === 'plain' ? verifier : createHash('sha256').update(verifier).digest('base64url')
+  return given.length === challenge.length && timingSafeEqual(Buffer.from(given), Buffer.from(challenge))
+}
+
+function notFound() {
+  return new HttpError(404, 'flow_state_not_found', 'invalid flow state, no valid flow state found')
+}

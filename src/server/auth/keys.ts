@@ -1,0 +1,141 @@
+import {
+  errors,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  jwtVerify,
+  SignJWT,
+  type JWK,
+  type JWTPayload,
+} from 'jose'
+import type { Sql, TransactionSql } from 'postgres'
+
+import type { Run } from '../database/lanes.ts'
+
+const algorithm = 'ES256'
+/** Seconds that an access token lasts. */
+export const tokenLifetime = 3600
+/** Milliseconds after which a server looks whether another key signs now. */
+const freshness = 30_000
+/** Milliseconds between two looks for a key that is not known. */
+const lookAgain = 1_000
+
+/** The keys that sign access tokens. They lie in the database, so all servers on it have the same. */
+export interface SigningKeys {
+  /** Makes a token of the claims, which lasts from now for `tokenLifetime`. */
+  sign(claims: JWTPayload): Promise<{ token: string; expiresAt: number }>
+  /**
+   * Reads a token that one of the keys signed and that has not ended.
+   *
+   * @throws where it is another.
+   */
+  verify(token: string): Promise<JWTPayload>
+  /** The public parts, as RFC 7517 has them. */
+  published(): Promise<JWK[]>
+}
+
+interface LoadedKey {
+  kid: string
+  isActive: boolean
+  jwk: JWK
+  private: Awaited<ReturnType<typeof importJWK>>
+  public: Awaited<ReturnType<typeof importJWK>>
+}
+
+/**
+ * The signing keys of a database, read when they are needed first.
+ *
+ * @param run Runs SQL as the schema's owner.
+ * @param now A clock in milliseconds that is never set back.
+ */
+export function createSigningKeys(run: Run, now = () => performance.now()): SigningKeys {
+  let loaded = Number.NEGATIVE_INFINITY
+  let keys: Promise<LoadedKey[]> | undefined
+  const within = (age: number) => {
+    if (keys === undefined || now() - loaded > age) {
+      loaded = now()
+      const loading = run(load)
+      loading.catch(() => (keys = undefined))
+      keys = loading
+    }
+    return keys
+  }
+  const find = async (kid: string | undefined) => {
+    const isIt = (key: LoadedKey) => key.kid === kid
+    return (await within(freshness)).find(isIt) ?? (await within(lookAgain)).find(isIt)
+  }
+  return {
+    async sign(claims) {
+      const key = (await within(freshness)).find(({ isActive }) => isActive)
+      if (key === undefined) throw new Error('no key signs')
+      const issuedAt = Math.floor(Date.now() / 1000)
+      const expiresAt = issuedAt + tokenLifetime
+      const token = await new SignJWT(claims)
+        .setProtectedHeader({ alg: algorithm, kid: key.kid, typ: 'JWT' })
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(expiresAt)
+        .sign(key.private)
+      return { token, expiresAt }
+    },
+    async verify(token) {
+      const keyOf = async ({ kid }: { kid?: string }) => {
+        const key = await find(kid)
+        if (key === undefined) throw new errors.JWKSNoMatchingKey()
+        return key.public
+      }
+      const { payload } = await jwtVerify(token, keyOf, {
+        algorithms: [algorithm],
+        audience: 'authenticated',
+        requiredClaims: ['exp'],
+      })
+      return payload
+    },
+    async published() {
+      return (await within(freshness)).map(({ jwk }) => jwk)
+    },
+  }
+}
+
+/** A retired key counts for as long as a token of another server, which did not know of that yet, can last. */
+async function load(sql: Sql): Promise<LoadedKey[]> {
+  const read = () => sql<{ kid: string; active: boolean; jwk: JWK }[]>`
+    select kid, retired_at is null as active, jwk from private.signing_keys
+    where retired_at is null or retired_at > now() - interval '2 hours'
+    order by created_at desc`
+  let rows = await read()
+  if (!rows.some(({ active }) => active)) {
+    await addKey(sql)
+    rows = await read()
+  }
+  return Promise.all(rows.map(({ kid, active, jwk }) => toLoaded(kid, active, jwk)))
+}
+
+async function toLoaded(kid: string, isActive: boolean, jwk: JWK): Promise<LoadedKey> {
+  const { kty = '', crv = '', x = '', y = '' } = jwk
+  const open: JWK = { kty, crv, x, y }
+  return {
+    kid,
+    isActive,
+    jwk: { ...open, alg: algorithm, kid, use: 'sig', key_ops: ['verify'] },
+    private: await importJWK(jwk, algorithm),
+    public: await importJWK(open, algorithm),
+  }
+}
+
+/** Of servers that start together, one makes the key. */
+async function addKey(sql: Sql | TransactionSql) {
+  const { privateKey } = await generateKeyPair(algorithm, { extractable: true })
+  const jwk = await exportJWK(privateKey)
+  await sql`
+    insert into private.signing_keys (kid, jwk) values (${crypto.randomUUID()}, ${sql.json(jwk)})
+    on conflict do nothing`
+}
+
+/** Has another key sign from now on. What the old one signed stays good until it ends. */
+export async function replaceKey(sql: Sql): Promise<void> {
+  await sql.begin(async (transaction) => {
+    await transaction`update private.signing_keys set retired_at = now() where retired_at is null`
+    await addKey(transaction)
+    await transaction`delete from private.signing_keys where retired_at < now() - interval '1 day'`
+  })
+}

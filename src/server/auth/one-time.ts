@@ -1,0 +1,122 @@
+import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
+import type { TransactionSql } from 'postgres'
+
+/** What a mail's code and link are for, as `auth.one_time_tokens` names it. */
+export type TokenType =
+  | 'confirmation_token'
+  | 'recovery_token'
+  | 'reauthentication_token'
+  | 'email_change_token_current'
+  | 'email_change_token_new'
+
+/** Seconds for which a mail's code and link are good, and the operator's link. */
+export const lifetimes = { mail: 600, operator: 3600 }
+
+const digits = 6
+/** Wrong tries after which a code is dead. */
+const mostTries = 5
+
+/** A code or a link that was used up. */
+export interface Taken {
+  accountId: string
+  type: TokenType
+}
+
+/** What to make a code for. */
+interface Issue {
+  accountId: string
+  type: TokenType
+  /** The address that it is sent to. */
+  address: string
+  /** Seconds. */
+  lifetime: number
+  /** Whether the link leads to a client that proves that it asked. */
+  isPkce?: boolean
+}
+
+/**
+ * Makes a code of six digits and the secret of a link. They take the place of the account's others of this type.
+ *
+ * @returns The code, and the link's secret, which has a randomness of its own.
+ */
+export async function issue(
+  transaction: TransactionSql,
+  { accountId, type, address, lifetime, isPkce = false }: Issue,
+): Promise<{ code: string; secret: string }> {
+  const code = String(randomInt(10 ** digits)).padStart(digits, '0')
+  const secret = `${isPkce ? 'pkce_' : ''}${randomBytes(32).toString('hex')}`
+  await transaction`
+    insert into auth.one_time_tokens (user_id, token_type, relates_to, token_hash, code_hash, expires_at)
+    values (
+      ${accountId}, ${type}, ${address}, ${digest(secret)}, ${codeDigest(address, code)},
+      now() + make_interval(secs => ${lifetime})
+    )
+    on conflict (user_id, token_type) do update set
+      relates_to = excluded.relates_to, token_hash = excluded.token_hash, code_hash = excluded.code_hash,
+      expires_at = excluded.expires_at, wrong_codes = 0, created_at = now()`
+  return { code, secret }
+}
+
+/**
+ * Uses up a code. A wrong one counts against every code that it could have been; after five of them a code is dead,
+ * and the link of its mail lives on. That is counted before it is answered, so the transaction has to be committed.
+ *
+ * @param address The one that it was sent to, in lower case.
+ */
+export async function takeCode(
+  transaction: TransactionSql,
+  address: string,
+  types: readonly TokenType[],
+  code: string,
+): Promise<Taken | undefined> {
+  const rows =
+    types.length === 0
+      ? []
+      : await transaction<{ id: string; user_id: string; token_type: TokenType; code_hash: string }[]>`
+          select id, user_id, token_type, code_hash from auth.one_time_tokens
+          where relates_to = ${address} and token_type in ${transaction(types)}
+            and wrong_codes < ${mostTries} and expires_at > now()
+          order by id for update`
+  const given = Buffer.from(codeDigest(address, code))
+  const right = rows.find(({ code_hash: hash }) => timingSafeEqual(Buffer.from(hash), given))
+  if (right !== undefined) {
+    await transaction`delete from auth.one_time_tokens where id = ${right.id}`
+    return { accountId: right.user_id, type: right.token_type }
+  }
+  if (rows.length > 0) {
+    await transaction`
+      update auth.one_time_tokens set wrong_codes = wrong_codes + 1
+      where id in ${transaction(rows.map(({ id }) => id))}`
+  } else {
+    // Who has no code takes as long: the commit waits for the disk here too.
+    await transaction`select pg_logical_emit_message(true, 'unplugged', 'a code of nobody')`
+  }
+  return undefined
+}
+
+/** Uses up the secret of a link. */
+export async function takeSecret(
+  transaction: TransactionSql,
+  types: readonly TokenType[],
+  secret: string,
+): Promise<Taken | undefined> {
+  const [row] = await transaction<{ user_id: string; token_type: TokenType }[]>`
+    delete from auth.one_time_tokens
+    where token_hash = ${digest(secret)} and token_type in ${transaction(types)} and expires_at > now()
+    returning user_id, token_type`
+  return row && { accountId: row.user_id, type: row.token_type }
+}
+
+/** Ends all codes and links of an account. */
+export async function endTokens(transaction: TransactionSql, accountId: string): Promise<void> {
+  await transaction`delete from auth.one_time_tokens where user_id = ${accountId}`
+}
+
+function digest(text: string) {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** Hides a code from a glance alone: whoever reads the table can try all million. It lives for ten minutes. */
+function codeDigest(address: string, code: string) {
+  return digest(`${address} ${code}`)
+}

@@ -1,0 +1,127 @@
+import type { Sql, TransactionSql } from 'postgres'
+
+import { OperatorError } from '../../settings/operator-error.ts'
+import { removeFactor } from './factors.ts'
+import { issue, lifetimes } from './one-time.ts'
+
+/** Who may sign in, and act at the desk. */
+export interface Organiser {
+  email: string
+  last_sign_in_at: Date | null
+  has_second_factor: boolean
+}
+
+export async function listOrganisers(sql: Sql): Promise<Organiser[]> {
+  return sql<Organiser[]>`
+    select email, last_sign_in_at,
+      exists (select from auth.mfa_factors where user_id = users.id and status = 'verified') as has_second_factor
+    from auth.users as users join private.organisers on account_id = id order by email`
+}
+
+/**
+ * Makes an organiser, and the account where there is none.
+ *
+ * @returns Whether they were none before.
+ */
+export async function addOrganiser(sql: Sql, email: string): Promise<boolean> {
+  return sql.begin(async (transaction) => {
+    await transaction`
+      insert into auth.users (email, email_confirmed_at) values (${email}, now()) on conflict (email) do nothing`
+    const id = await accountId(transaction, email)
+    await transaction`
+      insert into auth.identities (user_id, provider_id, provider, identity_data)
+      values (${id}, ${id}, 'email', ${transaction.json({ sub: id, email, email_verified: true, phone_verified: false })})
+      on conflict do nothing`
+    return makeOrganiser(transaction, id)
+  })
+}
+
+/**
+ * Makes an organiser of an account of a hosted project, which has to be there and confirmed: who may use the address
+ * alone may be anybody.
+ *
+ * @returns Whether they were none before.
+ */
+export async function addProjectOrganiser(sql: Sql, email: string): Promise<boolean> {
+  const [account] = await sql<{ id: string; confirmed: boolean }[]>`
+    select id, email_confirmed_at is not null as confirmed from auth.users
+    where lower(email) = ${email} and not coalesce(is_sso_user, false)`
+  if (account === undefined) {
+    throw new OperatorError(
+      `The project has no account ${email}: add it in the project's dashboard, under Authentication, and run this again.`,
+    )
+  }
+  if (!account.confirmed) {
+    throw new OperatorError(
+      `The account ${email} is not confirmed: have its owner open the mail of the project, or confirm it in the project's dashboard, under Authentication, and run this again.`,
+    )
+  }
+  return sql.begin((transaction) => makeOrganiser(transaction, account.id))
+}
+
+async function makeOrganiser(transaction: TransactionSql, id: string) {
+  const { count } = await transaction`
+    insert into private.organisers (account_id) values (${id}) on conflict do nothing`
+  return count > 0
+}
+
+/** Ends an organiser's account, and with it their sessions and rights. */
+export async function removeOrganiser(sql: Sql, email: string): Promise<void> {
+  await sql.begin(async (transaction) => {
+    const id = await organiserId(transaction, email)
+    await transaction`delete from auth.users where id = ${id}`
+  })
+}
+
+/** Takes the right alone from an account of a hosted project. */
+export async function removeProjectOrganiser(sql: Sql, email: string): Promise<void> {
+  await sql.begin(async (transaction) => {
+    const id = await organiserId(transaction, email)
+    await transaction`delete from private.organisers where account_id = ${id}`
+  })
+}
+
+/** Makes the secret of a link that signs an organiser in, once, within an hour. */
+export async function operatorSecret(sql: Sql, email: string): Promise<string> {
+  return sql.begin(async (transaction) => {
+    const { secret } = await issue(transaction, {
+      accountId: await organiserId(transaction, email),
+      type: 'confirmation_token',
+      address: email,
+      lifetime: lifetimes.operator,
+    })
+    return secret
+  })
+}
+
+/**
+ * Takes away the second factors of somebody who lost theirs.
+ *
+ * @returns How many there were.
+ */
+export async function resetFactors(sql: Sql, email: string): Promise<number> {
+  return sql.begin(async (transaction) => {
+    const id = await organiserId(transaction, email)
+    const factors = await transaction<{ id: string }[]>`select id from auth.mfa_factors where user_id = ${id}`
+    for (const factor of factors) await removeFactor(transaction, factor.id)
+    return factors.length
+  })
+}
+
+async function organiserId(transaction: TransactionSql, email: string): Promise<string> {
+  const id = await accountId(transaction, email)
+  const [organiser] = await transaction`select from private.organisers where account_id = ${id}`
+  if (organiser === undefined) throw unknown(email)
+  return id
+}
+
+async function accountId(transaction: TransactionSql, email: string): Promise<string> {
+  const [account] = await transaction<{ id: string }[]>`
+    select id from auth.users where lower(email) = ${email} for update`
+  if (account === undefined) throw unknown(email)
+  return account.id
+}
+
+function unknown(email: string) {
+  return new OperatorError(`There is no organiser ${email}: npm run organisers lists them.`)
+}

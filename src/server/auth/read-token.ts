@@ -1,0 +1,23 @@
+import { errors } from 'jose'
+
+import { HttpError } from '../http/errors.ts'
+import type { ReadToken } from '../http/caller.ts'
+import type { SigningKeys } from './keys.ts'
+import { isOfToken } from './sessions.ts'
+
+/**
+ * Reads tokens for the data interface, whose refusals are PostgREST's. That the account and the session are there
+ * still is asked by the functions that such a caller may execute.
+ */
+export function createReadToken(keys: SigningKeys): ReadToken {
+  return async (token) => {
+    try {
+      const claims = await keys.verify(token)
+      if (claims['role'] === 'authenticated' && typeof claims.sub === 'string') return claims
+    } catch (error) {
+      if (!isOfToken(error)) throw error
+      if (error instanceof errors.JWTExpired) throw new HttpError(401, 'PGRST303', 'JWT expired')
+    }
+    throw new HttpError(401, 'PGRST301', 'JWT could not be verified')
+  }
+}

@@ -1,0 +1,69 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+
+const signatureLength = 16
+const checksumLength = 4
+const shortest = 1 + 16 + 1 + signatureLength + checksumLength
+
+/** What a refresh token says: the how manieth of which session it is. */
+export interface RefreshToken {
+  sessionId: string
+  counter: number
+  /** Whether the session's key made it. */
+  isSignedWith(key: Uint8Array): boolean
+}
+
+/**
+ * A refresh token, derived instead of stored: base64url of a zero, the session's id, the counter as a varint, an
+ * HMAC of these under the session's key, and a checksum. GoTrue's second format.
+ *
+ * @param counter From 0 on.
+ */
+export function encodeRefreshToken(sessionId: string, counter: number, key: Uint8Array): string {
+  const head = Buffer.concat([
+    Buffer.from([0]),
+    Buffer.from(sessionId.replaceAll('-', ''), 'hex'),
+    Buffer.from(varint(counter)),
+  ])
+  const signed = Buffer.concat([head, sign(head, key)])
+  return Buffer.concat([signed, checksum(signed)]).toString('base64url')
+}
+
+/** Reads a refresh token; nothing where the text is none. */
+export function decodeRefreshToken(text: string): RefreshToken | undefined {
+  if (!/^[\w-]{51,64}$/.test(text)) return undefined
+  const bytes = Buffer.from(text, 'base64url')
+  const signed = bytes.subarray(0, -checksumLength)
+  if (bytes.length < shortest || bytes[0] !== 0) return undefined
+  if (!checksum(signed).equals(bytes.subarray(-checksumLength))) return undefined
+  const head = signed.subarray(0, -signatureLength)
+  const counter = fromVarint(head.subarray(17))
+  if (counter === undefined) return undefined
+  const sessionId = head
+    .subarray(1, 17)
+    .toString('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  return {
+    sessionId,
+    counter,
+    isSignedWith: (key) => timingSafeEqual(sign(head, key), signed.subarray(-signatureLength)),
+  }
+}
+
+function sign(head: Buffer, key: Uint8Array) {
+  return createHmac('sha256', key).update(head).digest().subarray(0, signatureLength)
+}
+
+function checksum(signed: Buffer) {
+  return createHash('sha256').update(signed).digest().subarray(0, checksumLength)
+}
+
+/** Seven bits a byte, the lowest first; the highest bit of a byte says that another follows. */
+function varint(value: number): number[] {
+  return value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))]
+}
+
+function fromVarint(bytes: Buffer) {
+  const value = bytes.reduceRight((sum, byte) => sum * 128 + (byte & 127), 0)
+  const isOne = bytes.every((byte, index) => byte >= 128 === index < bytes.length - 1)
+  return isOne && Number.isSafeInteger(value) ? value : undefined
+}

@@ -1,0 +1,237 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import type { JWTPayload } from 'jose'
+import type { Sql, TransactionSql } from 'postgres'
+
+import type { Run } from '../database/lanes.ts'
+import { HttpError } from '../http/errors.ts'
+import { findAccount, userOf, type Account } from './accounts.ts'
+import { isUuid } from './fields.ts'
+import { tokenLifetime, type SigningKeys } from './keys.ts'
+import { decodeRefreshToken, encodeRefreshToken } from './refresh-token.ts'
+
+/** How somebody showed who they are, as a token's `amr` names it. */
+export type Method = 'password' | 'otp' | 'totp' | 'magiclink' | 'recovery' | 'email_change'
+
+interface SessionRow {
+  id: string
+  user_id: string
+  aal: 'aal1' | 'aal2'
+  refresh_token_hmac_key: Buffer
+  refresh_token_counter: number
+  refresh_token_floor: number
+  refreshed_at: Date | null
+  created_at: Date
+}
+
+/** A session and what its next tokens say. */
+export interface Grant {
+  account: Account
+  session: SessionRow
+  /** The newest first. */
+  amr: { method: string; timestamp: number }[]
+}
+
+/** GoTrue's answer to whoever signed in or refreshed. */
+export interface Tokens {
+  access_token: string
+  token_type: 'bearer'
+  /** Seconds. */
+  expires_in: number
+  /** Seconds since 1970. */
+  expires_at: number
+  refresh_token: string
+  user: Record<string, unknown>
+}
+
+/** Seconds for which an older refresh token than the last but one is taken, as of clients that refresh at once. */
+const reuseInterval = 10
+
+/** Opens a session for whoever showed that the account is theirs. */
+export async function openSession(
+  transaction: TransactionSql,
+  accountId: string,
+  method: Method,
+  request: FastifyRequest,
+): Promise<Grant> {
+  const userAgent = (request.headers['user-agent'] ?? '').slice(0, 500)
+  const [session] = await transaction<{ id: string }[]>`
+    insert into auth.sessions (user_id, refresh_token_hmac_key, user_agent, ip)
+    values (${accountId}, ${randomBytes(32)}, ${userAgent}, ${request.ip}) returning id`
+  const id = session?.id ?? ''
+  await addMethod(transaction, id, method)
+  await transaction`update auth.users set last_sign_in_at = now(), updated_at = now() where id = ${accountId}`
+  return grantOf(transaction, id)
+}
+
+/** Has a session's next tokens say `aal2`. The refresh tokens of before count for nothing. */
+export async function raiseSession(
+  transaction: TransactionSql,
+  sessionId: string,
+  factorId: string,
+): Promise<Grant> {
+  await transaction`
+    update auth.sessions set aal = 'aal2', factor_id = ${factorId}, updated_at = now(),
+      refresh_token_counter = refresh_token_counter + 1, refresh_token_floor = refresh_token_counter + 1
+    where id = ${sessionId}`
+  await addMethod(transaction, sessionId, 'totp')
+  return grantOf(transaction, sessionId)
+}
+
+async function addMethod(transaction: TransactionSql, sessionId: string, method: Method) {
+  await transaction`
+    insert into auth.mfa_amr_claims (session_id, authentication_method) values (${sessionId}, ${method})
+    on conflict (session_id, authentication_method) do update set updated_at = clock_timestamp()`
+}
+
+async function grantOf(transaction: TransactionSql, sessionId: string): Promise<Grant> {
+  const [session] = await transaction<SessionRow[]>`select * from auth.sessions where id = ${sessionId}`
+  const amr = await transaction<Grant['amr']>`
+    select authentication_method as method, floor(extract(epoch from updated_at))::int as timestamp
+    from auth.mfa_amr_claims where session_id = ${sessionId} order by updated_at desc`
+  const account = session && (await findAccount(transaction, { id: session.user_id }))
+  if (!account) throw notFound()
+  return { account, session, amr: [...amr] }
+}
+
+/**
+ * The tokens of a session, as a client gets them.
+ *
+ * @param issuer The address of this interface.
+ */
+export async function tokensOf(
+  { account, session, amr }: Grant,
+  keys: SigningKeys,
+  issuer: string,
+): Promise<Tokens> {
+  const { token, expiresAt } = await keys.sign({
+    iss: issuer,
+    sub: account.id,
+    aud: account.aud,
+    email: account.email,
+    phone: '',
+    app_metadata: account.raw_app_meta_data,
+    user_metadata: account.raw_user_meta_data,
+    role: account.role,
+    aal: session.aal,
+    amr,
+    session_id: session.id,
+    is_anonymous: false,
+  })
+  return {
+    access_token: token,
+    token_type: 'bearer',
+    expires_in: tokenLifetime,
+    expires_at: expiresAt,
+    refresh_token: encodeRefreshToken(
+      session.id,
+      session.refresh_token_counter,
+      session.refresh_token_hmac_key,
+    ),
+    user: userOf(account),
+  }
+}
+
+/**
+ * Takes a refresh token for the next one. The one before the active one gets the active one, at any time: its
+ * client may never have seen it. Older ones do within ten seconds; later, the session ends.
+ *
+ * @throws {HttpError} where the token is none, or not to be used any more.
+ */
+export async function refresh(run: Run, text: string): Promise<Grant> {
+  const token = decodeRefreshToken(text)
+  if (token === undefined) {
+    // What an older format of GoTrue's looked like.
+    if (/^[a-z0-9]{12}$/.test(text)) throw notFound()
+    throw new HttpError(400, 'validation_failed', 'Refresh token is not valid')
+  }
+  const granted = await run((sql) =>
+    sql.begin(async (transaction) => {
+      // Whoever refreshes the same session at once waits for us.
+      await transaction`set local lock_timeout = '5s'`
+      const [row] = await transaction<(SessionRow & { is_recent: boolean })[]>`
+        select *, coalesce(refreshed_at, created_at) > now() - make_interval(secs => ${reuseInterval}) as is_recent
+        from auth.sessions where id = ${token.sessionId} for update`
+      if (row === undefined || !token.isSignedWith(row.refresh_token_hmac_key)) return 'not found'
+      const behind = row.refresh_token_counter - token.counter
+      // Ahead of us: of a database that was put back.
+      if (behind < 0) return 'not found'
+      if (behind === 0) {
+        await transaction`
+          update auth.sessions
+          set refresh_token_counter = refresh_token_counter + 1, refreshed_at = now(), updated_at = now()
+          where id = ${row.id}`
+      } else if (token.counter < row.refresh_token_floor || (behind > 1 && !row.is_recent)) {
+        await transaction`delete from auth.sessions where id = ${row.id}`
+        return 'used'
+      }
+      return grantOf(transaction, row.id)
+    }),
+  )
+  if (granted === 'not found') throw notFound()
+  if (granted === 'used') {
+    throw new HttpError(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used')
+  }
+  return granted
+}
+
+function notFound() {
+  return new HttpError(400, 'refresh_token_not_found', 'Invalid Refresh Token: Refresh Token Not Found')
+}
+
+/** Who calls with a bearer, as the database knows them now. */
+export interface SignedIn {
+  account: Account
+  session: { id: string; aal: 'aal1' | 'aal2'; created_at: Date }
+}
+
+/**
+ * Asks the database who a request's bearer is: an account or a session that is gone ends its tokens at once.
+ *
+ * @throws {HttpError} where it is nobody.
+ */
+export async function signedIn({ headers }: FastifyRequest, run: Run, keys: SigningKeys): Promise<SignedIn> {
+  const [, token] = /^bearer +([^ ]+)$/i.exec(headers.authorization ?? '') ?? []
+  if (token === undefined) {
+    throw new HttpError(401, 'no_authorization', 'This endpoint requires a valid Bearer token')
+  }
+  const { sub, session_id: sessionId } = await verified(token, keys)
+  if (typeof sub !== 'string' || sub === '') throw badToken('missing sub claim', 403)
+  if (!isUuid(sub)) throw badToken('sub claim must be a UUID', 400)
+  const id = typeof sessionId === 'string' && isUuid(sessionId) ? sessionId : undefined
+  return run((sql) => findSignedIn(sql, sub, id))
+}
+
+async function verified(token: string, keys: SigningKeys): Promise<JWTPayload> {
+  try {
+    return await keys.verify(token)
+  } catch (error) {
+    if (!isOfToken(error)) throw error
+    throw badToken(`unable to parse or verify signature, ${error.message}`, 403)
+  }
+}
+
+/** Whether it says something of a token, and not of the database that holds the keys. */
+export function isOfToken(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_J')
+}
+
+function badToken(why: string, status: number) {
+  return new HttpError(status, 'bad_jwt', `invalid JWT: ${why}`)
+}
+
+async function findSignedIn(sql: Sql, accountId: string, sessionId: string | undefined): Promise<SignedIn> {
+  const account = await findAccount(sql, { id: accountId })
+  if (account === undefined) {
+    throw new HttpError(403, 'user_not_found', 'User from sub claim in JWT does not exist')
+  }
+  const [session] =
+    sessionId === undefined
+      ? []
+      : await sql<SignedIn['session'][]>`
+          select id, aal, created_at from auth.sessions where id = ${sessionId} and user_id = ${accountId}`
+  if (session === undefined) {
+    throw new HttpError(403, 'session_not_found', 'Session from session_id claim in JWT does not exist')
+  }
+  return { account, session }
+}

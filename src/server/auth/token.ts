@@ -1,0 +1,77 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+import { HttpError } from '../http/errors.ts'
+import { findAccount } from './accounts.ts'
+import type { AuthContext } from './context.ts'
+import { invalid } from './errors.ts'
+import { emailOf, fieldsOf } from './fields.ts'
+import { exchange } from './flow.ts'
+import { phoneIsOff } from './mails.ts'
+import { isPassword } from './passwords.ts'
+import { createLimit } from './rate-limits.ts'
+import { issuerOf } from './redirects.ts'
+import { openSession, refresh, signedIn, tokensOf, type Grant } from './sessions.ts'
+
+/** The calls that begin, prolong and end a session: token, logout. */
+export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
+  const { run, keys, site } = context
+  const answer = (grant: Grant) => tokensOf(grant, keys, issuerOf(site()))
+
+  app.post('/token', { onRequest: createLimit(150, 5) }, async (request) => {
+    const { grant_type: type } = request.query as Record<string, unknown>
+    if (type === 'password') return answer(await byPassword(context, request))
+    if (type === 'refresh_token') {
+      return answer(await refresh(run, fieldsOf(request, { refresh_token: 'text' }).refresh_token))
+    }
+    if (type === 'pkce') {
+      const fields = fieldsOf(request, { auth_code: 'text', code_verifier: 'text' })
+      const grant = await exchange(run, fields.auth_code, fields.code_verifier, (transaction, id, method) =>
+        openSession(transaction, id, method, request),
+      )
+      return answer(grant)
+    }
+    throw new HttpError(400, 'invalid_credentials', 'unsupported_grant_type')
+  })
+
+  app.post('/logout', async (request, reply) => {
+    const { scope = 'global' } = request.query as Record<string, unknown>
+    if (scope !== 'global' && scope !== 'local' && scope !== 'others') {
+      throw invalid(`Unsupported logout scope "${String(scope)}"`)
+    }
+    const { account, session } = await signedIn(request, run, keys)
+    await run(
+      (sql) => sql`
+        delete from auth.sessions where user_id = ${account.id}
+        ${scope === 'global' ? sql`` : scope === 'local' ? sql`and id = ${session.id}` : sql`and id <> ${session.id}`}`,
+    )
+    return reply.code(204).send()
+  })
+}
+
+/** An unknown address, an account without a password and a wrong one are the same, and take as long. */
+async function byPassword({ run }: AuthContext, request: FastifyRequest) {
+  const { email, phone, password } = fieldsOf(request, { email: 'text', phone: 'text', password: 'text' })
+  if (email !== '' && phone !== '') {
+    throw invalid('Only an email address or phone number should be provided on login.')
+  }
+  if (phone !== '') throw phoneIsOff('Phone logins are disabled', 422)
+  if (email === '') throw invalid('missing email or phone')
+  const account = await run((sql) => findAccount(sql, { email: emailOf(email) }))
+  const stored = account?.encrypted_password
+  if (!(await isPassword(password, stored)) || account === undefined || stored == null)
+    throw wrongCredentials()
+  const grant = await run((sql) =>
+    sql.begin(async (transaction) => {
+      // It may have been changed while it was compared.
+      const [row] = await transaction`
+        select from auth.users where id = ${account.id} and encrypted_password = ${stored} for update`
+      return row && openSession(transaction, account.id, 'password', request)
+    }),
+  )
+  if (grant === undefined) throw wrongCredentials()
+  return grant
+}
+
+function wrongCredentials() {
+  return new HttpError(400, 'invalid_credentials', 'Invalid login credentials')
+}

@@ -1,0 +1,47 @@
+import { OperatorError } from './operator-error.ts'
+import { hidden, isEncoded, mailProtocols, readAddress, type Environment } from './values.ts'
+
+/** Where mails are handed in, and who sends them. */
+export interface MailServer {
+  host: string
+  /** The protocol's own unless given. */
+  port: number | undefined
+  /** Whether TLS comes first, as `smtps://` has it. */
+  secure: boolean
+  /** Empty where the server asks for none. */
+  user: string
+  password: string
+  /** `MAIL_FROM`. */
+  from: string
+}
+
+/**
+ * Reads `SMTP_URL` and `MAIL_FROM`.
+ *
+ * @returns Nothing where no mail server is set.
+ * @throws {OperatorError} where one of them is missing or cannot be used.
+ */
+export function readMailServer(environment: Environment): MailServer | undefined {
+  const given = readAddress(environment, 'SMTP_URL', mailProtocols)
+  if (given === undefined) return undefined
+  const { protocol, hostname: host, port, username, password, pathname, search } = new URL(given)
+  if (host === '' || !isEncoded(given) || !/^\/?$/.test(pathname) || search !== '') {
+    throw new OperatorError(
+      `SMTP_URL ${hidden} cannot be read: it should be user, password, host and port at the most, and signs such as # / ? @ % in its user and password should be percent-encoded, so that # is %23.`,
+    )
+  }
+  const from = environment['MAIL_FROM'] ?? ''
+  if (!/^([^<>"\r\n]*<[^<>\s@,;]+@[^<>\s@,;]+>|[^<>\s@,;]+@[^<>\s@,;]+)$/.test(from)) {
+    throw new OperatorError(
+      `MAIL_FROM is "${from}" but should be the address that mails come from, such as "Unplugged. <hello@example.org>", since SMTP_URL is set.`,
+    )
+  }
+  return {
+    host,
+    port: port === '' ? undefined : Number(port),
+    secure: protocol === 'smtps:',
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    from,
+  }
+}
