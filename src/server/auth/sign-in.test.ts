@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+
+let server: SignInServer
+
+beforeAll(async () => {
+  server = await startSignIn()
+})
+
+afterAll(() => server.close())
+
+test('a code of a mail signs in, and the desk knows who it is', async () => {
+  const email = await server.organiser()
+  const client = server.client()
+  expect(await client.auth.signInWithOtp({ email, options: { shouldCreateUser: false } })).toMatchObject({
+    error: null,
+  })
+  const [mail] = await server.mail.count(1, email)
+  expect(mail?.subject).toContain(mail?.code)
+  const { data, error } = await client.auth.verifyOtp({ email, token: mail?.code ?? '', type: 'email' })
+  expect(error).toBeNull()
+  expect(data.user?.email).toBe(email)
+  expect(await client.rpc('desk_me')).toMatchObject({ data: { email }, error: null })
+})
+
+test('a link of a mail signs in once, and leads to the desk', async () => {
+  const email = await server.organiser()
+  await server.client().auth.signInWithOtp({ email })
+  const [mail] = await server.mail.count(1, email)
+  const open = () => fetch(mail?.link ?? '', { redirect: 'manual' })
+  const answer = await open()
+  expect(answer.status).toBe(303)
+  expect(answer.headers.get('location')).toMatch(
+    new RegExp(
+      `^${server.origin}/desk#access_token=.*&expires_at=\\d+&expires_in=3600&refresh_token=[\\w-]+&sb=&token_type=bearer&type=magiclink$`,
+    ),
+  )
+  expect((await open()).headers.get('location')).toContain('#error=access_denied&error_code=otp_expired')
+})

@@ -1,0 +1,106 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { SMTPServer } from 'smtp-server'
+
+/** A mail as it came in. */
+export interface ReceivedMail {
+  from: string
+  to: string[]
+  /** Whether it came over TLS. */
+  secure: boolean
+  /** The user that handed it in; empty where nobody signed in. */
+  user: string
+  subject: string
+  /** All of it, with what was encoded for the way decoded. */
+  text: string
+  /** The code of six digits, and the link, as far as it has them. */
+  code: string
+  link: string
+}
+
+/** An SMTP server that keeps what it is sent. */
+export interface MailServer {
+  port: number
+  received: ReceivedMail[]
+  /** Resolves with all mails to an address when so many have come, those from before included. */
+  count(number: number, to: string): Promise<ReceivedMail[]>
+  close(): Promise<void>
+}
+
+/**
+ * Starts an SMTP server on a free port of the loopback.
+ *
+ * @param options.user Whom it asks for, if anybody.
+ * @param options.refuses Whether it refuses every recipient.
+ * @param options.startTls Whether it offers STARTTLS, with a certificate that nobody signed.
+ */
+export async function startMailServer({
+  user,
+  refuses = false,
+  startTls = false,
+}: {
+  user?: { name: string; password: string }
+  refuses?: boolean
+  startTls?: boolean
+} = {}): Promise<MailServer> {
+  const received: ReceivedMail[] = []
+  const waiting = new Set<() => void>()
+  const server = new SMTPServer({
+    authOptional: user === undefined,
+    allowInsecureAuth: true,
+    disabledCommands: startTls ? [] : ['STARTTLS'],
+    onAuth({ username, password }, _session, done) {
+      if (username === user?.name && password === user?.password) done(null, { user: username })
+      else done(new Error('wrong'))
+    },
+    onRcptTo({ address }, _session, done) {
+      done(refuses ? new Error(`no such user ${address}`) : null)
+    },
+    onData(stream, { envelope, secure, user: name }, done) {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', () => {
+        const raw = Buffer.concat(chunks).toString()
+        const text = decoded(raw)
+        received.push({
+          from: envelope.mailFrom === false ? '' : envelope.mailFrom.address,
+          to: envelope.rcptTo.map(({ address }) => address),
+          secure,
+          user: typeof name === 'string' ? name : '',
+          subject: /^Subject: (.*)$/m.exec(text)?.[1]?.trim() ?? '',
+          text,
+          code: /\b\d{6}\b/.exec(text)?.[0] ?? '',
+          link: /^https?:\/\/\S+$/m.exec(text)?.[0] ?? '',
+        })
+        done(null)
+        for (const check of waiting) check()
+      })
+    },
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server.server, 'listening')
+  return {
+    port: (server.server.address() as AddressInfo).port,
+    received,
+    count: (number, to) =>
+      new Promise((resolve) => {
+        const check = () => {
+          const mails = received.filter((mail) => mail.to.includes(to))
+          if (mails.length < number) return
+          waiting.delete(check)
+          resolve(mails)
+        }
+        waiting.add(check)
+        check()
+      }),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+}
+
+/** Undoes quoted-printable: a long link is broken over lines on the way. */
+function decoded(raw: string) {
+  return raw
+    .replaceAll('\r\n', '\n')
+    .replace(/=\n/g, '')
+    .replace(/(?:=[0-9A-F]{2})+/g, (bytes) => Buffer.from(bytes.replaceAll('=', ''), 'hex').toString())
+}
