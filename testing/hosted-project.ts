@@ -8,12 +8,12 @@ import type { TestPostgres } from './postgres.ts'
  * stand-in for the project itself, which cannot be had here.
  *
  * @param name The database's.
- * @returns Its address for the project's owner, and a connection of theirs.
+ * @returns Its address for the project's owner, a connection of theirs, and one that may do what Supabase itself may.
  */
 export async function newProject(
   database: TestPostgres,
   name = 'project',
-): Promise<{ url: string; owner: Sql }> {
+): Promise<{ url: string; owner: Sql; asSupabase: Sql; end: () => Promise<void> }> {
   await database.admin.unsafe(`
     do $$ begin
       create role anon nologin noinherit;
@@ -53,6 +53,8 @@ export async function newProject(
     grant select on all tables in schema auth to ${name}_owner;
     grant references on auth.users to ${name}_owner;
   `)
-  await admin.end()
-  return { url, owner }
+  const end = async () => {
+    await Promise.all([owner.end(), admin.end()])
+  }
+  return { url, owner, asSupabase: admin, end }
 }

@@ -16,7 +16,7 @@ const cli = 'supabase@3.1.0'
 test('"supabase db push" gives a new project its schema, and leaves a visitor the insert alone', async () => {
   const database = await startPostgres()
   const directory = await temporaryDirectory()
-  const { url, owner } = await newProject(database)
+  const { url, owner, end } = await newProject(database)
   await cp('supabase', join(directory.path, 'supabase'), { recursive: true })
   const run = async (...command: string[]) => {
     const { stdout } = await promisify(execFile)(
@@ -51,6 +51,6 @@ test('"supabase db push" gives a new project its schema, and leaves a visitor th
   expect(await send(server.origin, anApplication())).toBe(201)
   await server.stop()
   expect(await run('db', 'push', '--yes')).toMatch(/up to date/i)
-  await owner.end()
+  await end()
   await Promise.all([database.close(), directory.remove()])
 })

@@ -22,6 +22,12 @@ export function countOf(count: number, digits = String(count)): string {
   return `${digits} ${count === 1 ? 'application' : 'applications'}`
 }
 
+/** What stands behind a count of applications where organisers' accounts came along. */
+export function andAccounts(count: number): string {
+  if (count === 0) return ''
+  return ` and the ${count === 1 ? 'account of 1 organiser' : `accounts of ${count} organisers`}`
+}
+
 /** A table as RFC 4180 has it, its header the names of the columns. */
 export async function* toCsv(batches: Batches): AsyncGenerator<string> {
   // Not quoting line ends is the library's default once the end of a record is given.

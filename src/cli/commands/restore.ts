@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 
 import { restore } from '../../server/database/backup.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
-import { countOf } from '../formats.ts'
+import { andAccounts, countOf } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
 
@@ -17,6 +17,11 @@ export async function run(): Promise<void> {
   const { from } = options
   if (!from) throw new OperatorError(usage)
   await withDatabase(async ({ owner, description }) => {
-    console.log(`Restored ${countOf(await restore(owner, resolve(from)))} to ${description}.`)
+    const { applications, accounts } = await restore(owner, resolve(from))
+    console.log(`Restored ${countOf(applications)}${andAccounts(accounts)} to ${description}.`)
+    if (accounts === 0) return
+    console.log(
+      'Of the accounts, passwords came back; sessions, second factors and keys did not: organisers sign in anew, and set up a second factor again.',
+    )
   }, 'migrate')
 }

@@ -6,11 +6,17 @@ import postgres, { type Sql, type TransactionSql } from 'postgres'
 
 import { table } from '../../application/application.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
-import { schemaVersion } from './schema.ts'
+import { ownerOfAuth, schemaVersion } from './schema.ts'
 
 /** What is kept, in the order in which it can be put back. */
 const applications = `public.${table}`
 const tables = [applications, 'private.webhook_outbox']
+/**
+ * What is kept of the organisers where their accounts are ours: no sessions, codes, factors' secrets or keys. Of a
+ * hosted project nothing is: the accounts are the project's, and rights mean nothing without them.
+ */
+const accounts = 'auth.users'
+const accountTables = [accounts, 'auth.identities', 'private.organisers']
 
 /** What a backup says of itself. It is written last, so that a backup without it was cut off. */
 interface Manifest {
@@ -22,6 +28,13 @@ interface Manifest {
   files: Record<string, { rows: number; sha256: string }>
 }
 
+/** What a backup holds, and what came back of it. */
+export interface Kept {
+  applications: number
+  /** None where there are none in the backup. */
+  accounts: number
+}
+
 const manifestName = 'manifest.json'
 const fileOf = (name: string) => `${name}.jsonl`
 
@@ -29,15 +42,15 @@ const fileOf = (name: string) => `${name}.jsonl`
 const batchSize = 500
 
 /**
- * Writes both tables into a new folder, as they stood at one moment, while others go on inserting: a JSON
- * object a line.
+ * Writes the tables into a new folder, as they stood at one moment, while others go on inserting: a JSON object a
+ * line.
  *
  * @param sql Connections of the schema's owner.
  * @param folder It appears when it is complete and on the disk.
- * @returns How many applications it holds.
+ * @returns What it holds.
  * @throws {OperatorError} where it is there already or cannot be written.
  */
-export async function backUp(sql: Sql, folder: string): Promise<number> {
+export async function backUp(sql: Sql, folder: string): Promise<Kept> {
   if (await stat(folder).catch(() => undefined)) {
     throw new OperatorError(`The folder "${folder}" is there already: name a new one for each backup.`)
   }
@@ -49,7 +62,8 @@ export async function backUp(sql: Sql, folder: string): Promise<number> {
     const manifest = await writeTables(sql, partial)
     await writeDurably(join(partial, manifestName), `${JSON.stringify(manifest, null, 2)}\n`)
     await rename(partial, folder)
-    return manifest.files[fileOf(applications)]?.rows ?? 0
+    const rowsOf = (name: string) => manifest.files[fileOf(name)]?.rows ?? 0
+    return { applications: rowsOf(applications), accounts: rowsOf(accounts) }
   } catch (error) {
     // Where it cannot be removed either, the first error says more.
     if (partial !== undefined) await rm(partial, { recursive: true, force: true }).catch(() => {})
@@ -60,7 +74,10 @@ export async function backUp(sql: Sql, folder: string): Promise<number> {
 function writeTables(sql: Sql, folder: string): Promise<Manifest> {
   return sql.begin('isolation level repeatable read read only', async (transaction) => {
     const files: Manifest['files'] = {}
-    for (const name of tables) files[fileOf(name)] = await writeTable(transaction, name, folder)
+    const isOurs = (await ownerOfAuth(transaction)) === 'us'
+    for (const name of isOurs ? [...tables, ...accountTables] : tables) {
+      files[fileOf(name)] = await writeTable(transaction, name, folder)
+    }
     return { format: 1, createdAt: new Date().toISOString(), schema: await schemaVersion(transaction), files }
   })
 }
@@ -93,36 +110,42 @@ async function writeDurably(path: string, text: string) {
 
 /**
  * Puts a backup into an empty database, all of it or nothing. Deliveries stand as they stood: what was
- * delivered is not delivered again.
+ * delivered is not delivered again. Accounts come back where they are ours to make.
  *
  * @param sql Connections of the schema's owner, the schema up to date.
  * @param folder What `backUp` wrote. It is checked as a whole before anything is put back.
- * @returns How many applications it held.
+ * @returns What came back.
  * @throws {OperatorError} where the database is not empty or the folder is not a whole backup.
  */
-export async function restore(sql: Sql, folder: string): Promise<number> {
+export async function restore(sql: Sql, folder: string): Promise<Kept> {
   try {
-    await checkBackup(folder, await schemaVersion(sql))
+    const kept = await checkBackup(folder, await schemaVersion(sql))
+    const hasAccounts = kept.includes(accounts) && (await ownerOfAuth(sql)) === 'us'
     return await sql.begin(async (transaction) => {
       await transaction.unsafe(`lock table ${applications} in share row exclusive mode`)
-      if ((await countApplications(transaction)) > 0) {
-        throw new OperatorError(
-          'The database holds applications already: a backup is restored into an empty one.',
-        )
-      }
+      await refuseRows(transaction, applications, 'applications')
+      if (hasAccounts) await refuseRows(transaction, accounts, 'accounts of organisers')
       // The backup brings the deliveries itself; new ones would be made twice.
       await transaction.unsafe(`alter table ${applications} disable trigger user`)
       // By INSERT: the driver never returns from a COPY that the database refuses at its end.
-      for (const name of tables) await insertLines(transaction, name, join(folder, fileOf(name)))
+      for (const name of hasAccounts ? [...tables, ...accountTables] : tables) {
+        await insertLines(transaction, name, join(folder, fileOf(name)))
+      }
       await transaction.unsafe(`alter table ${applications} enable trigger user`)
-      return countApplications(transaction)
+      return {
+        applications: await countRows(transaction, applications),
+        accounts: hasAccounts ? await countRows(transaction, accounts) : 0,
+      }
     })
   } catch (error) {
     throw unusable(error, folder)
   }
 }
 
-/** @throws {OperatorError} unless each file is as the manifest says. */
+/**
+ * @returns The tables that it holds.
+ * @throws {OperatorError} unless each file is as the manifest says.
+ */
 async function checkBackup(folder: string, schema: string) {
   const manifest = await readManifest(folder)
   if (manifest.schema > schema) {
@@ -130,7 +153,9 @@ async function checkBackup(folder: string, schema: string) {
       `The backup in "${folder}" was made by a newer version of this program: restore it with that version, or a later one.`,
     )
   }
-  for (const name of tables.map(fileOf)) {
+  // Those of before there were accounts hold none, and those of hosted projects.
+  const kept = [...tables, ...accountTables.filter((name) => manifest.files[fileOf(name)] !== undefined)]
+  for (const name of kept.map(fileOf)) {
     const hash = createHash('sha256')
     for await (const chunk of createReadStream(join(folder, name))) hash.update(chunk as Buffer)
     if (hash.digest('hex') === manifest.files[name]?.sha256) continue
@@ -138,6 +163,7 @@ async function checkBackup(folder: string, schema: string) {
       `The folder "${folder}" is not a whole backup: ${name} is not what was written there.`,
     )
   }
+  return kept
 }
 
 async function readManifest(folder: string) {
@@ -185,11 +211,14 @@ async function* linesOf(file: string) {
   if (rest !== '') yield rest
 }
 
-async function countApplications(transaction: TransactionSql) {
-  const [row] = await transaction.unsafe<{ count: number }[]>(
-    `select count(*)::int as count from ${applications}`,
-  )
+async function countRows(transaction: TransactionSql, name: string) {
+  const [row] = await transaction.unsafe<{ count: number }[]>(`select count(*)::int as count from ${name}`)
   return row?.count ?? 0
+}
+
+async function refuseRows(transaction: TransactionSql, name: string, what: string) {
+  if ((await countRows(transaction, name)) === 0) return
+  throw new OperatorError(`The database holds ${what} already: a backup is restored into an empty one.`)
 }
 
 function unusable(error: unknown, folder: string) {

@@ -230,7 +230,7 @@ test('a hosted project queues nothing; a server pointed at its database delivers
   const again = await open(project.url)
   expect(await due()).toEqual([after])
   await again.close()
-  await project.owner.end()
+  await project.end()
 })
 
 test('a hosted project from which a server has delivered keeps what waits', async () => {
@@ -245,7 +245,7 @@ test('a hosted project from which a server has delivered keeps what waits', asyn
     await project.owner`select application_id from private.webhook_outbox where next_attempt_at is not null`
   expect(due).toEqual([{ application_id: waiting }])
   await database.close()
-  await project.owner.end()
+  await project.end()
 })
 
 test("a schema auth that is neither ours nor Supabase's ends the start in a sentence", async () => {

@@ -1,0 +1,304 @@
+import { createClient } from '@supabase/supabase-js'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Secret, TOTP } from 'otpauth'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import ws from 'ws'
+
+import { socketConnection } from '../src/server/database/connections.ts'
+import { newProject } from '../testing/hosted-project.ts'
+import { startMailServer } from '../testing/mail-server.ts'
+import { startPostgres, type TestPostgres } from '../testing/postgres.ts'
+import { runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
+
+let postgres: TestPostgres
+
+beforeAll(async () => {
+  postgres = await startPostgres()
+})
+
+afterAll(() => postgres.close())
+
+const clientOf = (origin: string) =>
+  createClient(origin, 'public-anon-key', {
+    auth: { persistSession: false, autoRefreshToken: false },
+    realtime: { transport: ws as never },
+  })
+
+/** Signs in by a link that the operator was given: as a browser that opens it, and the desk that it leads to. */
+async function signIn(origin: string, link: string) {
+  const target = new URL(link.trim())
+  const answer = await fetch(`${origin}${target.pathname}${target.search}`, { redirect: 'manual' })
+  const location = new URL(answer.headers.get('location') ?? '')
+  const said = new URLSearchParams(location.hash.slice(1))
+  const client = clientOf(origin)
+  const [access_token = '', refresh_token = ''] = ['access_token', 'refresh_token'].map(
+    (name) => said.get(name) ?? '',
+  )
+  if (access_token !== '') await client.auth.setSession({ access_token, refresh_token })
+  return { client, location, refused: said.get('error_code') }
+}
+
+test('an organiser is made, signs in once by the printed link, and is gone at once when removed', async () => {
+  const directory = await temporaryDirectory()
+  const settings = { DATA_DIR: join(directory.path, 'data'), SITE_URL: 'https://example.org/retreat' }
+  const organisers = (...args: string[]) => runCommand(['organisers', ...args], settings)
+  const server = await startServer(settings)
+
+  expect(await organisers()).toMatchObject({ code: 0, stdout: '' })
+  const added = await organisers('--add', ' Ada@Example.org')
+  expect(added).toMatchObject({ code: 0 })
+  expect(added.stdout).toMatch(
+    /^https:\/\/example\.org\/retreat\/auth\/v1\/verify\?token=[0-9a-f]{64}&type=magiclink\n$/,
+  )
+  const link = new URL(added.stdout.trim())
+  link.pathname = link.pathname.replace('/retreat', '')
+  const { client, location } = await signIn(server.origin, link.href)
+  expect(location.href).toMatch(/^https:\/\/example\.org\/retreat\/desk#access_token=/)
+  expect(await client.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' }, error: null })
+  expect(await signIn(server.origin, link.href)).toMatchObject({ refused: 'otp_expired' })
+  expect((await organisers()).stdout).toMatch(/^ada@example\.org {2}signed in last on \d{4}-\d\d-\d\d\n$/)
+
+  const again = await organisers('--add', 'ada@example.org')
+  expect(again.stderr).toContain('ada@example.org is an organiser already.')
+  expect(await organisers('--remove', 'ada@example.org')).toMatchObject({ code: 0 })
+  expect(await client.rpc('desk_me')).toMatchObject({ status: 403, error: { code: '42501' } })
+  expect((await client.auth.getUser()).error).toMatchObject({ code: 'user_not_found' })
+  expect((await client.auth.refreshSession()).error).toMatchObject({ code: 'refresh_token_not_found' })
+  expect((await organisers()).stdout).toBe('')
+  await server.stop()
+  await directory.remove()
+})
+
+test('organisers are made before a server runs, and a restart ends no session, key or link', async () => {
+  const directory = await temporaryDirectory()
+  const settings = { DATA_DIR: join(directory.path, 'data') }
+  await (await startServer(settings)).stop()
+  const [first, second] = [
+    await runCommand(['organisers', '--add', 'ada@example.org'], settings),
+    await runCommand(['organisers', '--add', 'grace@example.org'], settings),
+  ]
+  const server = await startServer(settings)
+  const { client } = await signIn(server.origin, first.stdout)
+  const keys = async (origin: string) =>
+    (await fetch(`${origin}/auth/v1/.well-known/jwks.json`)).json() as Promise<{ keys: { kid: string }[] }>
+  const before = await keys(server.origin)
+  const { data } = await client.auth.getSession()
+  await server.stop('SIGKILL')
+
+  const next = await startServer(settings)
+  const restarted = clientOf(next.origin)
+  const tokens = data.session ?? { access_token: '', refresh_token: '' }
+  expect((await restarted.auth.setSession(tokens)).error).toBeNull()
+  expect(await restarted.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' } })
+  expect((await restarted.auth.refreshSession()).error).toBeNull()
+  expect(await keys(next.origin)).toEqual(before)
+  expect((await signIn(next.origin, second.stdout)).refused).toBeNull()
+
+  // Another key signs from now on; what the first one signed is still good.
+  expect(await runCommand(['organisers', '--new-key'], settings)).toMatchObject({ code: 0 })
+  const after = await keys((await another(settings, next)).origin)
+  expect(after.keys.map(({ kid }) => kid)).toContain(before.keys[0]?.kid)
+  expect(after.keys).toHaveLength(2)
+  await directory.remove()
+})
+
+/** The same server anew: a running one looks for another key only now and then. */
+async function another(settings: Record<string, string>, running: { stop(): Promise<unknown> }) {
+  await running.stop()
+  return startServer(settings)
+}
+
+test('who lost their second factor gets it taken away, and signs in without', async () => {
+  const directory = await temporaryDirectory()
+  const settings = { DATA_DIR: join(directory.path, 'data') }
+  const server = await startServer(settings)
+  const { stdout } = await runCommand(['organisers', '--add', 'ada@example.org'], settings)
+  const { client } = await signIn(server.origin, stdout)
+  const { data: factor } = await client.auth.mfa.enroll({ factorType: 'totp' })
+  const secret = Secret.fromBase32(factor?.totp.secret ?? '')
+  const verified = await client.auth.mfa.challengeAndVerify({
+    factorId: factor?.id ?? '',
+    code: new TOTP({ secret }).generate(),
+  })
+  expect(verified.error).toBeNull()
+  expect((await runCommand(['organisers'], settings)).stdout).toContain('with a second factor')
+  const link = async () => (await runCommand(['organisers', '--link', 'ada@example.org'], settings)).stdout
+  const { client: withoutCode } = await signIn(server.origin, await link())
+  expect(await withoutCode.rpc('desk_me')).toMatchObject({ error: { code: '42501' } })
+
+  const reset = await runCommand(['organisers', '--reset-factor', 'ada@example.org'], settings)
+  expect(reset).toMatchObject({ code: 0 })
+  expect(await withoutCode.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' } })
+  await server.stop()
+  await directory.remove()
+})
+
+test('a wrong address, an unknown one and two things at once end in a sentence', async () => {
+  const directory = await temporaryDirectory()
+  const settings = { DATA_DIR: join(directory.path, 'data') }
+  await (await startServer(settings)).stop()
+  const refused = async (args: string[], sentence: RegExp) => {
+    const { code, stdout, stderr } = await runCommand(['organisers', ...args], settings)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr.replace(/^Using .*\n/, '')).toMatch(sentence)
+  }
+  await refused(['--add', 'ada'], /^"ada" is not an e-mail address\.\n$/)
+  await refused(['--link', 'ada@example.org'], /^There is no organiser ada@example\.org: .*\n$/)
+  await refused(['--remove', 'ada@example.org'], /^There is no organiser ada@example\.org: .*\n$/)
+  await refused(
+    ['--add', 'a@b.org', '--remove', 'a@b.org'],
+    /^--add and --remove are two things: choose one\.\n$/,
+  )
+  await directory.remove()
+})
+
+test('two servers on one database share keys, sessions and codes', async () => {
+  await postgres.admin`create database shared`
+  const mail = await startMailServer()
+  const settings = {
+    DATABASE_URL: postgres.url('shared'),
+    SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
+    MAIL_FROM: 'hello@example.org',
+  }
+  const [one, two] = await Promise.all([startServer(settings), startServer(settings)])
+  const { stdout } = await runCommand(['organisers', '--add', 'ada@example.org'], settings)
+  const { client } = await signIn(one.origin, stdout)
+  const { data } = await client.auth.getSession()
+  const beside = clientOf(two.origin)
+  const tokens = data.session ?? { access_token: '', refresh_token: '' }
+  expect((await beside.auth.setSession(tokens)).error).toBeNull()
+  expect(await beside.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' } })
+
+  const asking = clientOf(one.origin)
+  expect((await asking.auth.signInWithOtp({ email: 'ada@example.org' })).error).toBeNull()
+  expect((await clientOf(two.origin).auth.signInWithOtp({ email: 'ada@example.org' })).error).toMatchObject({
+    status: 429,
+    code: 'over_email_send_rate_limit',
+  })
+  const [received] = await mail.count(1, 'ada@example.org')
+  const verified = await beside.auth.verifyOtp({
+    email: 'ada@example.org',
+    token: received?.code ?? '',
+    type: 'email',
+  })
+  expect(verified.error).toBeNull()
+  await Promise.all([one.stop(), two.stop(), mail.close()])
+})
+
+test('a backup holds the accounts, and no session, code, second factor or key; a restore says so', async () => {
+  const directory = await temporaryDirectory()
+  const settings = { DATA_DIR: join(directory.path, 'data') }
+  const restored = { DATA_DIR: join(directory.path, 'restored') }
+  const folder = join(directory.path, 'backup')
+  const server = await startServer(settings)
+  const { stdout } = await runCommand(['organisers', '--add', 'ada@example.org'], settings)
+  const { client } = await signIn(server.origin, stdout)
+  expect((await client.auth.updateUser({ password: 'correct horse' })).error).toBeNull()
+  const { data: factor } = await client.auth.mfa.enroll({ factorType: 'totp' })
+  await runCommand(['organisers', '--link', 'ada@example.org'], settings)
+  const secrets = socketConnection(settings.DATA_DIR, { max: 1 })
+  const [key] = await secrets<
+    { kid: string; d: string }[]
+  >`select kid, jwk ->> 'd' as d from private.signing_keys`
+  await secrets.end()
+
+  const backup = await runCommand(['backup', '--to', folder], settings)
+  expect(backup.stdout).toBe(`Wrote 0 applications and the account of 1 organiser into ${folder}.\n`)
+  const files = await readdir(folder)
+  expect(files.toSorted()).toEqual([
+    'auth.identities.jsonl',
+    'auth.users.jsonl',
+    'manifest.json',
+    'private.organisers.jsonl',
+    'private.webhook_outbox.jsonl',
+    'public.retreat_applications.jsonl',
+  ])
+  const all = (await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')))).join('\n')
+  for (const secret of [key?.d, key?.kid, factor?.totp.secret]) expect(all).not.toContain(String(secret))
+  await server.stop()
+
+  const back = await runCommand(['restore', '--from', folder], restored)
+  expect(back).toMatchObject({ code: 0 })
+  expect(back.stdout).toMatch(
+    /^Restored 0 applications and the account of 1 organiser to .*\nOf the accounts, .*\n$/,
+  )
+  expect(await runCommand(['restore', '--from', folder], restored)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('The database holds accounts of organisers already') as string,
+  })
+  const next = await startServer(restored)
+  const { data } = await client.auth.getSession()
+  expect((await clientOf(next.origin).auth.getUser(data.session?.access_token)).error).toMatchObject({
+    code: 'bad_jwt',
+  })
+  const signingIn = clientOf(next.origin)
+  const signedIn = await signingIn.auth.signInWithPassword({
+    email: 'ada@example.org',
+    password: 'correct horse',
+  })
+  expect(signedIn.error).toBeNull()
+  expect(signedIn.data.user?.factors).toBeUndefined()
+  expect(await signingIn.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' } })
+  await next.stop()
+  await directory.remove()
+})
+
+test("of a hosted project's accounts nothing is touched: the right alone is given and taken", async () => {
+  const project = await newProject(postgres, 'organised')
+  const settings = { DATABASE_URL: project.url }
+  const server = await startServer(settings)
+  const answer = await fetch(`${server.origin}/auth/v1/user`, { headers: { apikey: 'public-anon-key' } })
+  expect(answer.status).toBe(404)
+  expect(((await answer.json()) as { msg: string }).msg).toMatch(/^Nobody signs in here: .* Supabase project/)
+  await server.stop()
+
+  const organisers = (...args: string[]) => runCommand(['organisers', ...args], settings)
+  const add = () => organisers('--add', 'ada@example.org')
+  expect(await add()).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /has no account ada@example\.org: add it in the project's dashboard/,
+    ) as string,
+  })
+  await project.asSupabase`insert into auth.users (email) values ('Ada@example.org')`
+  expect(await add()).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/is not confirmed: /) as string,
+  })
+  await project.asSupabase`update auth.users set email_confirmed_at = now()`
+  expect(await add()).toMatchObject({ code: 0, stdout: 'ada@example.org is an organiser now.\n' })
+  expect((await organisers()).stdout).toBe('Ada@example.org  never signed in\n')
+  expect(await organisers('--link', 'ada@example.org')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/Supabase project's, which sends the links/) as string,
+  })
+
+  // What the project's own data interface does with the token of a session.
+  const [account] = await project.asSupabase<{ id: string }[]>`select id from auth.users`
+  const session = crypto.randomUUID()
+  await project.asSupabase`insert into auth.sessions (id, user_id, aal) values (${session}, ${account?.id ?? ''}, 'aal1')`
+  const claims = JSON.stringify({ sub: account?.id, session_id: session, aal: 'aal1', role: 'authenticated' })
+  const me = () =>
+    project.asSupabase.begin(async (transaction) => {
+      await transaction`select set_config('request.jwt.claims', ${claims}, true)`
+      await transaction`set local role authenticated`
+      return transaction`select public.desk_me() as me`
+    })
+  expect(await me()).toEqual([{ me: { email: 'Ada@example.org' } }])
+  await project.asSupabase`insert into auth.mfa_factors values (gen_random_uuid(), ${account?.id ?? ''}, 'verified')`
+  await expect(me()).rejects.toMatchObject({ code: '42501' })
+  await project.asSupabase`delete from auth.mfa_factors`
+
+  const directory = await temporaryDirectory()
+  await runCommand(['backup', '--to', join(directory.path, 'backup')], settings)
+  expect(
+    (await readdir(join(directory.path, 'backup'))).filter((file) => /auth|organisers/.test(file)),
+  ).toEqual([])
+  await directory.remove()
+
+  expect(await organisers('--remove', 'ada@example.org')).toMatchObject({ code: 0 })
+  await expect(me()).rejects.toMatchObject({ code: '42501' })
+  expect(await project.asSupabase`select email from auth.users`).toEqual([{ email: 'Ada@example.org' }])
+  await project.end()
+})
