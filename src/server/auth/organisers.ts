@@ -117,7 +117,7 @@ async function organiserId(transaction: TransactionSql, email: string): Promise<
 
 async function accountId(transaction: TransactionSql, email: string): Promise<string> {
   const [account] = await transaction<{ id: string }[]>`
-    select id from auth.users where lower(email) = ${email} for update`
+    select id from auth.users where lower(email) = ${email}`
   if (account === undefined) throw unknown(email)
   return account.id
 }
