@@ -32,6 +32,8 @@ let proxy: {
 }
 let server: RunningServer
 let nginx: RunningNginx
+/** Where nginx writes who asked for what. */
+let accessLog: string
 /** Inserts a minute from one address. */
 const mostInserts = 6
 /** What takes down what stands already: a recipe that nginx refuses must not leave servers behind. */
@@ -63,7 +65,9 @@ beforeAll(async () => {
 
   const [port, plainPort] = [await freePort(), await freePort()]
   const [tlsPort, pathPort] = [await freePort(), await freePort()]
+  accessLog = join(directory.path, 'access.log')
   const tls = (listening: number) => ({
+    '/var/log/nginx/access.log': accessLog,
     'listen 443 ': `listen ${listening} sndbuf=4k `,
     'listen [::]:443 ': `listen [::]:${listening} `,
     '/etc/letsencrypt/live/retreat.example/fullchain.pem': certificate,
@@ -108,6 +112,23 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const step of cleanUp.toReversed()) await step()
+})
+
+test('the link of a mail leads through, and is not written down', async () => {
+  const { stdout } = await runCommand(['organisers', '--add', 'ada@example.org'], {
+    ...proxy.settings,
+    SITE_URL: proxy.underPath,
+  })
+  const link = new URL(stdout)
+  expect(link.href).toMatch(proxy.underPath)
+  const { port } = link
+  const opened = await ask(`${link.pathname}${link.search}`, { port })
+  expect(opened.status).toBe(303)
+  expect(opened.headers.location).toContain('#access_token=')
+  // Written after it, so that it would be there too.
+  await ask('/retreat/auth/v1/health?last', { port })
+  await expect.poll(() => readFile(accessLog, 'utf8')).toContain('/auth/v1/health?last')
+  expect(await readFile(accessLog, 'utf8')).not.toContain(link.searchParams.get('token'))
 })
 
 /** A recipe, with what is this test's in place of what an organiser edits. */
