@@ -17,13 +17,13 @@ begin
     and exists (
       select from auth.sessions
       where id = (auth.jwt() ->> 'session_id')::uuid and user_id = auth.uid()
-    )
-    -- Who has a second factor has to have used it.
-    and (
-      auth.jwt() ->> 'aal' = 'aal2'
-      or not exists (
-        select from auth.mfa_factors where user_id = auth.uid() and status = 'verified'
-      )
+        -- Who has a second factor has to have used it: in this session, and before this token was made.
+        and (
+          aal::text = 'aal2' and auth.jwt() ->> 'aal' = 'aal2'
+          or not exists (
+            select from auth.mfa_factors where user_id = auth.uid() and status::text = 'verified'
+          )
+        )
     );
 end
 $$;
