@@ -22,14 +22,14 @@ export interface MailServer {
  * @throws {OperatorError} where one of them is missing or cannot be used.
  */
 export function readMailServer(environment: Environment): MailServer | undefined {
+  // Before it is read as an address: a password that is not encoded can make it none.
+  if (/^smtps?:\/\//i.test(environment['SMTP_URL'] ?? '') && !isEncoded(environment['SMTP_URL'] ?? '')) {
+    throw unreadable()
+  }
   const given = readAddress(environment, 'SMTP_URL', mailProtocols)
   if (given === undefined) return undefined
   const { protocol, hostname: host, port, username, password, pathname, search } = new URL(given)
-  if (host === '' || !isEncoded(given) || !/^\/?$/.test(pathname) || search !== '') {
-    throw new OperatorError(
-      `SMTP_URL ${hidden} cannot be read: it should be user, password, host and port at the most, and signs such as # / ? @ % in its user and password should be percent-encoded, so that # is %23.`,
-    )
-  }
+  if (host === '' || !/^\/?$/.test(pathname) || search !== '') throw unreadable()
   const from = environment['MAIL_FROM'] ?? ''
   if (!/^([^<>"\r\n]*<[^<>\s@,;]+@[^<>\s@,;]+>|[^<>\s@,;]+@[^<>\s@,;]+)$/.test(from)) {
     throw new OperatorError(
@@ -44,4 +44,10 @@ export function readMailServer(environment: Environment): MailServer | undefined
     password: decodeURIComponent(password),
     from,
   }
+}
+
+function unreadable() {
+  return new OperatorError(
+    `SMTP_URL ${hidden} cannot be read: it should be user, password, host and port at the most, and signs such as # / ? @ % in its user and password should be percent-encoded, so that # is %23.`,
+  )
 }

@@ -23,7 +23,7 @@ async function defaultsOfReadme() {
 test('without any variable the settings are the defaults of the README', async () => {
   const readme = await defaultsOfReadme()
   const settings = readSettings({ PORT: '' })
-  const told = (value: string | number | string[] | false | undefined) =>
+  const told = (value: string | number | object | false | undefined) =>
     value === undefined ? 'none' : value === false ? 'off' : String(value)
   const named = {
     PORT: settings.port,
@@ -36,6 +36,8 @@ test('without any variable the settings are the defaults of the README', async (
     RATE_LIMIT_PER_MINUTE: settings.rateLimitPerMinute,
     TRUST_PROXY: settings.trustProxy,
     SITE_URL: settings.siteUrl,
+    SMTP_URL: settings.mailServer,
+    MAIL_FROM: settings.mailServer,
   }
   for (const [name, value] of Object.entries(named))
     expect(`${name} ${told(value)}`).toBe(`${name} ${readme[name]}`)
@@ -47,6 +49,39 @@ test('the public address may have its old name too', () => {
   expect(
     readSettings({ SITE_URL: 'https://new.example', VITE_SITE_URL: 'https://old.example' }).siteUrl,
   ).toBe('https://new.example')
+})
+
+test('a mail server is read with what is percent-encoded in it', () => {
+  const read = (url: string, from = 'hello@example.org') =>
+    readSettings({ SMTP_URL: url, MAIL_FROM: from }).mailServer
+  expect(read('smtps://a%40b:p%2Fw%25@mail.example:2465')).toEqual({
+    host: 'mail.example',
+    port: 2465,
+    secure: true,
+    user: 'a@b',
+    password: 'p/w%',
+    from: 'hello@example.org',
+  })
+  expect(read('smtp://[::1]', 'Unplugged. <hello@example.org>')).toMatchObject({
+    host: '[::1]',
+    port: undefined,
+    secure: false,
+    user: '',
+    from: 'Unplugged. <hello@example.org>',
+  })
+})
+
+test.each([
+  ['smtp://user:p#ss@mail.example', 'hello@example.org', /^SMTP_URL .* percent-encoded/],
+  ['smtp://user:p/ss@mail.example', 'hello@example.org', /^SMTP_URL /],
+  ['smtp://user:p%ss@mail.example', 'hello@example.org', /^SMTP_URL .* percent-encoded/],
+  ['smtp://', 'hello@example.org', /^SMTP_URL /],
+  ['https://mail.example', 'hello@example.org', /^SMTP_URL .*smtp:\/\/ or smtps:\/\//],
+  ['smtp://mail.example', '', /^MAIL_FROM is "" but should be the address/],
+  ['smtp://mail.example', 'a@b.org, c@d.org', /^MAIL_FROM /],
+  ['smtp://mail.example', 'x\r\nBcc: c@d.org <a@b.org>', /^MAIL_FROM /],
+])('of SMTP_URL %s and MAIL_FROM %j is said what they should be', (url, from, sentence) => {
+  expect(() => readSettings({ SMTP_URL: url, MAIL_FROM: from })).toThrow(sentence)
 })
 
 test.each([
