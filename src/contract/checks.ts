@@ -227,7 +227,12 @@ export const checks: readonly Check[] = [
     ({ client }) => client.schema('private').from('webhook_outbox').insert({ application_id: randomUUID() }),
     { status: 406, codes: ['PGRST106'] },
   ),
-  refusal('no function can be called', ({ client }) => client.rpc('enqueue_webhook'), {
+  refusal(
+    'the functions of the desk are refused to whoever has not signed in',
+    ({ client }) => client.rpc('desk_me'),
+    denied,
+  ),
+  refusal('no other function can be called', ({ client }) => client.rpc('enqueue_webhook'), {
     status: 404,
     codes: ['PGRST202'],
   }),
