@@ -4,7 +4,7 @@ import type { TransactionSql } from 'postgres'
 import type { Run } from '../database/lanes.ts'
 import { HttpError } from '../http/errors.ts'
 import { isUuid, type Challenge } from './fields.ts'
-import type { Grant, Method } from './sessions.ts'
+import { openSession, type Grant, type Method } from './sessions.ts'
 
 /** Seconds that a client has to exchange the code that a link gave it. */
 const codeLifetime = 300
@@ -42,16 +42,10 @@ export async function issueAuthCode(
 /**
  * Exchanges a code for a session.
  *
- * @param open Opens the session of an account.
  * @throws {HttpError} where the code is none or too old; and where the verifier is not what was promised, which
  *   leaves the code as good as it was.
  */
-export async function exchange(
-  run: Run,
-  code: string,
-  verifier: string,
-  open: (transaction: TransactionSql, accountId: string, method: Method) => Promise<Grant>,
-): Promise<Grant> {
+export async function exchange(run: Run, code: string, verifier: string): Promise<Grant> {
   if (code === '' || verifier === '') {
     throw new HttpError(
       400,
@@ -77,7 +71,7 @@ export async function exchange(
         )
       }
       await transaction`delete from auth.flow_state where id = ${flow.id}`
-      return open(transaction, flow.user_id, flow.authentication_method)
+      return openSession(transaction, flow.user_id, flow.authentication_method)
     }),
   )
 }

@@ -39,6 +39,7 @@ export function mailCalls(app: FastifyInstance, context: AuthContext): void {
       email: 'text',
       phone: 'text',
       create_user: 'flag',
+      data: 'object',
       channel: 'text',
       ...pkce,
     })

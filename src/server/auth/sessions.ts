@@ -52,12 +52,10 @@ export async function openSession(
   transaction: TransactionSql,
   accountId: string,
   method: Method,
-  request: FastifyRequest,
 ): Promise<Grant> {
-  const userAgent = (request.headers['user-agent'] ?? '').slice(0, 500)
   const [session] = await transaction<{ id: string }[]>`
-    insert into auth.sessions (user_id, refresh_token_hmac_key, user_agent, ip)
-    values (${accountId}, ${randomBytes(32)}, ${userAgent}, ${request.ip}) returning id`
+    insert into auth.sessions (user_id, refresh_token_hmac_key) values (${accountId}, ${randomBytes(32)})
+    returning id`
   const id = session?.id ?? ''
   await addMethod(transaction, id, method)
   await transaction`update auth.users set last_sign_in_at = now(), updated_at = now() where id = ${accountId}`

@@ -25,9 +25,7 @@ export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
     }
     if (type === 'pkce') {
       const fields = fieldsOf(request, { auth_code: 'text', code_verifier: 'text' })
-      const grant = await exchange(run, fields.auth_code, fields.code_verifier, (transaction, id, method) =>
-        openSession(transaction, id, method, request),
-      )
+      const grant = await exchange(run, fields.auth_code, fields.code_verifier)
       return answer(grant)
     }
     throw new HttpError(400, 'invalid_credentials', 'unsupported_grant_type')
@@ -65,7 +63,7 @@ async function byPassword({ run }: AuthContext, request: FastifyRequest) {
       // It may have been changed while it was compared.
       const [row] = await transaction`
         select from auth.users where id = ${account.id} and encrypted_password = ${stored} for update`
-      return row && openSession(transaction, account.id, 'password', request)
+      return row && openSession(transaction, account.id, 'password')
     }),
   )
   if (grant === undefined) throw wrongCredentials()

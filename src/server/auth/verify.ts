@@ -61,7 +61,7 @@ export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
         const code = await codeOf(context, token, type)
         return code === 'half done' ? lead({ message: halfDone }, { message: halfDone }) : lead({ code })
       }
-      const used = await openByLink(context, token, type, request)
+      const used = await openByLink(context, token, type)
       if (used === 'half done') return lead({}, { message: halfDone })
       const tokens = await tokensOf(used, keys, issuerOf(site()))
       return lead({}, { ...inFragment(tokens), type })
@@ -94,7 +94,7 @@ async function useUp(context: AuthContext, request: FastifyRequest): Promise<Gra
     if (email !== '' || phone !== '' || redirect_to !== '') {
       throw invalid('Only the token_hash and type should be provided')
     }
-    return openByLink(context, token_hash, type, request)
+    return openByLink(context, token_hash, type)
   }
   if ((email === '') === (phone === '')) {
     throw invalid('Only an email address or phone number should be provided on verify')
@@ -108,7 +108,7 @@ async function useUp(context: AuthContext, request: FastifyRequest): Promise<Gra
     sql.begin(async (transaction) => {
       const taken = await takeCode(transaction, address, typesOf.get(type) ?? [], token)
       // A wrong try has to stay counted, so it is no error yet.
-      return taken && settle(transaction, taken, request)
+      return taken && settle(transaction, taken)
     }),
   )
   if (used === undefined) throw codeExpired()
@@ -148,20 +148,16 @@ function codeOf({ run }: AuthContext, secret: string, type: string): Promise<str
 }
 
 /** The session that a link opens. */
-function openByLink({ run }: AuthContext, secret: string, type: string, request: FastifyRequest) {
+function openByLink({ run }: AuthContext, secret: string, type: string) {
   return run((sql) =>
-    sql.begin(async (transaction) => settle(transaction, await takeLink(transaction, secret, type), request)),
+    sql.begin(async (transaction) => settle(transaction, await takeLink(transaction, secret, type))),
   )
 }
 
 /** Opens the session that a code or a link was for. */
-async function settle(
-  transaction: TransactionSql,
-  taken: Taken,
-  request: FastifyRequest,
-): Promise<Grant | 'half done'> {
+async function settle(transaction: TransactionSql, taken: Taken): Promise<Grant | 'half done'> {
   if ((await finish(transaction, taken)) === 'half done') return 'half done'
-  return openSession(transaction, taken.accountId, 'otp', request)
+  return openSession(transaction, taken.accountId, 'otp')
 }
 
 /** Does what the code or the link was for; the account's others end with it. */
@@ -170,6 +166,8 @@ async function finish(
   { accountId, type }: Taken,
 ): Promise<'done' | 'half done'> {
   if (type === 'email_change_token_current' || type === 'email_change_token_new') {
+    // Both at once: the second one waits, and sees that the first is used.
+    await transaction`select from auth.users where id = ${accountId} for update`
     // The other mail's stays until it is used, or until all of them end.
     const [other] = await transaction`
       select from auth.one_time_tokens

@@ -82,8 +82,6 @@ begin
     -- A token from before the second factor was shown counts for nothing, however shortly after.
     refresh_token_floor integer not null default 0,
     refreshed_at timestamptz,
-    user_agent text,
-    ip text,
     created_at timestamptz not null default now(),
     updated_at timestamptz not null default now()
   );
