@@ -1,5 +1,6 @@
 import { createClient, type SupabaseClient } from '@supabase/supabase-js'
 import type { AddressInfo } from 'node:net'
+import { Secret, TOTP } from 'otpauth'
 import ws from 'ws'
 
 import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
@@ -22,12 +23,19 @@ export interface SignInServer {
   organiser(email?: string): Promise<string>
   /** The real client of an organiser who signed in by the operator's link. */
   signedIn(email?: string): Promise<{ client: SupabaseClient; email: string }>
-  /** A call of the sign-in as anybody could send it. */
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
+  call: Call
   /** Another server on the same database. */
-  another(settings?: Partial<AppSettings>): Promise<{ origin: string; close(): Promise<void> }>
+  another(settings?: Partial<AppSettings>): Promise<{ origin: string; call: Call; close(): Promise<void> }>
   close(): Promise<void>
 }
+
+/** A call of the sign-in as anybody could send it, from an address that nobody came from yet unless it is named. */
+type Call = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<Response>
 
 type AppSettings = Pick<Settings, 'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'trustProxy' | 'mailServer'>
 
@@ -57,7 +65,7 @@ export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<
           secure: false,
           user: '',
           password: '',
-          from: 'Unplugged. <hello@example.org>',
+          from: { name: 'Unplugged.', address: 'hello@example.org' },
         },
         ...settings,
         ...own,
@@ -66,9 +74,10 @@ export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<
     })
     await app.listen({ host: '127.0.0.1', port: 0 })
     const { port } = app.server.address() as AddressInfo
-    return { origin: `http://127.0.0.1:${port}`, close: () => app.close() }
+    const origin = `http://127.0.0.1:${port}`
+    return { origin, call: callTo(origin), close: () => app.close() }
   }
-  const { origin, close } = await start()
+  const { origin, call, close } = await start()
 
   const client: SignInServer['client'] = ({ flowType = 'implicit' } = {}) =>
     createClient(origin, anonKey, {
@@ -98,18 +107,7 @@ export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<
       if (error) throw error
       return { client: signing, email: address }
     },
-    call: (method, path, body, headers = {}) =>
-      fetch(`${origin}/auth/v1/${path}`, {
-        method,
-        redirect: 'manual',
-        headers: {
-          apikey: anonKey,
-          'x-forwarded-for': anAddress(),
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      }),
+    call,
     another: start,
     async close() {
       await close()
@@ -120,10 +118,48 @@ export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<
   }
 }
 
+/** Calls the sign-in of the server at this address. */
+export function callTo(origin: string): Call {
+  return (method, path, body, headers = {}) =>
+    fetch(`${origin}/auth/v1/${path}`, {
+      method,
+      redirect: 'manual',
+      headers: {
+        apikey: anonKey,
+        'x-forwarded-for': anAddress(),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+}
+
 let addresses = 0
 
 /** An address that nobody came from yet: the limits count by it. */
 export function anAddress(): string {
   addresses += 1
   return `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`
+}
+
+/** What a call answered. */
+export async function said(answer: Response | Promise<Response>): Promise<{ status: number; body: unknown }> {
+  const { status } = await answer
+  const text = await (await answer).text()
+  return { status, body: text === '' ? undefined : (JSON.parse(text) as unknown) }
+}
+
+/** The headers of whoever signed in with a client. */
+export async function bearerOf(client: SupabaseClient): Promise<{ authorization: string }> {
+  const { data } = await client.auth.getSession()
+  return { authorization: `Bearer ${data.session?.access_token}` }
+}
+
+/**
+ * What an authenticator shows.
+ *
+ * @param steps How many times thirty seconds from now: one back and one ahead are taken too.
+ */
+export function codeOf(secret: string, steps = 0): string {
+  return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * 30_000 })
 }

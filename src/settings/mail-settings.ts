@@ -4,15 +4,15 @@ import { hidden, isEncoded, mailProtocols, readAddress, type Environment } from 
 /** Where mails are handed in, and who sends them. */
 export interface MailServer {
   host: string
-  /** The protocol's own unless given. */
+  /** 587, or 465 where TLS comes first, unless given. */
   port: number | undefined
   /** Whether TLS comes first, as `smtps://` has it. */
   secure: boolean
   /** Empty where the server asks for none. */
   user: string
   password: string
-  /** `MAIL_FROM`. */
-  from: string
+  /** `MAIL_FROM`; the name may be empty. */
+  from: { name: string; address: string }
 }
 
 /**
@@ -30,12 +30,7 @@ export function readMailServer(environment: Environment): MailServer | undefined
   if (given === undefined) return undefined
   const { protocol, hostname: host, port, username, password, pathname, search } = new URL(given)
   if (host === '' || !/^\/?$/.test(pathname) || search !== '') throw unreadable()
-  const from = environment['MAIL_FROM'] ?? ''
-  if (!/^([^<>"\r\n]*<[^<>\s@,;]+@[^<>\s@,;]+>|[^<>\s@,;]+@[^<>\s@,;]+)$/.test(from)) {
-    throw new OperatorError(
-      `MAIL_FROM is "${from}" but should be the address that mails come from, such as "Unplugged. <hello@example.org>", since SMTP_URL is set.`,
-    )
-  }
+  const from = senderIn(environment['MAIL_FROM'] ?? '')
   return {
     host,
     port: port === '' ? undefined : Number(port),
@@ -44,6 +39,17 @@ export function readMailServer(environment: Environment): MailServer | undefined
     password: decodeURIComponent(password),
     from,
   }
+}
+
+function senderIn(given: string) {
+  const address = /[^<>\s@,;:"]+@[^<>\s@,;:"]+/.source
+  const [, name = '', named, alone] =
+    new RegExp(`^(?:"?([^<>"\\r\\n]*?)"?\\s*<(${address})>|(${address}))$`).exec(given) ?? []
+  const found = named ?? alone
+  if (found !== undefined) return { name, address: found }
+  throw new OperatorError(
+    `MAIL_FROM is "${given}" but should be the address that mails come from, such as "Unplugged. <hello@example.org>", since SMTP_URL is set.`,
+  )
 }
 
 function unreadable() {

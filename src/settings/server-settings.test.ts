@@ -60,14 +60,14 @@ test('a mail server is read with what is percent-encoded in it', () => {
     secure: true,
     user: 'a@b',
     password: 'p/w%',
-    from: 'hello@example.org',
+    from: { name: '', address: 'hello@example.org' },
   })
   expect(read('smtp://[::1]', 'Unplugged. <hello@example.org>')).toMatchObject({
     host: '[::1]',
     port: undefined,
     secure: false,
     user: '',
-    from: 'Unplugged. <hello@example.org>',
+    from: { name: 'Unplugged.', address: 'hello@example.org' },
   })
 })
 
@@ -79,6 +79,7 @@ test.each([
   ['https://mail.example', 'hello@example.org', /^SMTP_URL .*smtp:\/\/ or smtps:\/\//],
   ['smtp://mail.example', '', /^MAIL_FROM is "" but should be the address/],
   ['smtp://mail.example', 'a@b.org, c@d.org', /^MAIL_FROM /],
+  ['smtp://mail.example', 'a: b <c@d.org>, e', /^MAIL_FROM /],
   ['smtp://mail.example', 'x\r\nBcc: c@d.org <a@b.org>', /^MAIL_FROM /],
 ])('of SMTP_URL %s and MAIL_FROM %j is said what they should be', (url, from, sentence) => {
   expect(() => readSettings({ SMTP_URL: url, MAIL_FROM: from })).toThrow(sentence)

@@ -8,23 +8,27 @@ alter table private.organisers enable row level security;
 revoke all on table private.organisers from public, anon, authenticated;
 
 -- Asked of the database at each call, so that removing an account or ending a session takes effect at once, not when
--- a token ends.
+-- a token ends. True or false, never null.
 create function private.is_organiser() returns boolean
   language plpgsql stable security definer set search_path = ''
 as $$
+declare
+  claims jsonb := coalesce(auth.jwt(), '{}');
+  has_factor boolean;
 begin
+  select exists (
+    select from auth.mfa_factors where user_id = auth.uid() and status::text = 'verified'
+  ) into has_factor;
   return exists (select from private.organisers where account_id = auth.uid())
     and exists (
       select from auth.sessions
-      where id = (auth.jwt() ->> 'session_id')::uuid and user_id = auth.uid()
+      where id = (claims ->> 'session_id')::uuid and user_id = auth.uid()
         -- Who has a second factor has to have used it: in this session, and before this token was made.
-        and (
-          aal::text = 'aal2' and auth.jwt() ->> 'aal' = 'aal2'
-          or not exists (
-            select from auth.mfa_factors where user_id = auth.uid() and status::text = 'verified'
-          )
-        )
+        and (not has_factor or (coalesce(aal::text, '') = 'aal2' and coalesce(claims ->> 'aal', '') = 'aal2'))
     );
+-- Claims that name no account and no session.
+exception when invalid_text_representation then
+  return false;
 end
 $$;
 revoke all on function private.is_organiser() from public, anon, authenticated;

@@ -31,10 +31,10 @@ const usage = `Usage: npm run -s organisers -- [option]
 export async function run(): Promise<void> {
   const options = readOptions(
     {
-      add: { type: 'string' },
-      link: { type: 'string' },
-      remove: { type: 'string' },
-      'reset-factor': { type: 'string' },
+      add: { type: 'string', multiple: true },
+      link: { type: 'string', multiple: true },
+      remove: { type: 'string', multiple: true },
+      'reset-factor': { type: 'string', multiple: true },
       'new-key': { type: 'boolean' },
     },
     usage,
@@ -43,7 +43,8 @@ export async function run(): Promise<void> {
   const [[name, value] = ['list', ''], second] = Object.entries(options)
   if (second !== undefined)
     throw new OperatorError(`--${name} and --${second[0]} are two things: choose one.`)
-  const email = typeof value === 'string' && name !== 'list' ? checkedEmail(value) : ''
+  if (Array.isArray(value) && value.length > 1) throw new OperatorError(`--${name} takes one e-mail address.`)
+  const email = Array.isArray(value) ? checkedEmail(value[0] ?? '') : ''
   await withDatabase(async ({ owner, ownerOfAuth }) => {
     const isProjects = ownerOfAuth === 'supabase'
     const act = isProjects ? onProject : onOurs
@@ -67,7 +68,7 @@ async function onOurs(sql: Sql, name: string, email: string) {
     console.log(
       count === 0
         ? `${email} has no second factor.`
-        : `${email} signs in without a second factor until they set one up anew.`,
+        : `${email} has no second factor any more, and is signed out everywhere.`,
     )
   } else {
     await replaceKey(sql)

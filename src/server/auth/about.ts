@@ -2,11 +2,12 @@ import type { FastifyInstance } from 'fastify'
 
 import { HttpError } from '../http/errors.ts'
 import type { AuthContext } from './context.ts'
+import { fieldsOf } from './fields.ts'
 import { createLimit } from './rate-limits.ts'
 import { signedIn } from './sessions.ts'
 
-/** The providers that GoTrue knows, none of which is set up here. */
-const providers =
+/** The ways to sign in that GoTrue knows besides e-mail, none of which is there. */
+const others =
   'anonymous_users apple azure bitbucket discord facebook snapchat figma fly github gitlab google keycloak kakao linkedin linkedin_oidc notion spotify slack slack_oidc workos twitch twitter phone zoom'
 
 /** The calls that say what there is, and those for what there is not: sign-up, SAML, other providers. */
@@ -19,7 +20,7 @@ export function aboutCalls(app: FastifyInstance, { run, keys, mailer }: AuthCont
 
   app.get('/settings', () => ({
     external: {
-      ...Object.fromEntries(providers.split(' ').map((name) => [name, false])),
+      ...Object.fromEntries(others.split(' ').map((name) => [name, false])),
       email: mailer !== undefined,
     },
     disable_signup: true,
@@ -36,7 +37,16 @@ export function aboutCalls(app: FastifyInstance, { run, keys, mailer }: AuthCont
     return { keys: await keys.published() }
   })
 
-  app.post('/signup', { onRequest: createLimit(30, 5) }, () => {
+  app.post('/signup', { onRequest: createLimit(30, 5) }, (request) => {
+    const { email, phone } = fieldsOf(request, {
+      email: 'text',
+      phone: 'text',
+      password: 'text',
+      data: 'object',
+    })
+    if (email === '' && phone === '') {
+      throw new HttpError(422, 'anonymous_provider_disabled', 'Anonymous sign-ins are disabled')
+    }
     throw new HttpError(422, 'signup_disabled', 'Signups not allowed for this instance')
   })
 

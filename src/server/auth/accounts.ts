@@ -62,6 +62,14 @@ export async function findAccount(
   return account
 }
 
+/**
+ * Locks an account until the transaction ends. Whatever changes something of an account does this first, so that no two
+ * of them wait for each other; only a refresh does not, which locks its session alone.
+ */
+export async function lockAccount(transaction: TransactionSql, id: string): Promise<void> {
+  await transaction`select from auth.users where id = ${id} for update`
+}
+
 /** Whether a session of this account needs `aal2` for what matters. */
 export function hasSecondFactor({ factors }: Account): boolean {
   return factors.some(({ status }) => status === 'verified')
@@ -96,8 +104,9 @@ export function userOf(account: Account): Record<string, unknown> {
   }
 }
 
-function identityOf({ id, provider_id, identity_data, ...rest }: Identity) {
-  return { identity_id: id, id: provider_id, identity_data, ...rest, email: identity_data.email }
+function identityOf({ id, provider_id, identity_data, last_sign_in_at, ...rest }: Identity) {
+  const signedIn = last_sign_in_at === null ? {} : { last_sign_in_at }
+  return { identity_id: id, id: provider_id, identity_data, ...signedIn, ...rest, email: identity_data.email }
 }
 
 function factorOf({

@@ -1,18 +1,18 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Settings } from '../../settings/server-settings.ts'
-import type { Run } from '../database/lanes.ts'
+import type { Database } from '../database/database.ts'
 import { checkPublicKey } from '../http/caller.ts'
 import { HttpError } from '../http/errors.ts'
-import type { TakeTurn } from '../http/large-requests.ts'
+import { takeBytes, type TakeTurn } from '../http/large-requests.ts'
 import { aboutCalls } from './about.ts'
 import { createAfterwards } from './afterwards.ts'
 import type { AuthContext } from './context.ts'
 import { answerError } from './errors.ts'
 import { factorCalls } from './factors.ts'
-import { takeJson } from './fields.ts'
 import type { SigningKeys } from './keys.ts'
 import { createMailer } from './mailer.ts'
+import { createMailTurns } from './mail-turns.ts'
 import { mailCalls } from './mails.ts'
 import { siteOf } from './redirects.ts'
 import { tokenCalls } from './token.ts'
@@ -22,8 +22,7 @@ import { verifyCalls } from './verify.ts'
 /** What the sign-in acts with. */
 export interface AuthOptions {
   settings: Pick<Settings, 'anonKey' | 'siteUrl' | 'mailServer'>
-  /** Runs SQL as the schema's owner. */
-  run: Run
+  database: Pick<Database, 'forSignIn' | 'asOwner'>
   /** None where the accounts are a hosted project's. */
   keys: SigningKeys | undefined
   /** Lets large bodies wait for each other. */
@@ -42,8 +41,8 @@ const open = ['GET /verify', 'GET /.well-known/jwks.json', 'GET /health']
  *
  * @see https://github.com/supabase/auth/blob/master/openapi.yaml
  */
-export async function auth(app: FastifyInstance, { settings, run, keys, takeTurn }: AuthOptions) {
-  takeJson(app, takeTurn)
+export async function auth(app: FastifyInstance, { settings, database, keys, takeTurn }: AuthOptions) {
+  takeBytes(app, takeTurn)
   app.setErrorHandler(answerError)
   app.setNotFoundHandler((request, reply) =>
     answerError(
@@ -54,11 +53,19 @@ export async function auth(app: FastifyInstance, { settings, run, keys, takeTurn
   )
   if (keys === undefined) return
   const { anonKey, siteUrl, mailServer } = settings
+  const { forSignIn: run, asOwner: runLater } = database
+  // It is asked also when nobody listens any more: for a mail that goes out while the server stops.
+  let listening: ReturnType<typeof app.server.address> = null
+  app.addHook('onListen', async () => {
+    listening = app.server.address()
+  })
   const context: AuthContext = {
     run,
+    runLater,
     keys,
     mailer: mailServer && createMailer(mailServer),
-    site: () => siteOf(siteUrl, app.server.address()),
+    site: () => siteOf(siteUrl, listening),
+    mailTurns: createMailTurns(run, app.log),
     afterwards: createAfterwards(app.log),
   }
   app.addHook('onRequest', (request, reply, done) => {
@@ -71,7 +78,10 @@ export async function auth(app: FastifyInstance, { settings, run, keys, takeTurn
     // The gateway's answer on a hosted project, in the gateway's shape.
     void reply.code(401).send({ message: refusal })
   })
-  app.addHook('onClose', () => context.afterwards.end())
+  app.addHook('onClose', async () => {
+    context.mailTurns.end()
+    await context.afterwards.end()
+  })
   for (const register of [aboutCalls, mailCalls, verifyCalls, tokenCalls, userCalls, factorCalls]) {
     register(app, context)
   }

@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { TransactionSql } from 'postgres'
 
-import type { Run } from '../database/lanes.ts'
 import { HttpError } from '../http/errors.ts'
 
 /** What is counted for an account, from wherever it comes: how much of it, and within how many seconds. */
@@ -12,9 +10,6 @@ const limits = {
 
 /** Seconds between two mails of one kind to one address. */
 export const mailPause = 60
-/** Addresses whose last request is remembered; beyond that, the oldest are forgotten sooner. */
-const mostRemembered = 20_000
-
 /**
  * Counts something for an account.
  *
@@ -45,43 +40,6 @@ export async function forgive(
   what: keyof typeof limits,
 ): Promise<void> {
   await transaction`delete from private.account_counts where user_id = ${accountId} and what = ${what}`
-}
-
-/**
- * Takes the one mail that an address may ask for within a minute, whether it has an account or not.
- *
- * @throws {HttpError} with 429 for the second.
- */
-export async function takeMailTurn(run: Run, address: string): Promise<void> {
-  const hash = createHash('sha256').update(address).digest()
-  const seconds = await run(async (sql) => {
-    const taken = await sql`
-      insert into private.mail_requests as requests (address_hash) values (${hash})
-      on conflict (address_hash) do update set requested_at = now()
-      where requests.requested_at <= now() - make_interval(secs => ${mailPause})
-      returning true`
-    if (taken.length > 0) return undefined
-    const [row] = await sql<{ left: number }[]>`
-      select ceil(extract(epoch from requested_at - now()))::int + ${mailPause} as left
-      from private.mail_requests where address_hash = ${hash}`
-    return Math.max(row?.left ?? 1, 1)
-  })
-  if (seconds !== undefined) throw tooSoon(seconds)
-}
-
-/** Forgets who asked more than a minute ago, and the oldest of too many. */
-export async function forgetMailTurns(run: Run): Promise<void> {
-  await run(
-    (sql) => sql`
-      delete from private.mail_requests where address_hash in (
-        select address_hash from private.mail_requests
-        where requested_at < greatest(
-          now() - make_interval(secs => ${mailPause}),
-          (select requested_at from private.mail_requests order by requested_at desc offset ${mostRemembered} limit 1)
-        )
-        for update skip locked
-      )`,
-  )
 }
 
 /** The refusal of a mail that is asked for too soon after the last one. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import postgres from 'postgres'
 
@@ -33,53 +34,51 @@ const firstVersion = '2024-01-01'
  */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, code, message, cause, retryAfter, ...rest } = refusalOf(error)
-  if (status >= 500) request.log.error({ err: cause ?? error }, 'a call of the sign-in failed')
+  const failure = status < 500 ? {} : { error_id: randomUUID() }
+  if (status >= 500) request.log.error({ err: cause ?? error, ...failure }, 'a call of the sign-in failed')
   if (retryAfter !== undefined) void reply.header('retry-after', retryAfter)
   const weakness = 'reasons' in rest ? { weak_password: { reasons: rest.reasons } } : {}
   void reply.code(status).type('application/json; charset=utf-8')
   if (asksForVersion(request)) {
     void reply.header('x-supabase-api-version', firstVersion)
     if (!('reasons' in rest)) void reply.header('x-sb-error-code', code)
-    return reply.send(JSON.stringify({ code, message, ...weakness }))
+    return reply.send(JSON.stringify({ code, message, ...failure, ...weakness }))
   }
   void reply.header('x-sb-error-code', code)
-  return reply.send(JSON.stringify({ code: status, error_code: code, msg: message, ...weakness }))
+  return reply.send(JSON.stringify({ code: status, error_code: code, msg: message, ...failure, ...weakness }))
 }
 
 function asksForVersion({ headers }: FastifyRequest) {
   const version = String(headers['x-supabase-api-version'] ?? '')
-  return /^\d{4}-\d{2}-\d{2}$/.test(version) && !Number.isNaN(Date.parse(version)) && version >= firstVersion
+  const time = Date.parse(version)
+  // There is no thirtieth of February.
+  const isDate = !Number.isNaN(time) && new Date(time).toISOString().slice(0, 10) === version
+  return isDate && version >= firstVersion
 }
 
 function refusalOf(error: unknown): HttpError {
   if (error instanceof postgres.PostgresError) {
-    // 55P03: somebody else held the session for as long as we wait; 40: two of them waited for each other.
-    if (/^(55P03|40)/.test(error.code)) {
-      return new HttpError(
-        409,
-        'conflict',
-        'Too many concurrent requests for this session. Please try again.',
-        {
-          cause: error,
-        },
-      )
+    const { code } = error
+    // 55P03: somebody else held the session for as long as we wait; 23, 40: two calls were in each other's way.
+    if (/^(55P03|23|40)/.test(code)) {
+      return new HttpError(409, 'conflict', "Two requests were in each other's way. Please try again.", {
+        cause: error,
+      })
     }
-    // A text that PostgreSQL cannot hold, such as one with a NUL.
-    if (error.code.startsWith('22')) return invalid('A value that was sent cannot be stored.')
+    // A value that PostgreSQL cannot hold: of signs, or of a depth.
+    if (/^(22|54)/.test(code)) return invalid('A value that was sent cannot be stored.')
   }
   const refusal = httpError(error)
-  if (!/^(HTTP|PGRST|[0-9A-Z]{5}$)/.test(refusal.code)) return refusal
-  const [code, message] = of(refusal)
-  return new HttpError(refusal.status, code, message, {
-    cause: refusal.cause,
-    ...(refusal.retryAfter === undefined ? {} : { retryAfter: refusal.retryAfter }),
-  })
+  // One of GoTrue's.
+  if (/^[a-z_]+$/.test(refusal.code)) return refusal
+  const { status, cause, retryAfter } = refusal
+  const [code, message] = wording(refusal)
+  return new HttpError(status, code, message, { cause, ...(retryAfter === undefined ? {} : { retryAfter }) })
 }
 
-function of({ status, message }: HttpError): [code: string, message: string] {
+function wording({ status, message }: HttpError): [code: string, message: string] {
   if (status === 413) return ['request_entity_too_large', 'The request is too large.']
-  if (status === 404) return ['not_found', message]
-  if (status === 503)
-    return ['unexpected_failure', 'Signing in does not work right now. Please try again in a moment.']
-  return status < 500 ? ['validation_failed', message] : ['unexpected_failure', message]
+  if (status === 429) return ['over_request_rate_limit', message]
+  if (status < 500) return ['validation_failed', message]
+  return ['unexpected_failure', 'Signing in does not work right now. Please try again in a moment.']
 }

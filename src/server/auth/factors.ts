@@ -9,11 +9,13 @@ import { invalid, tooManyRequests } from './errors.ts'
 import { fieldsOf, isUuid } from './fields.ts'
 import { createLimit } from './rate-limits.ts'
 import { issuerOf } from './redirects.ts'
-import { raiseSession, signedIn, tokensOf, type Grant } from './sessions.ts'
+import { changeAs, raiseSession, signedIn, tokensOf, type Grant } from './sessions.ts'
 import { checkCode, newSecret } from './totp.ts'
 
 /** Factors that an account may have. */
 const most = 10
+/** Characters of what a factor is called, and of who it is shown to be for: a drawing holds no more. */
+const longestName = 200
 /** Seconds that a challenge, and a factor that nobody ever used, last. */
 const lifetime = 300
 
@@ -22,50 +24,55 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
   const { run, keys, site } = context
 
   app.post('/factors', async (request) => {
-    const { account, session } = await signedIn(request, run, keys)
-    const fields = fieldsOf(request, { factor_type: 'text', friendly_name: 'text', issuer: 'text' })
-    checkType(fields.factor_type)
-    const name = fields.friendly_name
-    const { secret, uri, qrCode } = await newSecret(fields.issuer || site().host, account.email)
-    const id = await run((sql) =>
-      sql.begin(async (transaction) => {
-        await forgetUnused(transaction)
-        const others = await transaction<{ friendly_name: string }[]>`
-          select friendly_name from auth.mfa_factors
-          where user_id = (select id from auth.users where id = ${account.id} for update)`
-        if (others.some((other) => other.friendly_name === name)) throw nameConflict(name)
-        if (others.length >= most) throw tooManyFactors()
-        if (hasSecondFactor(account) && session.aal === 'aal1') {
-          throw new HttpError(403, 'insufficient_aal', 'AAL2 required to enroll a new factor')
-        }
-        const [factor] = await transaction<{ id: string }[]>`
-          insert into auth.mfa_factors (user_id, friendly_name, secret)
-          values (${account.id}, ${name}, ${secret}) returning id`
-        return factor?.id
-      }),
-    )
+    const caller = await signedIn(request, run, keys)
+    const {
+      factor_type: type,
+      friendly_name: name,
+      issuer,
+    } = fieldsOf(request, {
+      factor_type: 'text',
+      friendly_name: 'text',
+      issuer: 'text',
+    })
+    checkType(type)
+    if (name.length > longestName || issuer.length > longestName) {
+      throw invalid(`friendly_name and issuer cannot be longer than ${longestName} characters`)
+    }
+    const { secret, uri, qrCode } = await newSecret(issuer || site().host, caller.account.email)
+    const id = await changeAs(run, caller, async (transaction, { account, session }) => {
+      await forgetUnused(transaction)
+      const others = await transaction<{ friendly_name: string }[]>`
+        select friendly_name from auth.mfa_factors where user_id = ${account.id}`
+      if (others.some((other) => other.friendly_name === name)) throw nameConflict(name)
+      if (others.length >= most) throw tooManyFactors()
+      if (hasSecondFactor(account) && session.aal === 'aal1') {
+        throw new HttpError(403, 'insufficient_aal', 'AAL2 required to enroll a new factor')
+      }
+      const [factor] = await transaction<{ id: string }[]>`
+        insert into auth.mfa_factors (user_id, friendly_name, secret)
+        values (${account.id}, ${name}, ${secret}) returning id`
+      return factor?.id
+    })
     return { id, type: 'totp', friendly_name: name, totp: { qr_code: qrCode, secret, uri } }
   })
 
   app.post('/factors/:id/challenge', { onRequest: createLimit(15, 1) }, async (request) => {
-    const { account } = await signedIn(request, run, keys)
-    const factor = factorIn(request, account)
-    const [challenge] = await run((sql) =>
-      sql.begin(async (transaction) => {
-        await transaction`
-          delete from auth.mfa_challenges where factor_id = ${factor.id} and created_at < now() - interval '1 day'`
-        await transaction`update auth.mfa_factors set last_challenged_at = now() where id = ${factor.id}`
-        return transaction<{ id: string; expires_at: number }[]>`
-          insert into auth.mfa_challenges (factor_id, ip_address) values (${factor.id}, ${request.ip})
-          returning id, extract(epoch from created_at)::int + ${lifetime} as expires_at`
-      }),
-    )
+    const caller = await signedIn(request, run, keys)
+    const [challenge] = await changeAs(run, caller, async (transaction, { account }) => {
+      const factor = factorIn(request, account)
+      await transaction`
+        delete from auth.mfa_challenges where factor_id = ${factor.id} and created_at < now() - interval '1 day'`
+      await transaction`update auth.mfa_factors set last_challenged_at = now() where id = ${factor.id}`
+      return transaction<{ id: string; expires_at: number }[]>`
+        insert into auth.mfa_challenges (factor_id, ip_address) values (${factor.id}, ${request.ip})
+        returning id, floor(extract(epoch from created_at))::int + ${lifetime} as expires_at`
+    })
     return { id: challenge?.id, type: 'totp', expires_at: challenge?.expires_at }
   })
 
   app.post('/factors/:id/verify', { onRequest: createLimit(15, 1) }, async (request) => {
-    const { account, session } = await signedIn(request, run, keys)
-    const factor = factorIn(request, account)
+    const caller = await signedIn(request, run, keys)
+    factorIn(request, caller.account)
     const { challenge_id: challengeId, code } = fieldsOf(request, { challenge_id: 'text', code: 'text' })
     if (!isUuid(challengeId)) {
       throw new HttpError(
@@ -76,34 +83,35 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
     }
     if (code === '') throw invalid('Code needs to be non-empty')
     // A guess has to stay counted, so its refusal is no error in the transaction.
-    const raised = await run((sql) =>
-      sql.begin((transaction) =>
-        useCode(transaction, {
-          accountId: account.id,
-          sessionId: session.id,
-          factorId: factor.id,
-          challengeId,
-          code,
-          ip: request.ip,
-        }),
-      ),
+    const raised = await changeAs(run, caller, (transaction, { account, session }) =>
+      useCode(transaction, {
+        accountId: account.id,
+        sessionId: session.id,
+        factorId: factorIn(request, account).id,
+        challengeId,
+        code,
+        ip: request.ip,
+      }),
     )
     if (raised instanceof HttpError) throw raised
     return tokensOf(raised, keys, issuerOf(site()))
   })
 
   app.delete('/factors/:id', async (request) => {
-    const { account, session } = await signedIn(request, run, keys)
-    const factor = factorIn(request, account)
-    if (factor.status === 'verified' && session.aal === 'aal1') {
-      throw new HttpError(422, 'insufficient_aal', 'AAL2 required to unenroll verified factor')
-    }
-    await run((sql) => sql.begin((transaction) => removeFactor(transaction, factor.id)))
-    return { id: factor.id }
+    const caller = await signedIn(request, run, keys)
+    const id = await changeAs(run, caller, async (transaction, { account, session }) => {
+      const factor = factorIn(request, account)
+      if (factor.status === 'verified' && session.aal === 'aal1') {
+        throw new HttpError(422, 'insufficient_aal', 'AAL2 required to unenroll verified factor')
+      }
+      await removeFactor(transaction, factor.id)
+      return factor.id
+    })
+    return { id }
   })
 }
 
-/** Takes a factor away. What it raised falls back; the access tokens say so when they are renewed. */
+/** Takes a factor of an account away, which is locked. What it raised falls back; the access tokens say so when they are renewed. */
 export async function removeFactor(transaction: TransactionSql, factorId: string): Promise<void> {
   await transaction`
     delete from auth.mfa_amr_claims where authentication_method = 'totp'
@@ -122,10 +130,11 @@ interface Guess {
   ip: string
 }
 
+/** With the account locked. */
 async function useCode(transaction: TransactionSql, guess: Guess): Promise<Grant | HttpError> {
   const { accountId, sessionId, factorId, challengeId, code, ip } = guess
   const [factor] = await transaction<{ secret: string; last_step: number }[]>`
-    select secret, last_step from auth.mfa_factors where id = ${factorId} for update`
+    select secret, last_step from auth.mfa_factors where id = ${factorId}`
   if (factor === undefined) return unknownFactor()
   const [challenge] = await transaction<{ ip_address: string; is_used: boolean; is_late: boolean }[]>`
     select ip_address, verified_at is not null as is_used,
@@ -160,12 +169,15 @@ async function useCode(transaction: TransactionSql, guess: Guess): Promise<Grant
   return grant
 }
 
-/** Factors that somebody began to set up and left, of all accounts. */
+/** Factors that somebody began to set up and left, of all accounts; not of one that is locked. */
 async function forgetUnused(transaction: TransactionSql) {
   await transaction`
-    delete from auth.mfa_factors where status = 'unverified'
-      and created_at < now() - make_interval(secs => ${lifetime})
-      and not exists (select from auth.mfa_challenges where factor_id = mfa_factors.id)`
+    delete from auth.mfa_factors where id in (
+      select id from auth.mfa_factors as factors
+      where status = 'unverified' and created_at < now() - make_interval(secs => ${lifetime})
+        and not exists (select from auth.mfa_challenges where factor_id = factors.id)
+      for update skip locked
+    )`
 }
 
 function factorIn({ params }: FastifyRequest, { factors }: Account) {

@@ -1,26 +1,19 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 
 import { HttpError } from '../http/errors.ts'
-import type { TakeTurn } from '../http/large-requests.ts'
 import { invalid } from './errors.ts'
 
 /** What a field may hold. */
 interface Kinds {
   text: string
+  'optional text': string | undefined
   flag: boolean | undefined
   object: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Takes a body as JSON, whatever its content type says. */
-export function takeJson(app: FastifyInstance, takeTurn: TakeTurn): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) =>
-    takeTurn(body.length, (refusal) => (refusal ? done(refusal, undefined) : done(null, body))),
-  )
-}
-
 /**
- * Reads the fields of a request's body. Null stands for absent; a text that is absent is empty.
+ * Reads the fields of a request's body, which is JSON whatever its content type says. Null stands for absent; a text
+ * that is absent is empty, unless it is optional.
  *
  * @param kinds The fields that the call knows; others are ignored.
  * @throws {HttpError} where the body is no JSON object, or a field is of another kind.
@@ -32,15 +25,18 @@ export function fieldsOf<const T extends Record<string, keyof Kinds>>(
   const sent = parse(body)
   const fields = Object.entries(kinds).map(([name, kind]) => {
     const value = Object.hasOwn(sent, name) ? (sent[name] ?? undefined) : undefined
-    if (kind === 'object') {
-      if (value === undefined || isObject(value)) return [name, value]
-      throw unparsable(`${name} should be an object`)
+    if (value === undefined) return [name, kind === 'text' ? '' : undefined]
+    if (kind === 'object' ? isObject(value) : kind === 'flag' ? typeof value === 'boolean' : isText(value)) {
+      return [name, value]
     }
-    if (kind === 'text' && (value === undefined || typeof value === 'string')) return [name, value ?? '']
-    if (kind === 'flag' && (value === undefined || typeof value === 'boolean')) return [name, value]
-    throw unparsable(`${name} should be ${kind === 'text' ? 'a string' : 'a boolean'}`)
+    throw unparsable(`${name} cannot be read`)
   })
   return Object.fromEntries(fields) as { [K in keyof T]: Kinds[T[K]] }
+}
+
+/** Of signs that PostgreSQL can hold, too. */
+function isText(value: unknown) {
+  return typeof value === 'string' && !/\0|\p{Surrogate}/u.test(value)
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -52,6 +48,7 @@ function parse(body: unknown) {
   } catch {
     throw unparsable('it is not JSON')
   }
+  if (value === null) return {}
   if (!isObject(value)) throw unparsable('it is not an object')
   return value
 }

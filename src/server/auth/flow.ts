@@ -56,9 +56,11 @@ export async function exchange(run: Run, code: string, verifier: string): Promis
   if (!isUuid(code)) throw notFound()
   return run((sql) =>
     sql.begin(async (transaction) => {
+      await transaction`
+        select from auth.users where id = (select user_id from auth.flow_state where auth_code = ${code}) for update`
       const [flow] = await transaction<Flow[]>`
         select *, auth_code_issued_at < now() - make_interval(secs => ${codeLifetime}) as is_late
-        from auth.flow_state where auth_code = ${code} for update`
+        from auth.flow_state where auth_code = ${code}`
       if (flow === undefined) throw notFound()
       if (flow.is_late) {
         throw new HttpError(422, 'flow_state_expired', 'invalid flow state, flow state has expired')
@@ -86,8 +88,9 @@ interface Flow {
 }
 
 function proves(verifier: string, { code_challenge: challenge, code_challenge_method: method }: Flow) {
-  const given = method === 'plain' ? verifier : createHash('sha256').update(verifier).digest('base64url')
-  return given.length === challenge.length && timingSafeEqual(Buffer.from(given), Buffer.from(challenge))
+  const text = method === 'plain' ? verifier : createHash('sha256').update(verifier).digest('base64url')
+  const [given, promised] = [Buffer.from(text), Buffer.from(challenge)]
+  return given.length === promised.length && timingSafeEqual(given, promised)
 }
 
 function notFound() {

@@ -1,5 +1,3 @@
-import type { Transporter } from 'nodemailer'
-
 import type { MailServer } from '../../settings/mail-settings.ts'
 import type { Message } from './messages.ts'
 
@@ -8,8 +6,20 @@ const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTim
 
 /** Sends mails. */
 export interface Mailer {
-  /** @throws where the mail server does not take it; the message may quote the address. */
+  /** @throws {MailError} where the mail server does not take it. */
   send(message: Message): Promise<void>
+}
+
+/** A mail that was not taken. The mail server's own words are left out: they quote the address. */
+export class MailError extends Error {
+  readonly code: string
+
+  constructor(cause: unknown) {
+    const { code, command, responseCode } = (cause ?? {}) as Record<string, unknown>
+    const said = [code, command, responseCode].filter((part) => part !== undefined)
+    super(`the mail server did not take a mail (${said.join(', ')})`)
+    this.code = String(code)
+  }
 }
 
 /**
@@ -17,35 +27,37 @@ export interface Mailer {
  * is on this machine, it has to.
  */
 export function createMailer({ host, port, secure, user, password, from }: MailServer): Mailer {
-  let transporter: Transporter | undefined
-  const isHere = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/.test(host)
-  const open = async () => {
-    // Nobody waits for it at the start.
-    const { createTransport } = await import('nodemailer')
-    return createTransport({
-      ...timeouts,
-      host: host.replace(/^\[(.*)\]$/, '$1'),
-      ...(port === undefined ? {} : { port }),
-      secure,
-      requireTLS: !isHere,
-      // What never leaves this machine needs no certificate.
-      tls: { rejectUnauthorized: !isHere },
-      ...(user === '' ? {} : { auth: { user, pass: password } }),
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    })
+  const isHere = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
+  const options = {
+    ...timeouts,
+    host: host.replace(/^\[(.*)\]$/, '$1'),
+    ...(port === undefined ? {} : { port }),
+    secure,
+    requireTLS: !isHere,
+    // What never leaves this machine needs no certificate.
+    tls: { rejectUnauthorized: !isHere },
+    ...(user === '' ? {} : { auth: { user, pass: password } }),
+    disableFileAccess: true,
+    disableUrlAccess: true,
   }
+  // Nobody waits for it at the start; and the first mail is not to be later than others.
+  const transporter = import('nodemailer').then(({ createTransport }) => createTransport(options))
   return {
-    async send(message) {
-      transporter ??= await open()
-      await transporter.sendMail({
-        ...message,
-        // An address, not a list of them with names: it may hold a comma.
-        to: { name: '', address: message.to },
-        from,
-        xMailer: false,
-        headers: { 'auto-submitted': 'auto-generated' },
-      })
+    async send({ to, ...content }) {
+      try {
+        await (
+          await transporter
+        ).sendMail({
+          ...content,
+          // As they are: a text would be taken apart as a list.
+          to: { name: '', address: to },
+          from,
+          xMailer: false,
+          headers: { 'auto-submitted': 'auto-generated' },
+        })
+      } catch (error) {
+        throw new MailError(error)
+      }
     },
   }
 }

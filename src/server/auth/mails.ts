@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { TransactionSql } from 'postgres'
 
 import { HttpError } from '../http/errors.ts'
-import { findAccount, type Account } from './accounts.ts'
+import { findAccount, lockAccount, type Account } from './accounts.ts'
 import type { AuthContext } from './context.ts'
-import { forgetMailTurns, isWithin, mailPause, takeMailTurn, tooManyMails, tooSoon } from './counts.ts'
+import { isWithin, mailPause, tooManyMails, tooSoon } from './counts.ts'
 import { invalid } from './errors.ts'
 import { challengeOf, emailOf, fieldsOf, type Challenge } from './fields.ts'
 import { beginFlow } from './flow.ts'
@@ -12,21 +12,20 @@ import { message, type Message } from './messages.ts'
 import { issue, lifetimes } from './one-time.ts'
 import { createLimit } from './rate-limits.ts'
 import { redirectTarget, verifyLink } from './redirects.ts'
-import { signedIn } from './sessions.ts'
+import { changeAs, signedIn } from './sessions.ts'
 
 const pkce = { code_challenge: 'text', code_challenge_method: 'text' } as const
 
 /** The calls that have a mail sent: otp, recover, resend, reauthenticate. */
 export function mailCalls(app: FastifyInstance, context: AuthContext): void {
-  const { run, keys, mailer, afterwards } = context
+  const { run, keys, mailer, mailTurns, afterwards } = context
 
   /** Does everything that knows of accounts after the answer, which is the same for every address. */
   const sendLater = async (request: Asked, occasion: 'magiclink' | 'recovery', email: string) => {
     if (mailer === undefined) throw new Error('there is no mail server')
-    await takeMailTurn(run, email)
+    await mailTurns.take(email)
     afterwards.do(request.reply, async () => {
-      await forgetMailTurns(run)
-      const mail = await run((sql) =>
+      const mail = await context.runLater((sql) =>
         sql.begin((transaction) => signInMail(transaction, context, email, occasion, request)),
       )
       if (mail !== undefined) await mailer.send(mail)
@@ -58,12 +57,9 @@ export function mailCalls(app: FastifyInstance, context: AuthContext): void {
     if (mailer === undefined) throw emailIsOff(400)
     const fields = fieldsOf(request, { email: 'text', ...pkce })
     if (fields.email === '') throw invalid('Password recovery requires an email')
+    const email = emailOf(fields.email)
     const challenge = challengeOf(fields)
-    return sendLater(
-      { reply, challenge, target: targetOf(request, context) },
-      'recovery',
-      emailOf(fields.email),
-    )
+    return sendLater({ reply, challenge, target: targetOf(request, context) }, 'recovery', email)
   })
 
   app.post('/resend', { onRequest: createLimit(30, 5) }, async (request, reply) => {
@@ -86,7 +82,7 @@ export function mailCalls(app: FastifyInstance, context: AuthContext): void {
     const target = targetOf(request, context)
     const mails = await run((sql) =>
       sql.begin(async (transaction) => {
-        const account = await findAccount(transaction, { email: address })
+        const account = await lockedAccount(transaction, address)
         if (!account?.email_change) return []
         return emailChangeMails(transaction, context, account, account.email_change, { challenge, target })
       }),
@@ -95,23 +91,22 @@ export function mailCalls(app: FastifyInstance, context: AuthContext): void {
     return {}
   })
 
-  app.get('/reauthenticate', async (request, reply) => {
-    const { account } = await signedIn(request, run, keys)
+  app.get('/reauthenticate', { exposeHeadRoute: false }, async (request, reply) => {
+    const caller = await signedIn(request, run, keys)
     if (mailer === undefined) throw emailIsOff(400)
-    const mail = await run((sql) =>
-      sql.begin(async (transaction) => {
-        await checkPause(transaction, account, 'reauthentication_sent_at')
-        const { id, email } = account
-        const { code } = await issue(transaction, {
-          accountId: id,
-          type: 'reauthentication_token',
-          address: email,
-          lifetime: lifetimes.mail,
-        })
-        await transaction`update auth.users set reauthentication_sent_at = now() where id = ${id}`
-        return message('reauthentication', { to: email, code })
-      }),
-    )
+    const mail = await changeAs(run, caller, async (transaction, { account }) => {
+      await checkPause(transaction, account, 'reauthentication_sent_at')
+      const { id, email } = account
+      const { code } = await issue(transaction, {
+        accountId: id,
+        type: 'reauthentication_token',
+        address: email,
+        lifetime: lifetimes.mail,
+        offers: ['code'],
+      })
+      await transaction`update auth.users set reauthentication_sent_at = now() where id = ${id}`
+      return message('reauthentication', { to: email, code })
+    })
     sendAll(context, reply, [mail])
     return {}
   })
@@ -131,7 +126,7 @@ async function signInMail(
   occasion: 'magiclink' | 'recovery',
   { challenge, target }: Asked,
 ): Promise<Message | undefined> {
-  const account = await findAccount(transaction, { email })
+  const account = await lockedAccount(transaction, email)
   if (account === undefined || !(await isWithin(transaction, account.id, 'mails'))) return undefined
   if (challenge !== undefined) await beginFlow(transaction, account.id, challenge, occasion)
   const { code, secret } = await issue(transaction, {
@@ -139,6 +134,7 @@ async function signInMail(
     type: 'recovery_token',
     address: email,
     lifetime: lifetimes.mail,
+    offers: ['code', 'link'],
     isPkce: challenge !== undefined,
   })
   await transaction`update auth.users set recovery_sent_at = now() where id = ${account.id}`
@@ -149,8 +145,17 @@ async function signInMail(
   })
 }
 
+async function lockedAccount(transaction: TransactionSql, email: string): Promise<Account | undefined> {
+  const account = await findAccount(transaction, { email })
+  if (account === undefined) return undefined
+  await lockAccount(transaction, account.id)
+  // As it is now that nobody else changes it.
+  return findAccount(transaction, { email })
+}
+
 /**
- * Begins to change an account's address: both addresses get a mail, each with a code and a link of its own.
+ * Begins to change the address of an account, which is locked: both addresses get a mail, each with a code and a link
+ * of its own.
  *
  * @throws {HttpError} with 429 within a minute of the last time, or after ten mails within the hour.
  */
@@ -178,6 +183,7 @@ export async function emailChangeMails(
       type,
       address: to,
       lifetime: lifetimes.mail,
+      offers: ['code', 'link'],
       isPkce,
     })
     const link = verifyLink(site(), {
@@ -190,7 +196,7 @@ export async function emailChangeMails(
   return mails
 }
 
-/** Of somebody who is known to have an account. The row is locked, so that two requests at once send one mail. */
+/** Of somebody who is known to have an account, which is locked: two requests at once send one mail. */
 async function checkPause(
   transaction: TransactionSql,
   { id }: Account,
@@ -199,7 +205,7 @@ async function checkPause(
 ) {
   const [row] = await transaction<{ left: number | null }[]>`
     select ceil(extract(epoch from ${transaction(column)} - now()))::int + ${mailPause} as left
-    from auth.users where id = ${id} for update`
+    from auth.users where id = ${id}`
   if (row?.left != null && row.left > 0) throw tooSoon(row.left)
   if (!(await isWithin(transaction, id, 'mails', mails))) throw tooManyMails()
 }

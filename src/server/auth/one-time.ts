@@ -30,26 +30,29 @@ interface Issue {
   address: string
   /** Seconds. */
   lifetime: number
+  offers: readonly ('code' | 'link')[]
   /** Whether the link leads to a client that proves that it asked. */
   isPkce?: boolean
 }
 
 /**
- * Makes a code of six digits and the secret of a link. They take the place of the account's others of this type.
+ * Makes a code of six digits and the secret of a link, which has a randomness of its own. They take the place of the
+ * account's others of this type. The account has to be locked.
  *
- * @returns The code, and the link's secret, which has a randomness of its own.
+ * @returns Both, of which only what is offered is good.
  */
 export async function issue(
   transaction: TransactionSql,
-  { accountId, type, address, lifetime, isPkce = false }: Issue,
+  { accountId, type, address, lifetime, offers, isPkce = false }: Issue,
 ): Promise<{ code: string; secret: string }> {
   const code = String(randomInt(10 ** digits)).padStart(digits, '0')
   const secret = `${isPkce ? 'pkce_' : ''}${randomBytes(32).toString('hex')}`
+  const tokenHash = offers.includes('link') ? digest(secret) : null
+  const codeHash = offers.includes('code') ? codeDigest(address, code) : null
   await transaction`
     insert into auth.one_time_tokens (user_id, token_type, relates_to, token_hash, code_hash, expires_at)
     values (
-      ${accountId}, ${type}, ${address}, ${digest(secret)}, ${codeDigest(address, code)},
-      now() + make_interval(secs => ${lifetime})
+      ${accountId}, ${type}, ${address}, ${tokenHash}, ${codeHash}, now() + make_interval(secs => ${lifetime})
     )
     on conflict (user_id, token_type) do update set
       relates_to = excluded.relates_to, token_hash = excluded.token_hash, code_hash = excluded.code_hash,
@@ -58,8 +61,9 @@ export async function issue(
 }
 
 /**
- * Uses up a code. A wrong one counts against every code that it could have been; after five of them a code is dead,
- * and the link of its mail lives on. That is counted before it is answered, so the transaction has to be committed.
+ * Uses up a code, and locks its account. A wrong one counts against every code that it could have been; after five of
+ * them a code is dead, and the link of its mail lives on. That is counted before it is answered, so the transaction has
+ * to be committed.
  *
  * @param address The one that it was sent to, in lower case.
  */
@@ -69,14 +73,15 @@ export async function takeCode(
   types: readonly TokenType[],
   code: string,
 ): Promise<Taken | undefined> {
-  const rows =
-    types.length === 0
-      ? []
-      : await transaction<{ id: string; user_id: string; token_type: TokenType; code_hash: string }[]>`
-          select id, user_id, token_type, code_hash from auth.one_time_tokens
-          where relates_to = ${address} and token_type in ${transaction(types)}
-            and wrong_codes < ${mostTries} and expires_at > now()
-          order by id for update`
+  await transaction`
+    select from auth.users where id in (select user_id from auth.one_time_tokens where relates_to = ${address})
+    order by id for update`
+  const alive = await transaction<
+    { id: string; user_id: string; token_type: TokenType; code_hash: string }[]
+  >`
+    select id, user_id, token_type, code_hash from auth.one_time_tokens
+    where relates_to = ${address} and code_hash is not null and wrong_codes < ${mostTries} and expires_at > now()`
+  const rows = alive.filter(({ token_type: type }) => types.includes(type))
   const given = Buffer.from(codeDigest(address, code))
   const right = rows.find(({ code_hash: hash }) => timingSafeEqual(Buffer.from(hash), given))
   if (right !== undefined) {
@@ -94,12 +99,15 @@ export async function takeCode(
   return undefined
 }
 
-/** Uses up the secret of a link. */
+/** Uses up the secret of a link, and locks its account. */
 export async function takeSecret(
   transaction: TransactionSql,
   types: readonly TokenType[],
   secret: string,
 ): Promise<Taken | undefined> {
+  await transaction`
+    select from auth.users where id in (select user_id from auth.one_time_tokens where token_hash = ${digest(secret)})
+    for update`
   const [row] = await transaction<{ user_id: string; token_type: TokenType }[]>`
     delete from auth.one_time_tokens
     where token_hash = ${digest(secret)} and token_type in ${transaction(types)} and expires_at > now()

@@ -1,6 +1,8 @@
 import type { Sql, TransactionSql } from 'postgres'
 
 import { OperatorError } from '../../settings/operator-error.ts'
+import { lockAccount } from './accounts.ts'
+import { forgive } from './counts.ts'
 import { removeFactor } from './factors.ts'
 import { issue, lifetimes } from './one-time.ts'
 
@@ -29,8 +31,8 @@ export async function addOrganiser(sql: Sql, email: string): Promise<boolean> {
       insert into auth.users (email, email_confirmed_at) values (${email}, now()) on conflict (email) do nothing`
     const id = await accountId(transaction, email)
     await transaction`
-      insert into auth.identities (user_id, provider_id, provider, identity_data)
-      values (${id}, ${id}, 'email', ${transaction.json({ sub: id, email, email_verified: true, phone_verified: false })})
+      insert into auth.identities (user_id, provider_id, provider, last_sign_in_at, identity_data)
+      values (${id}, ${id}, 'email', now(), ${transaction.json({ sub: id, email, email_verified: true, phone_verified: false })})
       on conflict do nothing`
     return makeOrganiser(transaction, id)
   })
@@ -75,10 +77,9 @@ export async function removeOrganiser(sql: Sql, email: string): Promise<void> {
 
 /** Takes the right alone from an account of a hosted project. */
 export async function removeProjectOrganiser(sql: Sql, email: string): Promise<void> {
-  await sql.begin(async (transaction) => {
-    const id = await organiserId(transaction, email)
-    await transaction`delete from private.organisers where account_id = ${id}`
-  })
+  const { count } = await sql`
+    delete from private.organisers using auth.users where account_id = users.id and lower(users.email) = ${email}`
+  if (count === 0) throw unknown(email)
 }
 
 /** Makes the secret of a link that signs an organiser in, once, within an hour. */
@@ -89,13 +90,15 @@ export async function operatorSecret(sql: Sql, email: string): Promise<string> {
       type: 'confirmation_token',
       address: email,
       lifetime: lifetimes.operator,
+      offers: ['link'],
     })
     return secret
   })
 }
 
 /**
- * Takes away the second factors of somebody who lost theirs.
+ * Takes away the second factors of somebody who lost theirs, and ends their sessions: who found a telephone may have
+ * one.
  *
  * @returns How many there were.
  */
@@ -104,12 +107,16 @@ export async function resetFactors(sql: Sql, email: string): Promise<number> {
     const id = await organiserId(transaction, email)
     const factors = await transaction<{ id: string }[]>`select id from auth.mfa_factors where user_id = ${id}`
     for (const factor of factors) await removeFactor(transaction, factor.id)
+    await transaction`delete from auth.sessions where user_id = ${id}`
+    await forgive(transaction, id, 'factor guesses')
     return factors.length
   })
 }
 
+/** Of an account of ours, which it locks. */
 async function organiserId(transaction: TransactionSql, email: string): Promise<string> {
   const id = await accountId(transaction, email)
+  await lockAccount(transaction, id)
   const [organiser] = await transaction`select from private.organisers where account_id = ${id}`
   if (organiser === undefined) throw unknown(email)
   return id
@@ -117,7 +124,7 @@ async function organiserId(transaction: TransactionSql, email: string): Promise<
 
 async function accountId(transaction: TransactionSql, email: string): Promise<string> {
   const [account] = await transaction<{ id: string }[]>`
-    select id from auth.users where lower(email) = ${email}`
+    select id from auth.users where email = ${email}`
   if (account === undefined) throw unknown(email)
   return account.id
 }

@@ -11,16 +11,19 @@ export function redirectTarget(given: string | undefined, site: URL): URL {
   const desk = new URL(`${site.origin}${basePath(site)}/desk`)
   if (given === undefined || !URL.canParse(given)) return desk
   const target = new URL(given)
-  // As it was written, not only as it was understood: no user, no number for an address, no other sign in the name.
+  // As it was written, not only as it was understood: no number for an address, no other sign in the name.
   if (!given.toLowerCase().startsWith(target.origin)) return desk
+  if (target.username !== '' || target.password !== '') return desk
+  // This machine has several names; by each of them its port leads to the same server.
+  const isSite =
+    target.origin === site.origin || (isLoopback(site) && isLoopback(target) && target.port === site.port)
   const isBelow =
-    target.origin === site.origin &&
+    isSite &&
     `${target.pathname}/`.startsWith(`${basePath(site)}/`) &&
     // A proxy may read these as a slash.
     !/%2f|%5c/i.test(target.pathname)
   if (!isBelow && !isLoopback(target)) return desk
-  const isApplicantsPage =
-    target.origin === site.origin && target.pathname.replace(/\/+$/, '') === basePath(site)
+  const isApplicantsPage = isSite && target.pathname.replace(/\/+$/, '') === basePath(site)
   return isApplicantsPage ? desk : target
 }
 

@@ -5,7 +5,7 @@ import type { Sql, TransactionSql } from 'postgres'
 
 import type { Run } from '../database/lanes.ts'
 import { HttpError } from '../http/errors.ts'
-import { findAccount, userOf, type Account } from './accounts.ts'
+import { findAccount, lockAccount, userOf, type Account } from './accounts.ts'
 import { isUuid } from './fields.ts'
 import { tokenLifetime, type SigningKeys } from './keys.ts'
 import { decodeRefreshToken, encodeRefreshToken } from './refresh-token.ts'
@@ -69,7 +69,7 @@ export async function raiseSession(
   factorId: string,
 ): Promise<Grant> {
   await transaction`
-    update auth.sessions set aal = 'aal2', factor_id = ${factorId}, updated_at = now(),
+    update auth.sessions set aal = 'aal2', factor_id = ${factorId}, updated_at = now(), refreshed_at = now(),
       refresh_token_counter = refresh_token_counter + 1, refresh_token_floor = refresh_token_counter + 1
     where id = ${sessionId}`
   await addMethod(transaction, sessionId, 'totp')
@@ -152,21 +152,26 @@ export async function refresh(run: Run, text: string): Promise<Grant> {
         from auth.sessions where id = ${token.sessionId} for update`
       if (row === undefined || !token.isSignedWith(row.refresh_token_hmac_key)) return 'not found'
       const behind = row.refresh_token_counter - token.counter
-      // Ahead of us: of a database that was put back.
-      if (behind < 0) return 'not found'
+      // Of a database that was put back.
+      if (behind < 0) return 'ahead'
       if (behind === 0) {
         await transaction`
           update auth.sessions
           set refresh_token_counter = refresh_token_counter + 1, refreshed_at = now(), updated_at = now()
           where id = ${row.id}`
-      } else if (token.counter < row.refresh_token_floor || (behind > 1 && !row.is_recent)) {
+      } else if (!row.is_recent && (behind > 1 || token.counter < row.refresh_token_floor)) {
         await transaction`delete from auth.sessions where id = ${row.id}`
+        return 'used'
+      } else if (token.counter < row.refresh_token_floor) {
         return 'used'
       }
       return grantOf(transaction, row.id)
     }),
   )
   if (granted === 'not found') throw notFound()
+  if (granted === 'ahead') {
+    throw new HttpError(400, 'validation_failed', 'Invalid Refresh Token: Not Issued By This Server')
+  }
   if (granted === 'used') {
     throw new HttpError(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used')
   }
@@ -218,7 +223,32 @@ function badToken(why: string, status: number) {
   return new HttpError(status, 'bad_jwt', `invalid JWT: ${why}`)
 }
 
-async function findSignedIn(sql: Sql, accountId: string, sessionId: string | undefined): Promise<SignedIn> {
+/**
+ * Changes something as whoever is signed in. The account is locked, and who they are is asked again: meanwhile they may
+ * have been signed out.
+ *
+ * @param work Gets the caller as they are now.
+ * @throws {HttpError} where they are gone.
+ */
+export function changeAs<T>(
+  run: Run,
+  { account, session }: SignedIn,
+  work: (transaction: TransactionSql, now: SignedIn) => Promise<T>,
+): Promise<T> {
+  return run(
+    (sql) =>
+      sql.begin(async (transaction) => {
+        await lockAccount(transaction, account.id)
+        return work(transaction, await findSignedIn(transaction, account.id, session.id))
+      }) as Promise<T>,
+  )
+}
+
+async function findSignedIn(
+  sql: Sql | TransactionSql,
+  accountId: string,
+  sessionId: string | undefined,
+): Promise<SignedIn> {
   const account = await findAccount(sql, { id: accountId })
   if (account === undefined) {
     throw new HttpError(403, 'user_not_found', 'User from sub claim in JWT does not exist')

@@ -4,13 +4,13 @@ import { HttpError } from '../http/errors.ts'
 import { findAccount } from './accounts.ts'
 import type { AuthContext } from './context.ts'
 import { invalid } from './errors.ts'
-import { emailOf, fieldsOf } from './fields.ts'
+import { fieldsOf } from './fields.ts'
 import { exchange } from './flow.ts'
 import { phoneIsOff } from './mails.ts'
 import { isPassword } from './passwords.ts'
 import { createLimit } from './rate-limits.ts'
 import { issuerOf } from './redirects.ts'
-import { openSession, refresh, signedIn, tokensOf, type Grant } from './sessions.ts'
+import { changeAs, openSession, refresh, signedIn, tokensOf, type Grant } from './sessions.ts'
 
 /** The calls that begin, prolong and end a session: token, logout. */
 export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
@@ -32,16 +32,17 @@ export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
   })
 
   app.post('/logout', async (request, reply) => {
-    const { scope = 'global' } = request.query as Record<string, unknown>
-    if (scope !== 'global' && scope !== 'local' && scope !== 'others') {
-      throw invalid(`Unsupported logout scope "${String(scope)}"`)
-    }
     const { account, session } = await signedIn(request, run, keys)
-    await run(
-      (sql) => sql`
-        delete from auth.sessions where user_id = ${account.id}
-        ${scope === 'global' ? sql`` : scope === 'local' ? sql`and id = ${session.id}` : sql`and id <> ${session.id}`}`,
-    )
+    const { scope: given } = request.query as Record<string, unknown>
+    const scope = given || 'global'
+    if (scope !== 'global' && scope !== 'local' && scope !== 'others') {
+      throw invalid(`Unsupported logout scope "${typeof scope === 'string' ? scope : ''}"`)
+    }
+    await changeAs(run, { account, session }, async (transaction) => {
+      await transaction`
+        delete from auth.sessions where user_id = ${account.id} and case ${scope}::text
+          when 'local' then id = ${session.id} when 'others' then id <> ${session.id} else true end`
+    })
     return reply.code(204).send()
   })
 }
@@ -54,9 +55,9 @@ async function byPassword({ run }: AuthContext, request: FastifyRequest) {
   }
   if (phone !== '') throw phoneIsOff('Phone logins are disabled', 422)
   if (email === '') throw invalid('missing email or phone')
-  const account = await run((sql) => findAccount(sql, { email: emailOf(email) }))
+  const account = await run((sql) => findAccount(sql, { email: email.toLowerCase() }))
   const stored = account?.encrypted_password
-  if (!(await isPassword(password, stored)) || account === undefined || stored == null)
+  if (!(await isPassword(password, stored, 'stranger')) || account === undefined || stored == null)
     throw wrongCredentials()
   const grant = await run((sql) =>
     sql.begin(async (transaction) => {

@@ -23,6 +23,8 @@ export async function newSecret(issuer: string, label: string) {
  * @see https://www.rfc-editor.org/rfc/rfc6238
  */
 export async function checkCode(secret: string, code: string, at = Date.now()): Promise<number | undefined> {
+  // The library compares texts of one length alone.
+  if (!/^[0-9]{6}$/.test(code)) return undefined
   const { TOTP, Secret } = await import('otpauth')
   const totp = new TOTP({ ...common, secret: Secret.fromBase32(secret) })
   const delta = totp.validate({ token: code, timestamp: at, window: 1 })

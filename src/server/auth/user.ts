@@ -4,12 +4,13 @@ import type { TransactionSql } from 'postgres'
 import { HttpError } from '../http/errors.ts'
 import { findAccount, hasSecondFactor, userOf, type Account } from './accounts.ts'
 import type { AuthContext } from './context.ts'
+import { invalid } from './errors.ts'
 import { challengeOf, checkPhone, emailOf, fieldsOf } from './fields.ts'
 import { emailChangeMails, emailIsOff, phoneIsOff, sendAll, targetOf } from './mails.ts'
 import { endTokens, takeCode } from './one-time.ts'
 import { checkPassword, hashPassword, isPassword } from './passwords.ts'
 import { createLimit } from './rate-limits.ts'
-import { signedIn, type SignedIn } from './sessions.ts'
+import { changeAs, signedIn, type SignedIn } from './sessions.ts'
 import { emailExists } from './verify.ts'
 
 /** Milliseconds after which a session alone does not suffice to change the password. */
@@ -23,11 +24,11 @@ export function userCalls(app: FastifyInstance, context: AuthContext): void {
 
   app.put('/user', { onRequest: createLimit(30, 5) }, async (request, reply) => {
     const caller = await signedIn(request, run, keys)
-    const { account, session } = caller
+    const { account } = caller
     const { password, nonce, ...fields } = fieldsOf(request, {
       email: 'text',
       phone: 'text',
-      password: 'text',
+      password: 'optional text',
       nonce: 'text',
       data: 'object',
       app_metadata: 'object',
@@ -36,44 +37,44 @@ export function userCalls(app: FastifyInstance, context: AuthContext): void {
     })
     const email = fields.email === '' ? account.email : emailOf(fields.email)
     if (fields.phone !== '') checkPhone(fields.phone)
-    if (password !== '') checkPassword(password)
+    if (password !== undefined) checkPassword(password)
     if (fields.app_metadata !== undefined) {
       throw new HttpError(403, 'not_admin', 'Updating app_metadata requires admin privileges')
     }
     const changesEmail = email !== account.email
     const challenge = challengeOf(fields)
-    if (
-      hasSecondFactor(account) &&
-      session.aal === 'aal1' &&
-      (password !== '' || changesEmail || fields.phone !== '')
-    ) {
-      throw new HttpError(
-        401,
-        'insufficient_aal',
-        'AAL2 session is required to update email or password when MFA is enabled.',
-      )
-    }
+    const isGuarded = password !== undefined || changesEmail || fields.phone !== ''
+    if (isGuarded) refuseLowAal(caller)
     if (changesEmail && (await run((sql) => findAccount(sql, { email })))) throw emailExists()
     if (fields.phone !== '') throw phoneIsOff()
     if (changesEmail && mailer === undefined) throw emailIsOff(400)
-    const hash = password === '' ? undefined : await newHash(context, caller, password, nonce)
+    const hash = password === undefined ? undefined : await newHash(context, caller, password, nonce)
 
-    const { changed, mails } = await run((sql) =>
-      sql.begin(async (transaction) => {
-        if (hash !== undefined) await setPassword(transaction, caller, hash)
-        if (fields.data !== undefined) await mergeData(transaction, account.id, fields.data)
-        const mailed = changesEmail
-          ? await emailChangeMails(transaction, context, account, email, {
-              challenge,
-              target: targetOf(request, context),
-            })
-          : []
-        return { mails: mailed, changed: await findAccount(transaction, { id: account.id }) }
-      }),
-    )
+    const { changed, mails } = await changeAs(run, caller, async (transaction, now) => {
+      if (isGuarded) refuseLowAal(now)
+      if (hash !== undefined) await setPassword(transaction, now, hash)
+      if (fields.data !== undefined) await mergeData(transaction, account.id, fields.data)
+      const target = targetOf(request, context)
+      return {
+        mails: changesEmail
+          ? await emailChangeMails(transaction, context, now.account, email, { challenge, target })
+          : [],
+        changed: await findAccount(transaction, { id: account.id }),
+      }
+    })
     sendAll(context, reply, mails)
     return userOf(changed ?? account)
   })
+}
+
+/** @throws {HttpError} where there is a second factor, and this session has not shown it. */
+function refuseLowAal({ account, session }: SignedIn) {
+  if (!hasSecondFactor(account) || session.aal !== 'aal1') return
+  throw new HttpError(
+    401,
+    'insufficient_aal',
+    'AAL2 session is required to update email or password when MFA is enabled.',
+  )
 }
 
 /**
@@ -83,35 +84,41 @@ export function userCalls(app: FastifyInstance, context: AuthContext): void {
  *   reauthenticate came along.
  */
 async function newHash(
-  { run }: AuthContext,
+  context: AuthContext,
   { account, session }: SignedIn,
   password: string,
   nonce: string,
 ) {
-  if (Date.now() - session.created_at.getTime() > reauthenticationAge) {
-    if (nonce === '') {
-      throw new HttpError(400, 'reauthentication_needed', 'Password update requires reauthentication')
-    }
-    const taken = await run((sql) =>
-      sql.begin((transaction) => takeCode(transaction, account.email, ['reauthentication_token'], nonce)),
-    )
-    if (taken?.accountId !== account.id) {
-      throw new HttpError(422, 'reauthentication_not_valid', 'Nonce has expired or is invalid')
-    }
+  const isOld = Date.now() - session.created_at.getTime() > reauthenticationAge
+  if (isOld && nonce === '') {
+    throw new HttpError(400, 'reauthentication_needed', 'Password update requires reauthentication')
   }
-  if (await isPassword(password, account.encrypted_password)) {
+  if (await isPassword(password, account.encrypted_password, 'signed in')) {
     throw new HttpError(422, 'same_password', 'New password should be different from the old password.')
+  }
+  // Last, so that nothing else that is refused uses the code up.
+  if (isOld && !(await takesNonce(context, account, nonce))) {
+    throw new HttpError(422, 'reauthentication_not_valid', 'Nonce has expired or is invalid')
   }
   return hashPassword(password)
 }
 
-/** Ends everything that somebody else could have begun: other sessions, codes, links, a change of address. */
+async function takesNonce({ run }: AuthContext, { id, email }: Account, nonce: string) {
+  const taken = await run((sql) =>
+    sql.begin((transaction) => takeCode(transaction, email, ['reauthentication_token'], nonce)),
+  )
+  return taken?.accountId === id
+}
+
+/** Ends everything that somebody else could have begun: other sessions, codes, links, what a link gave to a client, a change of
+ * address. */
 async function setPassword(transaction: TransactionSql, { account, session }: SignedIn, hash: string) {
   await transaction`
     update auth.users set encrypted_password = ${hash}, email_change = null, email_change_sent_at = null,
       updated_at = now()
     where id = ${account.id}`
   await endTokens(transaction, account.id)
+  await transaction`delete from auth.flow_state where user_id = ${account.id}`
   await transaction`delete from auth.sessions where user_id = ${account.id} and id <> ${session.id}`
 }
 
@@ -122,11 +129,21 @@ async function mergeData(
   data: Readonly<Record<string, unknown>>,
 ) {
   const entries = Object.entries(data)
-  const kept = Object.fromEntries(entries.filter(([, value]) => value !== null))
-  const gone = Object.fromEntries(entries.filter(([, value]) => value === null))
+  const kept = inJson(Object.fromEntries(entries.filter(([, value]) => value !== null)))
+  const gone = inJson(Object.fromEntries(entries.filter(([, value]) => value === null)))
   await transaction`
     update auth.users set updated_at = now(),
-      raw_user_meta_data = (raw_user_meta_data || ${JSON.stringify(kept)}::text::jsonb)
-        - array(select jsonb_object_keys(${JSON.stringify(gone)}::text::jsonb))
+      raw_user_meta_data = (raw_user_meta_data || ${kept}::text::jsonb)
+        - array(select jsonb_object_keys(${gone}::text::jsonb))
     where id = ${accountId}`
+}
+
+/** @throws {HttpError} where it is nested too deep. */
+function inJson(value: object) {
+  try {
+    return JSON.stringify(value)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw invalid('data is nested too deep')
+  }
 }

@@ -166,8 +166,6 @@ async function finish(
   { accountId, type }: Taken,
 ): Promise<'done' | 'half done'> {
   if (type === 'email_change_token_current' || type === 'email_change_token_new') {
-    // Both at once: the second one waits, and sees that the first is used.
-    await transaction`select from auth.users where id = ${accountId} for update`
     // The other mail's stays until it is used, or until all of them end.
     const [other] = await transaction`
       select from auth.one_time_tokens

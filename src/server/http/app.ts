@@ -98,7 +98,7 @@ export async function createApp({
   await app.register(
     async (signIn) => {
       await signIn.register(cors, openTo(['X-Total-Count', 'Link', 'X-Supabase-Api-Version', 'Retry-After']))
-      await signIn.register(auth, { settings, run: database.forSignIn, keys, takeTurn })
+      await signIn.register(auth, { settings, database, keys, takeTurn })
     },
     { prefix: '/auth/v1' },
   )

@@ -53,6 +53,14 @@ export function createTurns(): TakeTurn {
   }
 }
 
+/** Takes bodies of any content type, as bytes. */
+export function takeBytes(app: FastifyInstance, takeTurn: TakeTurn): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) =>
+    takeTurn(body.length, (refusal) => (refusal ? done(refusal, undefined) : done(null, body))),
+  )
+}
+
 function tooMuch() {
   return new HttpError(503, 'HTTP503', 'Too much is sent right now. Please try again in a moment.')
 }

@@ -6,7 +6,7 @@ import { callFunction, isDeskFunction } from '../database/functions.ts'
 import type { Caller, CallerConnection } from '../database/connections.ts'
 import { callerOf, type ReadToken } from '../http/caller.ts'
 import { HttpError, httpError } from '../http/errors.ts'
-import { isLarge, type TakeTurn } from '../http/large-requests.ts'
+import { isLarge, takeBytes, type TakeTurn } from '../http/large-requests.ts'
 import type { Allowance } from '../http/limits.ts'
 import { answerError } from './answer-error.ts'
 import { sentRows } from './sent-rows.ts'
@@ -29,8 +29,8 @@ export interface DataInterfaceOptions {
 
 /**
  * Of PostgREST's interface the insert into one table, `POST /rest/v1/retreat_applications`, and the desk's functions,
- * `POST /rest/v1/rpc/desk_...`, answered as PostgREST 13 does, so that its clients work unchanged. Everything else of that interface is refused here,
- * before it reaches the database.
+ * `POST /rest/v1/rpc/desk_...`, answered as PostgREST 13 does, so that its clients work unchanged. Everything else of
+ * that interface is refused here, before it reaches the database.
  *
  * @see https://docs.postgrest.org/en/v13/references/api/tables_views.html#insert
  */
@@ -39,10 +39,7 @@ export async function dataInterface(
   { anonKey, readToken, allow, takeTurn, insert, as }: DataInterfaceOptions,
 ) {
   // The body goes to PostgreSQL as it came; whether it is JSON is asked below, where columns are read.
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) =>
-    takeTurn(body.length, (refusal) => (refusal ? done(refusal, undefined) : done(null, body))),
-  )
+  takeBytes(app, takeTurn)
 
   app.decorateRequest('caller')
   app.addHook('onRequest', async (request) => {

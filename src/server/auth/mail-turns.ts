@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto'
+import type { FastifyBaseLogger } from 'fastify'
+
+import type { Run } from '../database/lanes.ts'
+import { mailPause, tooSoon } from './counts.ts'
+
+/** Addresses whose last request is remembered; beyond that, the oldest are forgotten sooner. */
+const most = 20_000
+
+/** Who asked for a mail to sign in within the last minute, whether they have an account or not. */
+export interface MailTurns {
+  /**
+   * Takes the one turn that an address has in a minute.
+   *
+   * @throws {HttpError} with 429 for the second.
+   */
+  take(address: string): Promise<void>
+  /** Forgets nobody any more. */
+  end(): void
+}
+
+/**
+ * The turns of a database, which all servers on it share.
+ *
+ * @param run Runs SQL as the schema's owner.
+ */
+export function createMailTurns(run: Run, log: FastifyBaseLogger): MailTurns {
+  let forgetting: NodeJS.Timeout | undefined
+  return {
+    async take(address) {
+      const hash = createHash('sha256').update(address).digest()
+      const seconds = await run(async (sql) => {
+        const taken = await sql`
+          insert into private.mail_requests as requests (address_hash) values (${hash})
+          on conflict (address_hash) do update set requested_at = now()
+          where requests.requested_at <= now() - make_interval(secs => ${mailPause})
+          returning true`
+        if (taken.length > 0) return undefined
+        const [row] = await sql<{ left: number }[]>`
+          select ceil(extract(epoch from requested_at - now()))::int + ${mailPause} as left
+          from private.mail_requests where address_hash = ${hash}`
+        return Math.max(row?.left ?? 1, 1)
+      })
+      if (seconds !== undefined) throw tooSoon(seconds)
+      await forget(run)
+      // Also the last one, behind whom nobody comes.
+      forgetting ??= setTimeout(
+        () => {
+          forgetting = undefined
+          forget(run).catch((error: unknown) =>
+            log.error({ err: error }, 'who asked for mails is not forgotten'),
+          )
+        },
+        (mailPause + 1) * 1000,
+      ).unref()
+    },
+    end() {
+      clearTimeout(forgetting)
+    },
+  }
+}
+
+/** Forgets who asked more than a minute ago, and the oldest of too many. */
+async function forget(run: Run) {
+  await run(
+    (sql) => sql`
+      delete from private.mail_requests where address_hash in (
+        select address_hash from private.mail_requests
+        where requested_at < greatest(
+          now() - make_interval(secs => ${mailPause}),
+          (select requested_at from private.mail_requests order by requested_at desc offset ${most} limit 1)
+        )
+        for update skip locked
+      )`,
+  )
+}
