@@ -1,0 +1,148 @@
+/**
+ * Runs the test suite of the hosted backend's own client against our sign-in: `npm run test:client -- <folder>`, where
+ * the folder is `packages/core/auth-js` of a checkout of supabase-js with its packages installed.
+ *
+ * The tests are run as they are. They make accounts by signing up and by the admin's interface, neither of which is
+ * there: these two calls are answered here, with accounts as an operator makes them. All else goes to our server.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, request as ask, type IncomingMessage, type ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+
+import { addOrganiser, operatorSecret, removeOrganiser } from '../src/server/auth/organisers.ts'
+import { openDatabase } from '../src/server/database/database.ts'
+import { startMailServer } from '../testing/mail-server.ts'
+import { startServer, temporaryDirectory } from '../testing/server.ts'
+
+/** Where the suite expects the project. */
+const port = 54_321
+
+interface Answer {
+  status: number
+  body: unknown
+}
+
+const [folder] = process.argv.slice(2)
+if (folder === undefined) {
+  console.error(
+    'Name the folder packages/core/auth-js of a checkout of supabase-js with its packages installed.',
+  )
+  process.exit(1)
+}
+const directory = await temporaryDirectory()
+const mail = await startMailServer()
+const server = await startServer({
+  DATA_DIR: directory.path,
+  SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
+  MAIL_FROM: 'hello@example.org',
+  TRUST_PROXY: '127.0.0.1',
+})
+const database = await openDatabase({ dataDir: directory.path, databaseUrl: undefined }, { schema: 'check' })
+const key = { apikey: 'public-anon-key' }
+/** The addresses of the accounts that were made, by their ids. */
+const made = new Map<string, string>()
+
+let addresses = 0
+
+/** One that nobody came from yet: the limits count by it. */
+function anAddress() {
+  addresses += 1
+  return { 'x-forwarded-for': `10.0.${addresses >> 8}.${addresses & 255}` }
+}
+
+async function call(method: string, path: string, body: unknown, headers = {}): Promise<Answer> {
+  const answer = await fetch(`${server.origin}/auth/v1/${path}`, {
+    method,
+    headers: { ...key, ...anAddress(), 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+  return { status: answer.status, body: await answer.json() }
+}
+
+/** Makes an account, and signs in to it. What a sign-up refuses is refused here, since ours refuses all. */
+async function signUp(sent: {
+  email?: unknown
+  password?: unknown
+  data?: unknown
+  user_metadata?: unknown
+}) {
+  const { password = crypto.randomUUID(), data, user_metadata: metadata } = sent
+  const email = String(sent.email).toLowerCase()
+  if (String(password).length < 6)
+    return refusal(422, 'weak_password', 'Password should be at least 6 characters.')
+  if (!/^[^@\s]+@[^@\s]+$/.test(email)) {
+    return refusal(400, 'validation_failed', 'Unable to validate email address: invalid format')
+  }
+  if (!(await addOrganiser(database.owner, email))) {
+    return refusal(422, 'user_already_exists', 'User already registered')
+  }
+  const secret = await operatorSecret(database.owner, email)
+  const opened = await call('POST', 'verify', { type: 'magiclink', token_hash: secret })
+  const { access_token: token } = opened.body as { access_token: string }
+  const authorization = `Bearer ${token}`
+  const changed = await call('PUT', 'user', { password, data: data ?? metadata }, { authorization })
+  if (changed.status !== 200) return changed
+  const granted = await call('POST', 'token?grant_type=password', { email, password })
+  made.set((granted.body as { user: { id: string } }).user.id, email)
+  return granted
+}
+
+function refusal(status: number, code: string, msg: string): Answer {
+  return { status, body: { code: status, error_code: code, msg } }
+}
+
+/** What is answered here; nothing for what goes to our server. */
+async function answerHere(method: string, path: string, body: Buffer): Promise<Answer | undefined> {
+  if (method === 'POST' && /^\/(signup|admin\/users)(\?|$)/.test(path)) {
+    const sent = JSON.parse(body.toString() || '{}') as { email?: unknown }
+    if (!sent.email) return undefined
+    const answer = await signUp(sent)
+    return path.startsWith('/signup')
+      ? answer
+      : { ...answer, body: (answer.body as { user?: unknown }).user ?? answer.body }
+  }
+  const email = made.get(/^\/admin\/users\/([0-9a-f-]{36})$/.exec(path)?.[1] ?? '')
+  if (method !== 'DELETE' || email === undefined) return undefined
+  await removeOrganiser(database.owner, email)
+  return { status: 200, body: {} }
+}
+
+async function act(request: IncomingMessage, response: ServerResponse) {
+  const { method = 'GET', url = '/' } = request
+  const body = await buffer(request)
+  const here = await answerHere(method, url.replace(/^\/auth\/v1/, ''), body)
+  if (here !== undefined) {
+    const headers = { 'content-type': 'application/json', 'access-control-allow-origin': '*' }
+    response.writeHead(here.status, headers).end(JSON.stringify(here.body))
+    return
+  }
+  // The suite's own project asks for no key; a challenge is answered from where it was asked for.
+  const from = url.includes('/factors/') ? {} : anAddress()
+  const headers = { ...request.headers, host: new URL(server.origin).host, ...key, ...from }
+  const asked = ask(`${server.origin}${url}`, { method, headers })
+  asked.end(body)
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  response.writeHead(answer.statusCode ?? 502, answer.headers)
+  answer.pipe(response)
+}
+
+const door = createServer((request, response) => {
+  act(request, response).catch((error: unknown) => {
+    console.error(error)
+    response.writeHead(500).end()
+  })
+})
+door.listen(port, '127.0.0.1')
+await once(door, 'listening')
+const suite = spawn('npx', ['jest', '--config', 'jest.config.cli.js', '--runInBand', '--coverage=false'], {
+  cwd: folder,
+  stdio: 'inherit',
+})
+const [code] = (await once(suite, 'exit')) as [number | null]
+door.close()
+door.closeAllConnections()
+await database.close()
+await Promise.all([server.stop(), mail.close()])
+await directory.remove()
+process.exitCode = code ?? 1
