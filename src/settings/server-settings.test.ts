@@ -23,7 +23,7 @@ async function defaultsOfReadme() {
 test('without any variable the settings are the defaults of the README', async () => {
   const readme = await defaultsOfReadme()
   const settings = readSettings({ PORT: '' })
-  const told = (value: string | number | object | false | undefined) =>
+  const told = (value: string | number | string[] | false | undefined) =>
     value === undefined ? 'none' : value === false ? 'off' : String(value)
   const named = {
     PORT: settings.port,
@@ -36,8 +36,8 @@ test('without any variable the settings are the defaults of the README', async (
     RATE_LIMIT_PER_MINUTE: settings.rateLimitPerMinute,
     TRUST_PROXY: settings.trustProxy,
     SITE_URL: settings.siteUrl,
-    SMTP_URL: settings.mailServer,
-    MAIL_FROM: settings.mailServer,
+    SMTP_URL: settings.mailServer?.host,
+    MAIL_FROM: settings.mailServer?.from.address,
   }
   for (const [name, value] of Object.entries(named))
     expect(`${name} ${told(value)}`).toBe(`${name} ${readme[name]}`)

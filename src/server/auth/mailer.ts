@@ -16,7 +16,9 @@ export class MailError extends Error {
 
   constructor(cause: unknown) {
     const { code, command, responseCode } = (cause ?? {}) as Record<string, unknown>
-    const said = [code, command, responseCode].filter((part) => part !== undefined)
+    const said = [code, command, responseCode].filter(
+      (part) => typeof part === 'string' || typeof part === 'number',
+    )
     super(`the mail server did not take a mail (${said.join(', ')})`)
     this.code = String(code)
   }

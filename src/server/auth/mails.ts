@@ -217,7 +217,7 @@ export function sendAll({ mailer, afterwards }: AuthContext, reply: Asked['reply
 
 /** Where the caller wants the link to lead back to, if anywhere. */
 export function targetOf(request: FastifyRequest, { site }: AuthContext): URL | undefined {
-  const given = (request.query as Record<string, unknown>)['redirect_to'] ?? request.headers['redirect_to']
+  const given = request.headers['redirect_to'] ?? (request.query as Record<string, unknown>)['redirect_to']
   return typeof given === 'string' && given !== '' ? redirectTarget(given, site()) : undefined
 }
 

@@ -29,7 +29,9 @@ export function userCalls(app: FastifyInstance, context: AuthContext): void {
       email: 'text',
       phone: 'text',
       password: 'optional text',
+      current_password: 'text',
       nonce: 'text',
+      channel: 'text',
       data: 'object',
       app_metadata: 'object',
       code_challenge: 'text',
@@ -93,21 +95,34 @@ async function newHash(
   if (isOld && nonce === '') {
     throw new HttpError(400, 'reauthentication_needed', 'Password update requires reauthentication')
   }
-  if (await isPassword(password, account.encrypted_password, 'signed in')) {
-    throw new HttpError(422, 'same_password', 'New password should be different from the old password.')
-  }
-  // Last, so that nothing else that is refused uses the code up.
-  if (isOld && !(await takesNonce(context, account, nonce))) {
-    throw new HttpError(422, 'reauthentication_not_valid', 'Nonce has expired or is invalid')
-  }
+  const isSame = await isPassword(password, account.encrypted_password, 'signed in')
+  if (isOld) await takeNonce(context, account, nonce, isSame)
+  if (isSame) throw samePassword()
   return hashPassword(password)
 }
 
-async function takesNonce({ run }: AuthContext, { id, email }: Account, nonce: string) {
-  const taken = await run((sql) =>
-    sql.begin((transaction) => takeCode(transaction, email, ['reauthentication_token'], nonce)),
+/**
+ * Uses up the code of reauthenticate, unless the password is refused anyway.
+ *
+ * @throws {HttpError} where it is none, whatever the password: that one is the old one is not for everybody to know.
+ */
+async function takeNonce({ run }: AuthContext, { id, email }: Account, nonce: string, isSame: boolean) {
+  const isTaken = await run((sql) =>
+    sql.begin(async (transaction) => {
+      const taken = await takeCode(transaction, email, ['reauthentication_token'], nonce)
+      if (taken?.accountId !== id) return false
+      // What is thrown here gives the code back.
+      if (isSame) throw samePassword()
+      return true
+    }),
   )
-  return taken?.accountId === id
+  if (!isTaken) {
+    throw new HttpError(422, 'reauthentication_not_valid', 'Nonce has expired or is invalid')
+  }
+}
+
+function samePassword() {
+  return new HttpError(422, 'same_password', 'New password should be different from the old password.')
 }
 
 /** Ends everything that somebody else could have begun: other sessions, codes, links, what a link gave to a client, a change of

@@ -1,0 +1,492 @@
+import { decodeJwt } from 'jose'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import {
+  anAddress,
+  bearerOf,
+  codeOf,
+  said,
+  startSignIn,
+  type SignInServer,
+} from '../../../testing/sign-in.ts'
+import { resetFactors } from './organisers.ts'
+
+let server: SignInServer
+
+beforeAll(async () => {
+  server = await startSignIn()
+})
+
+afterAll(() => server.close())
+
+type Client = Awaited<ReturnType<SignInServer['signedIn']>>['client']
+
+const refusal = (status: number, code: string, msg: string) => ({
+  status,
+  body: { code: status, error_code: code, msg },
+})
+
+/** A call of somebody who signed in, from an address of its own unless it is named. */
+const call = async (client: Client, method: string, path: string, body?: unknown, from = anAddress()) =>
+  said(server.call(method, path, body, { ...(await bearerOf(client)), 'x-forwarded-for': from }))
+
+/** A factor that was begun and not verified. */
+async function enrolled(client: Client, friendlyName = 'telephone') {
+  const { data, error } = await client.auth.mfa.enroll({ factorType: 'totp', friendlyName })
+  if (error) throw error
+  return { id: data.id, secret: data.totp.secret }
+}
+
+/** Somebody who has a verified factor and has shown it. */
+async function withFactor() {
+  const { client, email } = await server.signedIn()
+  const factor = await enrolled(client)
+  const { error } = await client.auth.mfa.challengeAndVerify({
+    factorId: factor.id,
+    code: codeOf(factor.secret),
+  })
+  if (error) throw error
+  return { client, email, ...factor }
+}
+
+/** As if no code had been used yet. */
+const forgetCodes = (id: string) =>
+  server.database.owner`update auth.mfa_factors set last_step = 0 where id = ${id}`
+
+/** A code that is not one of these minutes. */
+function wrongCode(secret: string, nth = 0) {
+  const near = Array.from({ length: 21 }, (_, step) => codeOf(secret, step - 10))
+  const code = Array.from({ length: 1000 }, (_, guess) => String(guess).padStart(6, '0')).filter(
+    (guess) => !near.includes(guess),
+  )[nth]
+  if (code === undefined) throw new Error('no code is wrong')
+  return code
+}
+
+async function challenge(client: Client, id: string, from: string) {
+  const { body } = await call(client, 'POST', `factors/${id}/challenge`, {}, from)
+  return (body as { id: string }).id
+}
+
+/** A challenge, and an answer to it from the same address. */
+async function attempt(client: Client, id: string, code: string) {
+  const from = anAddress()
+  const challengeId = await challenge(client, id, from)
+  return call(client, 'POST', `factors/${id}/verify`, { challenge_id: challengeId, code }, from)
+}
+
+const invalid = refusal(422, 'mfa_verification_failed', 'Invalid TOTP code entered')
+const claimsOf = async (client: Client) => {
+  const { data } = await client.auth.getSession()
+  return decodeJwt(data.session?.access_token ?? '')
+}
+
+test('a new factor comes with a secret, an address for authenticators and a drawing of it', async () => {
+  const { client, email } = await server.signedIn()
+  const { data, error } = await client.auth.mfa.enroll({ factorType: 'totp', friendlyName: 'telephone' })
+  expect(error).toBeNull()
+  expect(data).toMatchObject({
+    id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    type: 'totp',
+    friendly_name: 'telephone',
+  })
+  expect(data?.totp.secret).toMatch(/^[A-Z2-7]{32}$/)
+  expect(data?.totp.qr_code).toMatch(/^data:image\/svg\+xml;utf-8,<\?xml [^#]*><svg [^#]*<\/svg>$/)
+  const uri = new URL(data?.totp.uri ?? '')
+  const { host } = new URL(server.origin)
+  expect(decodeURIComponent(uri.pathname)).toBe(`/${host}:${email}`)
+  expect(Object.fromEntries(uri.searchParams)).toEqual({
+    algorithm: 'SHA1',
+    digits: '6',
+    issuer: host,
+    period: '30',
+    secret: data?.totp.secret,
+  })
+  const { data: factors } = await client.auth.mfa.listFactors()
+  expect(factors).toMatchObject({ totp: [], all: [{ friendly_name: 'telephone', status: 'unverified' }] })
+  expect((await client.auth.mfa.getAuthenticatorAssuranceLevel()).data).toMatchObject({
+    currentLevel: 'aal1',
+    nextLevel: 'aal1',
+  })
+  expect((await client.rpc('desk_me')).error).toBeNull()
+})
+
+test('a factor may name its issuer, and need not have a name', async () => {
+  const { client } = await server.signedIn()
+  const { data } = await client.auth.mfa.enroll({ factorType: 'totp', issuer: 'Our retreat' })
+  expect(new URL(data?.totp.uri ?? '').searchParams.get('issuer')).toBe('Our retreat')
+  const user = (await client.auth.getUser()).data.user
+  expect(user?.factors).toEqual([
+    {
+      id: data?.id,
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+      status: 'unverified',
+      factor_type: 'totp',
+      phone: null,
+      last_challenged_at: null,
+    },
+  ])
+})
+
+test.each([
+  [
+    { factor_type: 'phone', phone: '+4930123456' },
+    422,
+    'mfa_phone_enroll_not_enabled',
+    'MFA enroll is disabled for Phone',
+  ],
+  [
+    { factor_type: 'webauthn' },
+    422,
+    'mfa_webauthn_enroll_not_enabled',
+    'MFA enroll is disabled for WebAuthn',
+  ],
+  [{ factor_type: 'TOTP' }, 400, 'validation_failed', 'factor_type needs to be totp, phone, or webauthn'],
+  [{}, 400, 'validation_failed', 'factor_type needs to be totp, phone, or webauthn'],
+])('there is no factor %j', async (body, status, code, msg) => {
+  const { client } = await server.signedIn()
+  expect(await call(client, 'POST', 'factors', body)).toEqual(refusal(status, code, msg))
+})
+
+test('a name is that of one factor, also the empty one', async () => {
+  const { client } = await server.signedIn()
+  for (const friendlyName of ['telephone', '']) {
+    await enrolled(client, friendlyName)
+    const { error } = await client.auth.mfa.enroll({ factorType: 'totp', friendlyName })
+    expect(error).toMatchObject({
+      status: 422,
+      code: 'mfa_factor_name_conflict',
+      message: `A factor with the friendly name "${friendlyName}" for this user already exists`,
+    })
+  }
+  await enrolled(client, 'Telephone')
+  const { client: other } = await server.signedIn()
+  await enrolled(other, 'telephone')
+})
+
+test('an account has ten factors at most, also when they are begun at once', async () => {
+  const { client } = await server.signedIn()
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, index) =>
+      call(client, 'POST', 'factors', { factor_type: 'totp', friendly_name: `number ${index}` }),
+    ),
+  )
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(10)
+  expect(answers.filter(({ status }) => status !== 200)).toEqual(
+    Array.from({ length: 2 }, () =>
+      refusal(
+        422,
+        'too_many_enrolled_mfa_factors',
+        'Maximum number of verified factors reached, unenroll to continue',
+      ),
+    ),
+  )
+})
+
+test('what is refused first at a new factor: its name, the number of factors, the level', async () => {
+  const { email } = await withFactor()
+  const { client: halfWay } = await server.signedIn(email)
+  const enrol = (name: string) =>
+    call(halfWay, 'POST', 'factors', { factor_type: 'totp', friendly_name: name })
+  const level = refusal(403, 'insufficient_aal', 'AAL2 required to enroll a new factor')
+  expect(await enrol('second')).toEqual(level)
+  expect(await enrol('telephone')).toMatchObject({ body: { error_code: 'mfa_factor_name_conflict' } })
+  await server.database.owner`
+    insert into auth.mfa_factors (user_id, friendly_name, secret)
+    select id, 'number ' || number, '' from auth.users, generate_series(1, 9) as number where email = ${email}`
+  expect(await enrol('second')).toMatchObject({ body: { error_code: 'too_many_enrolled_mfa_factors' } })
+  expect(await enrol('telephone')).toMatchObject({ body: { error_code: 'mfa_factor_name_conflict' } })
+})
+
+test('factors that nobody used for five minutes are forgotten, of all accounts', async () => {
+  const { client } = await server.signedIn()
+  const [unused, challenged, young] = [
+    await enrolled(client, 'unused'),
+    await enrolled(client, 'challenged'),
+    await enrolled(client, 'young'),
+  ]
+  await client.auth.mfa.challenge({ factorId: challenged.id })
+  const verified = await withFactor()
+  await server.database.owner`
+    update auth.mfa_factors set created_at = now() - interval '301 seconds'
+    where id in ${server.database.owner([unused.id, challenged.id, verified.id])}`
+  await server.database.owner`delete from auth.mfa_challenges where factor_id = ${verified.id}`
+  const { client: other } = await server.signedIn()
+  await enrolled(other)
+  const { data } = await client.auth.mfa.listFactors()
+  expect(data?.all.map(({ id }) => id)).toEqual([challenged.id, young.id])
+  expect((await verified.client.auth.mfa.listFactors()).data?.totp).toHaveLength(1)
+})
+
+test('a challenge lasts five minutes, and may be answered wrongly before', async () => {
+  const { client } = await server.signedIn()
+  const { id, secret } = await enrolled(client)
+  const before = Math.floor(Date.now() / 1000)
+  const { data, error } = await client.auth.mfa.challenge({ factorId: id })
+  expect(error).toBeNull()
+  expect(data).toEqual({ id: expect.any(String), type: 'totp', expires_at: expect.any(Number) })
+  expect(data?.expires_at).toBeGreaterThanOrEqual(before + 300)
+  expect(data?.expires_at).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000) + 300)
+  expect((await client.auth.mfa.listFactors()).data?.all[0]?.last_challenged_at).toEqual(expect.any(String))
+  const answer = (code: string) => client.auth.mfa.verify({ factorId: id, challengeId: data?.id ?? '', code })
+  expect((await answer(wrongCode(secret))).error).toMatchObject({
+    status: 422,
+    code: 'mfa_verification_failed',
+    message: 'Invalid TOTP code entered',
+  })
+  expect((await answer(codeOf(secret))).error).toBeNull()
+})
+
+test('a code raises the session to the second level, by new tokens', async () => {
+  const { client, email } = await server.signedIn()
+  const before = await claimsOf(client)
+  const { id, secret } = await enrolled(client)
+  await enrolled(client, 'begun and left')
+  const events: string[] = []
+  client.auth.onAuthStateChange((event) => void events.push(event))
+  const { data, error } = await client.auth.mfa.challengeAndVerify({ factorId: id, code: codeOf(secret) })
+  expect(error).toBeNull()
+  expect(data).toMatchObject({ token_type: 'bearer', expires_in: 3600 })
+  expect(events).toContain('MFA_CHALLENGE_VERIFIED')
+  const after = await claimsOf(client)
+  expect(after).toMatchObject({ aal: 'aal2', session_id: before['session_id'] })
+  expect(after['amr']).toEqual([
+    { method: 'totp', timestamp: expect.any(Number) },
+    { method: 'otp', timestamp: expect.any(Number) },
+  ])
+  expect((await client.auth.mfa.listFactors()).data?.all).toMatchObject([{ id, status: 'verified' }])
+  expect((await client.auth.getUser()).data.user?.factors?.[0]).not.toHaveProperty('secret')
+  expect((await client.auth.mfa.getAuthenticatorAssuranceLevel()).data).toMatchObject({
+    currentLevel: 'aal2',
+    nextLevel: 'aal2',
+  })
+  expect((await client.auth.refreshSession()).error).toBeNull()
+  expect(await claimsOf(client)).toMatchObject({ aal: 'aal2', amr: after['amr'] })
+  expect((await client.rpc('desk_me')).data).toEqual({ email })
+})
+
+test('with a second factor the desk is for who has shown it', async () => {
+  const { client, email, id, secret } = await withFactor()
+  const { client: halfWay } = await server.signedIn(email)
+  expect((await halfWay.auth.mfa.getAuthenticatorAssuranceLevel()).data).toMatchObject({
+    currentLevel: 'aal1',
+    nextLevel: 'aal2',
+  })
+  expect((await halfWay.rpc('desk_me')).error).toMatchObject({ code: '42501' })
+  expect((await client.rpc('desk_me')).data).toEqual({ email })
+  await halfWay.auth.mfa.challengeAndVerify({ factorId: id, code: codeOf(secret, 1) })
+  expect((await halfWay.rpc('desk_me')).data).toEqual({ email })
+})
+
+test('a code is taken once, and so is none from before it', async () => {
+  const { email, id, secret } = await withFactor()
+  const { client } = await server.signedIn(email)
+  await forgetCodes(id)
+  const next = codeOf(secret, 1)
+  expect(await attempt(client, id, next)).toMatchObject({ status: 200 })
+  const { client: other } = await server.signedIn(email)
+  expect(await attempt(other, id, next)).toEqual(invalid)
+  expect(await attempt(other, id, codeOf(secret))).toEqual(invalid)
+  await forgetCodes(id)
+  expect(await attempt(other, id, codeOf(secret))).toMatchObject({ status: 200 })
+})
+
+test('of ten answers with one code at once one is taken', async () => {
+  const { email, id, secret } = await withFactor()
+  await forgetCodes(id)
+  const { client } = await server.signedIn(email)
+  const from = anAddress()
+  const challenges = await Promise.all(Array.from({ length: 10 }, () => challenge(client, id, from)))
+  const code = codeOf(secret)
+  const answers = await Promise.all(
+    challenges.map((challengeId) =>
+      call(client, 'POST', `factors/${id}/verify`, { challenge_id: challengeId, code }, from),
+    ),
+  )
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+  expect(answers.filter(({ status }) => status >= 500)).toEqual([])
+})
+
+test('a challenge is answered once, from where it was asked for, and for its factor', async () => {
+  const { client, id, secret } = await withFactor()
+  await forgetCodes(id)
+  const second = await enrolled(client, 'second')
+  const from = anAddress()
+  const challengeId = await challenge(client, id, from)
+  const answer = (factorId: string, body: object, where = from) =>
+    call(client, 'POST', `factors/${factorId}/verify`, { challenge_id: challengeId, ...body }, where)
+  const code = codeOf(secret)
+  expect(await answer(id, { code }, anAddress())).toMatchObject({
+    status: 422,
+    body: { error_code: 'mfa_ip_address_mismatch' },
+  })
+  const unknown = refusal(422, 'mfa_factor_not_found', 'MFA factor with the provided challenge ID not found')
+  expect(await answer(second.id, { code: codeOf(second.secret) })).toEqual(unknown)
+  expect(await answer(id, { code, challenge_id: '8f5b1e2a-0000-4000-8000-000000000000' })).toEqual(unknown)
+  expect(await answer(id, { code, challenge_id: 'x' })).toMatchObject({
+    status: 400,
+    body: { error_code: 'bad_json' },
+  })
+  expect(await answer(id, {})).toEqual(refusal(400, 'validation_failed', 'Code needs to be non-empty'))
+  for (const odd of ['12345', '1234567', 'abcdef', '12345٦', 'é'.repeat(6), '🔑🔑🔑']) {
+    expect(await answer(id, { code: odd })).toEqual(invalid)
+  }
+  expect(await answer(id, { code })).toMatchObject({ status: 200 })
+  await forgetCodes(id)
+  expect(await answer(id, { code })).toMatchObject({
+    status: 422,
+    body: { error_code: 'mfa_ip_address_mismatch' },
+  })
+})
+
+test('a late answer is refused, and its challenge is gone', async () => {
+  const { client } = await server.signedIn()
+  const { id, secret } = await enrolled(client)
+  const from = anAddress()
+  const challengeId = await challenge(client, id, from)
+  const answer = () =>
+    call(client, 'POST', `factors/${id}/verify`, { challenge_id: challengeId, code: codeOf(secret) }, from)
+  await server.database.owner`
+    update auth.mfa_challenges set created_at = now() - interval '301 seconds' where id = ${challengeId}`
+  expect(await answer()).toEqual(
+    refusal(
+      422,
+      'mfa_challenge_expired',
+      `MFA challenge ${challengeId} has expired, verify against another challenge or create a new challenge.`,
+    ),
+  )
+  expect(await answer()).toMatchObject({ status: 422, body: { error_code: 'mfa_factor_not_found' } })
+})
+
+test('nobody uses a factor that is no factor, or that is of somebody else', async () => {
+  const { client } = await server.signedIn()
+  const { id: others } = await withFactor()
+  const body = { challenge_id: '8f5b1e2a-0000-4000-8000-000000000000', code: '123456' }
+  for (const [method, path] of [
+    ['POST', '/challenge'],
+    ['POST', '/verify'],
+    ['DELETE', ''],
+  ] as const) {
+    const sent = method === 'DELETE' ? undefined : body
+    expect(await call(client, method, `factors/x${path}`, sent)).toEqual(
+      refusal(404, 'validation_failed', 'factor_id must be an UUID'),
+    )
+    for (const id of ['8f5b1e2a-0000-4000-8000-000000000000', others]) {
+      expect(await call(client, method, `factors/${id}${path}`, sent)).toEqual(
+        refusal(404, 'mfa_factor_not_found', 'Factor not found'),
+      )
+    }
+  }
+})
+
+test('showing the factor ends the other sessions that have not, and no other', async () => {
+  const { client, email, id, secret } = await withFactor()
+  const { client: halfWay } = await server.signedIn(email)
+  const { client: another } = await server.signedIn(email)
+  const { client: stranger } = await server.signedIn()
+  await forgetCodes(id)
+  const { error } = await another.auth.mfa.challengeAndVerify({ factorId: id, code: codeOf(secret) })
+  expect(error).toBeNull()
+  expect((await halfWay.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
+  for (const still of [client, another, stranger]) expect((await still.auth.getUser()).error).toBeNull()
+})
+
+test('the refresh token from before the second level is no good any more', async () => {
+  const { client } = await server.signedIn()
+  const { id, secret } = await enrolled(client)
+  const { data } = await client.auth.getSession()
+  const old = data.session?.refresh_token
+  expect(await attempt(client, id, codeOf(secret))).toMatchObject({ status: 200 })
+  const answer = await said(server.call('POST', 'token?grant_type=refresh_token', { refresh_token: old }))
+  expect(answer).toEqual(refusal(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used'))
+})
+
+test('the access token from before the second level does not open the desk', async () => {
+  const { client } = await server.signedIn()
+  const { id, secret } = await enrolled(client)
+  expect((await client.rpc('desk_me')).error).toBeNull()
+  expect(await attempt(client, id, codeOf(secret))).toMatchObject({ status: 200 })
+  expect((await client.rpc('desk_me')).error).toMatchObject({ code: '42501' })
+})
+
+test('taking a factor away needs the second level, and what it raised falls back', async () => {
+  const { client, email, id } = await withFactor()
+  const { client: halfWay } = await server.signedIn(email)
+  expect((await halfWay.auth.mfa.unenroll({ factorId: id })).error).toMatchObject({
+    status: 422,
+    code: 'insufficient_aal',
+    message: 'AAL2 required to unenroll verified factor',
+  })
+  expect(await client.auth.mfa.unenroll({ factorId: id })).toEqual({ data: { id }, error: null })
+  expect((await client.auth.mfa.listFactors()).data?.all).toEqual([])
+  expect(await claimsOf(client)).toMatchObject({ aal: 'aal2' })
+  await client.auth.refreshSession()
+  expect(await claimsOf(client)).toMatchObject({ aal: 'aal1', amr: [{ method: 'otp' }] })
+  expect((await halfWay.rpc('desk_me')).data).toEqual({ email })
+})
+
+test('a factor that was begun is taken away without a second level', async () => {
+  const { client } = await server.signedIn()
+  const { id } = await enrolled(client)
+  expect(await client.auth.mfa.unenroll({ factorId: id })).toEqual({ data: { id }, error: null })
+  expect((await client.auth.mfa.listFactors()).data?.all).toEqual([])
+})
+
+test('ten wrong codes for an account, from wherever, end the guessing for a quarter of an hour', async () => {
+  const { client, email, id, secret } = await withFactor()
+  const { client: halfWay } = await server.signedIn(email)
+  await forgetCodes(id)
+  for (let guess = 0; guess < 10; guess += 1) {
+    const who = guess % 2 === 0 ? client : halfWay
+    expect(await attempt(who, id, wrongCode(secret, guess))).toEqual(invalid)
+  }
+  expect(await attempt(halfWay, id, codeOf(secret))).toEqual(
+    refusal(429, 'over_request_rate_limit', 'Request rate limit reached'),
+  )
+  const { client: stranger, id: strangers, secret: strangersSecret } = await withFactor()
+  await forgetCodes(strangers)
+  expect(await attempt(stranger, strangers, codeOf(strangersSecret))).toMatchObject({ status: 200 })
+  await server.database.owner`
+    update private.account_counts set began = now() - interval '901 seconds' where what = 'factor guesses'`
+  expect(await attempt(halfWay, id, codeOf(secret))).toMatchObject({ status: 200 })
+})
+
+test('a right code forgives the wrong ones before it', async () => {
+  const { client, id, secret } = await withFactor()
+  for (let round = 0; round < 2; round += 1) {
+    await forgetCodes(id)
+    for (let guess = 0; guess < 9; guess += 1) {
+      expect(await attempt(client, id, wrongCode(secret, guess))).toEqual(invalid)
+    }
+    expect(await attempt(client, id, codeOf(secret))).toMatchObject({ status: 200 })
+  }
+})
+
+test('the operator helps who lost the telephone, and ends the sessions that it may have', async () => {
+  const { client, email, id, secret } = await withFactor()
+  for (let guess = 0; guess < 10; guess += 1) {
+    expect(await attempt(client, id, wrongCode(secret, guess))).toEqual(invalid)
+  }
+  expect(await resetFactors(server.database.owner, email)).toBe(1)
+  expect((await client.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
+  const { client: again } = await server.signedIn(email)
+  expect((await again.rpc('desk_me')).data).toEqual({ email })
+  const next = await enrolled(again)
+  expect(await attempt(again, next.id, codeOf(next.secret))).toMatchObject({ status: 200 })
+})
+
+test('an address has fifteen challenges and fifteen answers a minute', async () => {
+  const { client } = await server.signedIn()
+  const from = '192.0.2.7'
+  for (const what of ['challenge', 'verify']) {
+    const answers = await Promise.all(
+      Array.from({ length: 45 }, () => call(client, 'POST', `factors/x/${what}`, {}, from)),
+    )
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(refused.length).toBeGreaterThan(0)
+    // One more may have come in between for each four seconds that this took.
+    expect(answers.length - refused.length).toBeGreaterThanOrEqual(15)
+    expect(refused[0]).toEqual(refusal(429, 'over_request_rate_limit', 'Request rate limit reached'))
+  }
+})

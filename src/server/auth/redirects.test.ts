@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest'
+
+import { addressOf, issuerOf, redirectTarget, siteOf, verifyLink } from './redirects.ts'
+
+const site = new URL('https://example.org/retreat')
+const desk = 'https://example.org/retreat/desk'
+
+test.each([
+  'https://example.org/retreat/desk',
+  'https://example.org/retreat/desk/list?of=all#top',
+  'https://example.org/retreat/../retreat/desk',
+  'HTTPS://EXAMPLE.ORG/retreat/desk',
+  'https://example.org:443/retreat/desk',
+  'http://localhost/',
+  'http://localhost:5173/desk',
+  'http://127.0.0.1:5173/',
+  'http://127.8.9.10:5173/?a=b',
+  'http://[::1]:5173/',
+  'https://localhost:5173/',
+])('a link leads back to %s', (given) => {
+  expect(redirectTarget(given, site).href).toBe(new URL(given).href)
+})
+
+test.each([
+  ['nothing', undefined],
+  ['no address', 'desk'],
+  ['an empty one', ''],
+  ['another host', 'https://example.com/retreat/desk'],
+  ['a host that begins alike', 'https://example.org.example.com/retreat/desk'],
+  ['a host that ends alike', 'https://notexample.org/retreat/desk'],
+  ['a host below', 'https://www.example.org/retreat/desk'],
+  ['a host with a full stop', 'https://example.org./retreat/desk'],
+  ['another port', 'https://example.org:8443/retreat/desk'],
+  ['without encryption', 'http://example.org/retreat/desk'],
+  ['no scheme', '//example.com/retreat/desk'],
+  ['a backslash', 'https:\\\\example.com\\retreat\\desk'],
+  ['a script', 'javascript:alert(1)//https://example.org/retreat/desk'],
+  ['data', 'data:text/html,https://example.org/retreat/desk'],
+  ['what has no origin', 'null:https://example.org/retreat/desk'],
+  ['a user that looks like the host', 'https://example.org@example.com/retreat/desk'],
+  ['a user with the path', 'https://example.org%2Fretreat@example.com/desk'],
+  ['a user at the host', 'https://somebody@example.org/retreat/desk'],
+  ['a user at the host, named like it', 'https://example.org@example.org/retreat/desk'],
+  ['a password at the host', 'https://example.org:secret@example.org/retreat/desk'],
+  ['a user at this machine', 'http://localhost:80@localhost/desk'],
+  ['a path above', 'https://example.org/'],
+  ['a path beside', 'https://example.org/other'],
+  ['a path that begins alike', 'https://example.org/retreats/desk'],
+  ['dots that lead out', 'https://example.org/retreat/../other'],
+  ['encoded dots that lead out', 'https://example.org/retreat/%2e%2e/other'],
+  ['half encoded dots that lead out', 'https://example.org/retreat/.%2E/other'],
+  ['backslashes that lead out', 'https://example.org/retreat\\..\\other'],
+  ['an encoded slash that leads out', 'https://example.org/retreat/..%2Fother'],
+  ['an encoded backslash that leads out', 'https://example.org/retreat/..%5cother'],
+  ['loopback as a number', 'http://2130706433:5173/'],
+  ['loopback in hexadecimal', 'http://0x7f000001:5173/'],
+  ['loopback in octal', 'http://0177.0.0.1:5173/'],
+  ['loopback in short', 'http://127.1:5173/'],
+  ['loopback in other letters', 'http://ｌocalhost:5173/'],
+  ['loopback within IPv6', 'http://[::ffff:127.0.0.1]:5173/'],
+  ['a name that begins as loopback', 'http://localhost.example.com/'],
+  ['a name that begins as a loopback address', 'http://127.0.0.1.example.com/'],
+  ['a user that looks like loopback', 'http://localhost:5173@example.com/'],
+  ['every address of this machine', 'http://0.0.0.0:5173/'],
+  ['another machine nearby', 'http://192.168.0.1:5173/'],
+  ['another scheme on this machine', 'ftp://localhost/'],
+  ['a program on this machine', 'myapp://localhost/'],
+  ["the applicants' page", 'https://example.org/retreat'],
+  ["the applicants' page with a slash", 'https://example.org/retreat/'],
+  ["the applicants' page with two slashes", 'https://example.org/retreat//'],
+  ["the applicants' page with a question", 'https://example.org/retreat/?next=/retreat/desk'],
+  ["the applicants' page with a fragment", 'https://example.org/retreat/#/retreat/desk'],
+  ["the applicants' page by dots", 'https://example.org/retreat/desk/..'],
+])('a link that should lead to %s leads to the desk', (_what, given) => {
+  expect(redirectTarget(given, site).href).toBe(desk)
+})
+
+test('a site without a path has the desk and everything else below it', () => {
+  const root = new URL('https://example.org')
+  expect(redirectTarget('https://example.org/anything', root).href).toBe('https://example.org/anything')
+  expect(redirectTarget('https://example.org/', root).href).toBe('https://example.org/desk')
+  expect(redirectTarget('https://example.org//', root).href).toBe('https://example.org/desk')
+})
+
+test("on this machine the applicants' page is no target by any of its names", () => {
+  const here = new URL('http://localhost:3000')
+  for (const name of ['localhost', '127.0.0.1', '[::1]']) {
+    expect(redirectTarget(`http://${name}:3000/`, here).href).toBe('http://localhost:3000/desk')
+    expect(redirectTarget(`http://${name}:5173/`, here).href).toBe(`http://${name}:5173/`)
+  }
+})
+
+test("a mail's link leads to this interface below the site's path", () => {
+  const secret = 'pkce_abc'
+  expect(issuerOf(new URL('https://example.org/retreat/'))).toBe('https://example.org/retreat/auth/v1')
+  expect(verifyLink(site, { secret, type: 'recovery' })).toBe(
+    'https://example.org/retreat/auth/v1/verify?token=pkce_abc&type=recovery',
+  )
+  expect(verifyLink(site, { secret, type: 'magiclink', target: new URL(`${desk}?a=1&b=2#c`) })).toBe(
+    'https://example.org/retreat/auth/v1/verify?token=pkce_abc&type=magiclink' +
+      '&redirect_to=https%3A%2F%2Fexample.org%2Fretreat%2Fdesk%3Fa%3D1%26b%3D2%23c',
+  )
+})
+
+test('the site is the one that is set, or where the server listens', () => {
+  const listening = { address: '127.0.0.1', port: 3000, family: 'IPv4' }
+  expect(siteOf('https://example.org/retreat', listening).href).toBe('https://example.org/retreat')
+  expect(siteOf(undefined, listening).href).toBe('http://127.0.0.1:3000/')
+  expect(addressOf('0.0.0.0', 3000).href).toBe('http://localhost:3000/')
+  expect(addressOf('::', 3000).href).toBe('http://localhost:3000/')
+  expect(addressOf('::1', 3000).href).toBe('http://[::1]:3000/')
+})

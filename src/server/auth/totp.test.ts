@@ -1,0 +1,62 @@
+import { Secret } from 'otpauth'
+import { expect, test } from 'vitest'
+
+import { checkCode, newSecret } from './totp.ts'
+
+/** The secret of RFC 6238's vectors, "12345678901234567890", in base32. */
+const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
+
+// https://www.rfc-editor.org/rfc/rfc6238#appendix-B: the last six digits of the eight for SHA-1.
+test.each([
+  [59, 0x1, '287082'],
+  [1111111109, 0x23523ec, '081804'],
+  [1111111111, 0x23523ed, '050471'],
+  [1234567890, 0x273ef07, '005924'],
+  [2000000000, 0x3f940aa, '279037'],
+  [20000000000, 0x27bc86aa, '353130'],
+])('at %i seconds the code of step %i is %s', async (seconds, step, code) => {
+  expect(await checkCode(secret, code, seconds * 1000)).toBe(step)
+})
+
+test('a code is taken one step early and one step late, under its own number, and no further', async () => {
+  const step = 0x23523ed
+  const at = (steps: number) => checkCode(secret, '050471', (step + steps) * 30_000)
+  expect(await at(-1)).toBe(step)
+  expect(await at(0)).toBe(step)
+  expect(await at(1)).toBe(step)
+  expect(await at(-2)).toBeUndefined()
+  expect(await at(2)).toBeUndefined()
+})
+
+test.each(['050472', '50471', '0050471', '14050471', '', 'abcdef', '05047١', '050471 050471'])(
+  '"%s" is no code',
+  async (code) => {
+    expect(await checkCode(secret, code, 1111111111_000)).toBeUndefined()
+  },
+)
+
+test('a new secret has twenty bytes of its own, and an address that authenticators read', async () => {
+  const [first, second] = [
+    await newSecret('example.org:8080', 'jo+1@example.org'),
+    await newSecret('example.org:8080', 'jo+1@example.org'),
+  ]
+  expect(first.secret).toMatch(/^[A-Z2-7]{32}$/)
+  expect(Secret.fromBase32(first.secret).bytes).toHaveLength(20)
+  expect(second.secret).not.toBe(first.secret)
+  const uri = new URL(first.uri)
+  expect(`${uri.protocol}//${uri.host}`).toBe('otpauth://totp')
+  expect(decodeURIComponent(uri.pathname)).toBe('/example.org:8080:jo+1@example.org')
+  expect(Object.fromEntries(uri.searchParams)).toEqual({
+    algorithm: 'SHA1',
+    digits: '6',
+    issuer: 'example.org:8080',
+    period: '30',
+    secret: first.secret,
+  })
+})
+
+test('the drawing is bare SVG that a browser shows as it stands behind data:image/svg+xml;utf-8,', async () => {
+  const { qrCode } = await newSecret('example.org', 'jo@example.org')
+  expect(qrCode).toMatch(/^<\?xml [^>]*\?><svg [\s\S]*<\/svg>$/)
+  expect(qrCode).not.toContain('#')
+})

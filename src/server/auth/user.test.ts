@@ -1,0 +1,748 @@
+import { decodeJwt, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWTPayload } from 'jose'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import type { ReceivedMail } from '../../../testing/mail-server.ts'
+import { bearerOf, codeOf, said, startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import { createSigningKeys } from './keys.ts'
+import { operatorSecret, removeOrganiser } from './organisers.ts'
+
+let server: SignInServer
+
+beforeAll(async () => {
+  server = await startSignIn()
+})
+
+afterAll(() => server.close())
+
+const password = 'correct horse'
+const halfDone = 'Confirmation link accepted. Please proceed to confirm link sent to the other email'
+
+type Client = Awaited<ReturnType<SignInServer['signedIn']>>['client']
+
+/** PUT user, as anybody could send it. */
+const put = async (client: Client, body: unknown, query = '') =>
+  said(server.call('PUT', `user${query}`, body, await bearerOf(client)))
+
+const refusal = (status: number, code: string, msg: string) => ({
+  status,
+  body: { code: status, error_code: code, msg },
+})
+
+const sessionId = async (client: Client) => {
+  const { data } = await client.auth.getSession()
+  return String(decodeJwt(data.session?.access_token ?? '')['session_id'])
+}
+
+/** As if the session had begun more than a day ago. */
+const aDayLater = async (client: Client) => server.database.owner`
+  update auth.sessions set created_at = created_at - interval '25 hours' where id = ${await sessionId(client)}`
+
+let addresses = 0
+const newAddress = () => {
+  addresses += 1
+  return `new-${addresses}@example.org`
+}
+
+const secretOf = (mail: ReceivedMail | undefined) => new URL(mail?.link ?? '').searchParams.get('token') ?? ''
+
+/** A code that is not the right one: the given one, unless it is. */
+const otherThan = (right: string, given = '000000') => (given === right ? '111111' : given)
+
+async function lastMail(email: string, number = 1) {
+  const mail = (await server.mail.count(number, email)).at(-1)
+  if (mail === undefined) throw new Error('no mail came')
+  return mail
+}
+
+/** Somebody who asked for another address: with the mails to both. */
+async function changing(options?: { emailRedirectTo: string }) {
+  const { client, email } = await server.signedIn()
+  const address = newAddress()
+  const { data, error } = await client.auth.updateUser({ email: address }, options)
+  if (error) throw error
+  return {
+    client,
+    email,
+    address,
+    user: data.user,
+    old: await lastMail(email),
+    fresh: await lastMail(address),
+  }
+}
+
+/** Somebody with a verified factor, who signed in without it and with it. */
+async function withFactor() {
+  const { client, email } = await server.signedIn()
+  const { data } = await client.auth.mfa.enroll({ factorType: 'totp' })
+  const { error } = await client.auth.mfa.challengeAndVerify({
+    factorId: data?.id ?? '',
+    code: codeOf(data?.totp.secret ?? ''),
+  })
+  if (error) throw error
+  const { client: halfWay } = await server.signedIn(email)
+  return { client, halfWay, email }
+}
+
+test('whoever signed in is told who they are, in full', async () => {
+  const { client, email } = await server.signedIn()
+  const { data, error } = await client.auth.getUser()
+  expect(error).toBeNull()
+  const id = data.user?.id ?? ''
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$/)
+  expect(data.user).toEqual({
+    id,
+    aud: 'authenticated',
+    role: 'authenticated',
+    email,
+    phone: '',
+    email_confirmed_at: time,
+    confirmed_at: time,
+    last_sign_in_at: time,
+    app_metadata: { provider: 'email', providers: ['email'] },
+    user_metadata: { email_verified: true },
+    identities: [
+      {
+        identity_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        id,
+        user_id: id,
+        identity_data: { sub: id, email, email_verified: true, phone_verified: false },
+        provider: 'email',
+        last_sign_in_at: time,
+        created_at: time,
+        updated_at: time,
+        email,
+      },
+    ],
+    created_at: time,
+    updated_at: time,
+    is_anonymous: false,
+  })
+  expect(data.user?.identities?.[0]?.identity_id).not.toBe(id)
+  expect((await client.auth.getUserIdentities()).data?.identities).toHaveLength(1)
+})
+
+test.each([undefined, 'Basic abc', 'Bearer', 'Bearer ', 'Bearer a b', 'abc'])(
+  'the bearer "%s" is none',
+  async (authorization) => {
+    const headers: Record<string, string> = authorization === undefined ? {} : { authorization }
+    for (const [method, path] of [
+      ['GET', 'user'],
+      ['PUT', 'user'],
+      ['GET', 'reauthenticate'],
+      ['POST', 'logout'],
+      ['POST', 'factors'],
+      ['POST', 'factors/x/challenge'],
+      ['POST', 'factors/x/verify'],
+      ['DELETE', 'factors/x'],
+      ['GET', 'user/identities/authorize?provider=google'],
+      ['DELETE', 'user/identities/x'],
+    ] as const) {
+      expect(await said(server.call(method, path, method === 'GET' ? undefined : {}, headers))).toEqual(
+        refusal(401, 'no_authorization', 'This endpoint requires a valid Bearer token'),
+      )
+    }
+  },
+)
+
+test('the scheme of a bearer may be written in any case', async () => {
+  const { client } = await server.signedIn()
+  const { authorization } = await bearerOf(client)
+  for (const written of [
+    authorization.replace('Bearer', 'bearer'),
+    authorization.replace('Bearer', 'BEARER'),
+  ]) {
+    expect((await server.call('GET', 'user', undefined, { authorization: written })).status).toBe(200)
+  }
+})
+
+test('without a session the client is refused by its key', async () => {
+  const answer = server.call('GET', 'user', undefined, { authorization: 'Bearer public-anon-key' })
+  expect(await said(answer)).toMatchObject({ status: 403, body: { error_code: 'bad_jwt' } })
+})
+
+test('a token that our key did not sign as it signs is refused', async () => {
+  const { client } = await server.signedIn()
+  const { data } = await client.auth.getSession()
+  const token = data.session?.access_token ?? ''
+  const claims = decodeJwt(token)
+  const published = (await said(server.call('GET', '.well-known/jwks.json'))).body as { keys: JWTPayload[] }
+  const kid = String(published.keys[0]?.['kid'])
+  const publicKey = new TextEncoder().encode(JSON.stringify(published.keys[0]))
+  const { privateKey } = await generateKeyPair('ES256', { extractable: true })
+  const [head = '', body = '', signature = ''] = token.split('.')
+  const headOf = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  for (const forged of [
+    new UnsecuredJWT(claims).encode(),
+    `${headOf({ alg: 'none', kid })}.${body}.`,
+    `${headOf({ alg: 'none', kid })}.${body}.${signature}`,
+    await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid }).sign(publicKey),
+    await new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid }).sign(privateKey),
+    await new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'other' }).sign(privateKey),
+    await new SignJWT(claims)
+      .setProtectedHeader({ alg: 'ES256', kid, jwk: await exportJWK(privateKey) })
+      .sign(privateKey),
+    `${head}.${headOf({ ...claims, email: 'eve@example.org' })}.${signature}`,
+    `${head}.${body}.`,
+    `${head}.${body}`,
+    'a.b.c',
+  ]) {
+    const answer = await said(server.call('GET', 'user', undefined, { authorization: `Bearer ${forged}` }))
+    expect(answer).toEqual({
+      status: 403,
+      body: {
+        code: 403,
+        error_code: 'bad_jwt',
+        msg: expect.stringMatching(/^invalid JWT: unable to parse or verify signature, ./),
+      },
+    })
+  }
+})
+
+test('a token of ours that has ended, or that names nobody, is refused', async () => {
+  const { client } = await server.signedIn()
+  const { data } = await client.auth.getSession()
+  const { exp: _exp, iat: _iat, ...claims } = decodeJwt(data.session?.access_token ?? '')
+  const keys = createSigningKeys(server.database.forSignIn)
+  const asked = async (own: JWTPayload) =>
+    said(
+      server.call('GET', 'user', undefined, {
+        authorization: `Bearer ${(await keys.sign({ ...claims, ...own })).token}`,
+      }),
+    )
+  const { sub: _sub, ...nobodys } = claims
+  expect(await asked({})).toMatchObject({ status: 200 })
+  const { token } = await keys.sign(nobodys)
+  expect(
+    await said(server.call('GET', 'user', undefined, { authorization: `Bearer ${token}` })),
+  ).toMatchObject({
+    status: 403,
+    body: { error_code: 'bad_jwt' },
+  })
+  expect(await asked({ sub: 'jo' })).toMatchObject({ status: 400, body: { error_code: 'bad_jwt' } })
+  expect(await asked({ aud: 'anon' })).toMatchObject({ status: 403, body: { error_code: 'bad_jwt' } })
+  expect(await asked({ sub: '8f5b1e2a-0000-4000-8000-000000000000' })).toEqual(
+    refusal(403, 'user_not_found', 'User from sub claim in JWT does not exist'),
+  )
+  for (const id of ['8f5b1e2a-0000-4000-8000-000000000000', 'x', undefined, 5]) {
+    expect(await asked({ session_id: id })).toEqual(
+      refusal(403, 'session_not_found', 'Session from session_id claim in JWT does not exist'),
+    )
+  }
+  const { client: other } = await server.signedIn()
+  expect(await asked({ session_id: await sessionId(other) })).toMatchObject({
+    status: 403,
+    body: { error_code: 'session_not_found' },
+  })
+})
+
+test('removing an organiser ends their access at once', async () => {
+  const { client, email } = await server.signedIn()
+  const headers = await bearerOf(client)
+  expect((await client.rpc('desk_me')).error).toBeNull()
+  await removeOrganiser(server.database.owner, email)
+  expect(await said(server.call('GET', 'user', undefined, headers))).toEqual(
+    refusal(403, 'user_not_found', 'User from sub claim in JWT does not exist'),
+  )
+  expect((await client.rpc('desk_me')).error).toMatchObject({ code: '42501' })
+})
+
+test('data is merged key by key, and null takes a key away', async () => {
+  const { client } = await server.signedIn()
+  const update = async (data: object) => (await client.auth.updateUser({ data })).data.user?.user_metadata
+  expect(await update({ name: 'Jo', nested: { a: 1, b: 2 }, none: null })).toEqual({
+    email_verified: true,
+    name: 'Jo',
+    nested: { a: 1, b: 2 },
+  })
+  expect(await update({ nested: { c: 3 }, list: [1, null] })).toEqual({
+    email_verified: true,
+    name: 'Jo',
+    nested: { c: 3 },
+    list: [1, null],
+  })
+  expect(await update({ name: null, list: null })).toEqual({ email_verified: true, nested: { c: 3 } })
+  expect(await update({})).toEqual({ email_verified: true, nested: { c: 3 } })
+  await client.auth.refreshSession()
+  const { data } = await client.auth.getClaims()
+  expect(data?.claims.user_metadata).toEqual({ email_verified: true, nested: { c: 3 } })
+})
+
+test('what only an operator may change is refused or ignored', async () => {
+  const { client, email } = await server.signedIn()
+  expect(await put(client, { app_metadata: { role: 'admin' } })).toEqual(
+    refusal(403, 'not_admin', 'Updating app_metadata requires admin privileges'),
+  )
+  const { data: before } = await client.auth.getUser()
+  const { status, body } = await put(client, {
+    role: 'service_role',
+    aud: 'other',
+    id: '8f5b1e2a-0000-4000-8000-000000000000',
+    is_anonymous: true,
+    email_confirmed_at: null,
+  })
+  expect(status).toBe(200)
+  expect(body).toMatchObject({ id: before.user?.id, role: 'authenticated', aud: 'authenticated', email })
+  expect(await put(client, { app_metadata: { role: 'admin' }, password: 'abc' })).toMatchObject({
+    status: 422,
+    body: { error_code: 'weak_password' },
+  })
+})
+
+test.each([
+  ['', 422, 'weak_password', 'Password should be at least 6 characters.'],
+  ['abcde', 422, 'weak_password', 'Password should be at least 6 characters.'],
+  ['a'.repeat(73), 400, 'validation_failed', 'Password cannot be longer than 72 characters'],
+  ['ä'.repeat(37), 400, 'validation_failed', 'Password cannot be longer than 72 characters'],
+])('the password "%s" is refused', async (given, status, code, msg) => {
+  const { client } = await server.signedIn()
+  expect(await put(client, { password: given })).toMatchObject(refusal(status, code, msg))
+})
+
+test('a weak password is named as such, with the reason, in both shapes of errors', async () => {
+  const { client } = await server.signedIn()
+  const { error } = await client.auth.updateUser({ password: 'abcde' })
+  expect(error).toMatchObject({ name: 'AuthWeakPasswordError', status: 422, reasons: ['length'] })
+  const older = await server.call('PUT', 'user', { password: 'abcde' }, await bearerOf(client))
+  expect(older.headers.get('x-sb-error-code')).toBe('weak_password')
+  expect(await said(older)).toEqual({
+    status: 422,
+    body: {
+      code: 422,
+      error_code: 'weak_password',
+      msg: 'Password should be at least 6 characters.',
+      weak_password: { reasons: ['length'] },
+    },
+  })
+  const newer = await server.call(
+    'PUT',
+    'user',
+    { password: 'abcde' },
+    { ...(await bearerOf(client)), 'x-supabase-api-version': '2024-01-01' },
+  )
+  expect(newer.headers.get('x-sb-error-code')).toBeNull()
+  expect(await said(newer)).toEqual({
+    status: 422,
+    body: {
+      code: 'weak_password',
+      message: 'Password should be at least 6 characters.',
+      weak_password: { reasons: ['length'] },
+    },
+  })
+})
+
+test.each(['abcdef', 'a'.repeat(72), 'ä'.repeat(36), 'pass word 🔑'])(
+  'the password "%s" signs in',
+  async (given) => {
+    const { client, email } = await server.signedIn()
+    expect((await client.auth.updateUser({ password: given })).error).toBeNull()
+    const other = server.client()
+    expect((await other.auth.signInWithPassword({ email, password: given })).error).toBeNull()
+    const wrong = await other.auth.signInWithPassword({ email, password: given.slice(0, -2) })
+    expect(wrong.error).toMatchObject({ code: 'invalid_credentials' })
+  },
+)
+
+test('a new password has to be another, and ends the other sessions, codes, links and changes', async () => {
+  const { client, email, address, old, fresh } = await changing()
+  const { client: elsewhere } = await server.signedIn(email)
+  await client.auth.updateUser({ password })
+  expect((await elsewhere.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
+  expect((await elsewhere.auth.refreshSession()).error).not.toBeNull()
+
+  const { client: third } = await server.signedIn(email)
+  await server.database.owner`delete from private.mail_requests`
+  await server.call('POST', 'otp', { email })
+  const { code } = await lastMail(email, 2)
+  const operators = await operatorSecret(server.database.owner, email)
+  const { error } = await client.auth.updateUser({ password })
+  expect(error).toMatchObject({
+    status: 422,
+    code: 'same_password',
+    message: 'New password should be different from the old password.',
+  })
+  expect((await third.auth.getUser()).error).toBeNull()
+
+  const { data } = await client.auth.updateUser({ password: `${password}s` })
+  expect(data.user?.new_email).toBeUndefined()
+  expect((await client.auth.getUser()).error).toBeNull()
+  expect((await client.auth.refreshSession()).error).toBeNull()
+  expect((await third.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
+  const verify = (body: unknown) => said(server.call('POST', 'verify', body))
+  for (const body of [
+    { type: 'email', email, token: code },
+    { type: 'magiclink', token_hash: operators },
+    { type: 'email_change', email, token: old.code },
+    { type: 'email_change', email: address, token: fresh.code },
+    { type: 'email_change', token_hash: secretOf(old) },
+  ]) {
+    expect(await verify(body)).toMatchObject({ status: 403, body: { error_code: 'otp_expired' } })
+  }
+  const { error: refused } = await server.client().auth.signInWithPassword({ email, password })
+  expect(refused).toMatchObject({ code: 'invalid_credentials' })
+})
+
+test('a new password ends what a link gave to a client that has not used it yet', async () => {
+  const { client, email } = await server.signedIn()
+  const verifier = 'a'.repeat(43)
+  await server.call('POST', 'otp', { email, code_challenge: verifier, code_challenge_method: 'plain' })
+  const answer = await fetch((await lastMail(email)).link, { redirect: 'manual' })
+  const code = new URL(answer.headers.get('location') ?? '').searchParams.get('code')
+  expect(code).toMatch(/^[0-9a-f-]{36}$/)
+  expect((await client.auth.updateUser({ password })).error).toBeNull()
+  expect(
+    await said(server.call('POST', 'token?grant_type=pkce', { auth_code: code, code_verifier: verifier })),
+  ).toMatchObject({ status: 404, body: { error_code: 'flow_state_not_found' } })
+})
+
+test('a recovery leads to a new password', async () => {
+  const email = await server.organiser()
+  const client = server.client()
+  await client.auth.resetPasswordForEmail(email)
+  const { code } = await lastMail(email)
+  expect((await client.auth.verifyOtp({ email, token: code, type: 'recovery' })).error).toBeNull()
+  expect((await client.auth.updateUser({ password })).error).toBeNull()
+  expect((await server.client().auth.signInWithPassword({ email, password })).error).toBeNull()
+})
+
+test('in a session of more than a day a new password needs a code that was just mailed', async () => {
+  const { client, email } = await server.signedIn()
+  await aDayLater(client)
+  expect(await put(client, { password })).toEqual(
+    refusal(400, 'reauthentication_needed', 'Password update requires reauthentication'),
+  )
+  expect((await client.auth.updateUser({ data: { name: 'Jo' } })).error).toBeNull()
+  await client.auth.reauthenticate()
+  const { code } = await lastMail(email)
+  expect(await put(client, { password, nonce: otherThan(code) })).toEqual(
+    refusal(422, 'reauthentication_not_valid', 'Nonce has expired or is invalid'),
+  )
+  expect((await client.auth.updateUser({ password, nonce: code })).error).toBeNull()
+  expect((await server.client().auth.signInWithPassword({ email, password })).error).toBeNull()
+  expect(await put(client, { password: `${password}s`, nonce: code })).toEqual(
+    refusal(422, 'reauthentication_not_valid', 'Nonce has expired or is invalid'),
+  )
+})
+
+test('the code of reauthenticate ends after ten minutes and after five wrong tries, and signs nobody in', async () => {
+  const { client, email } = await server.signedIn()
+  await aDayLater(client)
+  await client.auth.reauthenticate()
+  const { code } = await lastMail(email)
+  for (const type of ['email', 'magiclink', 'recovery', 'email_change']) {
+    expect(await said(server.call('POST', 'verify', { type, email, token: code }))).toMatchObject({
+      status: 403,
+    })
+  }
+  const wrong = otherThan(code)
+  for (let guess = 0; guess < 5; guess += 1) {
+    expect(await put(client, { password, nonce: wrong })).toMatchObject({ status: 422 })
+  }
+  expect(await put(client, { password, nonce: code })).toMatchObject({
+    status: 422,
+    body: { error_code: 'reauthentication_not_valid' },
+  })
+  await server.database.owner`
+    update auth.users set reauthentication_sent_at = now() - interval '61 seconds' where email = ${email}`
+  await client.auth.reauthenticate()
+  const { code: second } = await lastMail(email, 2)
+  await server.database.owner`
+    update auth.one_time_tokens set expires_at = expires_at - interval '601 seconds' where relates_to = ${email}`
+  expect(await put(client, { password, nonce: second })).toMatchObject({ status: 422 })
+})
+
+test('the code that somebody else was mailed is not good for a new password', async () => {
+  const { client } = await server.signedIn()
+  await aDayLater(client)
+  const { client: stranger, email } = await server.signedIn()
+  await stranger.auth.reauthenticate()
+  const { code } = await lastMail(email)
+  await client.auth.reauthenticate()
+  const own = await lastMail((await client.auth.getUser()).data.user?.email ?? '')
+  expect(await put(client, { password, nonce: otherThan(own.code, code) })).toMatchObject({ status: 422 })
+  expect(await put(client, { password, nonce: own.code })).toMatchObject({ status: 200 })
+})
+
+test('a wrong code does not tell whether a password is the old one, and a right one is not spent on that', async () => {
+  const { client, email } = await server.signedIn()
+  await client.auth.updateUser({ password })
+  await aDayLater(client)
+  await client.auth.reauthenticate()
+  const { code } = await lastMail(email)
+  expect(await put(client, { password, nonce: otherThan(code) })).toEqual(
+    refusal(422, 'reauthentication_not_valid', 'Nonce has expired or is invalid'),
+  )
+  expect(await put(client, { password, nonce: code })).toMatchObject({
+    body: { error_code: 'same_password' },
+  })
+  expect(await put(client, { password: `${password}s`, nonce: code })).toMatchObject({ status: 200 })
+})
+
+test('in a session of today a nonce is ignored, also a wrong one', async () => {
+  const { client } = await server.signedIn()
+  expect((await client.auth.updateUser({ password, nonce: '000000' })).error).toBeNull()
+})
+
+test.each(['old first', 'new first'])(
+  'an address changes by the codes of both mails, the %s',
+  async (order) => {
+    const { client, email, address, user, old, fresh } = await changing()
+    const { client: elsewhere } = await server.signedIn(email)
+    // Signing in again ended what was under way: it is sent once more, by who wants it.
+    await server.database.owner`
+    update auth.users set email_change_sent_at = now() - interval '61 seconds' where email = ${email}`
+    await client.auth.updateUser({ email: address })
+    const [oldMail, freshMail] = [await lastMail(email, 2), await lastMail(address, 2)]
+    expect(user).toMatchObject({ email, new_email: address, email_change_sent_at: expect.any(String) })
+    expect([old.code, fresh.code]).toEqual([
+      expect.stringMatching(/^\d{6}$/),
+      expect.stringMatching(/^\d{6}$/),
+    ])
+    expect(secretOf(old)).not.toBe(secretOf(fresh))
+    expect(old.text).toContain(address)
+
+    const halves = [
+      { email, token: oldMail.code },
+      { email: address, token: freshMail.code },
+    ]
+    const [first, second] = order === 'old first' ? halves : halves.toReversed()
+    const verify = (half: object | undefined) =>
+      said(server.call('POST', 'verify', { type: 'email_change', ...half }))
+    expect(await verify(first)).toEqual({ status: 200, body: { msg: halfDone, code: '200' } })
+    expect(await verify(first)).toMatchObject({ status: 403, body: { error_code: 'otp_expired' } })
+    expect((await client.auth.getUser()).data.user).toMatchObject({ email, new_email: address })
+
+    const { status, body } = await verify(second)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ token_type: 'bearer', user: { email: address } })
+    expect(body).not.toHaveProperty('user.new_email')
+    expect(await verify(second)).toMatchObject({ status: 403 })
+
+    const { data } = await client.auth.getUser()
+    expect(data.user).toMatchObject({
+      email: address,
+      identities: [{ email: address, identity_data: { email: address, email_verified: true } }],
+    })
+    expect(data.user).not.toHaveProperty('new_email')
+    expect((await elsewhere.auth.getUser()).error).toBeNull()
+    expect((await client.auth.getClaims()).data?.claims.email).toBe(email)
+    await client.auth.refreshSession()
+    expect((await client.auth.getClaims()).data?.claims.email).toBe(address)
+    expect((await client.rpc('desk_me')).data).toEqual({ email: address })
+  },
+)
+
+test('the client changes an address by both codes', async () => {
+  const { email, address, old, fresh } = await changing()
+  const client = server.client()
+  const half = await client.auth.verifyOtp({ email: address, token: fresh.code, type: 'email_change' })
+  expect(half).toMatchObject({ data: { session: null }, error: null })
+  const { data, error } = await client.auth.verifyOtp({ email, token: old.code, type: 'email_change' })
+  expect(error).toBeNull()
+  expect(data.session?.user.email).toBe(address)
+})
+
+test.each(['old first', 'new first'])(
+  'an address changes by the links of both mails, the %s',
+  async (order) => {
+    const { client, address, old, fresh } = await changing({ emailRedirectTo: `${server.origin}/desk/me` })
+    const [first, second] = order === 'old first' ? [old, fresh] : [fresh, old]
+    const open = async (mail: ReceivedMail) =>
+      (await fetch(mail.link, { redirect: 'manual' })).headers.get('location') ?? ''
+    const half = new URL(await open(first))
+    expect(`${half.origin}${half.pathname}${half.search}`).toBe(`${server.origin}/desk/me`)
+    expect(Object.fromEntries(new URLSearchParams(half.hash.slice(1)))).toEqual({ message: halfDone, sb: '' })
+    const whole = new URL(await open(second))
+    const fragment = new URLSearchParams(whole.hash.slice(1))
+    expect(fragment.get('type')).toBe('email_change')
+    expect(decodeJwt(fragment.get('access_token') ?? '')['email']).toBe(address)
+    expect((await client.auth.getUser()).data.user?.email).toBe(address)
+  },
+)
+
+test('by PKCE the second link of a change gives a code, as an e-mail change', async () => {
+  const { client, email } = await server.signedIn()
+  const address = newAddress()
+  // By hand: the client's updateUser forgets its verifier as soon as it has the answer.
+  const verifier = 'a'.repeat(43)
+  await put(client, { email: address, code_challenge: verifier, code_challenge_method: 'plain' })
+  const open = async (mail: ReceivedMail) =>
+    new URL((await fetch(mail.link, { redirect: 'manual' })).headers.get('location') ?? '')
+  const half = await open(await lastMail(email))
+  expect(half.searchParams.get('message')).toBe(halfDone)
+  expect(half.searchParams.get('code')).toBeNull()
+  expect(Object.fromEntries(new URLSearchParams(half.hash.slice(1)))).toEqual({ message: halfDone, sb: '' })
+  const whole = await open(await lastMail(address))
+  expect(whole.hash).toBe('')
+  const { status, body } = await said(
+    server.call('POST', 'token?grant_type=pkce', {
+      auth_code: whole.searchParams.get('code'),
+      code_verifier: verifier,
+    }),
+  )
+  expect(status).toBe(200)
+  const { access_token: token } = body as { access_token: string }
+  expect(decodeJwt(token)).toMatchObject({ email: address, amr: [{ method: 'email_change' }] })
+})
+
+test('both halves of a change at once make it whole', async () => {
+  const { client, email, address, old, fresh } = await changing()
+  const verify = (body: object) => said(server.call('POST', 'verify', { type: 'email_change', ...body }))
+  const answers = await Promise.all([
+    verify({ email, token: old.code }),
+    verify({ token_hash: secretOf(old) }),
+    verify({ email: address, token: fresh.code }),
+    verify({ token_hash: secretOf(fresh) }),
+  ])
+  const [half, whole, ...refused] = answers.toSorted(
+    (one, other) =>
+      one.status - other.status || JSON.stringify(one.body).length - JSON.stringify(other.body).length,
+  )
+  expect(half).toEqual({ status: 200, body: { msg: halfDone, code: '200' } })
+  expect(whole).toMatchObject({ status: 200, body: { user: { email: address } } })
+  expect(refused.map(({ status }) => status)).toEqual([403, 403])
+  expect((await client.auth.getUser()).data.user?.email).toBe(address)
+})
+
+test('of what is asked for at once one mail goes out', async () => {
+  const { client, email } = await server.signedIn()
+  const statusesOf = async (answers: Promise<{ status: number }>[]) =>
+    (await Promise.all(answers)).map(({ status }) => status).toSorted((one, other) => one - other)
+  const headers = await bearerOf(client)
+  const five = [0, 1, 2, 3, 4]
+  const once = [200, 429, 429, 429, 429]
+  expect(await statusesOf(five.map(() => server.call('GET', 'reauthenticate', undefined, headers)))).toEqual(
+    once,
+  )
+  expect(await statusesOf(five.map(() => put(client, { email: newAddress() })))).toEqual(once)
+  expect(await statusesOf(five.map(() => server.call('POST', 'otp', { email })))).toEqual(once)
+  expect(await server.mail.count(3, email)).toHaveLength(3)
+})
+
+test('a code of a change is good for the address alone that it was sent to', async () => {
+  const { email, address, old, fresh } = await changing()
+  const verify = (given: string, token: string) =>
+    said(server.call('POST', 'verify', { type: 'email_change', email: given, token }))
+  expect(await verify(email, otherThan(old.code, fresh.code))).toMatchObject({ status: 403 })
+  expect(await verify(address, otherThan(fresh.code, old.code))).toMatchObject({ status: 403 })
+  for (const type of ['email', 'magiclink', 'recovery']) {
+    expect(await said(server.call('POST', 'verify', { type, email, token: old.code }))).toMatchObject({
+      status: 403,
+    })
+  }
+})
+
+test('an address that another account has is refused, also when it was taken meanwhile', async () => {
+  const taken = await server.organiser()
+  const { client } = await server.signedIn()
+  const exists = refusal(422, 'email_exists', 'A user with this email address has already been registered')
+  expect(await put(client, { email: taken })).toEqual(exists)
+  expect(await put(client, { email: taken.toUpperCase() })).toEqual(exists)
+
+  const { address, email, old, fresh } = await changing()
+  await server.organiser(address)
+  await server.call('POST', 'verify', { type: 'email_change', email, token: old.code })
+  const second = await said(
+    server.call('POST', 'verify', { type: 'email_change', email: address, token: fresh.code }),
+  )
+  expect(second.status).toBeGreaterThanOrEqual(400)
+  expect(second.status).toBeLessThan(500)
+  const rows = await server.database.owner`select from auth.users where email in (${email}, ${address})`
+  expect(rows).toHaveLength(2)
+})
+
+test('one address of a change a minute, however it is asked for', async () => {
+  const { client, email, address, fresh } = await changing()
+  expect(await put(client, { email: newAddress() })).toMatchObject({
+    status: 429,
+    body: {
+      error_code: 'over_email_send_rate_limit',
+      msg: expect.stringMatching(/^For security purposes, you can only request this after \d+ seconds\.$/),
+    },
+  })
+  const { error } = await client.auth.resend({ type: 'email_change', email })
+  expect(error).toMatchObject({ status: 429, code: 'over_email_send_rate_limit' })
+  expect((await client.auth.getUser()).data.user?.new_email).toBe(address)
+  await server.database.owner`
+    update auth.users set email_change_sent_at = now() - interval '61 seconds' where email = ${email}`
+  expect(await client.auth.resend({ type: 'email_change', email })).toMatchObject({ error: null })
+  const [oldAgain, freshAgain] = [await lastMail(email, 2), await lastMail(address, 2)]
+  const verify = (body: unknown) => said(server.call('POST', 'verify', body))
+  expect(await verify({ type: 'email_change', token_hash: secretOf(fresh) })).toMatchObject({ status: 403 })
+  expect(await verify({ type: 'email_change', token_hash: secretOf(freshAgain) })).toMatchObject({
+    status: 200,
+    body: { code: '200' },
+  })
+  expect(await verify({ type: 'email_change', token_hash: secretOf(oldAgain) })).toMatchObject({
+    status: 200,
+    body: { user: { email: address } },
+  })
+})
+
+test('the own address, however it is written, is no change', async () => {
+  const { client, email } = await server.signedIn()
+  const { data, error } = await client.auth.updateUser({ email: email.toUpperCase() })
+  expect(error).toBeNull()
+  expect(data.user).not.toHaveProperty('new_email')
+  expect(data.user?.email).toBe(email)
+})
+
+test.each([
+  [{ email: 'jo' }, 400, 'validation_failed', 'Unable to validate email address: invalid format'],
+  [{ phone: '030' }, 400, 'validation_failed', 'Invalid phone number format (E.164 required)'],
+  [
+    { email: 'jo@example.org', code_challenge_method: 's256' },
+    400,
+    'validation_failed',
+    'PKCE flow requires code_challenge_method and code_challenge',
+  ],
+])('PUT user refuses %j', async (body, status, code, msg) => {
+  const { client } = await server.signedIn()
+  expect(await put(client, body)).toEqual(refusal(status, code, msg))
+})
+
+test.each([{ data: [] }, { data: 'a' }, { email: 5 }, { password: {} }, { nonce: 1 }, { phone: false }, []])(
+  'PUT user cannot read %j',
+  async (body) => {
+    const { client } = await server.signedIn()
+    expect(await put(client, body)).toMatchObject({ status: 400, body: { error_code: 'bad_json' } })
+  },
+)
+
+test('data that cannot be stored is refused and not half stored', async () => {
+  const { client } = await server.signedIn()
+  const { status } = await put(client, { data: { name: 'a\0b', other: 1 } })
+  expect(status).toBe(400)
+  expect((await client.auth.getUser()).data.user?.user_metadata).toEqual({ email_verified: true })
+})
+
+test('with a second factor only who has shown it changes the password or the address', async () => {
+  const { client, halfWay, email } = await withFactor()
+  const insufficient = refusal(
+    401,
+    'insufficient_aal',
+    'AAL2 session is required to update email or password when MFA is enabled.',
+  )
+  expect(await put(halfWay, { password })).toEqual(insufficient)
+  expect(await put(halfWay, { email: newAddress() })).toEqual(insufficient)
+  expect(await put(halfWay, { phone: '4930123456' })).toEqual(insufficient)
+  expect(await put(halfWay, { password: 'abc' })).toMatchObject({ body: { error_code: 'weak_password' } })
+  expect(await put(halfWay, { app_metadata: {}, password })).toMatchObject({
+    body: { error_code: 'not_admin' },
+  })
+  expect(await put(halfWay, { email, data: { name: 'Jo' } })).toMatchObject({
+    status: 200,
+    body: { user_metadata: { name: 'Jo' } },
+  })
+  expect(await put(client, { password })).toMatchObject({ status: 200 })
+})
+
+test('no account is linked with another', async () => {
+  const { client } = await server.signedIn()
+  const off = { status: 404, code: 'manual_linking_disabled', message: 'Manual linking is disabled' }
+  expect((await client.auth.linkIdentity({ provider: 'google' })).error).toMatchObject(off)
+  const { data } = await client.auth.getUserIdentities()
+  const [identity] = data?.identities ?? []
+  if (identity === undefined) throw new Error('no identity')
+  expect((await client.auth.unlinkIdentity(identity)).error).toMatchObject(off)
+  expect((await client.auth.getUserIdentities()).data?.identities).toHaveLength(1)
+})

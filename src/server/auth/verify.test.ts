@@ -1,0 +1,540 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { decodeJwt } from 'jose'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import type { ReceivedMail } from '../../../testing/mail-server.ts'
+import { said, startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import { operatorSecret } from './organisers.ts'
+
+let server: SignInServer
+
+beforeAll(async () => {
+  server = await startSignIn()
+})
+
+afterAll(() => server.close())
+
+const wrongCode = { code: 403, error_code: 'otp_expired', msg: 'Token has expired or is invalid' }
+const wrongLink = { code: 403, error_code: 'otp_expired', msg: 'Email link is invalid or has expired' }
+
+/** Has a mail sent, as if the last one were more than a minute ago. */
+async function mailTo(
+  email: string,
+  path: 'otp' | 'recover' = 'otp',
+  { query = '', ...fields }: { query?: string } & Record<string, unknown> = {},
+): Promise<ReceivedMail> {
+  await server.database.owner`delete from private.mail_requests`
+  const before = server.mail.received.filter(({ to }) => to.includes(email)).length
+  await server.call('POST', `${path}${query}`, { email, ...fields })
+  const mail = (await server.mail.count(before + 1, email)).at(-1)
+  if (mail === undefined) throw new Error('no mail came')
+  return mail
+}
+
+const secretOf = ({ link }: ReceivedMail) => new URL(link).searchParams.get('token') ?? ''
+const open = (link: string) => fetch(link, { redirect: 'manual' })
+const verify = (body: unknown) => said(server.call('POST', 'verify', body))
+
+/** Where a link led: the address, and what stands behind it. */
+async function ledTo(link: string) {
+  const answer = await open(link)
+  const target = new URL(answer.headers.get('location') ?? '')
+  return {
+    status: answer.status,
+    target: `${target.origin}${target.pathname}`,
+    query: Object.fromEntries(target.searchParams),
+    fragment: Object.fromEntries(new URLSearchParams(target.hash.slice(1))),
+    names: [...new URLSearchParams(target.hash.slice(1)).keys()],
+  }
+}
+
+/** A code that is not this one. */
+const anotherThan = (code: string) => (code === '000000' ? '000001' : '000000')
+
+test.each(['magiclink', 'recovery', 'email'] as const)(
+  'a code signs in as %s, of either mail',
+  async (type) => {
+    for (const path of ['otp', 'recover'] as const) {
+      const email = await server.organiser()
+      const { code } = await mailTo(email, path)
+      const client = server.client()
+      const { data, error } = await client.auth.verifyOtp({ email: email.toUpperCase(), token: code, type })
+      expect(error).toBeNull()
+      expect(data.user?.email).toBe(email)
+      expect(data.session?.token_type).toBe('bearer')
+      expect((await client.auth.getUser()).data.user?.email).toBe(email)
+    }
+  },
+)
+
+test.each(['magiclink', 'recovery', 'email'] as const)(
+  'a hash signs in as %s, of either mail',
+  async (type) => {
+    for (const path of ['otp', 'recover'] as const) {
+      const email = await server.organiser()
+      const client = server.client()
+      const { error } = await client.auth.verifyOtp({ token_hash: secretOf(await mailTo(email, path)), type })
+      expect(error).toBeNull()
+      expect((await client.auth.getUser()).data.user?.email).toBe(email)
+    }
+  },
+)
+
+test('whoever signs in gets tokens for an hour, and the account', async () => {
+  const email = await server.organiser()
+  const { code } = await mailTo(email)
+  const before = Math.floor(Date.now() / 1000)
+  const { status, body } = await verify({ type: 'email', email, token: code })
+  expect(status).toBe(200)
+  expect(body).toEqual({
+    access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+    token_type: 'bearer',
+    expires_in: 3600,
+    expires_at: expect.any(Number),
+    refresh_token: expect.stringMatching(/^[\w-]+$/),
+    user: expect.objectContaining({ email, role: 'authenticated', aud: 'authenticated' }),
+  })
+  const { access_token: token, expires_at: end } = body as { access_token: string; expires_at: number }
+  expect(end).toBeGreaterThanOrEqual(before + 3600)
+  expect(end).toBe(decodeJwt(token).exp)
+  expect(decodeJwt(token)['amr']).toEqual([{ method: 'otp', timestamp: expect.any(Number) }])
+})
+
+const email = 'jo@example.org'
+
+test.each([
+  [{ email, token: '123456' }, 400, 'Verify requires a verification type'],
+  [{ type: 'email', email }, 400, 'Verify requires either a token or a token hash'],
+  [
+    { type: 'email', email, token: '1', token_hash: 'a' },
+    400,
+    'Verify requires either a token or a token hash',
+  ],
+  [
+    { type: 'email', token: '123456' },
+    400,
+    'Only an email address or phone number should be provided on verify',
+  ],
+  [
+    { type: 'email', token: '123456', email, phone: '4930123456' },
+    400,
+    'Only an email address or phone number should be provided on verify',
+  ],
+  [{ type: 'email', token_hash: 'a', email }, 400, 'Only the token_hash and type should be provided'],
+  [
+    { type: 'email', token_hash: 'a', phone: '4930123456' },
+    400,
+    'Only the token_hash and type should be provided',
+  ],
+  [
+    { type: 'email', token_hash: 'a', redirect_to: 'http://localhost' },
+    400,
+    'Only the token_hash and type should be provided',
+  ],
+  [{ type: 'other', token_hash: 'a' }, 400, 'Invalid email verification type'],
+  [{ type: 'email', token: '123456', email: 'jo' }, 422, 'Invalid email format'],
+])('verify refuses %j', async (body, status, message) => {
+  expect(await verify(body)).toEqual({
+    status,
+    body: { code: status, error_code: 'validation_failed', msg: message },
+  })
+})
+
+test.each(['email', 'magiclink', 'recovery', 'signup', 'invite', 'email_change', 'other'])(
+  'a wrong code and that of an unknown address are the same as %s',
+  async (type) => {
+    const known = await server.organiser()
+    const { code } = await mailTo(known)
+    expect(await verify({ type, email: known, token: anotherThan(code) })).toEqual({
+      status: 403,
+      body: wrongCode,
+    })
+    expect(await verify({ type, email: 'nobody@example.org', token: code })).toEqual({
+      status: 403,
+      body: wrongCode,
+    })
+  },
+)
+
+test.each(['signup', 'invite', 'email_change'])(
+  'a mail to sign in has no code and no link for %s',
+  async (type) => {
+    const address = await server.organiser()
+    const mail = await mailTo(address)
+    expect(await verify({ type, email: address, token: mail.code })).toEqual({ status: 403, body: wrongCode })
+    expect(await verify({ type, token_hash: secretOf(mail) })).toEqual({ status: 403, body: wrongLink })
+    expect(await verify({ type: 'email', token_hash: secretOf(mail) })).toMatchObject({ status: 200 })
+  },
+)
+
+test('a phone has no code', async () => {
+  expect(await verify({ type: 'sms', phone: '4930123456', token: '123456' })).toEqual({
+    status: 403,
+    body: wrongCode,
+  })
+  expect(await verify({ type: 'sms', phone: '0', token: '123456' })).toMatchObject({
+    status: 400,
+    body: { msg: 'Invalid phone number format (E.164 required)' },
+  })
+})
+
+test('a code and a link of the same mail are not derived from each other, and using one ends the other', async () => {
+  const address = await server.organiser()
+  const byCode = await mailTo(address)
+  const guess = createHash('sha224').update(`${address}${byCode.code}`).digest('hex')
+  expect(await verify({ type: 'email', token_hash: guess })).toEqual({ status: 403, body: wrongLink })
+  expect(await verify({ type: 'email', email: address, token: byCode.code })).toMatchObject({ status: 200 })
+  expect(await verify({ type: 'email', token_hash: secretOf(byCode) })).toEqual({
+    status: 403,
+    body: wrongLink,
+  })
+  expect(await verify({ type: 'email', email: address, token: byCode.code })).toEqual({
+    status: 403,
+    body: wrongCode,
+  })
+  const byLink = await mailTo(address)
+  expect((await ledTo(byLink.link)).fragment).toHaveProperty('access_token')
+  expect(await verify({ type: 'email', email: address, token: byLink.code })).toEqual({
+    status: 403,
+    body: wrongCode,
+  })
+})
+
+test('a newer mail of either kind takes the place of the older', async () => {
+  const address = await server.organiser()
+  const older = await mailTo(address, 'otp')
+  const newer = await mailTo(address, 'recover')
+  expect(await verify({ type: 'email', token_hash: secretOf(older) })).toEqual({
+    status: 403,
+    body: wrongLink,
+  })
+  const code = older.code === newer.code ? anotherThan(newer.code) : older.code
+  expect(await verify({ type: 'email', email: address, token: code })).toMatchObject({ status: 403 })
+  expect(await verify({ type: 'email', email: address, token: newer.code })).toMatchObject({ status: 200 })
+})
+
+test('the code of another organiser is wrong', async () => {
+  const [one, other] = [await server.organiser(), await server.organiser()]
+  const { code } = await mailTo(one)
+  const { code: others } = await mailTo(other)
+  expect(
+    await verify({ type: 'email', email: other, token: code === others ? anotherThan(code) : code }),
+  ).toEqual({
+    status: 403,
+    body: wrongCode,
+  })
+})
+
+test('a code and a link end after ten minutes, and the link of the operator after an hour', async () => {
+  const address = await server.organiser()
+  const mail = await mailTo(address)
+  const age = (seconds: number) => server.database.owner`
+    update auth.one_time_tokens set expires_at = expires_at - make_interval(secs => ${seconds})
+    where relates_to = ${address}`
+  await age(601)
+  expect(await verify({ type: 'email', email: address, token: mail.code })).toEqual({
+    status: 403,
+    body: wrongCode,
+  })
+  expect(await verify({ type: 'email', token_hash: secretOf(mail) })).toEqual({
+    status: 403,
+    body: wrongLink,
+  })
+  const young = await mailTo(address)
+  await age(540)
+  expect(await verify({ type: 'email', email: address, token: young.code })).toMatchObject({ status: 200 })
+  const late = await operatorSecret(server.database.owner, address)
+  await age(3601)
+  expect(await verify({ type: 'magiclink', token_hash: late })).toEqual({ status: 403, body: wrongLink })
+  const inTime = await operatorSecret(server.database.owner, address)
+  await age(3540)
+  expect(await verify({ type: 'magiclink', token_hash: inTime })).toMatchObject({ status: 200 })
+})
+
+test('five wrong tries from anywhere end a code, not the link of its mail, and not the next code', async () => {
+  const address = await server.organiser()
+  const mail = await mailTo(address)
+  for (let guess = 0; guess < 5; guess += 1) {
+    expect(await verify({ type: 'email', email: address, token: anotherThan(mail.code) })).toEqual({
+      status: 403,
+      body: wrongCode,
+    })
+  }
+  expect(await verify({ type: 'email', email: address, token: mail.code })).toEqual({
+    status: 403,
+    body: wrongCode,
+  })
+  expect((await ledTo(mail.link)).fragment).toHaveProperty('access_token')
+  const next = await mailTo(address)
+  for (let guess = 0; guess < 4; guess += 1) {
+    await verify({ type: 'magiclink', email: address, token: anotherThan(next.code) })
+  }
+  expect(await verify({ type: 'email', email: address, token: next.code })).toMatchObject({ status: 200 })
+})
+
+test('of ten uses of one code at once one signs in', async () => {
+  const address = await server.organiser()
+  const mail = await mailTo(address)
+  const uses = await Promise.all(
+    Array.from({ length: 10 }, (_, use) =>
+      verify(
+        use % 2 === 0
+          ? { type: 'email', email: address, token: mail.code }
+          : { type: 'email', token_hash: secretOf(mail) },
+      ),
+    ),
+  )
+  expect(uses.filter(({ status }) => status === 200)).toHaveLength(1)
+  expect(uses.filter(({ status }) => status === 403)).toHaveLength(9)
+})
+
+test('signing in ends all codes and links of the account', async () => {
+  const address = await server.organiser()
+  const operators = await operatorSecret(server.database.owner, address)
+  const { code } = await mailTo(address)
+  expect(await verify({ type: 'magiclink', email: address, token: code })).toMatchObject({ status: 200 })
+  expect(await verify({ type: 'magiclink', token_hash: operators })).toEqual({ status: 403, body: wrongLink })
+})
+
+test("a mail that a stranger asks for does not end the operator's link", async () => {
+  const address = await server.organiser()
+  const operators = await operatorSecret(server.database.owner, address)
+  const { code } = await mailTo(address)
+  for (let guess = 0; guess < 5; guess += 1) {
+    await verify({ type: 'email', email: address, token: anotherThan(code) })
+  }
+  expect(await verify({ type: 'magiclink', token_hash: operators })).toMatchObject({ status: 200 })
+})
+
+test('a link leads back with the tokens in the fragment, and keeps the query', async () => {
+  const address = await server.organiser()
+  const target = `${server.origin}/desk/list?of=all`
+  const mail = await mailTo(address, 'recover', { query: `?redirect_to=${encodeURIComponent(target)}` })
+  const led = await ledTo(mail.link)
+  expect(led).toMatchObject({ status: 303, target: `${server.origin}/desk/list`, query: { of: 'all' } })
+  expect(led.names).toEqual([
+    'access_token',
+    'expires_at',
+    'expires_in',
+    'refresh_token',
+    'sb',
+    'token_type',
+    'type',
+  ])
+  expect(led.fragment).toMatchObject({ expires_in: '3600', sb: '', token_type: 'bearer', type: 'recovery' })
+  // A recovery too, when it is not by PKCE.
+  expect(decodeJwt(led.fragment['access_token'] ?? '')['amr']).toMatchObject([{ method: 'otp' }])
+  const client = server.client()
+  const { data, error } = await client.auth.setSession({
+    access_token: led.fragment['access_token'] ?? '',
+    refresh_token: led.fragment['refresh_token'] ?? '',
+  })
+  expect(error).toBeNull()
+  expect(data.user?.email).toBe(address)
+})
+
+test('a link that is changed to lead elsewhere leads to the desk', async () => {
+  for (const elsewhere of ['https://example.com/', 'https://example.com/desk', `${server.origin}/`]) {
+    const address = await server.organiser()
+    const link = new URL((await mailTo(address)).link)
+    link.searchParams.set('redirect_to', elsewhere)
+    const led = await ledTo(link.href)
+    expect(led).toMatchObject({ status: 303, target: `${server.origin}/desk` })
+    expect(led.fragment).toHaveProperty('access_token')
+  }
+})
+
+test('a link that is used, wrong or unknown leads back with an error in the fragment', async () => {
+  const address = await server.organiser()
+  const mail = await mailTo(address)
+  await open(mail.link)
+  const to = encodeURIComponent(`${server.origin}/desk/list`)
+  for (const link of [
+    `${mail.link}&redirect_to=${to}`,
+    `${server.origin}/auth/v1/verify?token=${'a'.repeat(64)}&type=magiclink&redirect_to=${to}`,
+    `${server.origin}/auth/v1/verify?token=${'a'.repeat(64)}&type=signup&redirect_to=${to}`,
+  ]) {
+    expect(await ledTo(link)).toMatchObject({
+      status: 303,
+      target: `${server.origin}/desk/list`,
+      query: {},
+      fragment: {
+        error: 'access_denied',
+        error_code: 'otp_expired',
+        error_description: 'Email link is invalid or has expired',
+        sb: '',
+      },
+      names: ['error', 'error_code', 'error_description', 'sb'],
+    })
+  }
+})
+
+test('a wrong link of PKCE has the error in the query too', async () => {
+  const error = {
+    error: 'access_denied',
+    error_code: 'otp_expired',
+    error_description: 'Email link is invalid or has expired',
+  }
+  expect(
+    await ledTo(`${server.origin}/auth/v1/verify?token=pkce_${'a'.repeat(64)}&type=magiclink`),
+  ).toMatchObject({
+    status: 303,
+    target: `${server.origin}/desk`,
+    query: error,
+    fragment: { ...error, sb: '' },
+  })
+})
+
+test('a link without its token or its type is refused where it is', async () => {
+  for (const query of ['', '?type=magiclink', '?token=abc', '?token=&type=magiclink', '?token=abc&type=']) {
+    const answer = await open(`${server.origin}/auth/v1/verify${query}`)
+    expect(await said(answer)).toMatchObject({ status: 400, body: { error_code: 'validation_failed' } })
+  }
+  expect(await said(open(`${server.origin}/auth/v1/verify?type=magiclink`))).toMatchObject({
+    body: { msg: 'Verify requires a token or a token hash' },
+  })
+})
+
+test('a link of an unknown kind leads back with an error', async () => {
+  const led = await ledTo(`${server.origin}/auth/v1/verify?token=abc&type=other`)
+  expect(led).toMatchObject({ status: 303, target: `${server.origin}/desk`, fragment: { sb: '' } })
+  expect(led.fragment).toHaveProperty('error_description')
+})
+
+test('asking only what a link leads to uses nothing up', async () => {
+  const address = await server.organiser()
+  const { link } = await mailTo(address)
+  await fetch(link, { method: 'HEAD', redirect: 'manual' })
+  expect((await ledTo(link)).fragment).toHaveProperty('access_token')
+})
+
+test('what a link leads to is kept nowhere, and no page learns where it came from', async () => {
+  const address = await server.organiser()
+  const { headers } = await open((await mailTo(address)).link)
+  expect(headers.get('cache-control')).toBe('no-store')
+  expect(headers.get('referrer-policy')).toBe('no-referrer')
+})
+
+test.each([
+  ['otp', 'magiclink'],
+  ['recover', 'recovery'],
+] as const)('by PKCE the link of %s gives a code that the client exchanges, as %s', async (path, method) => {
+  const address = await server.organiser()
+  const client = server.client({ flowType: 'pkce' })
+  const events: string[] = []
+  client.auth.onAuthStateChange((event) => void events.push(event))
+  const redirectTo = `${server.origin}/desk?step=2`
+  const { error: refused } =
+    path === 'otp'
+      ? await client.auth.signInWithOtp({ email: address, options: { emailRedirectTo: redirectTo } })
+      : await client.auth.resetPasswordForEmail(address, { redirectTo })
+  expect(refused).toBeNull()
+  const [mail] = await server.mail.count(1, address)
+  const answer = await open(mail?.link ?? '')
+  expect(answer.headers.get('location')).toMatch(
+    new RegExp(`^${server.origin}/desk\\?step=2&code=[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`),
+  )
+  const code = new URL(answer.headers.get('location') ?? '').searchParams.get('code') ?? ''
+  const { data, error } = await client.auth.exchangeCodeForSession(code)
+  expect(error).toBeNull()
+  expect(data.user?.email).toBe(address)
+  expect(decodeJwt(data.session?.access_token ?? '')['amr']).toMatchObject([{ method }])
+  expect(events).toContain(path === 'otp' ? 'SIGNED_IN' : 'PASSWORD_RECOVERY')
+  expect((await client.rpc('desk_me')).data).toEqual({ email: address })
+})
+
+/** A code of PKCE, of somebody who knows its verifier. */
+async function authCode(method: 's256' | 'plain' = 's256') {
+  const verifier = randomBytes(48).toString('base64url')
+  const challenge = method === 'plain' ? verifier : createHash('sha256').update(verifier).digest('base64url')
+  const address = await server.organiser()
+  const mail = await mailTo(address, 'otp', { code_challenge: challenge, code_challenge_method: method })
+  const { query } = await ledTo(mail.link)
+  return { verifier, challenge, code: query['code'] ?? '', address }
+}
+
+const exchange = (code: string, verifier: string) =>
+  said(server.call('POST', 'token?grant_type=pkce', { auth_code: code, code_verifier: verifier }))
+
+test.each(['s256', 'plain'] as const)(
+  'a code of PKCE is good once, for who has its verifier (%s)',
+  async (method) => {
+    const { code, verifier, address } = await authCode(method)
+    const wrong = {
+      status: 400,
+      body: {
+        code: 400,
+        error_code: 'bad_code_verifier',
+        msg: 'code challenge does not match previously saved code verifier',
+      },
+    }
+    expect(await exchange(code, randomBytes(48).toString('base64url'))).toEqual(wrong)
+    expect(await exchange(code, verifier.slice(0, -1))).toEqual(wrong)
+    expect(await exchange(code, `${verifier.slice(0, -1)}é`)).toEqual(wrong)
+    expect(await exchange(code, verifier)).toMatchObject({ status: 200, body: { user: { email: address } } })
+    expect(await exchange(code, verifier)).toEqual({
+      status: 404,
+      body: {
+        code: 404,
+        error_code: 'flow_state_not_found',
+        msg: 'invalid flow state, no valid flow state found',
+      },
+    })
+  },
+)
+
+test('the challenge itself is no verifier of an S256 challenge', async () => {
+  const { code, challenge } = await authCode()
+  expect(await exchange(code, challenge)).toMatchObject({ body: { error_code: 'bad_code_verifier' } })
+})
+
+test('a code of PKCE that is unknown, late or missing is refused', async () => {
+  for (const code of ['8f5b1e2a-0000-4000-8000-000000000000', 'abc']) {
+    expect(await exchange(code, 'verifier')).toMatchObject({
+      status: 404,
+      body: { error_code: 'flow_state_not_found' },
+    })
+  }
+  for (const [code, verifier] of [
+    ['', 'a'],
+    ['a', ''],
+  ] as const) {
+    expect(await exchange(code, verifier)).toEqual({
+      status: 400,
+      body: {
+        code: 400,
+        error_code: 'validation_failed',
+        msg: 'invalid request: both auth code and code verifier should be non-empty',
+      },
+    })
+  }
+  const { code, verifier } = await authCode()
+  await server.database.owner`
+    update auth.flow_state set auth_code_issued_at = now() - interval '301 seconds' where auth_code = ${code}`
+  expect(await exchange(code, verifier)).toMatchObject({
+    status: 422,
+    body: { error_code: 'flow_state_expired' },
+  })
+})
+
+test('of ten exchanges of one code at once one opens a session', async () => {
+  const { code, verifier } = await authCode()
+  const answers = await Promise.all(Array.from({ length: 10 }, () => exchange(code, verifier)))
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+  expect(answers.filter(({ status }) => status === 404)).toHaveLength(9)
+})
+
+test('the code of a mail of PKCE signs in by itself, and so does its hash', async () => {
+  const address = await server.organiser()
+  const fields = { code_challenge: 'a'.repeat(43), code_challenge_method: 's256' }
+  const byCode = await mailTo(address, 'otp', fields)
+  expect(await verify({ type: 'email', email: address, token: byCode.code })).toMatchObject({
+    status: 200,
+    body: { token_type: 'bearer' },
+  })
+  const byHash = await mailTo(address, 'otp', fields)
+  expect(await verify({ type: 'email', token_hash: secretOf(byHash) })).toMatchObject({
+    status: 200,
+    body: { token_type: 'bearer' },
+  })
+})
