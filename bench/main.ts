@@ -1,4 +1,5 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch hostile`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch hostile enumeration`. */
+import { benchEnumeration } from './enumeration.ts'
 import { benchGrowth } from './growth.ts'
 import { benchHostile } from './hostile.ts'
 import { benchLaunch } from './launch.ts'
@@ -16,6 +17,7 @@ const parts: Record<string, () => Promise<void>> = {
   growth: benchGrowth,
   launch: benchLaunch,
   hostile: benchHostile,
+  enumeration: benchEnumeration,
 }
 const chosen = process.argv.slice(2)
 const unknown = chosen.find((name) => !(name in parts))

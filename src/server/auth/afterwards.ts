@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyReply } from 'fastify'
 
@@ -12,7 +13,7 @@ export interface Afterwards {
 }
 
 /** Pieces of work at the same time: a mail server that does not answer must not fill the memory. */
-const most = 200
+const most = 5_000
 /** Milliseconds that a stop waits for a mail server. */
 const grace = 5_000
 /** Milliseconds after the answer, within which it begins: the time of the next answer is to tell nothing either. */
@@ -22,6 +23,8 @@ const spread = 500
 export function createAfterwards(log: FastifyBaseLogger): Afterwards {
   const underWay = new Set<Promise<void>>()
   const stopping = new AbortController()
+  // One for each that waits.
+  setMaxListeners(0, stopping.signal)
 
   const act = async (reply: FastifyReply, work: () => Promise<void>) => {
     await new Promise<void>((resolve) => whenOver(reply, resolve))

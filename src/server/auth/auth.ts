@@ -70,6 +70,8 @@ export async function auth(app: FastifyInstance, { settings, database, keys, tak
   }
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header('cache-control', 'no-store')
+    // Whatever it says.
+    if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/json'
     const { method, routeOptions } = request
     const call = `${method === 'HEAD' ? 'GET' : method} ${(routeOptions.url ?? '').slice(app.prefix.length)}`
     if (open.includes(call) || method === 'OPTIONS') return done()

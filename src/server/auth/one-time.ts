@@ -1,6 +1,8 @@
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
 import type { TransactionSql } from 'postgres'
 
+import { lockAccount } from './accounts.ts'
+
 /** What a mail's code and link are for, as `auth.one_time_tokens` names it. */
 export type TokenType =
   | 'confirmation_token'
@@ -13,6 +15,10 @@ export type TokenType =
 export const lifetimes = { mail: 600, operator: 3600 }
 
 const digits = 6
+/** Any number that no other program's advisory locks on this database are likely to begin with. */
+const guessing = 5_610_742
+/** Rows of `private.decoys`. */
+const decoys = 64
 /** Wrong tries after which a code is dead. */
 const mostTries = 5
 
@@ -60,10 +66,19 @@ export async function issue(
   return { code, secret }
 }
 
+interface Candidate {
+  id: string
+  user_id: string
+  token_type: TokenType
+  code_hash: string
+  /** The table that it is in. */
+  name: string
+}
+
 /**
  * Uses up a code, and locks its account. A wrong one counts against every code that it could have been; after five of
  * them a code is dead, and the link of its mail lives on. That is counted before it is answered, so the transaction has
- * to be committed.
+ * to be committed. Of whose address no code is out, it takes as long: the same is read, locked and written.
  *
  * @param address The one that it was sent to, in lower case.
  */
@@ -73,30 +88,28 @@ export async function takeCode(
   types: readonly TokenType[],
   code: string,
 ): Promise<Taken | undefined> {
-  await transaction`
-    select from auth.users where id in (select user_id from auth.one_time_tokens where relates_to = ${address})
-    order by id for update`
-  const alive = await transaction<
-    { id: string; user_id: string; token_type: TokenType; code_hash: string }[]
-  >`
-    select id, user_id, token_type, code_hash from auth.one_time_tokens
-    where relates_to = ${address} and code_hash is not null and wrong_codes < ${mostTries} and expires_at > now()`
-  const rows = alive.filter(({ token_type: type }) => types.includes(type))
+  // Guesses for one address wait for each other.
+  await transaction`select pg_advisory_xact_lock(${guessing}, hashtext(${address}))`
+  const alive = transaction`
+    relates_to = ${address} and code_hash is not null and wrong_codes < ${mostTries} and expires_at > now()
+      and token_type = any (string_to_array(${types.join()}, ','))`
+  const rows = await transaction<Candidate[]>`
+    select id, user_id, token_type, code_hash, 'auth.one_time_tokens' as name from auth.one_time_tokens where ${alive}
+    union all
+    select id, user_id, token_type, code_hash, 'private.decoys' from private.decoys
+    where relates_to = ${String(randomInt(decoys))} and not exists (select from auth.one_time_tokens where ${alive})`
   const given = Buffer.from(codeDigest(address, code))
   const right = rows.find(({ code_hash: hash }) => timingSafeEqual(Buffer.from(hash), given))
-  if (right !== undefined) {
-    await transaction`delete from auth.one_time_tokens where id = ${right.id}`
-    return { accountId: right.user_id, type: right.token_type }
-  }
-  if (rows.length > 0) {
+  if (right === undefined) {
     await transaction`
-      update auth.one_time_tokens set wrong_codes = wrong_codes + 1
+      update ${transaction(rows[0]?.name ?? '')} set wrong_codes = wrong_codes + 1
       where id in ${transaction(rows.map(({ id }) => id))}`
-  } else {
-    // Who has no code takes as long: the commit waits for the disk here too.
-    await transaction`select pg_logical_emit_message(true, 'unplugged', 'a code of nobody')`
+    return undefined
   }
-  return undefined
+  await lockAccount(transaction, right.user_id)
+  const [taken] = await transaction`
+    delete from auth.one_time_tokens where id = ${right.id} and code_hash = ${right.code_hash} returning true`
+  return taken && { accountId: right.user_id, type: right.token_type }
 }
 
 /** Uses up the secret of a link, and locks its account. */

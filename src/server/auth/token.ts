@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import { HttpError } from '../http/errors.ts'
-import { findAccount } from './accounts.ts'
 import type { AuthContext } from './context.ts'
 import { invalid } from './errors.ts'
 import { fieldsOf } from './fields.ts'
@@ -55,10 +54,14 @@ async function byPassword({ run }: AuthContext, request: FastifyRequest) {
   }
   if (phone !== '') throw phoneIsOff('Phone logins are disabled', 422)
   if (email === '') throw invalid('missing email or phone')
-  const account = await run((sql) => findAccount(sql, { email: email.toLowerCase() }))
+  const [account] = await run(
+    (sql) => sql<{ id: string; encrypted_password: string | null }[]>`
+      select id, encrypted_password from auth.users where email = ${email.toLowerCase()}`,
+  )
   const stored = account?.encrypted_password
-  if (!(await isPassword(password, stored, 'stranger')) || account === undefined || stored == null)
+  if (!(await isPassword(password, stored, 'stranger')) || account === undefined || stored == null) {
     throw wrongCredentials()
+  }
   const grant = await run((sql) =>
     sql.begin(async (transaction) => {
       // It may have been changed while it was compared.

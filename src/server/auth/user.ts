@@ -13,6 +13,9 @@ import { createLimit } from './rate-limits.ts'
 import { changeAs, signedIn, type SignedIn } from './sessions.ts'
 import { emailExists } from './verify.ts'
 
+/** Bytes of an account's data in all, and how deep it is nested: each access token holds it. */
+const mostData = 4096
+const mostLevels = 20
 /** Milliseconds after which a session alone does not suffice to change the password. */
 const reauthenticationAge = 24 * 3600 * 1000
 
@@ -137,28 +140,29 @@ async function setPassword(transaction: TransactionSql, { account, session }: Si
   await transaction`delete from auth.sessions where user_id = ${account.id} and id <> ${session.id}`
 }
 
-/** Key by key; null takes a key away. */
+/**
+ * Key by key; null takes a key away.
+ *
+ * @throws {HttpError} for more than an access token, which holds all of it, can carry.
+ */
 async function mergeData(
   transaction: TransactionSql,
   accountId: Account['id'],
   data: Readonly<Record<string, unknown>>,
 ) {
+  if (isDeeperThan(data, mostLevels)) throw invalid(`data is nested deeper than ${mostLevels} levels`)
   const entries = Object.entries(data)
-  const kept = inJson(Object.fromEntries(entries.filter(([, value]) => value !== null)))
-  const gone = inJson(Object.fromEntries(entries.filter(([, value]) => value === null)))
-  await transaction`
+  const kept = Object.fromEntries(entries.filter(([, value]) => value !== null))
+  const gone = Object.fromEntries(entries.filter(([, value]) => value === null))
+  const [row] = await transaction<{ length: number }[]>`
     update auth.users set updated_at = now(),
-      raw_user_meta_data = (raw_user_meta_data || ${kept}::text::jsonb)
-        - array(select jsonb_object_keys(${gone}::text::jsonb))
-    where id = ${accountId}`
+      raw_user_meta_data = (raw_user_meta_data || ${JSON.stringify(kept)}::text::jsonb)
+        - array(select jsonb_object_keys(${JSON.stringify(gone)}::text::jsonb))
+    where id = ${accountId} returning octet_length(raw_user_meta_data::text) as length`
+  if ((row?.length ?? 0) > mostData) throw invalid(`data is larger than ${mostData} bytes`)
 }
 
-/** @throws {HttpError} where it is nested too deep. */
-function inJson(value: object) {
-  try {
-    return JSON.stringify(value)
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    throw invalid('data is nested too deep')
-  }
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((each) => isDeeperThan(each, levels - 1))
 }

@@ -113,6 +113,7 @@ begin
     created_at timestamptz not null default now(),
     unique (user_id, token_type)
   );
+  create index one_time_tokens_relates_to on auth.one_time_tokens (relates_to);
 
   create table auth.flow_state (
     id uuid primary key default gen_random_uuid(),
@@ -132,6 +133,12 @@ begin
     requested_at timestamptz not null default now()
   );
   create index mail_requests_requested_at on private.mail_requests (requested_at);
+
+  -- What is read and written for a wrong code where no code is out: the same as where one is.
+  create table private.decoys (like auth.one_time_tokens including defaults including indexes);
+  insert into private.decoys (user_id, token_type, code_hash, relates_to, expires_at)
+  select gen_random_uuid(), 'recovery_token', encode(sha256(gen_random_uuid()::text::bytea), 'hex'), slot, 'infinity'
+  from generate_series(0, 63) as slot;
 
   -- What is counted for an account, within an hour or a few minutes from the first.
   create table private.account_counts (
@@ -163,6 +170,7 @@ begin
   alter table auth.one_time_tokens enable row level security;
   alter table auth.flow_state enable row level security;
   alter table private.mail_requests enable row level security;
+  alter table private.decoys enable row level security;
   alter table private.account_counts enable row level security;
   alter table private.signing_keys enable row level security;
 end

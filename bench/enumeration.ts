@@ -1,0 +1,150 @@
+import { createServer, type AddressInfo } from 'node:net'
+import { once } from 'node:events'
+
+import { addOrganiser } from '../src/server/auth/organisers.ts'
+import { hashPassword } from '../src/server/auth/passwords.ts'
+import { socketConnection } from '../src/server/database/connections.ts'
+import { startMailServer } from '../testing/mail-server.ts'
+import { dataDirectory, startServer } from '../testing/server.ts'
+import { setTimeout as wait } from 'node:timers/promises'
+import { median, printTable } from './table.ts'
+
+const rounds = 200
+/** Milliseconds after which nothing is under way any more: a mail begins half a second late, and SMTP takes a tenth. */
+const quiet = 1_000
+const password = 'correct horse battery'
+
+type Call = (method: string, path: string, body?: unknown) => Promise<unknown>
+type Ask = (call: Call, email: string) => Promise<unknown>
+
+const otp: Ask = (call, email) => call('POST', 'otp', { email, create_user: false })
+const guess: Ask = (call, email) => call('POST', 'verify', { type: 'email', email, token: '12345' })
+const signIn: Ask = (call, email) =>
+  call('POST', 'token?grant_type=password', { email, password: 'not the one' })
+const four =
+  (ask: Ask): Ask =>
+  (call, email) =>
+    Promise.all(Array.from({ length: 4 }, () => ask(call, email)))
+
+let addresses = 0
+
+/** Calls the sign-in, each time from an address that nobody came from yet. */
+function callTo(origin: string): Call {
+  return async (method, path, body) => {
+    addresses += 1
+    const answer = await fetch(`${origin}/auth/v1/${path}`, {
+      method,
+      headers: {
+        apikey: 'public-anon-key',
+        'x-forwarded-for': `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return answer.text()
+  }
+}
+
+interface Attempt {
+  /** What is done to all addresses before, until nothing is under way. */
+  before?: Ask
+  /** What is done right before, and not waited for. */
+  beside?: Ask
+  ask: Ask
+}
+
+const attempts: Record<string, Attempt> = {
+  otp: { ask: otp },
+  'otp that may make an account': {
+    ask: (call, email) => call('POST', 'otp', { email, create_user: true }),
+  },
+  recover: { ask: (call, email) => call('POST', 'recover', { email }) },
+  'otp, again within the minute': { before: otp, ask: otp },
+  resend: { ask: (call, email) => call('POST', 'resend', { type: 'signup', email }) },
+  'verify, no code is out': { ask: guess },
+  'verify, a code is out': { before: otp, ask: guess },
+  'verify, four at once, no code is out': { ask: four(guess) },
+  'verify, four at once, a code is out': { before: otp, ask: four(guess) },
+  password: { ask: signIn },
+  'settings, right behind an otp': { beside: otp, ask: (call) => call('GET', 'settings') },
+  'verify of nobody, right behind an otp': {
+    beside: otp,
+    ask: (call) => guess(call, 'nobody@example.org'),
+  },
+}
+
+/** Whether an account can be told from none by the time of an answer: known and unknown addresses in turns. */
+export async function benchEnumeration(): Promise<void> {
+  const directory = await dataDirectory()
+  const mail = await startMailServer()
+  // Takes connections and says nothing.
+  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const settings = (port: number) => ({
+    DATA_DIR: directory.path,
+    TRUST_PROXY: '1',
+    MAIL_FROM: 'hello@example.org',
+    SMTP_URL: `smtp://127.0.0.1:${port}`,
+  })
+  let made = 0
+
+  for (const [name, port, chosen] of [
+    ['with a mail server', mail.port, Object.keys(attempts)],
+    ['with a mail server that never answers', (silent.address() as AddressInfo).port, ['otp', 'recover']],
+  ] as const) {
+    const server = await startServer(settings(port))
+    const sql = socketConnection(directory.path, { max: 1 })
+    const call = callTo(server.origin)
+    const hash = await hashPassword(password)
+    const rows: string[][] = []
+    for (const what of chosen) {
+      const { before, beside, ask } = attempts[what] ?? { ask: otp }
+      const times: [known: number[], unknown: number[]] = [[], []]
+      const pairs: [known: string, unknown: string][] = []
+      // The first ones warm up.
+      for (let round = -5; round < rounds; round += 1) {
+        made += 1
+        // Of the same length.
+        const [known, unknown] = [`organiser-${made}@example.org`, `stranger--${made}@example.org`]
+        await addOrganiser(sql, known)
+        await sql`update auth.users set encrypted_password = ${hash} where email = ${known}`
+        await before?.(call, known)
+        await before?.(call, unknown)
+        pairs.push([known, unknown])
+      }
+      await wait(quiet)
+      for (const [round, pair] of pairs.entries()) {
+        for (const which of round % 2 ? [0, 1] : [1, 0]) {
+          const email = pair[which] ?? ''
+          // Whoever comes after a pause finds everything cold.
+          await guess(call, 'nobody@example.org')
+          const under = beside?.(call, email)
+          const started = performance.now()
+          await ask(call, email)
+          const took = performance.now() - started
+          await under
+          if (round >= 5) times[which === 0 ? 0 : 1].push(took)
+        }
+      }
+      await wait(quiet)
+      const [known, unknown] = times
+      const slower = known.filter((time, index) => time > (unknown[index] ?? 0)).length / known.length
+      rows.push([
+        what,
+        median(known).toFixed(2),
+        median(unknown).toFixed(2),
+        median(known.map((time, index) => time - (unknown[index] ?? 0))).toFixed(2),
+        `${Math.round(slower * 100)} %`,
+      ])
+    }
+    printTable(
+      `Known and unknown addresses, ${name} (${rounds} of each, in turns)`,
+      ['', 'known, ms', 'unknown, ms', 'difference, ms', 'known was slower'],
+      rows,
+    )
+    await sql.end()
+    await server.stop()
+  }
+  silent.close()
+  await mail.close()
+  await directory.remove()
+}

@@ -1,0 +1,523 @@
+import { createHash, createHmac, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { removeOrganiser } from '../src/server/auth/organisers.ts'
+import { anAddress, bearerOf, codeOf, said, startSignIn, type SignInServer } from '../testing/sign-in.ts'
+
+let server: SignInServer
+
+beforeAll(async () => {
+  server = await startSignIn()
+})
+
+afterAll(() => server.close())
+
+/** What a token answer holds. */
+interface Tokens {
+  access_token: string
+  refresh_token: string
+}
+
+/** The mail that somebody gets who asks for one to sign in. */
+async function askForMail(email: string, fields: Record<string, unknown> = {}) {
+  expect(await said(server.call('POST', 'otp', { email, ...fields }))).toEqual({ status: 200, body: {} })
+  const [mail] = await server.mail.count(1, email)
+  return { code: mail?.code ?? '', link: mail?.link ?? '' }
+}
+
+const secretOf = (link: string) => new URL(link).searchParams.get('token') ?? ''
+
+/** Codes that are not this one. */
+const wrongCodes = (code: string, count: number) =>
+  Array.from({ length: count }, (_, index) => String((Number(code) + 1 + index) % 1_000_000).padStart(6, '0'))
+
+const codeRefused = { status: 403, body: expect.objectContaining({ error_code: 'otp_expired' }) as unknown }
+
+/** What somebody gets who signs in by the operator's link. */
+async function signIn(email: string): Promise<Tokens> {
+  const { client } = await server.signedIn(email)
+  const { data } = await client.auth.getSession()
+  return { access_token: data.session?.access_token ?? '', refresh_token: data.session?.refresh_token ?? '' }
+}
+
+const refreshBy = (refresh_token: string, call = server.call) =>
+  said(call('POST', 'token?grant_type=refresh_token', { refresh_token }))
+
+const sessionOf = (token: string) =>
+  (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { session_id: string })
+    .session_id
+
+test('five wrong codes from anywhere kill a code, on every server and one that starts later; its link lives on', async () => {
+  const email = await server.organiser()
+  const { code, link } = await askForMail(email)
+  const other = await server.another()
+  const calls = [server.call, other.call, server.call, other.call, server.call]
+  const types = ['email', 'magiclink', 'recovery', 'email', 'magiclink']
+  for (const [index, token] of wrongCodes(code, 5).entries()) {
+    const call = calls[index] ?? server.call
+    expect(await said(call('POST', 'verify', { type: types[index], email, token }))).toEqual(codeRefused)
+  }
+  const later = await server.another()
+  for (const call of [server.call, other.call, later.call]) {
+    expect(await said(call('POST', 'verify', { type: 'email', email, token: code }))).toEqual(codeRefused)
+  }
+  const opened = await fetch(link, { redirect: 'manual' })
+  expect(opened.headers.get('location')).toContain('#access_token=')
+  await Promise.all([other.close(), later.close()])
+})
+
+test('a code that was missed four times still signs in', async () => {
+  const email = await server.organiser()
+  const { code } = await askForMail(email)
+  for (const token of wrongCodes(code, 4)) {
+    expect(await said(server.call('POST', 'verify', { type: 'email', email, token }))).toEqual(codeRefused)
+  }
+  const right = await server.call('POST', 'verify', { type: 'email', email, token: code })
+  expect(right.status).toBe(200)
+})
+
+test('guesses that come at the same time are counted one by one', async () => {
+  const email = await server.organiser()
+  const { code } = await askForMail(email)
+  const answers = await Promise.all(
+    wrongCodes(code, 30).map((token) => server.call('POST', 'verify', { type: 'email', email, token })),
+  )
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 403))
+  const [row] = await server.database.owner<{ wrong_codes: number }[]>`
+    select wrong_codes from auth.one_time_tokens where relates_to = ${email}`
+  expect(row?.wrong_codes).toBe(5)
+  expect(await said(server.call('POST', 'verify', { type: 'email', email, token: code }))).toEqual(
+    codeRefused,
+  )
+})
+
+test('who knows the address and the code, or reads the table, cannot work out the link', async () => {
+  const email = await server.organiser()
+  const { code, link } = await askForMail(email)
+  const [row] = await server.database.owner<{ token_hash: string; code_hash: string }[]>`
+    select token_hash, code_hash from auth.one_time_tokens where relates_to = ${email}`
+  const guesses = [email + code, code + email, `${email} ${code}`, `${email}:${code}`, code]
+    .flatMap((text) =>
+      ['sha224', 'sha256', 'sha512', 'md5'].map((name) => createHash(name).update(text).digest('hex')),
+    )
+    .concat(code, row?.token_hash ?? '', row?.code_hash ?? '')
+  for (const guess of guesses) {
+    for (const token of [guess, `pkce_${guess}`]) {
+      const body = { type: 'magiclink', token_hash: token }
+      expect(await said(server.call('POST', 'verify', body)), `for ${token}`).toEqual(codeRefused)
+      const opened = await server.call('GET', `verify?type=magiclink&token=${token}`)
+      expect(opened.headers.get('location'), `for ${token}`).toContain('error_code=otp_expired')
+    }
+  }
+  expect(secretOf(link)).toMatch(/^[0-9a-f]{64}$/)
+  const used = await server.call('POST', 'verify', { type: 'magiclink', token_hash: secretOf(link) })
+  expect(used.status).toBe(200)
+})
+
+test('a code is worth nothing for another address, nor for another purpose', async () => {
+  const [email, another] = [await server.organiser(), await server.organiser()]
+  const { code } = await askForMail(email)
+  await askForMail(another)
+  const attempts = [
+    { type: 'email', email: another },
+    { type: 'email_change', email },
+    { type: 'signup', email },
+    { type: 'invite', email },
+    { type: '__proto__', email },
+  ]
+  for (const attempt of attempts) {
+    expect(
+      await said(server.call('POST', 'verify', { ...attempt, token: code })),
+      `for ${attempt.type}`,
+    ).toEqual(codeRefused)
+  }
+})
+
+/** Sets up a second factor by the code of now; the client is at `aal2` then, and was at `aal1` before. */
+async function withFactor(email: string) {
+  const { client } = await server.signedIn(email)
+  const before = (await client.auth.getSession()).data.session
+  const { data } = await client.auth.mfa.enroll({ factorType: 'totp' })
+  const factor = data?.type === 'totp' ? data : undefined
+  const id = factor?.id ?? ''
+  const secret = factor?.totp.secret ?? ''
+  const code = codeOf(secret)
+  const { error } = await client.auth.mfa.challengeAndVerify({ factorId: id, code })
+  expect(error).toBeNull()
+  return { id, secret, code, client, before }
+}
+
+/** Shows a code of a second factor from an address that nobody came from yet. */
+async function showCode(headers: { authorization: string }, factorId: string, code: string) {
+  const from = { ...headers, 'x-forwarded-for': anAddress() }
+  const challenge = await said(server.call('POST', `factors/${factorId}/challenge`, {}, from))
+  const { id: challenge_id } = challenge.body as { id: string }
+  return said(server.call('POST', `factors/${factorId}/verify`, { challenge_id, code }, from))
+}
+
+const wrongFactorCode = (secret: string) => {
+  const right = [-2, -1, 0, 1, 2, 3].map((step) => codeOf(secret, step))
+  return wrongCodes('000000', 10).find((code) => !right.includes(code)) ?? ''
+}
+
+const tooMany = {
+  status: 429,
+  body: expect.objectContaining({ error_code: 'over_request_rate_limit' }) as unknown,
+}
+
+test('guesses at a second factor are counted for the account, from wherever they come and in whichever session', async () => {
+  const email = await server.organiser()
+  const { id, secret } = await withFactor(email)
+  const thieves = [await signIn(email), await signIn(email)].map(({ access_token }) => ({
+    authorization: `Bearer ${access_token}`,
+  }))
+  const wrong = wrongFactorCode(secret)
+  for (let guess = 0; guess < 10; guess += 1) {
+    expect(
+      await showCode(thieves[guess % 2] ?? { authorization: '' }, id, wrong),
+      `guess ${guess}`,
+    ).toMatchObject({ status: 422, body: { error_code: 'mfa_verification_failed' } })
+  }
+  const [thief = { authorization: '' }] = thieves
+  expect(await showCode(thief, id, wrong)).toEqual(tooMany)
+  expect(await showCode(thief, id, codeOf(secret, 1))).toEqual(tooMany)
+  // Others do not suffer.
+  const other = await withFactor(await server.organiser())
+  expect(other.id).not.toBe('')
+  // A quarter of an hour later.
+  await server.database.owner`
+    update private.account_counts set began = began - interval '901 seconds' where what = 'factor guesses'`
+  expect(await showCode(thief, id, codeOf(secret, 1))).toMatchObject({ status: 200 })
+})
+
+test('a code of a second factor counts once, also when it is shown ten times at once', async () => {
+  const email = await server.organiser()
+  const { id, secret, code, client } = await withFactor(email)
+  const headers = await bearerOf(client)
+  expect(await showCode(headers, id, code)).toMatchObject({ status: 422 })
+  const next = codeOf(secret, 1)
+  const answers = await Promise.all(Array.from({ length: 10 }, () => showCode(headers, id, next)))
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+})
+
+test('a session from before the second factor gains nothing by its refresh token', async () => {
+  const { before } = await withFactor(await server.organiser())
+  const answer = await refreshBy(before?.refresh_token ?? '')
+  expect(answer).toMatchObject({ status: 400, body: { error_code: 'refresh_token_already_used' } })
+})
+
+test('no refresh token that was changed in one bit is taken, also with its checksum put right, and the real one works on', async () => {
+  const { refresh_token: token } = await signIn(await server.organiser())
+  const bytes = Buffer.from(token, 'base64url')
+  const sealed = (signed: Buffer) =>
+    Buffer.concat([signed, createHash('sha256').update(signed).digest().subarray(0, 4)])
+  // Or the test would forge nothing.
+  expect(sealed(bytes.subarray(0, -4)).equals(bytes)).toBe(true)
+  const forged = [...bytes.keys()].flatMap((position) => {
+    const changed = Buffer.from(bytes)
+    changed.writeUInt8(changed.readUInt8(position) ^ 1, position)
+    return [changed, sealed(changed.subarray(0, -4))]
+  })
+  for (const each of forged.filter((candidate) => !candidate.equals(bytes))) {
+    const text = each.toString('base64url')
+    expect((await refreshBy(text)).status, `for ${text}`).toBe(400)
+  }
+  // Signed with what anybody knows.
+  const head = bytes.subarray(0, -20)
+  for (const key of ['', Buffer.alloc(32), head.subarray(1, 17), 'public-anon-key']) {
+    const hmac = createHmac('sha256', key).update(head).digest().subarray(0, 16)
+    expect((await refreshBy(sealed(Buffer.concat([head, hmac])).toString('base64url'))).status).toBe(400)
+  }
+  for (const text of ['', '0', 'abcdefghijkl', `${token}A`, token.slice(1), 'A'.repeat(64), '\u0000']) {
+    expect((await refreshBy(text)).status, `for ${text}`).toBe(400)
+  }
+  expect((await refreshBy(token)).status).toBe(200)
+})
+
+test('a refresh token that was stolen and comes back ends the session: for the thief, its owner and their access tokens', async () => {
+  const { refresh_token: first } = await signIn(await server.organiser())
+  const next = async (token: string) => (await refreshBy(token)).body as Tokens
+  const second = await next(first)
+  const third = await next(second.refresh_token)
+  await server.database.owner`
+    update auth.sessions set refreshed_at = refreshed_at - interval '11 seconds'
+    where id = ${sessionOf(third.access_token)}`
+  // The last but one may have got lost on its way.
+  expect((await next(second.refresh_token)).refresh_token).toBe(third.refresh_token)
+  expect(await refreshBy(first)).toMatchObject({
+    status: 400,
+    body: { error_code: 'refresh_token_already_used' },
+  })
+  for (const token of [first, second.refresh_token, third.refresh_token]) {
+    expect(await refreshBy(token)).toMatchObject({
+      status: 400,
+      body: { error_code: 'refresh_token_not_found' },
+    })
+  }
+  await expectNoAccess(third.access_token)
+})
+
+/** Whoever shows this token is nobody, to the sign-in and to the desk. */
+async function expectNoAccess(token: string, error_code = 'session_not_found') {
+  const headers = { authorization: `Bearer ${token}` }
+  expect(await said(server.call('GET', 'user', undefined, headers))).toMatchObject({
+    status: 403,
+    body: { error_code },
+  })
+  expect(await askDesk(token)).toMatchObject({ status: 403, body: { code: '42501' } })
+}
+
+function askDesk(token: string, origin = server.origin) {
+  return said(
+    fetch(`${origin}/rest/v1/rpc/desk_me`, {
+      method: 'POST',
+      headers: { apikey: 'public-anon-key', authorization: `Bearer ${token}` },
+    }),
+  )
+}
+
+test('an access token ends with its session, its account, or its right, at once and on every server', async () => {
+  const { owner } = server.database
+  const other = await server.another()
+  const emails = await Promise.all(Array.from({ length: 4 }, () => server.organiser()))
+  const [signedOut = '', removed = '', dismissed = '', kept = ''] = emails
+  const tokens = new Map<string, string>()
+  for (const email of emails) {
+    const { access_token } = await signIn(email)
+    tokens.set(email, access_token)
+    expect(await askDesk(access_token, other.origin)).toEqual({ status: 200, body: { email } })
+  }
+  const tokenOf = (email: string) => tokens.get(email) ?? ''
+  const { access_token: elsewhere } = await signIn(signedOut)
+  await server.call('POST', 'logout?scope=global', undefined, { authorization: `Bearer ${elsewhere}` })
+  await removeOrganiser(owner, removed)
+  await owner`
+    delete from private.organisers where account_id = (select id from auth.users where email = ${dismissed})`
+  await expectNoAccess(tokenOf(signedOut))
+  await expectNoAccess(tokenOf(removed), 'user_not_found')
+  for (const email of [signedOut, removed, dismissed]) {
+    expect((await askDesk(tokenOf(email), other.origin)).status, `for ${email}`).toBe(403)
+  }
+  expect((await askDesk(tokenOf(kept), other.origin)).status).toBe(200)
+  await other.close()
+})
+
+test('of ten uses of one code at once, on two servers, one signs in', async () => {
+  const email = await server.organiser()
+  const { code } = await askForMail(email)
+  const other = await server.another()
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, (_, index) =>
+      said((index % 2 ? server : other).call('POST', 'verify', { type: 'email', email, token: code })),
+    ),
+  )
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+  expect(answers.filter(({ status }) => status !== 200)).toEqual(Array.from({ length: 9 }, () => codeRefused))
+  await other.close()
+})
+
+test('of ten uses of one link at once, by either way and beside its code, one signs in', async () => {
+  const email = await server.organiser()
+  const { code, link } = await askForMail(email)
+  const secret = secretOf(link)
+  const ways = [
+    () => server.call('GET', `verify?type=magiclink&token=${secret}`),
+    () => server.call('POST', 'verify', { type: 'magiclink', token_hash: secret }),
+    () => server.call('POST', 'verify', { type: 'email', email, token: code }),
+  ]
+  const answers = await Promise.all(ways.flatMap((use) => [use(), use(), use(), use()]))
+  const texts = await Promise.all(
+    answers.map(async (answer) => `${answer.headers.get('location')} ${await answer.text()}`),
+  )
+  expect(texts.filter((text) => text.includes('access_token'))).toHaveLength(1)
+  const [row] = await server.database.owner<{ sessions: number }[]>`
+    select count(*)::int as sessions from auth.sessions
+    where user_id = (select id from auth.users where email = ${email})`
+  expect(row?.sessions).toBe(1)
+})
+
+/** What a client gets whose mail was asked for with PKCE and whose link was opened. */
+async function authCodeOf(email: string, verifier: string) {
+  const { link } = await askForMail(email, {
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 's256',
+  })
+  const opened = await fetch(link, { redirect: 'manual' })
+  return new URL(opened.headers.get('location') ?? '').searchParams.get('code') ?? ''
+}
+
+const exchange = (auth_code: string, code_verifier: string) =>
+  said(server.call('POST', 'token?grant_type=pkce', { auth_code, code_verifier }))
+
+test('of ten uses of one PKCE code at once one signs in, and none without the verifier', async () => {
+  const verifier = randomUUID() + randomUUID()
+  const code = await authCodeOf(await server.organiser(), verifier)
+  const challenge = createHash('sha256').update(verifier).digest('base64url')
+  for (const wrong of [challenge, verifier.toUpperCase(), `${verifier} `, verifier.slice(1)]) {
+    expect(await exchange(code, wrong)).toMatchObject({
+      status: 400,
+      body: { error_code: 'bad_code_verifier' },
+    })
+  }
+  const answers = await Promise.all(Array.from({ length: 10 }, () => exchange(code, verifier)))
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+  expect(answers.filter(({ status }) => status === 404)).toHaveLength(9)
+})
+
+test('a verifier that is as long as the challenge, but not in bytes, is a wrong one', async () => {
+  const challenge = 'x'.repeat(43)
+  const { link } = await askForMail(await server.organiser(), {
+    code_challenge: challenge,
+    code_challenge_method: 'plain',
+  })
+  const opened = await fetch(link, { redirect: 'manual' })
+  const code = new URL(opened.headers.get('location') ?? '').searchParams.get('code') ?? ''
+  expect(await exchange(code, 'é'.repeat(43))).toMatchObject({
+    status: 400,
+    body: { error_code: 'bad_code_verifier' },
+  })
+  expect(await exchange(code, challenge)).toMatchObject({ status: 200 })
+})
+
+test('ten refreshes at once, on two servers, all get the same next token', async () => {
+  const { refresh_token: token } = await signIn(await server.organiser())
+  const other = await server.another()
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, (_, index) => refreshBy(token, (index % 2 ? server : other).call)),
+  )
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+  const next = new Set(answers.map(({ body }) => (body as Tokens).refresh_token))
+  expect(next.size).toBe(1)
+  expect(next).not.toContain(token)
+  await other.close()
+})
+
+test('of ten requests for a mail at once one is granted, and one mail comes', async () => {
+  const email = await server.organiser()
+  const own = await server.another()
+  const answers = await Promise.all(Array.from({ length: 10 }, () => own.call('POST', 'otp', { email })))
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+    200,
+    ...Array.from({ length: 9 }, () => 429),
+  ])
+  // Waits for the mails that are under way.
+  await own.close()
+  expect(await server.mail.count(1, email)).toHaveLength(1)
+})
+
+test('two confirmations of a change of address at once change it', async () => {
+  // Who comes first is for chance to say.
+  for (let round = 0; round < 5; round += 1) {
+    const { client, email } = await server.signedIn()
+    const to = `changed-${randomUUID()}@example.org`
+    expect((await client.auth.updateUser({ email: to })).error).toBeNull()
+    const mails = [...(await server.mail.count(1, email)), ...(await server.mail.count(1, to))]
+    const answers = await Promise.all(
+      mails.map(({ code, to: [address = ''] }) =>
+        server.call('POST', 'verify', { type: 'email_change', email: address, token: code }),
+      ),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    const { data } = await client.auth.getUser()
+    expect(data.user?.email, `round ${round}`).toBe(to)
+  }
+})
+
+test('the roles of the data interface may call what is listed here, insert applications, and nothing else', async () => {
+  const { owner } = server.database
+  const ours = `(select oid from pg_namespace where nspname !~ '^(pg_|information_schema$)')`
+  const roles = `(values ('anon'), ('authenticated')) as roles (role)`
+  const functions = await owner.unsafe(`
+    select role, oid::regprocedure::text as function from pg_proc, ${roles}
+    where pronamespace in ${ours} and has_function_privilege(role, oid, 'execute') order by 1, 2`)
+  expect(functions).toEqual([
+    { role: 'anon', function: 'auth.jwt()' },
+    { role: 'anon', function: 'auth.role()' },
+    { role: 'anon', function: 'auth.uid()' },
+    { role: 'authenticated', function: 'auth.jwt()' },
+    { role: 'authenticated', function: 'auth.role()' },
+    { role: 'authenticated', function: 'auth.uid()' },
+    { role: 'authenticated', function: 'desk_me()' },
+  ])
+  const tables = await owner.unsafe(`
+    select role, oid::regclass::text as table, privilege from pg_class, ${roles},
+      unnest(array['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger', 'maintain']) as privilege
+    where relnamespace in ${ours} and relkind in ('r', 'p', 'v', 'm', 'f') and (
+      has_table_privilege(role, oid, privilege)
+      or privilege in ('select', 'insert', 'update', 'references') and has_any_column_privilege(role, oid, privilege)
+    )`)
+  expect(tables).toEqual([{ role: 'anon', table: 'retreat_applications', privilege: 'insert' }])
+  const sequences = await owner.unsafe(`
+    select role, oid::regclass from pg_class, ${roles}
+    where relnamespace in ${ours} and relkind = 'S' and has_sequence_privilege(role, oid, 'usage, select, update')`)
+  expect(sequences).toEqual([])
+  const schemas = await owner.unsafe(`
+    select role, nspname from pg_namespace, ${roles} where has_schema_privilege(role, oid, 'create')`)
+  expect(schemas).toEqual([])
+  const others = await owner.unsafe(`
+    select role, rolname from pg_roles, ${roles} where rolname <> role and pg_has_role(role, oid, 'member')`)
+  expect(others).toEqual([])
+})
+
+test('a function of the desk refuses everybody who is no organiser', async () => {
+  const { owner, as } = server.database
+  const functions = await owner<{ name: string; call: string }[]>`
+    select proname as name, format(
+      'select public.%I(%s)', proname,
+      array_to_string(array(select 'null::' || format_type(type, null) from unnest(proargtypes) as type), ', ')
+    ) as call
+    from pg_proc where pronamespace = 'public'::regnamespace and proname like 'desk\\_%'`
+  expect(functions.map(({ name }) => name)).toContain('desk_me')
+
+  const claimsOf = (token: string) =>
+    JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>
+  const [email, stranger, gone, out, protectedBy] = [
+    await server.organiser(),
+    await server.organiser(),
+    await server.organiser(),
+    await server.organiser(),
+    await server.organiser(),
+  ]
+  const mine = claimsOf((await signIn(email)).access_token)
+  const theirs = claimsOf((await signIn(stranger)).access_token)
+  const removed = claimsOf((await signIn(gone)).access_token)
+  const signedOut = claimsOf((await signIn(out)).access_token)
+  const { before } = await withFactor(protectedBy)
+  const fromBefore = claimsOf(before?.access_token ?? '')
+  const atFirstLevel = claimsOf((await signIn(protectedBy)).access_token)
+  await owner`
+    delete from private.organisers where account_id = (select id from auth.users where email = ${stranger})`
+  await removeOrganiser(owner, gone)
+  await owner`delete from auth.sessions where id = ${String(signedOut['session_id'])}`
+
+  const callers: Record<string, Parameters<typeof as>[0]> = {
+    'nobody who signed in': { role: 'anon' },
+    'claims of nobody': { role: 'authenticated', claims: {} },
+    'an account that is no organiser': { role: 'authenticated', claims: theirs },
+    'an account that is gone': { role: 'authenticated', claims: removed },
+    'a session that is gone': { role: 'authenticated', claims: signedOut },
+    'a session that never was': { role: 'authenticated', claims: { ...mine, session_id: randomUUID() } },
+    'a session of another': {
+      role: 'authenticated',
+      claims: { ...mine, session_id: atFirstLevel['session_id'] },
+    },
+    'no session': { role: 'authenticated', claims: { ...mine, session_id: undefined } },
+    'a second factor not shown': { role: 'authenticated', claims: atFirstLevel },
+    'a token from before the second factor': { role: 'authenticated', claims: fromBefore },
+    'a level that the session lost': { role: 'authenticated', claims: { ...atFirstLevel, aal: 'aal2' } },
+    'a level that is none': { role: 'authenticated', claims: { ...atFirstLevel, aal: 'AAL2' } },
+  }
+  for (const { name, call } of functions) {
+    for (const [who, caller] of Object.entries(callers)) {
+      const outcome = as(caller)
+        .execute(call)
+        .then(
+          () => 'was let in',
+          (error: unknown) => (error instanceof Error && 'code' in error ? error.code : error),
+        )
+      expect(await outcome, `${name} for ${who}`).toBe('42501')
+    }
+  }
+  const [row] = await as({ role: 'authenticated', claims: mine }).execute('select public.desk_me() as me')
+  expect(row).toEqual({ me: { email } })
+})

@@ -1,0 +1,273 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { hashPassword } from '../src/server/auth/passwords.ts'
+import { startMailServer } from '../testing/mail-server.ts'
+import { startSignIn, type SignInServer } from '../testing/sign-in.ts'
+
+let server: SignInServer
+
+beforeAll(async () => {
+  server = await startSignIn()
+})
+
+afterAll(() => server.close())
+
+const password = 'correct horse battery'
+const hash = hashPassword(password)
+
+let strangers = 0
+/** As long as an organiser's address, so that nothing is told by a length. */
+const aStranger = () => {
+  strangers += 1
+  return `stranger-${String(strangers).padStart(2, '0')}@example.org`
+}
+
+/** All that an answer tells, but for the time of day. */
+async function toldBy(answering: Promise<Response>) {
+  const answer = await answering
+  const text = await answer.text()
+  const seconds = Number(/after (\d+) seconds/.exec(text)?.[1] ?? 1)
+  // Two requests are never asked at the same moment.
+  expect(seconds).toBeGreaterThan(0)
+  expect(seconds).toBeLessThanOrEqual(60)
+  return {
+    status: answer.status,
+    headers: [...answer.headers].filter(([name]) => name !== 'date'),
+    text: text.replace(/after \d+ seconds/, 'after so many seconds'),
+  }
+}
+
+type Ask = (call: SignInServer['call'], email: string) => Promise<Response>
+
+const challenge = { code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' }
+
+/** The calls that a stranger can name an address in, and what all of them are answered at first. */
+const asks: Record<string, { ask: Ask; status: number; mails: boolean }> = {
+  'otp that may make an account': {
+    ask: (call, email) => call('POST', 'otp', { email, create_user: true }),
+    status: 200,
+    mails: true,
+  },
+  'otp that may make none': {
+    ask: (call, email) => call('POST', 'otp', { email, create_user: false }),
+    status: 200,
+    mails: true,
+  },
+  'otp with PKCE and a redirect': {
+    ask: (call, email) =>
+      call('POST', 'otp?redirect_to=http://localhost:1/', { email, create_user: false, ...challenge }),
+    status: 200,
+    mails: true,
+  },
+  'otp in capitals': {
+    ask: (call, email) => call('POST', 'otp', { email: email.toUpperCase() }),
+    status: 200,
+    mails: true,
+  },
+  recover: { ask: (call, email) => call('POST', 'recover', { email }), status: 200, mails: true },
+  'resend of a sign-up': {
+    ask: (call, email) => call('POST', 'resend', { type: 'signup', email }),
+    status: 200,
+    mails: false,
+  },
+  'resend of a change of address': {
+    ask: (call, email) => call('POST', 'resend', { type: 'email_change', email }),
+    status: 200,
+    mails: false,
+  },
+  'sign-up': {
+    ask: (call, email) => call('POST', 'signup', { email, password }),
+    status: 422,
+    mails: false,
+  },
+  password: {
+    ask: (call, email) => call('POST', 'token?grant_type=password', { email, password: 'not the one' }),
+    status: 400,
+    mails: false,
+  },
+  ...Object.fromEntries(
+    ['email', 'magiclink', 'recovery', 'signup', 'invite', 'email_change', 'nonsense'].map((type) => [
+      `verify by a code of type ${type}`,
+      {
+        // Of which no code is: it has five digits.
+        ask: ((call, email) => call('POST', 'verify', { type, email, token: '12345' })) satisfies Ask,
+        status: 403,
+        mails: false,
+      },
+    ]),
+  ),
+}
+
+/** What an account can be in, each as a way to bring it there. */
+const states: Record<string, (email: string) => Promise<unknown>> = {
+  'a new account': async () => {},
+  'an account with a code': (email) => server.call('POST', 'otp', { email }).then(() => forget(email)),
+  'an account whose code is dead': async (email) => {
+    await server.call('POST', 'otp', { email })
+    await forget(email)
+    for (let guess = 0; guess < 6; guess += 1) {
+      await server.call('POST', 'verify', { type: 'email', email, token: '12345' })
+    }
+  },
+  'an account with a password, a session and a second factor': async (email) => {
+    await server.signedIn(email)
+    await server.database.owner`
+      update auth.users set encrypted_password = ${await hash} where email = ${email}`
+    await server.database.owner`
+      insert into auth.mfa_factors (user_id, status, secret)
+      select id, 'verified', 'JBSWY3DPEHPK3PXP' from auth.users where email = ${email}`
+  },
+  'an account that had ten mails within the hour': (email) => server.database.owner`
+    insert into private.account_counts (user_id, what, count)
+    select id, 'mails', 10 from auth.users where email = ${email}`,
+}
+
+/** Has the mail of somebody sent, and lets them ask for another, as after a minute. */
+async function forget(email: string) {
+  await server.mail.count(1, email)
+  await server.database.owner`
+    update private.mail_requests set requested_at = requested_at - interval '1 hour'
+    where address_hash = sha256(${email}::text::bytea)`
+}
+
+/** All that known addresses are told, and all that unknown ones are, at first and again within the minute. */
+async function tellBoth(call: SignInServer['call'], state: (email: string) => Promise<unknown>) {
+  const told = async ([what, { ask, status, mails }]: [string, (typeof asks)[string]]) => {
+    const email = await server.organiser()
+    await state(email)
+    const stranger = aStranger()
+    const known = [what, await toldBy(ask(call, email)), await toldBy(ask(call, email))]
+    const unknown = [what, await toldBy(ask(call, stranger)), await toldBy(ask(call, stranger))]
+    // Or both could be told nothing of what was asked.
+    expect(known).toMatchObject([what, { status }, { status: mails ? 429 : status }])
+    return { known, unknown }
+  }
+  const all = await Promise.all(Object.entries(asks).map(told))
+  return { known: all.map(({ known }) => known), unknown: all.map(({ unknown }) => unknown) }
+}
+
+test.each(Object.entries(states))('%s is told from none by no answer', async (_what, state) => {
+  const own = await server.another()
+  const { known, unknown } = await tellBoth(own.call, state)
+  expect(unknown).toEqual(known)
+  await own.close()
+})
+
+/** Mail servers that fail, each with how it is ended. */
+const failing: Record<string, () => Promise<{ port: number; close(): unknown }>> = {
+  'refuses everybody': () => startMailServer({ refuses: true }),
+  'is not there': async () => {
+    const gone = await startSilence()
+    await gone.close()
+    return { port: gone.port, close: () => {} }
+  },
+  'never says a word': startSilence,
+}
+
+/** Something that takes connections, and answers nothing. */
+async function startSilence() {
+  const sockets = new Set<Socket>()
+  const silent = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+  })
+  silent.listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  return {
+    port: (silent.address() as AddressInfo).port,
+    close() {
+      for (const socket of sockets) socket.destroy()
+      return new Promise<void>((resolve) => silent.close(() => resolve()))
+    },
+  }
+}
+
+test.each(Object.entries(failing))(
+  'a mail server that %s tells no known address from an unknown one',
+  async (_how, start) => {
+    const mail = await start()
+    const own = await server.another({
+      mailServer: {
+        host: '127.0.0.1',
+        port: mail.port,
+        secure: false,
+        user: '',
+        password: '',
+        from: { name: '', address: 'hello@example.org' },
+      },
+    })
+    const { known, unknown } = await tellBoth(own.call, async () => {})
+    expect(unknown).toEqual(known)
+    // Its connections first: the server waits for mails that are under way.
+    await mail.close()
+    await own.close()
+  },
+)
+
+test('without a mail server both are refused alike, and no minute begins', async () => {
+  const own = await server.another({ mailServer: undefined })
+  const email = await server.organiser()
+  for (const path of ['otp', 'recover', 'otp']) {
+    const known = await toldBy(own.call('POST', path, { email }))
+    expect(known.text).toContain('email_provider_disabled')
+    expect(await toldBy(own.call('POST', path, { email: aStranger() }))).toEqual(known)
+  }
+  await own.close()
+})
+
+test('an account gets ten mails an hour, from whichever server, and a stranger none', async () => {
+  const email = await server.organiser()
+  const stranger = aStranger()
+  const { owner } = server.database
+  const askBoth = async ({ call }: Pick<SignInServer, 'call'>) => {
+    for (const address of [email, stranger]) {
+      expect((await call('POST', 'otp', { email: address })).status).toBe(200)
+    }
+    await owner`delete from private.mail_requests`
+  }
+  const [first, second] = [await server.another(), await server.another()]
+  for (let mail = 1; mail <= 12; mail += 1) await askBoth(mail % 2 ? first : second)
+  // Waits for the mails that are under way.
+  await Promise.all([first.close(), second.close()])
+  const received = () => server.mail.received.flatMap(({ to }) => to)
+  expect(received().filter((to) => to === email)).toHaveLength(10)
+  await owner`
+    update private.account_counts set began = began - interval '3601 seconds'
+    where user_id = (select id from auth.users where email = ${email})`
+  const later = await server.another()
+  await askBoth(later)
+  await later.close()
+  expect(received().filter((to) => to === email)).toHaveLength(11)
+  expect(received()).not.toContain(stranger)
+})
+
+test('no mail ever went to an address without an account', () => {
+  expect(server.mail.received.length).toBeGreaterThan(0)
+  expect(server.mail.received.flatMap(({ to }) => to).filter((to) => !to.startsWith('organiser-'))).toEqual(
+    [],
+  )
+})
+
+test('the memory for addresses is bounded, and ends after its minute', async () => {
+  const { owner } = server.database
+  const own = await server.another()
+  await owner`
+    insert into private.mail_requests (address_hash, requested_at)
+    select sha256(number::text::bytea), now() - make_interval(secs => number / 1000.0)
+    from generate_series(1, 30000) as number`
+  await own.call('POST', 'otp', { email: aStranger() })
+  // Waits for what is done after the answer.
+  await own.close()
+  const remembered = async () => {
+    const [row] = await owner<{ count: number }[]>`select count(*)::int as count from private.mail_requests`
+    return row?.count
+  }
+  expect(await remembered()).toBeLessThanOrEqual(20_001)
+  await owner`update private.mail_requests set requested_at = requested_at - interval '61 seconds'`
+  const later = await server.another()
+  await later.call('POST', 'otp', { email: aStranger() })
+  await later.close()
+  expect(await remembered()).toBe(1)
+})

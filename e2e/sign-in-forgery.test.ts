@@ -1,0 +1,451 @@
+import { connect } from 'node:net'
+import { exportSPKI, generateKeyPair, importJWK, exportJWK, SignJWT, type JWK, type JWTPayload } from 'jose'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { operatorSecret } from '../src/server/auth/organisers.ts'
+import { anAddress, said, startSignIn, type SignInServer } from '../testing/sign-in.ts'
+
+let server: SignInServer
+
+beforeAll(async () => {
+  server = await startSignIn()
+})
+
+afterAll(() => server.close())
+
+/** The token of somebody who signed in, taken apart, and the key that signed it. */
+async function aToken() {
+  const { client, email } = await server.signedIn()
+  const { data } = await client.auth.getSession()
+  const token = data.session?.access_token ?? ''
+  const [header = '', payload = '', signature = ''] = token.split('.')
+  const [row] = await server.database.owner<{ jwk: JWK; kid: string }[]>`
+    select jwk, kid from private.signing_keys where retired_at is null`
+  const { jwk, kid } = row ?? { jwk: {}, kid: '' }
+  const { keys } = (await (await server.call('GET', '.well-known/jwks.json')).json()) as { keys: JWK[] }
+  return {
+    token,
+    header,
+    payload,
+    signature,
+    email,
+    claims: JSON.parse(Buffer.from(payload, 'base64url').toString()) as JWTPayload,
+    kid,
+    key: await importJWK(jwk, 'ES256'),
+    published: keys[0] ?? {},
+  }
+}
+
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** What a token opens: the sign-in and the desk. */
+async function openedBy(token: string) {
+  const headers = { apikey: 'public-anon-key', authorization: `Bearer ${token}` }
+  const user = await fetch(`${server.origin}/auth/v1/user`, { headers })
+  const desk = await fetch(`${server.origin}/rest/v1/rpc/desk_me`, { method: 'POST', headers })
+  return { user: { status: user.status, text: await user.text() }, desk: desk.status }
+}
+
+/** Which of these tokens are not refused by both, as what they are. */
+async function letIn(tokens: Record<string, string>) {
+  const problems: string[] = []
+  for (const [what, token] of Object.entries(tokens)) {
+    const { user, desk } = await openedBy(token)
+    const isRefused = [401, 403].includes(user.status) && /"(bad_jwt|no_authorization)"/.test(user.text)
+    if (!isRefused || desk !== 401) problems.push(`${what}: ${user.status} ${user.text}, the desk ${desk}`)
+  }
+  return problems
+}
+
+test('a token without a signature, or with one that anybody can make of what is public, opens nothing', async () => {
+  const { token, header, payload, signature, claims, kid, published } = await aToken()
+  const hs256 = async (secret: string | Uint8Array, keyId?: string) =>
+    new SignJWT(claims)
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT', ...(keyId === undefined ? {} : { kid: keyId }) })
+      .sign(typeof secret === 'string' ? new TextEncoder().encode(secret) : secret)
+  const pem = await exportSPKI((await importJWK(published, 'ES256')) as CryptoKey)
+  const { x = '', y = '' } = published
+  const secrets = [
+    JSON.stringify(published),
+    JSON.stringify({ keys: [published] }),
+    pem,
+    `${pem}\n`,
+    pem.replaceAll(/-----.*-----|\s/g, ''),
+    Buffer.from(pem.replaceAll(/-----.*-----|\s/g, ''), 'base64'),
+    Buffer.concat([Buffer.from([4]), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]),
+    x,
+    kid,
+    'public-anon-key',
+    'authenticated',
+  ]
+  const forged: Record<string, string> = {}
+  for (const alg of ['none', 'None', 'NONE', 'nOnE', '', null]) {
+    for (const extra of [{}, { kid }]) {
+      const unsigned = `${encode({ alg, typ: 'JWT', ...extra })}.${payload}.`
+      forged[`alg ${alg}, ${JSON.stringify(extra)}`] = unsigned
+      forged[`alg ${alg}, ${JSON.stringify(extra)}, with the signature`] = unsigned + signature
+    }
+  }
+  for (const [index, secret] of secrets.entries()) {
+    forged[`HS256 with public thing ${index}`] = await hs256(secret)
+    forged[`HS256 with public thing ${index}, and the key's name`] = await hs256(secret, kid)
+  }
+  const other = encode({ ...claims, sub: '00000000-0000-4000-8000-000000000000' })
+  forged['no signature'] = `${header}.${payload}.`
+  forged['two parts'] = `${header}.${payload}`
+  forged['four parts'] = `${token}.${signature}`
+  forged['five parts'] = `${header}.${payload}.${signature}.${payload}.${signature}`
+  forged['a signature of zeros'] = `${header}.${payload}.${Buffer.alloc(64).toString('base64url')}`
+  forged['half a signature'] = `${header}.${payload}.${signature.slice(0, 43)}`
+  forged['claims changed after signing'] = `${header}.${other}.${signature}`
+  forged['HS256 written over ES256'] = `${encode({ alg: 'HS256', kid, typ: 'JWT' })}.${payload}.${signature}`
+  forged['the public key'] = 'public-anon-key.public-anon-key.public-anon-key'
+  expect(await letIn(forged)).toEqual([])
+  expect(await openedBy(token)).toMatchObject({ user: { status: 200 }, desk: 200 })
+})
+
+test('a token that another key signed opens nothing, whatever its header says of the key', async () => {
+  const { claims, kid } = await aToken()
+  const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
+  const theirs = await exportJWK(publicKey)
+  const rsa = await generateKeyPair('RS256')
+  const p384 = await generateKeyPair('ES384')
+  const sign = (header: Record<string, unknown>, payload: JWTPayload = claims, key = privateKey) =>
+    new SignJWT(payload).setProtectedHeader({ alg: 'ES256', typ: 'JWT', ...header }).sign(key)
+  const forged = {
+    'our kid': await sign({ kid }),
+    'no kid': await sign({}),
+    'a kid that is not known': await sign({ kid: 'b9f1e5a8-0000-4000-8000-000000000000' }),
+    'a long kid': await sign({ kid: 'x'.repeat(8_000) }),
+    'a kid that is a path': await sign({ kid: '../../../../dev/null' }),
+    'a kid that is SQL': await sign({ kid: "' or true --" }),
+    'a kid that is of every object': await sign({ kid: '__proto__' }),
+    'a kid with a NUL': await sign({ kid: '\u0000' }),
+    'its own key': await sign({ jwk: theirs }),
+    'its own key and our kid': await sign({ jwk: { ...theirs, kid }, kid }),
+    'an address of keys': await sign({ jku: `${server.origin}/keys.json`, kid }),
+    'an address of certificates': await sign({ x5u: `${server.origin}/keys.pem`, x5c: ['AA=='], kid }),
+    RS256: await sign({ alg: 'RS256', kid }, claims, rsa.privateKey),
+    ES384: await sign({ alg: 'ES384', kid }, claims, p384.privateKey),
+    service_role: await sign({ kid }, { ...claims, role: 'service_role' }),
+    postgres: await sign({ kid }, { ...claims, role: 'postgres' }),
+    anon: await sign({ kid }, { ...claims, role: 'anon' }),
+    supabase_admin: await sign({ kid }, { ...claims, role: 'supabase_admin', aud: '' }),
+  }
+  expect(await letIn(forged)).toEqual([])
+})
+
+test('a token of ours that has ended, never ends, or is for somebody else opens nothing', async () => {
+  const { claims, kid, key, email } = await aToken()
+  const sign = (payload: JWTPayload) =>
+    new SignJWT(payload).setProtectedHeader({ alg: 'ES256', kid, typ: 'JWT' }).sign(key)
+  const { exp = 0, iat = 0, ...endless } = claims
+  const forged = {
+    ended: await sign({ ...claims, exp: iat - 1 }),
+    'without an end': await sign(endless),
+    'an end that is no number': await sign({ ...claims, exp: `${exp}` as never }),
+    'not begun': await sign({ ...claims, nbf: exp }),
+    'for nobody': await sign({ ...claims, aud: '' }),
+    'for somebody else': await sign({ ...claims, aud: 'anon' }),
+    'for several others': await sign({ ...claims, aud: ['anon', 'service_role'] }),
+    'with an extension that is not known': await new SignJWT(claims)
+      .setProtectedHeader({ alg: 'ES256', kid, crit: ['x'], x: 1 })
+      .sign(key, { crit: { x: true } }),
+  }
+  expect(await letIn(forged)).toEqual([])
+  // Roles come from the account; if one ever slipped in, no token becomes it.
+  for (const role of ['service_role', 'postgres', 'anon', 'authenticated; reset role', '', null]) {
+    const { desk } = await openedBy(await sign({ ...claims, role }))
+    expect(desk, `for ${role}`).toBe(401)
+  }
+  const good = await openedBy(await sign(claims))
+  expect(good).toMatchObject({
+    user: { status: 200, text: expect.stringContaining(email) as string },
+    desk: 200,
+  })
+})
+
+test('a refresh token, a code of PKCE or the public key is no bearer', async () => {
+  const { client } = await server.signedIn()
+  const { data } = await client.auth.getSession()
+  for (const bearer of [data.session?.refresh_token ?? '', crypto.randomUUID(), 'a.b.c', '..', '']) {
+    const { user, desk } = await openedBy(bearer)
+    expect([401, 403], `for ${bearer}`).toContain(user.status)
+    expect(desk, `for ${bearer}`).toBe(401)
+  }
+  const { user, desk } = await openedBy('public-anon-key')
+  expect(user.status).toBe(403)
+  expect(desk).toBe(401)
+})
+
+/** What a stranger may write for where a link should lead, which has to lead to the desk instead. */
+function elsewhere(site: string) {
+  const { protocol, host, origin, hostname } = new URL(site)
+  const isLoopback = hostname === '127.0.0.1'
+  return [
+    'https://evil.example/',
+    '//evil.example/',
+    '///evil.example/',
+    '/\\evil.example',
+    '\\\\evil.example',
+    'https:evil.example',
+    'https:/evil.example',
+    'https:\\\\evil.example',
+    ' https://evil.example/',
+    'ht\ntps://evil.example/',
+    'https://evil\u3002example/',
+    `https://evil.example/${site}`,
+    `https://evil.example/?${site}`,
+    `https://evil.example/#${site}`,
+    `https://evil.example\\@${host}/desk`,
+    `https://evil.example%2f@${host}/desk`,
+    `${origin}.evil.example/desk`,
+    `${origin}@evil.example/desk`,
+    `${origin}:80@evil.example/desk`,
+    `${origin}%40evil.example/desk`,
+    `${protocol}//somebody@${host}/desk`,
+    `${protocol}//somebody:secret@${host}/desk`,
+    `${protocol}//@${host}/desk`,
+    `${protocol}${host}/desk`,
+    `${protocol}\\\\${host}/desk`,
+    `view-source:${site}`,
+    `blob:${site}/desk`,
+    `filesystem:${site}/desk`,
+    'javascript:alert(1)//',
+    `javascript://${host}/%0aalert(1)`,
+    'data:text/html,<script>alert(1)</script>',
+    'vbscript:x',
+    'file:///etc/passwd',
+    'mailto:evil@evil.example',
+    'null',
+    'null:',
+    'about:blank',
+    'ftp://localhost/',
+    'ws://localhost/',
+    'http://2130706433/',
+    'http://0x7f000001/',
+    'http://0x7f.1/',
+    'http://0177.0.0.1/',
+    'http://127.1/',
+    'http://0/',
+    'http://0.0.0.0/',
+    'http://[::]/',
+    'http://[::ffff:127.0.0.1]/',
+    'http://[0:0:0:0:0:0:0:1]/',
+    'http://127.0.0.1.evil.example/',
+    'http://localhost.evil.example/',
+    'http://localhost@evil.example/',
+    'http://evil.example@localhost/',
+    'http://localhost%2eevil.example/',
+    'http://\u24db\u24de\u24d2\u24d0\u24db\u24d7\u24de\u24e2\u24e3/',
+    'http://localhost\u0000.evil.example/',
+    'http://10.0.0.1/',
+    'http://192.168.0.1/',
+    'http://169.254.169.254/latest/meta-data/',
+    'desk',
+    '/desk',
+    '../desk',
+    '?x',
+    '#x',
+    'x'.repeat(5_000),
+    // The applicants' page, by whatever name.
+    site,
+    `${site}/`,
+    `${site}//`,
+    `${site}/.`,
+    `${site}/?`,
+    `${site}/?x=1`,
+    `${site}/#x`,
+    `${site}?x=1`,
+    `${site}#/desk`,
+    `${site}/%2e`,
+    `${site}/desk/..`,
+    `${site}/desk/../`,
+    `${site}/desk/%2e%2e`,
+    `${site}/desk/.%2E/`,
+    `${site}/desk\\..`,
+    `${site}/\t`,
+    ...(isLoopback
+      ? []
+      : [`${protocol}//${host}:444/desk`, `http://${host}/desk`, `${protocol}//${host}./desk`]),
+    ...(new URL(site).pathname === '/'
+      ? []
+      : [
+          origin,
+          `${origin}/`,
+          `${origin}/desk`,
+          `${site}evil/desk`,
+          `${site.toUpperCase()}/desk`,
+          `${site}/../desk`,
+          `${site}/%2e%2e/desk`,
+          `${site}/..\\desk`,
+          `${site}/..%2fdesk`,
+          `${site}/%2e%2e%2fdesk`,
+          `${site}/..%5cdesk`,
+        ]),
+  ]
+}
+
+/** Where links may lead, since an organiser's own program asked for it. */
+const allowed = (site: string) => [
+  `${site}/desk`,
+  `${site}/desk?x=1`,
+  `${site}/desk/a%20b`,
+  'http://localhost:5173/',
+  'http://127.0.0.1:8080/callback?a=b',
+  'http://127.1.2.3/',
+  'http://[::1]:9/x',
+]
+
+const withoutAnswer = (location: string | null) => {
+  const url = new URL(location ?? 'nowhere:')
+  for (const name of ['error', 'error_code', 'error_description', 'code']) url.searchParams.delete(name)
+  url.hash = ''
+  return url.href
+}
+
+test.each([
+  ['without SITE_URL', undefined],
+  ['with SITE_URL', 'https://retreat.example.org'],
+  ['with a SITE_URL that has a path', 'https://example.org/re/treat'],
+  ['with a SITE_URL that ends in a slash', 'https://example.org/retreat/'],
+])(
+  '%s, a link leads below the site or to this machine, and never to the page of applicants',
+  async (_how, siteUrl) => {
+    const own = await server.another({ siteUrl })
+    const site = (siteUrl ?? own.origin).replace(/\/$/, '')
+    const desk = `${site}/desk`
+    const targets = [
+      ...elsewhere(site).map((given) => [given, desk] as const),
+      ...allowed(site).map((given) => [given, new URL(given).href] as const),
+    ]
+    for (const [given, expected] of targets) {
+      for (const token of ['nothing', 'pkce_nothing']) {
+        const query = new URLSearchParams({ token, type: 'magiclink', redirect_to: given })
+        const answer = await own.call('GET', `verify?${query.toString()}`)
+        expect(answer.status, `for ${given}`).toBe(303)
+        expect(withoutAnswer(answer.headers.get('location')), `for ${given}`).toBe(expected)
+      }
+    }
+    const repeated =
+      'verify?token=x&type=magiclink&redirect_to=https://evil.example/&redirect_to=https://evil.example/'
+    const twice = await own.call('GET', repeated)
+    expect(withoutAnswer(twice.headers.get('location'))).toBe(desk)
+    await own.close()
+  },
+)
+
+test.each([
+  ['without SITE_URL', undefined],
+  ['with SITE_URL', 'https://example.org/retreat'],
+])('%s, a mail holds a link of the site alone, which leads back below it', async (_how, siteUrl) => {
+  const own = await server.another({ siteUrl })
+  const site = siteUrl ?? own.origin
+  const leadsTo = async (path: string, isPkce: boolean, headers: Record<string, string> = {}) => {
+    const email = await server.organiser()
+    const challenge = { code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' }
+    const body = { email, ...(isPkce ? challenge : {}) }
+    expect(await said(own.call('POST', path, body, headers))).toEqual({ status: 200, body: {} })
+    const [mail] = await server.mail.count(1, email)
+    expect(mail?.link).toMatch(new RegExp(`^${site}/auth/v1/verify\\?`))
+    expect(mail?.text).not.toContain('evil')
+    const opened = await fetch((mail?.link ?? '').replace(site, own.origin), {
+      redirect: 'manual',
+      headers: { 'x-forwarded-for': anAddress() },
+    })
+    const location = opened.headers.get('location') ?? ''
+    // Or it would say nothing of a link that signs in.
+    expect(location).toMatch(isPkce ? /[?&]code=/ : /#access_token=/)
+    return withoutAnswer(location)
+  }
+  // Some of them: all were tried above.
+  const hostile = elsewhere(site).filter((given, index) => given.length < 1_000 && index % 3 === 0)
+  const targets = [
+    ...hostile.map((given) => [given, `${site}/desk`] as const),
+    ...allowed(site).map((given) => [given, new URL(given).href] as const),
+  ]
+  await Promise.all(
+    targets.map(async ([given, expected], index) => {
+      const path = index % 3 ? 'otp' : 'recover'
+      const query = new URLSearchParams({ redirect_to: given }).toString()
+      expect(await leadsTo(`${path}?${query}`, index % 2 === 0), `for ${given}`).toBe(expected)
+      // A header holds one line of Latin letters.
+      if (!/^[\x21-\x7e]+$/.test(given)) return
+      const headers = { redirect_to: given, referer: 'https://evil.example/', origin: 'https://evil.example' }
+      expect(await leadsTo(path, index % 2 === 1, headers), `for ${given} in a header`).toBe(expected)
+    }),
+  )
+  await own.close()
+})
+
+test('without SITE_URL, the page of applicants is no target by another name of this machine either', async () => {
+  const { port } = new URL(server.origin)
+  for (const given of [`http://localhost:${port}/`, `http://localhost:${port}`]) {
+    const query = new URLSearchParams({ token: 'x', type: 'magiclink', redirect_to: given })
+    const answer = await server.call('GET', `verify?${query.toString()}`)
+    expect(withoutAnswer(answer.headers.get('location')), `for ${given}`).toBe(`${server.origin}/desk`)
+  }
+})
+
+/** Sends a request with the headers as they are, the host's included; gives the whole answer. */
+function raw(origin: string, head: string[], body = '') {
+  const { hostname, port } = new URL(origin)
+  return new Promise<string>((resolve) => {
+    let answer = ''
+    const socket = connect(Number(port), hostname, () =>
+      socket.write(
+        `${head.join('\r\n')}\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+      ),
+    )
+    socket.on('data', (chunk) => (answer += chunk.toString('latin1')))
+    socket.on('close', () => resolve(answer))
+  })
+}
+
+test.each([
+  ['without SITE_URL', undefined],
+  ['with SITE_URL', 'https://example.org/retreat'],
+])('%s, no header says to whom a link leads or who issued a token', async (_how, siteUrl) => {
+  const own = await server.another({ siteUrl })
+  const site = siteUrl ?? own.origin
+  const evil = [
+    'host: evil.example',
+    'apikey: public-anon-key',
+    'content-type: application/json',
+    'x-forwarded-host: evil.example',
+    'x-forwarded-proto: evil',
+    'x-forwarded-port: 666',
+    'x-forwarded-prefix: /evil',
+    'x-forwarded-server: evil.example',
+    'x-forwarded-for: 198.51.100.7',
+    'x-original-url: /evil',
+    'x-rewrite-url: /evil',
+    'x-host: evil.example',
+    'forwarded: for=198.51.100.7;host=evil.example;proto=evil',
+    'referer: https://evil.example/',
+    'origin: https://evil.example',
+  ]
+  const email = await server.organiser()
+  await raw(own.origin, ['POST /auth/v1/otp HTTP/1.1', ...evil], JSON.stringify({ email }))
+  const [mail] = await server.mail.count(1, email)
+  expect(mail?.link).toMatch(new RegExp(`^${site}/auth/v1/verify\\?token=[0-9a-f]{64}&type=magiclink$`))
+  expect(mail?.text.toLowerCase()).not.toContain('evil')
+  const body = JSON.stringify({ type: 'email', email, token: mail?.code })
+  const signedIn = await raw(own.origin, ['POST /auth/v1/verify HTTP/1.1', ...evil], body)
+  const [, payload = ''] = /"access_token":"[\w-]+\.([\w-]+)\./.exec(signedIn) ?? []
+  expect(JSON.parse(Buffer.from(payload, 'base64url').toString())).toMatchObject({ iss: `${site}/auth/v1` })
+  const secret = await operatorSecret(server.database.owner, email)
+  const opened = await raw(own.origin, [
+    `GET /auth/v1/verify?type=magiclink&token=${secret} HTTP/1.1`,
+    ...evil,
+  ])
+  expect(opened).toMatch(/^HTTP\/1\.1 303 /)
+  expect(opened).toContain(`\r\nlocation: ${site}/desk#access_token=`)
+  // By its whole address, too.
+  const absolute = await raw(own.origin, [
+    'GET http://evil.example/auth/v1/verify?type=magiclink&token=x HTTP/1.1',
+    ...evil,
+  ])
+  expect(absolute).not.toMatch(/\r\nlocation: [^\r]*evil/)
+  await own.close()
+})

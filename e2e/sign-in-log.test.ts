@@ -1,0 +1,190 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createServer, type AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { startMailServer, type MailServer } from '../testing/mail-server.ts'
+import { dataDirectory, runCommand, startServer } from '../testing/server.ts'
+import { callTo, codeOf, said } from '../testing/sign-in.ts'
+
+const user = { name: 'MARK-user', password: 'MARK-mail-password' }
+
+let directory: Awaited<ReturnType<typeof dataDirectory>>
+let mail: MailServer
+let settings: Record<string, string>
+
+beforeAll(async () => {
+  directory = await dataDirectory()
+  mail = await startMailServer({ user })
+  settings = { DATA_DIR: directory.path, TRUST_PROXY: '1', ...mailSettings(mail.port) }
+})
+
+afterAll(async () => {
+  await mail.close()
+  await directory.remove()
+})
+
+function mailSettings(port: number) {
+  const SMTP_URL = `smtp://${user.name}:${user.password}@127.0.0.1:${port}`
+  return { SMTP_URL, MAIL_FROM: 'hello@example.org' }
+}
+
+/** Makes an organiser; gives the link that is printed. */
+async function addOrganiser(email: string) {
+  const { stdout } = await runCommand(['organisers', '--add', email], settings)
+  return stdout.trim()
+}
+
+interface Tokens {
+  access_token: string
+  refresh_token: string
+}
+
+test('wrong codes are counted over a restart; the link of their mail, a session and the keys outlive it', async () => {
+  const email = 'restarted@example.org'
+  const first = await startServer(settings)
+  const call = callTo(first.origin)
+  const secret = new URL(await addOrganiser(email)).searchParams.get('token')
+  const signedIn = await said(call('POST', 'verify', { type: 'magiclink', token_hash: secret }))
+  const { access_token, refresh_token } = signedIn.body as Tokens
+  await call('POST', 'otp', { email })
+  const [{ code, link } = { code: '', link: '' }] = await mail.count(1, email)
+  const wrong = ['000000', '111111', '222222', '333333', '444444', '555555'].filter((each) => each !== code)
+  const guess = (own: typeof call, token: string) =>
+    said(own('POST', 'verify', { type: 'email', email, token }))
+  for (const token of wrong.slice(0, 3)) expect((await guess(call, token)).status).toBe(403)
+  const { keys } = (await said(call('GET', '.well-known/jwks.json'))).body as { keys: unknown }
+  await first.stop()
+
+  const second = await startServer(settings)
+  const later = callTo(second.origin)
+  for (const token of wrong.slice(3, 5)) expect((await guess(later, token)).status).toBe(403)
+  expect((await guess(later, code)).status).toBe(403)
+  expect((await later('POST', 'otp', { email })).status).toBe(429)
+  const { search } = new URL(link)
+  const opened = await later('GET', `verify${search}`)
+  expect(opened.headers.get('location')).toContain('#access_token=')
+  const bearer = { authorization: `Bearer ${access_token}` }
+  expect((await later('GET', 'user', undefined, bearer)).status).toBe(200)
+  expect((await later('POST', 'token?grant_type=refresh_token', { refresh_token })).status).toBe(200)
+  expect((await said(later('GET', '.well-known/jwks.json'))).body).toEqual({ keys })
+  await second.stop()
+})
+
+test('no code, token, secret, password or address of an organiser stands in a log, whatever succeeds or fails', async () => {
+  const email = 'mark-organiser@example.org'
+  const newEmail = 'mark-changed@example.org'
+  const passwords = ['MARK-password', 'MARK-wrong-password']
+  const secrets: string[] = [email, newEmail, user.name, user.password, ...passwords, 'mark-']
+  let output = ''
+
+  const server = await startServer(settings)
+  const call = callTo(server.origin)
+  const tokensOf = async (answering: Promise<Response>) => {
+    const { status, body } = await said(answering)
+    expect(status).toBe(200)
+    const { access_token, refresh_token } = body as Tokens
+    secrets.push(access_token, refresh_token)
+    return { refresh_token, headers: { authorization: `Bearer ${access_token}` } }
+  }
+  const mailsTo = async (to: string, number: number) => {
+    const mails = await mail.count(number, to)
+    for (const { code, link } of mails) {
+      secrets.push(code)
+      if (link !== '') secrets.push(new URL(link).searchParams.get('token') ?? '')
+    }
+    return mails.at(-1) ?? { code: '', link: '' }
+  }
+
+  // The operator's link, opened as a browser opens it, twice.
+  const link = await addOrganiser(email)
+  secrets.push(new URL(link).searchParams.get('token') ?? '')
+  const path = `verify${new URL(link).search}`
+  const opened = await call('GET', path)
+  const fragment = new URLSearchParams(new URL(opened.headers.get('location') ?? '').hash.slice(1))
+  secrets.push(fragment.get('access_token') ?? '', fragment.get('refresh_token') ?? '')
+  await call('GET', path)
+
+  // A code: wrong, right, again.
+  await call('POST', 'otp?redirect_to=https://mark-evil.example/', { email })
+  await call('POST', 'otp', { email })
+  const { code } = await mailsTo(email, 1)
+  await call('POST', 'verify', { type: 'email', email, token: `${code}0` })
+  const session = await tokensOf(call('POST', 'verify', { type: 'email', email, token: code }))
+  await call('POST', 'verify', { type: 'email', email, token: code })
+  const { headers } = session
+
+  // Refresh, a password, a code to confirm it, a change of address.
+  const refreshed = await tokensOf(
+    call('POST', 'token?grant_type=refresh_token', { refresh_token: session.refresh_token }),
+  )
+  await call('POST', 'token?grant_type=refresh_token', { refresh_token: `${refreshed.refresh_token}A` })
+  await call('PUT', 'user', { password: passwords[0] }, headers)
+  await tokensOf(call('POST', 'token?grant_type=password', { email, password: passwords[0] }))
+  await call('POST', 'token?grant_type=password', { email, password: passwords[1] })
+  await call('GET', 'reauthenticate', undefined, headers)
+  await mailsTo(email, 2)
+  await call('PUT', 'user', { email: newEmail, data: { name: 'MARK-name', other: 'MARK\u0000' } }, headers)
+  await call('PUT', 'user', { email: newEmail, data: { name: 'MARK-name' } }, headers)
+  const old = await mailsTo(email, 3)
+  await mailsTo(newEmail, 1)
+  await call('POST', 'verify', { type: 'email_change', email, token: old.code })
+
+  // A second factor.
+  const enrolment = { factor_type: 'totp', friendly_name: 'MARK-factor', issuer: 'MARK-issuer' }
+  const enrolled = await said(call('POST', 'factors', enrolment, headers))
+  // Refused, by its name.
+  await call('POST', 'factors', enrolment, headers)
+  const factor = enrolled.body as { id: string; totp: { secret: string; uri: string } }
+  const shown = codeOf(factor.totp.secret)
+  secrets.push(factor.totp.secret, factor.totp.uri, shown)
+  const from = { ...headers, 'x-forwarded-for': '192.0.2.1' }
+  const challenge = await said(call('POST', `factors/${factor.id}/challenge`, {}, from))
+  const { id: challenge_id } = challenge.body as { id: string }
+  await call('POST', `factors/${factor.id}/verify`, { challenge_id, code: 'mark-0' }, from)
+  await tokensOf(call('POST', `factors/${factor.id}/verify`, { challenge_id, code: shown }, from))
+  await call('POST', `factors/${factor.id}/verify`, { challenge_id, code: shown }, from)
+
+  // What never gets to a call, and what fails in one.
+  await call('GET', `verify?token=mark-token&type=mark-type&redirect_to=http://localhost/mark-target`)
+  await call('GET', `mark-path/mark-token?apikey=mark-key`)
+  await call('POST', 'verify', { type: 'email', email: 'mark-\u0000@example.org', token: 'mark-token' })
+  await call('GET', 'user', undefined, { authorization: 'Bearer mark-a.mark-b.mark-c' })
+  await call('POST', 'factors', { factor_type: 'totp', friendly_name: 'mark-\u0000' }, headers)
+  await fetch(`${server.origin}/rest/v1/rpc/desk_me`, {
+    method: 'POST',
+    headers: { apikey: 'public-anon-key', ...headers },
+  })
+  await call('POST', 'logout', undefined, headers)
+  await server.stop()
+  output += server.output()
+
+  // Mail servers that refuse, and that are not there.
+  const refusing = await startMailServer({ user, refuses: true })
+  const closed = createServer().listen(0, '127.0.0.1')
+  await once(closed, 'listening')
+  const { port } = closed.address() as AddressInfo
+  await new Promise((resolve) => closed.close(resolve))
+  for (const [index, each] of [refusing.port, port].entries()) {
+    const own = await startServer({ ...settings, ...mailSettings(each) })
+    const address = `mark-failing-${index}@example.org`
+    await addOrganiser(address)
+    await callTo(own.origin)('POST', 'otp', { email: address })
+    await own.printed('a mail was not sent')
+    await own.stop()
+    output += own.output()
+  }
+  await refusing.close()
+
+  // Or there would be no log to look into.
+  for (const route of ['otp', 'verify', 'token', 'user', 'factors/:id/verify', 'logout']) {
+    expect(output).toContain(`"route":"/auth/v1/${route}"`)
+  }
+  const log = output + (await readFile(join(directory.path, 'postgres.log'), 'utf8'))
+  for (const secret of secrets) {
+    expect(secret.length).toBeGreaterThan(3)
+    expect(log.toLowerCase(), `for ${secret}`).not.toContain(secret.toLowerCase())
+    expect(log, `for ${secret}`).not.toContain(encodeURIComponent(secret))
+  }
+})
