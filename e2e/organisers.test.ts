@@ -97,19 +97,17 @@ test('organisers are made before a server runs, and a restart ends no session, k
 
   // Another key signs from now on; what the first one signed is still good.
   expect(await runCommand(['organisers', '--new-key'], settings)).toMatchObject({ code: 0 })
-  const after = await keys((await another(settings, next)).origin)
+  await next.stop()
+  // A running server looks for another key only now and then.
+  const last = await startServer(settings)
+  const after = await keys(last.origin)
   expect(after.keys.map(({ kid }) => kid)).toContain(before.keys[0]?.kid)
   expect(after.keys).toHaveLength(2)
+  await last.stop()
   await directory.remove()
 })
 
-/** The same server anew: a running one looks for another key only now and then. */
-async function another(settings: Record<string, string>, running: { stop(): Promise<unknown> }) {
-  await running.stop()
-  return startServer(settings)
-}
-
-test('who lost their second factor gets it taken away, and signs in without', async () => {
+test('who lost their second factor gets it taken away, is signed out, and signs in without', async () => {
   const directory = await temporaryDirectory()
   const settings = { DATA_DIR: join(directory.path, 'data') }
   const server = await startServer(settings)
@@ -129,7 +127,11 @@ test('who lost their second factor gets it taken away, and signs in without', as
 
   const reset = await runCommand(['organisers', '--reset-factor', 'ada@example.org'], settings)
   expect(reset).toMatchObject({ code: 0 })
-  expect(await withoutCode.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' } })
+  for (const before of [client, withoutCode]) {
+    expect((await before.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
+  }
+  const { client: afterwards } = await signIn(server.origin, await link())
+  expect(await afterwards.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' } })
   await server.stop()
   await directory.remove()
 })

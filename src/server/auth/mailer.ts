@@ -6,12 +6,12 @@ const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTim
 
 /** Sends mails. */
 export interface Mailer {
-  /** @throws {MailError} where the mail server does not take it. */
+  /** @throws where the mail server does not take it. */
   send(message: Message): Promise<void>
 }
 
 /** A mail that was not taken. The mail server's own words are left out: they quote the address. */
-export class MailError extends Error {
+class MailError extends Error {
   readonly code: string
 
   constructor(cause: unknown) {
