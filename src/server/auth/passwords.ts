@@ -35,7 +35,7 @@ async function inTurn<T>(who: keyof typeof waiting, work: () => Promise<T>): Pro
 /** A password as it is stored, of whoever is signed in. */
 export async function hashPassword(password: string): Promise<string> {
   const { hash } = await import('@node-rs/bcrypt')
-  return inTurn('signed in', () => hash(password, { cost }))
+  return inTurn('signed in', () => hash(password, cost))
 }
 
 /**
