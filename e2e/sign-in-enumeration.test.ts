@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { hashPassword } from '../src/server/auth/passwords.ts'
+import { hashPassword } from '../src/server/auth/accounts/passwords.ts'
 import { startMailServer } from '../testing/mail-server.ts'
 import { startSignIn, type SignInServer } from '../testing/sign-in.ts'
 

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 
 import { emailOf } from '../../server/auth/fields.ts'
-import { replaceKey } from '../../server/auth/keys.ts'
+import { replaceKey } from '../../server/auth/sessions/keys.ts'
 import {
   addOrganiser,
   addProjectOrganiser,
@@ -10,8 +10,8 @@ import {
   removeOrganiser,
   removeProjectOrganiser,
   resetFactors,
-} from '../../server/auth/organisers.ts'
-import { addressOf, verifyLink } from '../../server/auth/redirects.ts'
+} from '../../server/auth/accounts/organisers.ts'
+import { addressOf, verifyLink } from '../../server/auth/mail/links.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'
 import { readOptions } from '../options.ts'

@@ -5,19 +5,19 @@ import type { Database } from '../database/database.ts'
 import { checkPublicKey } from '../http/caller.ts'
 import { HttpError } from '../http/errors.ts'
 import { takeBytes, type TakeTurn } from '../http/large-requests.ts'
-import { aboutCalls } from './about.ts'
-import { createAfterwards } from './afterwards.ts'
+import { aboutCalls } from './calls/about.ts'
 import type { AuthContext } from './context.ts'
 import { answerError } from './errors.ts'
-import { factorCalls } from './factors.ts'
-import type { SigningKeys } from './keys.ts'
-import { createMailer } from './mailer.ts'
-import { createMailTurns } from './mail-turns.ts'
-import { mailCalls } from './mails.ts'
-import { siteOf } from './redirects.ts'
-import { tokenCalls } from './token.ts'
-import { userCalls } from './user.ts'
-import { verifyCalls } from './verify.ts'
+import { factorCalls } from './calls/factors.ts'
+import type { SigningKeys } from './sessions/keys.ts'
+import { createMailer } from './mail/mailer.ts'
+import { createMailTurns } from './mail/turns.ts'
+import { mailCalls } from './calls/mails.ts'
+import { createOutgoing } from './mail/outgoing.ts'
+import { siteOf } from './mail/links.ts'
+import { tokenCalls } from './calls/token.ts'
+import { userCalls } from './calls/user.ts'
+import { verifyCalls } from './calls/verify.ts'
 
 /** What the sign-in acts with. */
 export interface AuthOptions {
@@ -63,10 +63,9 @@ export async function auth(app: FastifyInstance, { settings, database, keys, tak
     run,
     runLater,
     keys,
-    mailer: mailServer && createMailer(mailServer),
     site: () => siteOf(siteUrl, listening),
     mailTurns: createMailTurns(run, app.log),
-    afterwards: createAfterwards(app.log),
+    outgoing: createOutgoing(mailServer && createMailer(mailServer), app.log),
   }
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header('cache-control', 'no-store')
@@ -82,7 +81,7 @@ export async function auth(app: FastifyInstance, { settings, database, keys, tak
   })
   app.addHook('onClose', async () => {
     context.mailTurns.end()
-    await context.afterwards.end()
+    await context.outgoing.end()
   })
   for (const register of [aboutCalls, mailCalls, verifyCalls, tokenCalls, userCalls, factorCalls]) {
     register(app, context)

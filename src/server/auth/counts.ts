@@ -1,7 +1,5 @@
 import type { TransactionSql } from 'postgres'
 
-import { HttpError } from '../http/errors.ts'
-
 /** What is counted for an account, from wherever it comes: how much of it, and within how many seconds. */
 const limits = {
   mails: { most: 10, seconds: 3600 },
@@ -40,18 +38,4 @@ export async function forgive(
   what: keyof typeof limits,
 ): Promise<void> {
   await transaction`delete from private.account_counts where user_id = ${accountId} and what = ${what}`
-}
-
-/** The refusal of a mail that is asked for too soon after the last one. */
-export function tooSoon(seconds: number): HttpError {
-  return new HttpError(
-    429,
-    'over_email_send_rate_limit',
-    `For security purposes, you can only request this after ${seconds} seconds.`,
-  )
-}
-
-/** The refusal of a mail too many. */
-export function tooManyMails(): HttpError {
-  return new HttpError(429, 'over_email_send_rate_limit', 'email rate limit exceeded')
 }

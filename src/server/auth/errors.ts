@@ -3,26 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import postgres from 'postgres'
 
 import { HttpError, httpError } from '../http/errors.ts'
-
-/** A field or a combination of fields that the call does not take. */
-export function invalid(message: string, status = 400): HttpError {
-  return new HttpError(status, 'validation_failed', message)
-}
-
-/** What GoTrue says of a call too many. */
-export function tooManyRequests(): HttpError {
-  return new HttpError(429, 'over_request_rate_limit', 'Request rate limit reached')
-}
-
-/** A password that is refused for what it is. */
-export class WeakPasswordError extends HttpError {
-  readonly reasons: readonly string[]
-
-  constructor(message: string, reasons: readonly string[]) {
-    super(422, 'weak_password', message)
-    this.reasons = reasons
-  }
-}
+import { invalid } from './refusals.ts'
 
 /** From this version on a client reads an error's code as `code`. */
 const firstVersion = '2024-01-01'

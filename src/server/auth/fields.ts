@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 
 import { HttpError } from '../http/errors.ts'
-import { invalid } from './errors.ts'
+import { invalid } from './refusals.ts'
 
 /** What a field may hold. */
 interface Kinds {

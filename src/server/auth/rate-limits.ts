@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
-import { tooManyRequests } from './errors.ts'
+import { tooManyRequests } from './refusals.ts'
 
 /** Addresses that one limit knows at the same time; beyond that, those that came first are forgotten. */
 const mostAddresses = 20_000

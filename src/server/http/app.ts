@@ -3,8 +3,8 @@ import fastify, { LogController, type FastifyInstance, type FastifyBaseLogger } 
 
 import type { Settings } from '../../settings/server-settings.ts'
 import { auth } from '../auth/auth.ts'
-import { createSigningKeys } from '../auth/keys.ts'
-import { createReadToken } from '../auth/read-token.ts'
+import { createSigningKeys } from '../auth/sessions/keys.ts'
+import { createReadToken } from '../auth/sessions/read-token.ts'
 import type { Caller } from '../database/connections.ts'
 import type { Database } from '../database/database.ts'
 import { insertApplications, type SentRows } from '../database/insert.ts'

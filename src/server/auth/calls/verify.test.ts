@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import type { ReceivedMail } from '../../../testing/mail-server.ts'
-import { said, startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
-import { operatorSecret } from './organisers.ts'
+import type { ReceivedMail } from '../../../../testing/mail-server.ts'
+import { said, startSignIn, type SignInServer } from '../../../../testing/sign-in.ts'
+import { operatorSecret } from '../accounts/organisers.ts'
 
 let server: SignInServer
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { addressOf, issuerOf, redirectTarget, siteOf, verifyLink } from './redirects.ts'
+import { addressOf, issuerOf, redirectTarget, siteOf, verifyLink } from './links.ts'
 
 const site = new URL('https://example.org/retreat')
 const desk = 'https://example.org/retreat/desk'

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
 import type { TransactionSql } from 'postgres'
 
-import { lockAccount } from './accounts.ts'
+import { lockAccount } from '../accounts/accounts.ts'
 
 /** What a mail's code and link are for, as `auth.one_time_tokens` names it. */
 export type TokenType =

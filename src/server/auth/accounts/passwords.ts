@@ -1,5 +1,5 @@
-import { HttpError } from '../http/errors.ts'
-import { invalid, WeakPasswordError } from './errors.ts'
+import { HttpError } from '../../http/errors.ts'
+import { invalid, WeakPasswordError } from '../refusals.ts'
 
 const cost = 10
 /** Bytes; bcrypt reads no more than the second. */

@@ -2,12 +2,16 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyReply } from 'fastify'
 
-import { whenOver } from '../http/over.ts'
+import { whenOver } from '../../http/over.ts'
+import type { Mailer } from './mailer.ts'
+import type { Message } from './messages.ts'
 
-/** Work that nobody waits for: it begins when the answer is out, so that the answer's time tells nothing of it. */
-export interface Afterwards {
-  /** Does it after the answer was sent. What it fails with is logged. */
-  do(reply: FastifyReply, work: () => Promise<void>): void
+/** Mails that nobody waits for: they go out after the answer, so that its time tells nothing of them. */
+export interface Outgoing {
+  /** Whether there is a mail server. */
+  isOn: boolean
+  /** Writes and sends mails after the answer was sent. What that fails with is logged. */
+  after(reply: FastifyReply, write: () => Promise<Message[]>): void
   /** Lets what is under way end, up to a bound. */
   end(): Promise<void>
 }
@@ -20,26 +24,27 @@ const grace = 5_000
 const spread = 500
 
 /** What is under way is counted, so that a stop can wait for it. */
-export function createAfterwards(log: FastifyBaseLogger): Afterwards {
+export function createOutgoing(mailer: Mailer | undefined, log: FastifyBaseLogger): Outgoing {
   const underWay = new Set<Promise<void>>()
   const stopping = new AbortController()
   // One for each that waits.
   setMaxListeners(0, stopping.signal)
 
-  const act = async (reply: FastifyReply, work: () => Promise<void>) => {
+  const act = async (reply: FastifyReply, write: () => Promise<Message[]>) => {
     await new Promise<void>((resolve) => whenOver(reply, resolve))
     // A stop ends the pause, not the work.
     await wait(Math.random() * spread, undefined, { signal: stopping.signal }).catch(() => {})
-    await work()
+    for (const message of await write()) await mailer?.send(message)
   }
 
   return {
-    do(reply, work) {
+    isOn: mailer !== undefined,
+    after(reply, write) {
       if (underWay.size >= most) {
         log.error('a mail was not sent: too many wait for the mail server')
         return
       }
-      const done = act(reply, work)
+      const done = act(reply, write)
         .catch((error: unknown) => log.error({ err: error }, 'a mail was not sent'))
         .finally(() => underWay.delete(done))
       underWay.add(done)

@@ -10,7 +10,7 @@ import {
 } from 'jose'
 import type { Sql, TransactionSql } from 'postgres'
 
-import type { Run } from '../database/lanes.ts'
+import type { Run } from '../../database/lanes.ts'
 
 const algorithm = 'ES256'
 /** Seconds that an access token lasts. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import { startSignIn, type SignInServer } from '../../../../testing/sign-in.ts'
 
 let server: SignInServer
 

@@ -2,8 +2,8 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { bearerOf, said, startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
-import { createSigningKeys, replaceKey } from './keys.ts'
+import { bearerOf, said, startSignIn, type SignInServer } from '../../../../testing/sign-in.ts'
+import { createSigningKeys, replaceKey } from '../sessions/keys.ts'
 
 let server: SignInServer
 

@@ -1,17 +1,17 @@
 import type { FastifyInstance } from 'fastify'
 import type { TransactionSql } from 'postgres'
 
-import { HttpError } from '../http/errors.ts'
-import { findAccount, hasSecondFactor, userOf, type Account } from './accounts.ts'
-import type { AuthContext } from './context.ts'
-import { invalid } from './errors.ts'
-import { challengeOf, checkPhone, emailOf, fieldsOf } from './fields.ts'
-import { emailChangeMails, emailIsOff, phoneIsOff, sendAll, targetOf } from './mails.ts'
-import { endTokens, takeCode } from './one-time.ts'
-import { checkPassword, hashPassword, isPassword } from './passwords.ts'
-import { createLimit } from './rate-limits.ts'
-import { changeAs, signedIn, type SignedIn } from './sessions.ts'
-import { emailExists } from './verify.ts'
+import { HttpError } from '../../http/errors.ts'
+import { findAccount, hasSecondFactor, userOf, type Account } from '../accounts/accounts.ts'
+import type { AuthContext } from '../context.ts'
+import { challengeOf, checkPhone, emailOf, fieldsOf } from '../fields.ts'
+import { endTokens, takeCode } from '../proofs/one-time.ts'
+import { checkPassword, hashPassword, isPassword } from '../accounts/passwords.ts'
+import { createLimit } from '../rate-limits.ts'
+import { requestedTarget } from '../mail/links.ts'
+import { emailExists, emailIsOff, invalid, phoneIsOff } from '../refusals.ts'
+import { changeAs, signedIn, type SignedIn } from '../sessions/sessions.ts'
+import { emailChangeMails } from '../mail/sign-in-mails.ts'
 
 /** Bytes of an account's data in all, and how deep it is nested: each access token holds it. */
 const mostData = 4096
@@ -21,7 +21,7 @@ const reauthenticationAge = 24 * 3600 * 1000
 
 /** The calls for whoever is signed in, about their account: user. */
 export function userCalls(app: FastifyInstance, context: AuthContext): void {
-  const { run, keys, mailer } = context
+  const { run, keys, site, outgoing } = context
 
   app.get('/user', async (request) => userOf((await signedIn(request, run, keys)).account))
 
@@ -52,22 +52,22 @@ export function userCalls(app: FastifyInstance, context: AuthContext): void {
     if (isGuarded) refuseLowAal(caller)
     if (changesEmail && (await run((sql) => findAccount(sql, { email })))) throw emailExists()
     if (fields.phone !== '') throw phoneIsOff()
-    if (changesEmail && mailer === undefined) throw emailIsOff(400)
+    if (changesEmail && !outgoing.isOn) throw emailIsOff(400)
     const hash = password === undefined ? undefined : await newHash(context, caller, password, nonce)
 
     const { changed, mails } = await changeAs(run, caller, async (transaction, now) => {
       if (isGuarded) refuseLowAal(now)
       if (hash !== undefined) await setPassword(transaction, now, hash)
       if (fields.data !== undefined) await mergeData(transaction, account.id, fields.data)
-      const target = targetOf(request, context)
+      const target = requestedTarget(request, site())
       return {
         mails: changesEmail
-          ? await emailChangeMails(transaction, context, now.account, email, { challenge, target })
+          ? await emailChangeMails(transaction, site(), now.account, email, { challenge, target })
           : [],
         changed: await findAccount(transaction, { id: account.id }),
       }
     })
-    sendAll(context, reply, mails)
+    outgoing.after(reply, async () => mails)
     return userOf(changed ?? account)
   })
 }

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import type { FastifyRequest } from 'fastify'
 
 /**
  * Where a link leads back to: below the site or to this machine itself, where the caller asks for that; otherwise to
@@ -25,6 +26,12 @@ export function redirectTarget(given: string | undefined, site: URL): URL {
   if (!isBelow && !isLoopback(target)) return desk
   const isApplicantsPage = isSite && target.pathname.replace(/\/+$/, '') === basePath(site)
   return isApplicantsPage ? desk : target
+}
+
+/** Where the caller of a request wants a link to lead back to, if anywhere. */
+export function requestedTarget({ headers, query }: FastifyRequest, site: URL): URL | undefined {
+  const given = headers['redirect_to'] ?? (query as Record<string, unknown>)['redirect_to']
+  return typeof given === 'string' && given !== '' ? redirectTarget(given, site) : undefined
 }
 
 /** Where a mail's link leads first: GET verify, which uses it up and leads on. */

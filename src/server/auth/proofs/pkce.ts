@@ -1,10 +1,10 @@
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { TransactionSql } from 'postgres'
 
-import type { Run } from '../database/lanes.ts'
-import { HttpError } from '../http/errors.ts'
-import { isUuid, type Challenge } from './fields.ts'
-import { openSession, type Grant, type Method } from './sessions.ts'
+import type { Run } from '../../database/lanes.ts'
+import { HttpError } from '../../http/errors.ts'
+import { isUuid, type Challenge } from '../fields.ts'
+import { openSession, type Grant, type Method } from '../sessions/sessions.ts'
 
 /** Seconds that a client has to exchange the code that a link gave it. */
 const codeLifetime = 300

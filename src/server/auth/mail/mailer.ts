@@ -1,4 +1,4 @@
-import type { MailServer } from '../../settings/mail-settings.ts'
+import type { MailServer } from '../../../settings/mail-settings.ts'
 import type { Message } from './messages.ts'
 
 /** Milliseconds for a connection, for the server's first words, and between two of its answers. */

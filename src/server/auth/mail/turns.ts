@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 
-import type { Run } from '../database/lanes.ts'
-import { mailPause, tooSoon } from './counts.ts'
+import type { Run } from '../../database/lanes.ts'
+import { mailPause } from '../counts.ts'
+import { tooSoon } from '../refusals.ts'
 
 /** Addresses whose last request is remembered; beyond that, the oldest are forgotten sooner. */
 const most = 20_000

@@ -8,8 +8,8 @@ import {
   said,
   startSignIn,
   type SignInServer,
-} from '../../../testing/sign-in.ts'
-import { resetFactors } from './organisers.ts'
+} from '../../../../testing/sign-in.ts'
+import { resetFactors } from '../accounts/organisers.ts'
 
 let server: SignInServer
 

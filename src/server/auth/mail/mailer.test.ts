@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 
-import { startMailServer, type MailServer } from '../../../testing/mail-server.ts'
+import { startMailServer, type MailServer } from '../../../../testing/mail-server.ts'
 import { createMailer } from './mailer.ts'
 import { message } from './messages.ts'
 

@@ -1,17 +1,17 @@
 import type { FastifyInstance } from 'fastify'
 
-import { HttpError } from '../http/errors.ts'
-import type { AuthContext } from './context.ts'
-import { fieldsOf } from './fields.ts'
-import { createLimit } from './rate-limits.ts'
-import { signedIn } from './sessions.ts'
+import { HttpError } from '../../http/errors.ts'
+import type { AuthContext } from '../context.ts'
+import { fieldsOf } from '../fields.ts'
+import { createLimit } from '../rate-limits.ts'
+import { signedIn } from '../sessions/sessions.ts'
 
 /** The ways to sign in that GoTrue knows besides e-mail, none of which is there. */
 const others =
   'anonymous_users apple azure bitbucket discord facebook snapchat figma fly github gitlab google keycloak kakao linkedin linkedin_oidc notion spotify slack slack_oidc workos twitch twitter phone zoom'
 
 /** The calls that say what there is, and those for what there is not: sign-up, SAML, other providers. */
-export function aboutCalls(app: FastifyInstance, { run, keys, mailer }: AuthContext): void {
+export function aboutCalls(app: FastifyInstance, { run, keys, outgoing }: AuthContext): void {
   app.get('/health', () => ({
     version: 'v2',
     name: 'GoTrue',
@@ -21,7 +21,7 @@ export function aboutCalls(app: FastifyInstance, { run, keys, mailer }: AuthCont
   app.get('/settings', () => ({
     external: {
       ...Object.fromEntries(others.split(' ').map((name) => [name, false])),
-      email: mailer !== undefined,
+      email: outgoing.isOn,
     },
     disable_signup: true,
     mailer_autoconfirm: false,

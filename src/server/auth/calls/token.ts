@@ -1,15 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-import { HttpError } from '../http/errors.ts'
-import type { AuthContext } from './context.ts'
-import { invalid } from './errors.ts'
-import { fieldsOf } from './fields.ts'
-import { exchange } from './flow.ts'
-import { phoneIsOff } from './mails.ts'
-import { isPassword } from './passwords.ts'
-import { createLimit } from './rate-limits.ts'
-import { issuerOf } from './redirects.ts'
-import { changeAs, openSession, refresh, signedIn, tokensOf, type Grant } from './sessions.ts'
+import { HttpError } from '../../http/errors.ts'
+import type { AuthContext } from '../context.ts'
+import { fieldsOf } from '../fields.ts'
+import { exchange } from '../proofs/pkce.ts'
+import { isPassword } from '../accounts/passwords.ts'
+import { createLimit } from '../rate-limits.ts'
+import { issuerOf } from '../mail/links.ts'
+import { invalid, phoneIsOff } from '../refusals.ts'
+import { changeAs, openSession, refresh, signedIn, tokensOf, type Grant } from '../sessions/sessions.ts'
 
 /** The calls that begin, prolong and end a session: token, logout. */
 export function tokenCalls(app: FastifyInstance, context: AuthContext): void {

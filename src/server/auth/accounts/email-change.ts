@@ -1,0 +1,35 @@
+import type { TransactionSql } from 'postgres'
+
+import { findAccount } from './accounts.ts'
+import { codeExpired, emailExists } from '../refusals.ts'
+
+/** Of two confirmations the first. */
+export type HalfDone = 'half done'
+
+/**
+ * Takes one of the two confirmations of a change of address, whose code or link was used up. The account is locked.
+ *
+ * @throws {HttpError} where the new address has come to belong to somebody else.
+ */
+export async function confirmChange(
+  transaction: TransactionSql,
+  accountId: string,
+): Promise<'done' | HalfDone> {
+  // The other mail's stays until it is used, or until all of them end.
+  const [other] = await transaction`
+    select from auth.one_time_tokens
+    where user_id = ${accountId} and token_type in ('email_change_token_current', 'email_change_token_new')`
+  if (other !== undefined) return 'half done'
+  const account = await findAccount(transaction, { id: accountId })
+  const email = account?.email_change
+  if (!email) throw codeExpired()
+  if (await findAccount(transaction, { email })) throw emailExists()
+  await transaction`
+    update auth.users set email = ${email}, email_change = null, email_change_sent_at = null, updated_at = now()
+    where id = ${accountId}`
+  await transaction`
+    update auth.identities set updated_at = now(),
+      identity_data = identity_data || jsonb_build_object('email', ${email}::text, 'email_verified', true)
+    where user_id = ${accountId} and provider = 'email'`
+  return 'done'
+}

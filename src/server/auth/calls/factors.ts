@@ -1,0 +1,113 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+import { HttpError } from '../../http/errors.ts'
+import type { Account } from '../accounts/accounts.ts'
+import type { AuthContext } from '../context.ts'
+import { fieldsOf, isUuid } from '../fields.ts'
+import { createLimit } from '../rate-limits.ts'
+import { issuerOf } from '../mail/links.ts'
+import { invalid } from '../refusals.ts'
+import {
+  addChallenge,
+  addFactor,
+  removeFactor,
+  unknownFactor,
+  useFactorCode,
+} from '../proofs/second-factor.ts'
+import { changeAs, signedIn, tokensOf } from '../sessions/sessions.ts'
+import { newSecret } from '../proofs/totp.ts'
+
+/** Characters of what a factor is called, and of who it is shown to be for: a drawing holds no more. */
+const longestName = 200
+
+/** The calls for the second factor, a code by time (TOTP): factors, challenge, verify. */
+export function factorCalls(app: FastifyInstance, context: AuthContext): void {
+  const { run, keys, site } = context
+
+  app.post('/factors', async (request) => {
+    const caller = await signedIn(request, run, keys)
+    const {
+      factor_type: type,
+      friendly_name: name,
+      issuer,
+    } = fieldsOf(request, {
+      factor_type: 'text',
+      friendly_name: 'text',
+      issuer: 'text',
+    })
+    checkType(type)
+    if (name.length > longestName || issuer.length > longestName) {
+      throw invalid(`friendly_name and issuer cannot be longer than ${longestName} characters`)
+    }
+    const { secret, uri, qrCode } = await newSecret(issuer || site().host, caller.account.email)
+    const id = await changeAs(run, caller, (transaction, now) => addFactor(transaction, now, name, secret))
+    return { id, type: 'totp', friendly_name: name, totp: { qr_code: qrCode, secret, uri } }
+  })
+
+  app.post('/factors/:id/challenge', { onRequest: createLimit(15, 1) }, async (request) => {
+    const caller = await signedIn(request, run, keys)
+    const challenge = await changeAs(run, caller, (transaction, { account }) =>
+      addChallenge(transaction, factorIn(request, account).id, request.ip),
+    )
+    return { type: 'totp', ...challenge }
+  })
+
+  app.post('/factors/:id/verify', { onRequest: createLimit(15, 1) }, async (request) => {
+    const caller = await signedIn(request, run, keys)
+    factorIn(request, caller.account)
+    const { challenge_id: challengeId, code } = fieldsOf(request, { challenge_id: 'text', code: 'text' })
+    if (!isUuid(challengeId)) {
+      throw new HttpError(
+        400,
+        'bad_json',
+        'Could not parse request body as JSON: challenge_id should be a UUID',
+      )
+    }
+    if (code === '') throw invalid('Code needs to be non-empty')
+    // A guess has to stay counted, so its refusal is no error in the transaction.
+    const raised = await changeAs(run, caller, (transaction, { account, session }) =>
+      useFactorCode(transaction, {
+        accountId: account.id,
+        sessionId: session.id,
+        factorId: factorIn(request, account).id,
+        challengeId,
+        code,
+        ip: request.ip,
+      }),
+    )
+    if (raised instanceof HttpError) throw raised
+    return tokensOf(raised, keys, issuerOf(site()))
+  })
+
+  app.delete('/factors/:id', async (request) => {
+    const caller = await signedIn(request, run, keys)
+    const id = await changeAs(run, caller, async (transaction, { account, session }) => {
+      const factor = factorIn(request, account)
+      if (factor.status === 'verified' && session.aal === 'aal1') {
+        throw new HttpError(422, 'insufficient_aal', 'AAL2 required to unenroll verified factor')
+      }
+      await removeFactor(transaction, factor.id)
+      return factor.id
+    })
+    return { id }
+  })
+}
+
+function factorIn({ params }: FastifyRequest, { factors }: Account) {
+  const { id } = params as { id: string }
+  if (!isUuid(id)) throw invalid('factor_id must be an UUID', 404)
+  const factor = factors.find((each) => each.id === id.toLowerCase())
+  if (factor === undefined) throw unknownFactor()
+  return factor
+}
+
+function checkType(type: string) {
+  if (type === 'totp') return
+  if (type === 'phone') {
+    throw new HttpError(422, 'mfa_phone_enroll_not_enabled', 'MFA enroll is disabled for Phone')
+  }
+  if (type === 'webauthn') {
+    throw new HttpError(422, 'mfa_webauthn_enroll_not_enabled', 'MFA enroll is disabled for WebAuthn')
+  }
+  throw invalid('factor_type needs to be totp, phone, or webauthn')
+}

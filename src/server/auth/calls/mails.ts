@@ -1,0 +1,112 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+
+import type { AuthContext } from '../context.ts'
+import { challengeOf, emailOf, fieldsOf } from '../fields.ts'
+import { createLimit } from '../rate-limits.ts'
+import { requestedTarget } from '../mail/links.ts'
+import { emailIsOff, invalid, phoneIsOff } from '../refusals.ts'
+import { changeAs, signedIn } from '../sessions/sessions.ts'
+import {
+  emailChangeMails,
+  lockedAccount,
+  reauthenticationMail,
+  signInMail,
+  type Asked,
+} from '../mail/sign-in-mails.ts'
+
+const pkce = { code_challenge: 'text', code_challenge_method: 'text' } as const
+
+/** The calls that have a mail sent: otp, recover, resend, reauthenticate. */
+export function mailCalls(app: FastifyInstance, context: AuthContext): void {
+  const { run, runLater, keys, site, mailTurns, outgoing } = context
+
+  /** Does everything that knows of accounts after the answer, which is the same for every address. */
+  const sendLater = async (
+    reply: FastifyReply,
+    asked: Asked,
+    occasion: 'magiclink' | 'recovery',
+    email: string,
+  ) => {
+    await mailTurns.take(email)
+    outgoing.after(reply, async () => {
+      const mail = await runLater((sql) =>
+        sql.begin((transaction) => signInMail(transaction, site(), email, occasion, asked)),
+      )
+      return mail === undefined ? [] : [mail]
+    })
+    return {}
+  }
+
+  app.post('/otp', { onRequest: createLimit(30, 5) }, async (request, reply) => {
+    const fields = fieldsOf(request, {
+      email: 'text',
+      phone: 'text',
+      create_user: 'flag',
+      data: 'object',
+      channel: 'text',
+      ...pkce,
+    })
+    const { email, phone, channel } = fields
+    if (email !== '' && phone !== '')
+      throw invalid('Only an email address or phone number should be provided')
+    if (email !== '' && channel !== '') throw invalid('Channel should only be specified with Phone OTP')
+    const challenge = challengeOf(fields)
+    if (phone !== '') throw phoneIsOff()
+    if (email === '') throw invalid('One of email or phone must be set')
+    if (!outgoing.isOn) throw emailIsOff(422)
+    return sendLater(
+      reply,
+      { challenge, target: requestedTarget(request, site()) },
+      'magiclink',
+      emailOf(email),
+    )
+  })
+
+  app.post('/recover', { onRequest: createLimit(30, 5) }, async (request, reply) => {
+    if (!outgoing.isOn) throw emailIsOff(400)
+    const fields = fieldsOf(request, { email: 'text', ...pkce })
+    if (fields.email === '') throw invalid('Password recovery requires an email')
+    const email = emailOf(fields.email)
+    const challenge = challengeOf(fields)
+    return sendLater(reply, { challenge, target: requestedTarget(request, site()) }, 'recovery', email)
+  })
+
+  app.post('/resend', { onRequest: createLimit(30, 5) }, async (request, reply) => {
+    const fields = fieldsOf(request, { type: 'text', email: 'text', phone: 'text', ...pkce })
+    const { type, email, phone } = fields
+    if (!['signup', 'email_change', 'sms', 'phone_change'].includes(type)) {
+      throw invalid('Missing one of these types: signup, email_change, sms, phone_change')
+    }
+    const challenge = type === 'signup' || type === 'email_change' ? challengeOf(fields) : undefined
+    if (type === 'signup' && email === '') throw invalid('Type provided requires an email address')
+    if (type === 'sms' && phone === '') throw invalid('Type provided requires a phone number')
+    if (email !== '' && phone !== '')
+      throw invalid('Only an email address or phone number should be provided.')
+    if (phone !== '') throw phoneIsOff('Phone logins are disabled')
+    if (email === '') throw invalid('Missing email address or phone number')
+    if (!outgoing.isOn) throw emailIsOff(400)
+    const address = emailOf(email)
+    // Accounts are confirmed from the start: of a sign-up there is nothing to send again.
+    if (type !== 'email_change') return {}
+    const target = requestedTarget(request, site())
+    const mails = await run((sql) =>
+      sql.begin(async (transaction) => {
+        const account = await lockedAccount(transaction, address)
+        if (!account?.email_change) return []
+        return emailChangeMails(transaction, site(), account, account.email_change, { challenge, target })
+      }),
+    )
+    outgoing.after(reply, async () => mails)
+    return {}
+  })
+
+  app.get('/reauthenticate', { exposeHeadRoute: false }, async (request, reply) => {
+    const caller = await signedIn(request, run, keys)
+    if (!outgoing.isOn) throw emailIsOff(400)
+    const mail = await changeAs(run, caller, (transaction, { account }) =>
+      reauthenticationMail(transaction, account),
+    )
+    outgoing.after(reply, async () => [mail])
+    return {}
+  })
+}

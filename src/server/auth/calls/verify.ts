@@ -1,0 +1,110 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+import { HttpError } from '../../http/errors.ts'
+import type { AuthContext } from '../context.ts'
+import type { HalfDone } from '../accounts/email-change.ts'
+import { checkPhone, emailOf, fieldsOf } from '../fields.ts'
+import { createLimit } from '../rate-limits.ts'
+import { issuerOf, redirectTarget } from '../mail/links.ts'
+import { codeExpired, invalid } from '../refusals.ts'
+import { tokensOf, type Grant, type Tokens } from '../sessions/sessions.ts'
+import { authCodeByLink, openByCode, openByLink } from '../proofs/use-up.ts'
+
+const halfDone = 'Confirmation link accepted. Please proceed to confirm link sent to the other email'
+
+/** `error` of OAuth 2.0 for a status. */
+const oauthErrors: Record<number, string> = {
+  400: 'invalid_request',
+  401: 'unauthorized_client',
+  403: 'access_denied',
+  500: 'server_error',
+}
+
+/** The calls that use up a code or a link: POST verify, and GET verify, which a mail's link leads to. */
+export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
+  const { keys, site } = context
+  const onRequest = createLimit(30, 5)
+
+  app.post('/verify', { onRequest }, async (request) => {
+    const used = await useUp(context, request)
+    if (used === 'half done') return { msg: halfDone, code: '200' }
+    return tokensOf(used, keys, issuerOf(site()))
+  })
+
+  // Not by HEAD: who only looks uses nothing up.
+  app.get('/verify', { onRequest, exposeHeadRoute: false }, async (request, reply) => {
+    const { token, type, redirect_to: given } = request.query as Record<string, unknown>
+    if (typeof type !== 'string' || type === '') throw invalid('Verify requires a verification type')
+    if (typeof token !== 'string' || token === '') throw invalid('Verify requires a token or a token hash')
+    const target = redirectTarget(typeof given === 'string' ? given : undefined, site())
+    const lead = (query: Record<string, string>, fragment?: Record<string, string>) => {
+      for (const [name, value] of Object.entries(query)) target.searchParams.set(name, value)
+      target.hash = fragment === undefined ? '' : sorted({ ...fragment, sb: '' })
+      return reply.header('referrer-policy', 'no-referrer').redirect(target.href, 303)
+    }
+    const isPkce = token.startsWith('pkce_')
+    try {
+      if (isPkce) {
+        const code = await authCodeByLink(context.run, token, type)
+        return code === 'half done' ? lead({ message: halfDone }, { message: halfDone }) : lead({ code })
+      }
+      const used = await openByLink(context.run, token, type)
+      if (used === 'half done') return lead({}, { message: halfDone })
+      const tokens = await tokensOf(used, keys, issuerOf(site()))
+      return lead({}, { ...inFragment(tokens), type })
+    } catch (error) {
+      if (!(error instanceof HttpError)) throw error
+      const named = oauthErrors[error.status]
+      const said = {
+        ...(named === undefined ? {} : { error: named }),
+        error_code: error.code,
+        error_description: error.message,
+      }
+      return lead(isPkce ? said : {}, said)
+    }
+  })
+}
+
+/** What POST verify names, used up. */
+async function useUp(context: AuthContext, request: FastifyRequest): Promise<Grant | HalfDone> {
+  const { type, token, token_hash, email, phone, redirect_to } = fieldsOf(request, {
+    type: 'text',
+    token: 'text',
+    token_hash: 'text',
+    email: 'text',
+    phone: 'text',
+    redirect_to: 'text',
+  })
+  if (type === '') throw invalid('Verify requires a verification type')
+  if ((token === '') === (token_hash === '')) throw invalid('Verify requires either a token or a token hash')
+  if (token_hash !== '') {
+    if (email !== '' || phone !== '' || redirect_to !== '') {
+      throw invalid('Only the token_hash and type should be provided')
+    }
+    return openByLink(context.run, token_hash, type)
+  }
+  if ((email === '') === (phone === '')) {
+    throw invalid('Only an email address or phone number should be provided on verify')
+  }
+  if (phone !== '') {
+    checkPhone(phone)
+    throw codeExpired()
+  }
+  return openByCode(context.run, checkedEmail(email), type, token)
+}
+
+function checkedEmail(text: string) {
+  try {
+    return emailOf(text)
+  } catch {
+    throw invalid('Invalid email format', 422)
+  }
+}
+
+function inFragment({ user: _user, ...tokens }: Tokens): Record<string, string> {
+  return Object.fromEntries(Object.entries(tokens).map(([name, value]) => [name, String(value)]))
+}
+
+function sorted(values: Record<string, string>) {
+  return new URLSearchParams(Object.entries(values).toSorted(([a], [b]) => (a < b ? -1 : 1))).toString()
+}

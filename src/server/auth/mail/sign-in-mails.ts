@@ -1,0 +1,129 @@
+import type { TransactionSql } from 'postgres'
+
+import { findAccount, lockAccount, type Account } from '../accounts/accounts.ts'
+import { isWithin, mailPause } from '../counts.ts'
+import type { Challenge } from '../fields.ts'
+import { beginFlow } from '../proofs/pkce.ts'
+import { message, type Message } from './messages.ts'
+import { issue, lifetimes } from '../proofs/one-time.ts'
+import { verifyLink } from './links.ts'
+import { tooManyMails, tooSoon } from '../refusals.ts'
+
+/** What the caller asked for beside the mail. */
+export interface Asked {
+  /** What the client will prove. */
+  challenge: Challenge | undefined
+  /** Where the link is to lead back to. */
+  target: URL | undefined
+}
+
+/** The mail to sign in with; none where the address has no account, or had ten within the hour. */
+export async function signInMail(
+  transaction: TransactionSql,
+  site: URL,
+  email: string,
+  occasion: 'magiclink' | 'recovery',
+  { challenge, target }: Asked,
+): Promise<Message | undefined> {
+  const account = await lockedAccount(transaction, email)
+  if (account === undefined || !(await isWithin(transaction, account.id, 'mails'))) return undefined
+  if (challenge !== undefined) await beginFlow(transaction, account.id, challenge, occasion)
+  const { code, secret } = await issue(transaction, {
+    accountId: account.id,
+    type: 'recovery_token',
+    address: email,
+    lifetime: lifetimes.mail,
+    offers: ['code', 'link'],
+    isPkce: challenge !== undefined,
+  })
+  await transaction`update auth.users set recovery_sent_at = now() where id = ${account.id}`
+  return message(occasion, {
+    to: email,
+    code,
+    link: verifyLink(site, { secret, type: occasion, ...(target === undefined ? {} : { target }) }),
+  })
+}
+
+/** Finds an account by its address, and locks it. */
+export async function lockedAccount(
+  transaction: TransactionSql,
+  email: string,
+): Promise<Account | undefined> {
+  const account = await findAccount(transaction, { email })
+  if (account === undefined) return undefined
+  await lockAccount(transaction, account.id)
+  // As it is now that nobody else changes it.
+  return findAccount(transaction, { email })
+}
+
+/**
+ * Begins to change the address of an account, which is locked: both addresses get a mail, each with a code and a link
+ * of its own.
+ *
+ * @throws {HttpError} with 429 within a minute of the last time, or after ten mails within the hour.
+ */
+export async function emailChangeMails(
+  transaction: TransactionSql,
+  site: URL,
+  account: Account,
+  newEmail: string,
+  { challenge, target }: Asked,
+): Promise<Message[]> {
+  const { id, email } = account
+  await checkPause(transaction, account, 'email_change_sent_at', 2)
+  if (challenge !== undefined) await beginFlow(transaction, id, challenge, 'email_change')
+  await transaction`
+    update auth.users set email_change = ${newEmail}, email_change_sent_at = now(), updated_at = now()
+    where id = ${id}`
+  const mails: Message[] = []
+  for (const [type, to] of [
+    ['email_change_token_current', email],
+    ['email_change_token_new', newEmail],
+  ] as const) {
+    const isPkce = challenge !== undefined
+    const { code, secret } = await issue(transaction, {
+      accountId: id,
+      type,
+      address: to,
+      lifetime: lifetimes.mail,
+      offers: ['code', 'link'],
+      isPkce,
+    })
+    const link = verifyLink(site, {
+      secret,
+      type: 'email_change',
+      ...(target === undefined ? {} : { target }),
+    })
+    mails.push(message('email_change', { to, code, link, change: { from: email, to: newEmail } }))
+  }
+  return mails
+}
+
+/** The mail with a code for somebody who is signed in, whose account is locked. */
+export async function reauthenticationMail(transaction: TransactionSql, account: Account): Promise<Message> {
+  await checkPause(transaction, account, 'reauthentication_sent_at')
+  const { id, email } = account
+  const { code } = await issue(transaction, {
+    accountId: id,
+    type: 'reauthentication_token',
+    address: email,
+    lifetime: lifetimes.mail,
+    offers: ['code'],
+  })
+  await transaction`update auth.users set reauthentication_sent_at = now() where id = ${id}`
+  return message('reauthentication', { to: email, code })
+}
+
+/** Of somebody who is known to have an account, which is locked: two requests at once send one mail. */
+async function checkPause(
+  transaction: TransactionSql,
+  { id }: Account,
+  column: 'reauthentication_sent_at' | 'email_change_sent_at',
+  mails = 1,
+) {
+  const [row] = await transaction<{ left: number | null }[]>`
+    select ceil(extract(epoch from ${transaction(column)} - now()))::int + ${mailPause} as left
+    from auth.users where id = ${id}`
+  if (row?.left != null && row.left > 0) throw tooSoon(row.left)
+  if (!(await isWithin(transaction, id, 'mails', mails))) throw tooManyMails()
+}

@@ -1,0 +1,156 @@
+import type { TransactionSql } from 'postgres'
+
+import { HttpError } from '../../http/errors.ts'
+import { hasSecondFactor } from '../accounts/accounts.ts'
+import { forgive, isWithin } from '../counts.ts'
+import { tooManyRequests } from '../refusals.ts'
+import { raiseSession, type Grant, type SignedIn } from '../sessions/sessions.ts'
+import { checkCode } from './totp.ts'
+
+/** Factors that an account may have. */
+const most = 10
+/** Seconds that a challenge, and a factor that nobody ever used, last. */
+const lifetime = 300
+
+/**
+ * Begins to set up a factor, as the caller, whose account is locked.
+ *
+ * @param secret In base32.
+ * @returns The factor's id.
+ * @throws {HttpError} for one too many, for a name that another has, and where a factor there has not been shown.
+ */
+export async function addFactor(
+  transaction: TransactionSql,
+  { account, session }: SignedIn,
+  name: string,
+  secret: string,
+): Promise<string> {
+  await forgetUnused(transaction)
+  const others = await transaction<{ friendly_name: string }[]>`
+    select friendly_name from auth.mfa_factors where user_id = ${account.id}`
+  if (others.some((other) => other.friendly_name === name)) throw nameConflict(name)
+  if (others.length >= most) throw tooManyFactors()
+  if (hasSecondFactor(account) && session.aal === 'aal1') {
+    throw new HttpError(403, 'insufficient_aal', 'AAL2 required to enroll a new factor')
+  }
+  const [factor] = await transaction<{ id: string }[]>`
+    insert into auth.mfa_factors (user_id, friendly_name, secret)
+    values (${account.id}, ${name}, ${secret}) returning id`
+  return factor?.id ?? ''
+}
+
+/**
+ * Asks for a code.
+ *
+ * @param ip Where the code has to come from.
+ * @returns When the challenge ends, in seconds since 1970.
+ */
+export async function addChallenge(
+  transaction: TransactionSql,
+  factorId: string,
+  ip: string,
+): Promise<{ id: string; expires_at: number } | undefined> {
+  await transaction`
+    delete from auth.mfa_challenges where factor_id = ${factorId} and created_at < now() - interval '1 day'`
+  await transaction`update auth.mfa_factors set last_challenged_at = now() where id = ${factorId}`
+  const [challenge] = await transaction<{ id: string; expires_at: number }[]>`
+    insert into auth.mfa_challenges (factor_id, ip_address) values (${factorId}, ${ip})
+    returning id, floor(extract(epoch from created_at))::int + ${lifetime} as expires_at`
+  return challenge
+}
+
+/** Takes a factor of an account away, which is locked. What it raised falls back; the access tokens say so when they are renewed. */
+export async function removeFactor(transaction: TransactionSql, factorId: string): Promise<void> {
+  await transaction`
+    delete from auth.mfa_amr_claims where authentication_method = 'totp'
+      and session_id in (select id from auth.sessions where factor_id = ${factorId})`
+  await transaction`
+    update auth.sessions set aal = 'aal1', factor_id = null, updated_at = now() where factor_id = ${factorId}`
+  await transaction`delete from auth.mfa_factors where id = ${factorId}`
+}
+
+/** A code for a challenge. */
+interface Guess {
+  accountId: string
+  sessionId: string
+  factorId: string
+  challengeId: string
+  code: string
+  ip: string
+}
+
+/**
+ * Uses a code for a challenge. The account is locked. A guess has to stay counted, so the transaction has to be
+ * committed whatever comes of it.
+ *
+ * @returns The raised session, or why not.
+ */
+export async function useFactorCode(transaction: TransactionSql, guess: Guess): Promise<Grant | HttpError> {
+  const { accountId, sessionId, factorId, challengeId, code, ip } = guess
+  const [factor] = await transaction<{ secret: string; last_step: number }[]>`
+    select secret, last_step from auth.mfa_factors where id = ${factorId}`
+  if (factor === undefined) return unknownFactor()
+  const [challenge] = await transaction<{ ip_address: string; is_used: boolean; is_late: boolean }[]>`
+    select ip_address, verified_at is not null as is_used,
+      created_at < now() - make_interval(secs => ${lifetime}) as is_late
+    from auth.mfa_challenges where id = ${challengeId} and factor_id = ${factorId}`
+  if (challenge === undefined) {
+    return new HttpError(422, 'mfa_factor_not_found', 'MFA factor with the provided challenge ID not found')
+  }
+  if (challenge.is_used || challenge.ip_address !== ip) {
+    return new HttpError(422, 'mfa_ip_address_mismatch', 'Challenge and verify IP addresses mismatch.')
+  }
+  if (challenge.is_late) {
+    await transaction`delete from auth.mfa_challenges where id = ${challengeId}`
+    return new HttpError(
+      422,
+      'mfa_challenge_expired',
+      `MFA challenge ${challengeId} has expired, verify against another challenge or create a new challenge.`,
+    )
+  }
+  if (!(await isWithin(transaction, accountId, 'factor guesses'))) return tooManyRequests()
+  const step = await checkCode(factor.secret, code)
+  if (step === undefined || step <= factor.last_step) {
+    return new HttpError(422, 'mfa_verification_failed', 'Invalid TOTP code entered')
+  }
+  await forgive(transaction, accountId, 'factor guesses')
+  await transaction`update auth.mfa_challenges set verified_at = now() where id = ${challengeId}`
+  await transaction`
+    update auth.mfa_factors set status = 'verified', last_step = ${step}, updated_at = now() where id = ${factorId}`
+  await transaction`delete from auth.mfa_factors where user_id = ${accountId} and status = 'unverified'`
+  const grant = await raiseSession(transaction, sessionId, factorId)
+  await transaction`delete from auth.sessions where user_id = ${accountId} and aal = 'aal1'`
+  return grant
+}
+
+/** Factors that somebody began to set up and left, of all accounts; not of one that is locked. */
+async function forgetUnused(transaction: TransactionSql) {
+  await transaction`
+    delete from auth.mfa_factors where id in (
+      select id from auth.mfa_factors as factors
+      where status = 'unverified' and created_at < now() - make_interval(secs => ${lifetime})
+        and not exists (select from auth.mfa_challenges where factor_id = factors.id)
+      for update skip locked
+    )`
+}
+
+/** The refusal of a factor that the account does not have. */
+export function unknownFactor(): HttpError {
+  return new HttpError(404, 'mfa_factor_not_found', 'Factor not found')
+}
+
+function nameConflict(name: string) {
+  return new HttpError(
+    422,
+    'mfa_factor_name_conflict',
+    `A factor with the friendly name "${name}" for this user already exists`,
+  )
+}
+
+function tooManyFactors() {
+  return new HttpError(
+    422,
+    'too_many_enrolled_mfa_factors',
+    'Maximum number of verified factors reached, unenroll to continue',
+  )
+}

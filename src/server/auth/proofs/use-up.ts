@@ -1,0 +1,96 @@
+import type { TransactionSql } from 'postgres'
+
+import type { Run } from '../../database/lanes.ts'
+import { HttpError } from '../../http/errors.ts'
+import { confirmChange, type HalfDone } from '../accounts/email-change.ts'
+import { issueAuthCode } from './pkce.ts'
+import { endTokens, takeCode, takeSecret, type Taken, type TokenType } from './one-time.ts'
+import { codeExpired, invalid } from '../refusals.ts'
+import { openSession, type Grant, type Method } from '../sessions/sessions.ts'
+
+const signIn: TokenType[] = ['recovery_token', 'confirmation_token']
+/** What a code or a link of each kind can have been made as. Nobody signs up or is invited here. */
+const typesOf = new Map<string, TokenType[]>([
+  ['magiclink', signIn],
+  ['recovery', signIn],
+  ['email', signIn],
+  ['email_change', ['email_change_token_current', 'email_change_token_new']],
+  ['signup', []],
+  ['invite', []],
+])
+
+/** @throws {HttpError} where the link was none, was used, or is too old. */
+async function takeLink(transaction: TransactionSql, secret: string, type: string): Promise<Taken> {
+  const types = typesOf.get(type)
+  if (types === undefined) throw invalid('Invalid email verification type')
+  const taken = types.length === 0 ? undefined : await takeSecret(transaction, types, secret)
+  if (taken === undefined) throw new HttpError(403, 'otp_expired', 'Email link is invalid or has expired')
+  return taken
+}
+
+/**
+ * Uses up a link for a client that proves that it asked.
+ *
+ * @returns The code by which it gets its session.
+ * @throws {HttpError} where the link was none, was used, or is too old.
+ */
+export function authCodeByLink(run: Run, secret: string, type: string): Promise<string> {
+  return run((sql) =>
+    sql.begin(async (transaction) => {
+      const taken = await takeLink(transaction, secret, type)
+      if ((await finish(transaction, taken)) === 'half done') return 'half done'
+      return issueAuthCode(transaction, taken.accountId, type as Method)
+    }),
+  )
+}
+
+/**
+ * Uses up a link.
+ *
+ * @throws {HttpError} where it was none, was used, or is too old.
+ */
+export function openByLink(run: Run, secret: string, type: string): Promise<Grant | HalfDone> {
+  return run((sql) =>
+    sql.begin(async (transaction) => settle(transaction, await takeLink(transaction, secret, type))),
+  )
+}
+
+/**
+ * Uses up a code.
+ *
+ * @param address The one that it was sent to, in lower case.
+ * @throws {HttpError} where it is wrong, was used, is too old or dead.
+ */
+export async function openByCode(
+  run: Run,
+  address: string,
+  type: string,
+  code: string,
+): Promise<Grant | HalfDone> {
+  const used = await run((sql) =>
+    sql.begin(async (transaction) => {
+      const taken = await takeCode(transaction, address, typesOf.get(type) ?? [], code)
+      // A wrong try has to stay counted, so it is no error yet.
+      return taken && settle(transaction, taken)
+    }),
+  )
+  if (used === undefined) throw codeExpired()
+  return used
+}
+
+/** Opens the session that a code or a link was for. */
+async function settle(transaction: TransactionSql, taken: Taken): Promise<Grant | HalfDone> {
+  if ((await finish(transaction, taken)) === 'half done') return 'half done'
+  return openSession(transaction, taken.accountId, 'otp')
+}
+
+/** Does what the code or the link was for; the account's others end with it. */
+async function finish(transaction: TransactionSql, { accountId, type }: Taken): Promise<'done' | HalfDone> {
+  const isOfChange = type === 'email_change_token_current' || type === 'email_change_token_new'
+  if (isOfChange && (await confirmChange(transaction, accountId)) === 'half done') return 'half done'
+  await endTokens(transaction, accountId)
+  await transaction`
+    update auth.users set raw_user_meta_data = raw_user_meta_data || '{"email_verified": true}'
+    where id = ${accountId} and raw_user_meta_data -> 'email_verified' is distinct from 'true'`
+  return 'done'
+}

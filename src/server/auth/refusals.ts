@@ -1,0 +1,55 @@
+import { HttpError } from '../http/errors.ts'
+
+/** A field or a combination of fields that the call does not take. */
+export function invalid(message: string, status = 400): HttpError {
+  return new HttpError(status, 'validation_failed', message)
+}
+
+/** What GoTrue says of a call too many. */
+export function tooManyRequests(): HttpError {
+  return new HttpError(429, 'over_request_rate_limit', 'Request rate limit reached')
+}
+
+/** A password that is refused for what it is. */
+export class WeakPasswordError extends HttpError {
+  readonly reasons: readonly string[]
+
+  constructor(message: string, reasons: readonly string[]) {
+    super(422, 'weak_password', message)
+    this.reasons = reasons
+  }
+}
+
+/** The refusal of a mail that is asked for too soon after the last one. */
+export function tooSoon(seconds: number): HttpError {
+  return new HttpError(
+    429,
+    'over_email_send_rate_limit',
+    `For security purposes, you can only request this after ${seconds} seconds.`,
+  )
+}
+
+/** The refusal of a mail too many. */
+export function tooManyMails(): HttpError {
+  return new HttpError(429, 'over_email_send_rate_limit', 'email rate limit exceeded')
+}
+
+/** The refusal of mails where none can be sent. */
+export function emailIsOff(status: number): HttpError {
+  return new HttpError(status, 'email_provider_disabled', 'Email logins are disabled')
+}
+
+/** The refusal of everything that would need a text message. */
+export function phoneIsOff(text = 'Unsupported phone provider', status = 400): HttpError {
+  return new HttpError(status, 'phone_provider_disabled', text)
+}
+
+/** The refusal of an address that another account has. */
+export function emailExists(): HttpError {
+  return new HttpError(422, 'email_exists', 'A user with this email address has already been registered')
+}
+
+/** The refusal of a code that is wrong, was used, or is too old; of what nobody has, too. */
+export function codeExpired(): HttpError {
+  return new HttpError(403, 'otp_expired', 'Token has expired or is invalid')
+}
