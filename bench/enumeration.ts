@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 
-import { addOrganiser } from '../src/server/auth/accounts/organisers.ts'
+import { addOrganiser } from '../src/server/auth/organisers.ts'
 import { hashPassword } from '../src/server/auth/accounts/passwords.ts'
 import { socketConnection } from '../src/server/database/connections.ts'
 import { startMailServer } from '../testing/mail-server.ts'

@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { removeOrganiser } from '../src/server/auth/accounts/organisers.ts'
+import { removeOrganiser } from '../src/server/auth/organisers.ts'
 import { anAddress, bearerOf, codeOf, said, startSignIn, type SignInServer } from '../testing/sign-in.ts'
 
 let server: SignInServer

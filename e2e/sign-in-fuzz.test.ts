@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { operatorSecret } from '../src/server/auth/accounts/organisers.ts'
+import { operatorSecret } from '../src/server/auth/organisers.ts'
 import { randomFrom } from '../testing/random.ts'
 import { anAddress, bearerOf, codeOf, said, startSignIn, type SignInServer } from '../testing/sign-in.ts'
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { Secret, TOTP } from 'otpauth'
 import ws from 'ws'
 
-import { addOrganiser, operatorSecret } from '../src/server/auth/accounts/organisers.ts'
+import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
 import { openDatabase, type Database } from '../src/server/database/database.ts'
 import { createApp } from '../src/server/http/app.ts'
 import type { Settings } from '../src/settings/server-settings.ts'

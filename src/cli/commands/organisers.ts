@@ -10,7 +10,7 @@ import {
   removeOrganiser,
   removeProjectOrganiser,
   resetFactors,
-} from '../../server/auth/accounts/organisers.ts'
+} from '../../server/auth/organisers.ts'
 import { addressOf, verifyLink } from '../../server/auth/mail/links.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'

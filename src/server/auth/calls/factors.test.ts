@@ -9,7 +9,7 @@ import {
   startSignIn,
   type SignInServer,
 } from '../../../../testing/sign-in.ts'
-import { resetFactors } from '../accounts/organisers.ts'
+import { resetFactors } from '../organisers.ts'
 
 let server: SignInServer
 

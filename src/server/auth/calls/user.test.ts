@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ReceivedMail } from '../../../../testing/mail-server.ts'
 import { bearerOf, codeOf, said, startSignIn, type SignInServer } from '../../../../testing/sign-in.ts'
 import { createSigningKeys } from '../sessions/keys.ts'
-import { operatorSecret, removeOrganiser } from '../accounts/organisers.ts'
+import { operatorSecret, removeOrganiser } from '../organisers.ts'
 
 let server: SignInServer
 
@@ -165,7 +165,7 @@ test('a token that our key did not sign as it signs is refused', async () => {
   const { data } = await client.auth.getSession()
   const token = data.session?.access_token ?? ''
   const claims = decodeJwt(token)
-  const published = (await said(server.call('GET', '../.well-known/jwks.json'))).body as {
+  const published = (await said(server.call('GET', '.well-known/jwks.json'))).body as {
     keys: JWTPayload[]
   }
   const kid = String(published.keys[0]?.['kid'])

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import type { ReceivedMail } from '../../../../testing/mail-server.ts'
 import { said, startSignIn, type SignInServer } from '../../../../testing/sign-in.ts'
-import { operatorSecret } from '../accounts/organisers.ts'
+import { operatorSecret } from '../organisers.ts'
 
 let server: SignInServer
 

@@ -1,10 +1,10 @@
 import type { Sql, TransactionSql } from 'postgres'
 
-import { OperatorError } from '../../../settings/operator-error.ts'
-import { lockAccount } from './accounts.ts'
-import { forgive } from '../counts.ts'
-import { removeFactor } from '../proofs/second-factor.ts'
-import { issue, lifetimes } from '../proofs/one-time.ts'
+import { OperatorError } from '../../settings/operator-error.ts'
+import { lockAccount } from './accounts/accounts.ts'
+import { forgive } from './counts.ts'
+import { removeFactor } from './proofs/second-factor.ts'
+import { issue, lifetimes } from './proofs/one-time.ts'
 
 /** Who may sign in, and act at the desk. */
 export interface Organiser {
