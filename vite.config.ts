@@ -21,7 +21,7 @@ export default defineConfig(({ command, mode }) => {
     base: './',
     appType: 'custom',
     plugins: [react(), pageScripts(), pageImages(), inlineScript(), devPage()],
-    server: { proxy: { '/rest': 'http://127.0.0.1:3000' } },
+    server: { proxy: { '/rest': 'http://127.0.0.1:3000', '/auth': 'http://127.0.0.1:3000' } },
     builder: {
       sharedConfigBuild: true,
       sharedPlugins: true,

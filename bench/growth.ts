@@ -11,6 +11,7 @@ import { anApplication } from '../testing/form.ts'
 import { startReceiver } from '../testing/receiver.ts'
 import { startServer, temporaryDirectory } from '../testing/server.ts'
 import { insertLoad } from './load.ts'
+import { startTime } from './start.ts'
 import { median, printTable, spread } from './table.ts'
 
 const rounds = 5
@@ -44,16 +45,6 @@ async function measure(args: readonly string[], dataDir: string) {
   }
   if (child.exitCode === null) await once(child, 'exit')
   return { first, all: (performance.now() - started) / 1000, most, lines }
-}
-
-/** Seconds from the command to the first answered page, then stops the server again. */
-async function startTime(dataDir: string) {
-  const started = performance.now()
-  const server = await startServer({ DATA_DIR: dataDir })
-  await fetch(server.origin)
-  const seconds = (performance.now() - started) / 1000
-  await server.stop()
-  return seconds
 }
 
 /** Milliseconds from an insert to its delivery, as the receiver sees it. */

@@ -1,4 +1,4 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch hostile enumeration`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile enumeration`. */
 import { benchEnumeration } from './enumeration.ts'
 import { benchGrowth } from './growth.ts'
 import { benchHostile } from './hostile.ts'
@@ -6,6 +6,7 @@ import { benchLaunch } from './launch.ts'
 import { benchPage } from './page.ts'
 import { benchParts } from './parts.ts'
 import { benchServer } from './server.ts'
+import { benchStart } from './start.ts'
 import { describeMachine } from './table.ts'
 import { benchTyping } from './typing.ts'
 
@@ -16,6 +17,7 @@ const parts: Record<string, () => Promise<void>> = {
   server: benchServer,
   growth: benchGrowth,
   launch: benchLaunch,
+  start: benchStart,
   hostile: benchHostile,
   enumeration: benchEnumeration,
 }

@@ -1,13 +1,12 @@
-import { createClient } from '@supabase/supabase-js'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import ws from 'ws'
 
 import { socketConnection } from '../src/server/database/connections.ts'
 import { newProject } from '../testing/hosted-project.ts'
 import { startMailServer } from '../testing/mail-server.ts'
+import { clientOf, signInByLink } from '../testing/organiser.ts'
 import { startPostgres, type TestPostgres } from '../testing/postgres.ts'
 import { runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
 
@@ -18,26 +17,6 @@ beforeAll(async () => {
 })
 
 afterAll(() => postgres.close())
-
-const clientOf = (origin: string) =>
-  createClient(origin, 'public-anon-key', {
-    auth: { persistSession: false, autoRefreshToken: false },
-    realtime: { transport: ws as never },
-  })
-
-/** Signs in by a link that the operator was given: as a browser that opens it, and the desk that it leads to. */
-async function signIn(origin: string, link: string) {
-  const target = new URL(link.trim())
-  const answer = await fetch(`${origin}${target.pathname}${target.search}`, { redirect: 'manual' })
-  const location = new URL(answer.headers.get('location') ?? '')
-  const said = new URLSearchParams(location.hash.slice(1))
-  const client = clientOf(origin)
-  const [access_token = '', refresh_token = ''] = ['access_token', 'refresh_token'].map(
-    (name) => said.get(name) ?? '',
-  )
-  if (access_token !== '') await client.auth.setSession({ access_token, refresh_token })
-  return { client, location, refused: said.get('error_code') }
-}
 
 test('an organiser is made, signs in once by the printed link, and is gone at once when removed', async () => {
   const directory = await temporaryDirectory()
@@ -53,10 +32,10 @@ test('an organiser is made, signs in once by the printed link, and is gone at on
   )
   const link = new URL(added.stdout.trim())
   link.pathname = link.pathname.replace('/retreat', '')
-  const { client, location } = await signIn(server.origin, link.href)
+  const { client, location } = await signInByLink(server.origin, link.href)
   expect(location.href).toMatch(/^https:\/\/example\.org\/retreat\/desk#access_token=/)
   expect(await client.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' }, error: null })
-  expect(await signIn(server.origin, link.href)).toMatchObject({ refused: 'otp_expired' })
+  expect(await signInByLink(server.origin, link.href)).toMatchObject({ refused: 'otp_expired' })
   expect((await organisers()).stdout).toMatch(/^ada@example\.org {2}signed in last on \d{4}-\d\d-\d\d\n$/)
 
   const again = await organisers('--add', 'ada@example.org')
@@ -79,7 +58,7 @@ test('organisers are made before a server runs, and a restart ends no session, k
     await runCommand(['organisers', '--add', 'grace@example.org'], settings),
   ]
   const server = await startServer(settings)
-  const { client } = await signIn(server.origin, first.stdout)
+  const { client } = await signInByLink(server.origin, first.stdout)
   const keys = async (origin: string) =>
     (await fetch(`${origin}/auth/v1/.well-known/jwks.json`)).json() as Promise<{ keys: { kid: string }[] }>
   const before = await keys(server.origin)
@@ -93,7 +72,7 @@ test('organisers are made before a server runs, and a restart ends no session, k
   expect(await restarted.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' } })
   expect((await restarted.auth.refreshSession()).error).toBeNull()
   expect(await keys(next.origin)).toEqual(before)
-  expect((await signIn(next.origin, second.stdout)).refused).toBeNull()
+  expect((await signInByLink(next.origin, second.stdout)).refused).toBeNull()
 
   // Another key signs from now on; what the first one signed is still good.
   expect(await runCommand(['organisers', '--new-key'], settings)).toMatchObject({ code: 0 })
@@ -112,7 +91,7 @@ test('who lost their second factor gets it taken away, is signed out, and signs 
   const settings = { DATA_DIR: join(directory.path, 'data') }
   const server = await startServer(settings)
   const { stdout } = await runCommand(['organisers', '--add', 'ada@example.org'], settings)
-  const { client } = await signIn(server.origin, stdout)
+  const { client } = await signInByLink(server.origin, stdout)
   const { data: factor } = await client.auth.mfa.enroll({ factorType: 'totp' })
   const secret = Secret.fromBase32(factor?.totp.secret ?? '')
   const verified = await client.auth.mfa.challengeAndVerify({
@@ -122,7 +101,7 @@ test('who lost their second factor gets it taken away, is signed out, and signs 
   expect(verified.error).toBeNull()
   expect((await runCommand(['organisers'], settings)).stdout).toContain('with a second factor')
   const link = async () => (await runCommand(['organisers', '--link', 'ada@example.org'], settings)).stdout
-  const { client: withoutCode } = await signIn(server.origin, await link())
+  const { client: withoutCode } = await signInByLink(server.origin, await link())
   expect(await withoutCode.rpc('desk_me')).toMatchObject({ error: { code: '42501' } })
 
   const reset = await runCommand(['organisers', '--reset-factor', 'ada@example.org'], settings)
@@ -130,7 +109,7 @@ test('who lost their second factor gets it taken away, is signed out, and signs 
   for (const before of [client, withoutCode]) {
     expect((await before.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
   }
-  const { client: afterwards } = await signIn(server.origin, await link())
+  const { client: afterwards } = await signInByLink(server.origin, await link())
   expect(await afterwards.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' } })
   await server.stop()
   await directory.remove()
@@ -165,7 +144,7 @@ test('two servers on one database share keys, sessions and codes', async () => {
   }
   const [one, two] = await Promise.all([startServer(settings), startServer(settings)])
   const { stdout } = await runCommand(['organisers', '--add', 'ada@example.org'], settings)
-  const { client } = await signIn(one.origin, stdout)
+  const { client } = await signInByLink(one.origin, stdout)
   const { data } = await client.auth.getSession()
   const beside = clientOf(two.origin)
   const tokens = data.session ?? { access_token: '', refresh_token: '' }
@@ -195,7 +174,7 @@ test('a backup holds the accounts, and no session, code, second factor or key; a
   const folder = join(directory.path, 'backup')
   const server = await startServer(settings)
   const { stdout } = await runCommand(['organisers', '--add', 'ada@example.org'], settings)
-  const { client } = await signIn(server.origin, stdout)
+  const { client } = await signInByLink(server.origin, stdout)
   expect((await client.auth.updateUser({ password: 'correct horse' })).error).toBeNull()
   const { data: factor } = await client.auth.mfa.enroll({ factorType: 'totp' })
   await runCommand(['organisers', '--link', 'ada@example.org'], settings)

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { send } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
+import { clientOf, signInByLink } from '../../testing/organiser.ts'
 import { startPooler } from '../../testing/pgbouncer.ts'
 import { startPostgres, type TestPostgres } from '../../testing/postgres.ts'
 import { startReceiver } from '../../testing/receiver.ts'
@@ -40,6 +41,20 @@ test('behind a pooler of transactions everything works with one setting', async 
   expect(new Set(delivered.map(({ headers }) => headers['webhook-id'])).size).toBe(applications.length)
   const { stdout } = await runCommand(['applications', '--json'], settings)
   expect(stdout.trim().split('\n')).toHaveLength(applications.length)
+
+  // An organiser is one for their own statements alone.
+  const link = await runCommand(['organisers', '--add', 'ada@example.org'], settings)
+  const { client } = await signInByLink(server.origin, link.stdout)
+  const asked = await Promise.all(
+    Array.from({ length: 20 }, (_each, index) =>
+      (index % 2 ? client : clientOf(server.origin)).rpc('desk_me'),
+    ),
+  )
+  expect(asked.map(({ status }) => status)).toEqual(asked.map((_each, index) => (index % 2 ? 200 : 401)))
+  expect((await client.auth.refreshSession()).error).toBeNull()
+  expect((await client.auth.updateUser({ password: 'correct horse' })).error).toBeNull()
+  const guess = () => client.auth.verifyOtp({ email: 'ada@example.org', token: '000000', type: 'email' })
+  expect((await guess()).error).toMatchObject({ code: 'otp_expired' })
   expect(await server.stop()).toBe(0)
   await Promise.all([receiver.close(), pooler.stop()])
 })
