@@ -1,5 +1,5 @@
 /** The journeys in each browser engine: `npm run test:engines`, or some: `npm run test:engines -- firefox webkit`. */
-import { deepStrictEqual } from 'node:assert'
+import { deepStrictEqual, ok } from 'node:assert'
 
 import type { Application } from '../src/application/application.ts'
 import { textFields } from '../src/application/fields.ts'
@@ -151,11 +151,14 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await browser.click('[name=consent]')
     const inSight = `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(
       document.activeElement.closest('.field, .choice').getBoundingClientRect())`
-    for (let step = 0; step < 10; step += 1) {
+    // How many radios of a group are stops is the engine's to say.
+    const stops = [await browser.evaluate(active)]
+    while (stops.at(-1) !== 'first_name' && stops.length < 20) {
       await browser.press('Tab', 'Shift')
       await until(browser, inSight)
+      stops.push(await browser.evaluate(active))
     }
-    deepStrictEqual(await browser.evaluate(active), 'first_name')
+    for (const { name } of textFields) ok(stops.includes(name), `${name} is no stop: ${stops.join(', ')}`)
   },
 
   async 'pressing the custom radio goes into its box, the arrows do not, and Enter moves on'({
