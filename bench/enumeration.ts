@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { median, printTable } from './table.ts'
 
 const rounds = 200
-/** Milliseconds after which nothing is under way any more: a mail begins half a second late, and SMTP takes a tenth. */
+/** Milliseconds after which nothing is under way any more: a mail begins a quarter of a second late, and SMTP takes a tenth. */
 const quiet = 1_000
 const password = 'correct horse battery'
 

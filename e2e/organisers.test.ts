@@ -8,7 +8,7 @@ import { newProject } from '../testing/hosted-project.ts'
 import { startMailServer } from '../testing/mail-server.ts'
 import { clientOf, signInByLink } from '../testing/organiser.ts'
 import { startPostgres, type TestPostgres } from '../testing/postgres.ts'
-import { runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
+import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
 
 let postgres: TestPostgres
 
@@ -19,8 +19,8 @@ beforeAll(async () => {
 afterAll(() => postgres.close())
 
 test('an organiser is made, signs in once by the printed link, and is gone at once when removed', async () => {
-  const directory = await temporaryDirectory()
-  const settings = { DATA_DIR: join(directory.path, 'data'), SITE_URL: 'https://example.org/retreat' }
+  const directory = await dataDirectory()
+  const settings = { DATA_DIR: directory.path, SITE_URL: 'https://example.org/retreat' }
   const organisers = (...args: string[]) => runCommand(['organisers', ...args], settings)
   const server = await startServer(settings)
 
@@ -50,8 +50,8 @@ test('an organiser is made, signs in once by the printed link, and is gone at on
 })
 
 test('organisers are made before a server runs, and a restart ends no session, key or link', async () => {
-  const directory = await temporaryDirectory()
-  const settings = { DATA_DIR: join(directory.path, 'data') }
+  const directory = await dataDirectory()
+  const settings = { DATA_DIR: directory.path }
   await (await startServer(settings)).stop()
   const [first, second] = [
     await runCommand(['organisers', '--add', 'ada@example.org'], settings),
@@ -87,8 +87,8 @@ test('organisers are made before a server runs, and a restart ends no session, k
 })
 
 test('who lost their second factor gets it taken away, is signed out, and signs in without', async () => {
-  const directory = await temporaryDirectory()
-  const settings = { DATA_DIR: join(directory.path, 'data') }
+  const directory = await dataDirectory()
+  const settings = { DATA_DIR: directory.path }
   const server = await startServer(settings)
   const { stdout } = await runCommand(['organisers', '--add', 'ada@example.org'], settings)
   const { client } = await signInByLink(server.origin, stdout)
@@ -116,8 +116,8 @@ test('who lost their second factor gets it taken away, is signed out, and signs 
 })
 
 test('a wrong address, an unknown one and two things at once end in a sentence', async () => {
-  const directory = await temporaryDirectory()
-  const settings = { DATA_DIR: join(directory.path, 'data') }
+  const directory = await dataDirectory()
+  const settings = { DATA_DIR: directory.path }
   await (await startServer(settings)).stop()
   const refused = async (args: string[], sentence: RegExp) => {
     const { code, stdout, stderr } = await runCommand(['organisers', ...args], settings)
@@ -168,8 +168,8 @@ test('two servers on one database share keys, sessions and codes', async () => {
 })
 
 test('a backup holds the accounts, and no session, code, second factor or key; a restore says so', async () => {
-  const directory = await temporaryDirectory()
-  const settings = { DATA_DIR: join(directory.path, 'data') }
+  const [database, directory] = [await dataDirectory(), await temporaryDirectory()]
+  const settings = { DATA_DIR: database.path }
   const restored = { DATA_DIR: join(directory.path, 'restored') }
   const folder = join(directory.path, 'backup')
   const server = await startServer(settings)
@@ -222,7 +222,7 @@ test('a backup holds the accounts, and no session, code, second factor or key; a
   expect(signedIn.data.user?.factors).toBeUndefined()
   expect(await signingIn.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' } })
   await next.stop()
-  await directory.remove()
+  await Promise.all([database.remove(), directory.remove()])
 })
 
 test("of a hosted project's accounts nothing is touched: the right alone is given and taken", async () => {

@@ -21,7 +21,7 @@ const most = 5_000
 /** Milliseconds that a stop waits for a mail server. */
 const grace = 5_000
 /** Milliseconds after the answer, within which it begins: the time of the next answer is to tell nothing either. */
-const spread = 500
+const spread = 250
 
 /** What is under way is counted, so that a stop can wait for it. */
 export function createOutgoing(mailer: Mailer | undefined, log: FastifyBaseLogger): Outgoing {
