@@ -8,6 +8,7 @@ const limits = {
 
 /** Seconds between two mails of one kind to one address. */
 export const mailPause = 60
+
 /**
  * Counts something for an account.
  *

@@ -4,7 +4,7 @@ import { HttpError } from '../../http/errors.ts'
 import type { AuthContext } from '../context.ts'
 import { fieldsOf } from '../fields.ts'
 import { createLimit } from '../rate-limits.ts'
-import { signedIn } from '../sessions/sessions.ts'
+import { signedIn } from '../sessions/signed-in.ts'
 
 /** The ways to sign in that GoTrue knows besides e-mail, none of which is there. */
 const others =

@@ -14,7 +14,8 @@ import {
   unknownFactor,
   useFactorCode,
 } from '../proofs/second-factor.ts'
-import { changeAs, signedIn, tokensOf } from '../sessions/sessions.ts'
+import { tokensOf } from '../sessions/sessions.ts'
+import { changeAs, signedIn } from '../sessions/signed-in.ts'
 import { newSecret } from '../proofs/totp.ts'
 
 /** Characters of what a factor is called, and of who it is shown to be for: a drawing holds no more. */

@@ -5,7 +5,7 @@ import { challengeOf, emailOf, fieldsOf } from '../fields.ts'
 import { createLimit } from '../rate-limits.ts'
 import { requestedTarget } from '../mail/links.ts'
 import { emailIsOff, invalid, phoneIsOff } from '../refusals.ts'
-import { changeAs, signedIn } from '../sessions/sessions.ts'
+import { changeAs, signedIn } from '../sessions/signed-in.ts'
 import {
   emailChangeMails,
   lockedAccount,

@@ -8,7 +8,8 @@ import { isPassword } from '../accounts/passwords.ts'
 import { createLimit } from '../rate-limits.ts'
 import { issuerOf } from '../mail/links.ts'
 import { invalid, phoneIsOff } from '../refusals.ts'
-import { changeAs, openSession, refresh, signedIn, tokensOf, type Grant } from '../sessions/sessions.ts'
+import { openSession, refresh, tokensOf, type Grant } from '../sessions/sessions.ts'
+import { changeAs, signedIn } from '../sessions/signed-in.ts'
 
 /** The calls that begin, prolong and end a session: token, logout. */
 export function tokenCalls(app: FastifyInstance, context: AuthContext): void {

@@ -10,7 +10,7 @@ import { checkPassword, hashPassword, isPassword } from '../accounts/passwords.t
 import { createLimit } from '../rate-limits.ts'
 import { requestedTarget } from '../mail/links.ts'
 import { emailExists, emailIsOff, invalid, phoneIsOff } from '../refusals.ts'
-import { changeAs, signedIn, type SignedIn } from '../sessions/sessions.ts'
+import { changeAs, signedIn, type SignedIn } from '../sessions/signed-in.ts'
 import { emailChangeMails } from '../mail/sign-in-mails.ts'
 
 /** Bytes of an account's data in all, and how deep it is nested: each access token holds it. */

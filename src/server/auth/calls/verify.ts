@@ -45,8 +45,8 @@ export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
     const isPkce = token.startsWith('pkce_')
     try {
       if (isPkce) {
-        const code = await authCodeByLink(context.run, token, type)
-        return code === 'half done' ? lead({ message: halfDone }, { message: halfDone }) : lead({ code })
+        const issued = await authCodeByLink(context.run, token, type)
+        return issued === 'half done' ? lead({ message: halfDone }, { message: halfDone }) : lead(issued)
       }
       const used = await openByLink(context.run, token, type)
       if (used === 'half done') return lead({}, { message: halfDone })

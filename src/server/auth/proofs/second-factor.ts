@@ -4,7 +4,8 @@ import { HttpError } from '../../http/errors.ts'
 import { hasSecondFactor } from '../accounts/accounts.ts'
 import { forgive, isWithin } from '../counts.ts'
 import { tooManyRequests } from '../refusals.ts'
-import { raiseSession, type Grant, type SignedIn } from '../sessions/sessions.ts'
+import { raiseSession, type Grant } from '../sessions/sessions.ts'
+import type { SignedIn } from '../sessions/signed-in.ts'
 import { checkCode } from './totp.ts'
 
 /** Factors that an account may have. */
@@ -59,7 +60,9 @@ export async function addChallenge(
   return challenge
 }
 
-/** Takes a factor of an account away, which is locked. What it raised falls back; the access tokens say so when they are renewed. */
+/**
+ * Takes a factor away, whose account is locked. What it raised falls back; access tokens say so when they are renewed.
+ */
 export async function removeFactor(transaction: TransactionSql, factorId: string): Promise<void> {
   await transaction`
     delete from auth.mfa_amr_claims where authentication_method = 'totp'

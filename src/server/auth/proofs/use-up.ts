@@ -34,12 +34,12 @@ async function takeLink(transaction: TransactionSql, secret: string, type: strin
  * @returns The code by which it gets its session.
  * @throws {HttpError} where the link was none, was used, or is too old.
  */
-export function authCodeByLink(run: Run, secret: string, type: string): Promise<string> {
+export function authCodeByLink(run: Run, secret: string, type: string): Promise<{ code: string } | HalfDone> {
   return run((sql) =>
     sql.begin(async (transaction) => {
       const taken = await takeLink(transaction, secret, type)
       if ((await finish(transaction, taken)) === 'half done') return 'half done'
-      return issueAuthCode(transaction, taken.accountId, type as Method)
+      return { code: await issueAuthCode(transaction, taken.accountId, type as Method) }
     }),
   )
 }

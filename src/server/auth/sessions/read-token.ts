@@ -3,7 +3,7 @@ import { errors } from 'jose'
 import { HttpError } from '../../http/errors.ts'
 import type { ReadToken } from '../../http/caller.ts'
 import type { SigningKeys } from './keys.ts'
-import { isOfToken } from './sessions.ts'
+import { isOfToken } from './signed-in.ts'
 
 /**
  * Reads tokens for the data interface, whose refusals are PostgREST's. That the account and the session are there

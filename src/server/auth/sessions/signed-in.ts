@@ -1,0 +1,91 @@
+import type { FastifyRequest } from 'fastify'
+import type { JWTPayload } from 'jose'
+import type { Sql, TransactionSql } from 'postgres'
+
+import type { Run } from '../../database/lanes.ts'
+import { HttpError } from '../../http/errors.ts'
+import { findAccount, lockAccount, type Account } from '../accounts/accounts.ts'
+import { isUuid } from '../fields.ts'
+import type { SigningKeys } from './keys.ts'
+
+/** Who calls with a bearer, as the database knows them now. */
+export interface SignedIn {
+  account: Account
+  session: { id: string; aal: 'aal1' | 'aal2'; created_at: Date }
+}
+
+/**
+ * Asks the database who a request's bearer is: an account or a session that is gone ends its tokens at once.
+ *
+ * @throws {HttpError} where it is nobody.
+ */
+export async function signedIn({ headers }: FastifyRequest, run: Run, keys: SigningKeys): Promise<SignedIn> {
+  const [, token] = /^bearer +([^ ]+)$/i.exec(headers.authorization ?? '') ?? []
+  if (token === undefined) {
+    throw new HttpError(401, 'no_authorization', 'This endpoint requires a valid Bearer token')
+  }
+  const { sub, session_id: sessionId } = await verified(token, keys)
+  if (typeof sub !== 'string' || sub === '') throw badToken('missing sub claim', 403)
+  if (!isUuid(sub)) throw badToken('sub claim must be a UUID', 400)
+  const id = typeof sessionId === 'string' && isUuid(sessionId) ? sessionId : undefined
+  return run((sql) => findSignedIn(sql, sub, id))
+}
+
+async function verified(token: string, keys: SigningKeys): Promise<JWTPayload> {
+  try {
+    return await keys.verify(token)
+  } catch (error) {
+    if (!isOfToken(error)) throw error
+    throw badToken(`unable to parse or verify signature, ${error.message}`, 403)
+  }
+}
+
+/** Whether it says something of a token, and not of the database that holds the keys. */
+export function isOfToken(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_J')
+}
+
+function badToken(why: string, status: number) {
+  return new HttpError(status, 'bad_jwt', `invalid JWT: ${why}`)
+}
+
+/**
+ * Changes something as whoever is signed in. The account is locked, and who they are is asked again: meanwhile they may
+ * have been signed out.
+ *
+ * @param work Gets the caller as they are now.
+ * @throws {HttpError} where they are gone.
+ */
+export function changeAs<T>(
+  run: Run,
+  { account, session }: SignedIn,
+  work: (transaction: TransactionSql, now: SignedIn) => Promise<T>,
+): Promise<T> {
+  return run(
+    (sql) =>
+      sql.begin(async (transaction) => {
+        await lockAccount(transaction, account.id)
+        return work(transaction, await findSignedIn(transaction, account.id, session.id))
+      }) as Promise<T>,
+  )
+}
+
+async function findSignedIn(
+  sql: Sql | TransactionSql,
+  accountId: string,
+  sessionId: string | undefined,
+): Promise<SignedIn> {
+  const account = await findAccount(sql, { id: accountId })
+  if (account === undefined) {
+    throw new HttpError(403, 'user_not_found', 'User from sub claim in JWT does not exist')
+  }
+  const [session] =
+    sessionId === undefined
+      ? []
+      : await sql<SignedIn['session'][]>`
+          select id, aal, created_at from auth.sessions where id = ${sessionId} and user_id = ${accountId}`
+  if (session === undefined) {
+    throw new HttpError(403, 'session_not_found', 'Session from session_id claim in JWT does not exist')
+  }
+  return { account, session }
+}
