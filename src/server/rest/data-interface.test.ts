@@ -228,6 +228,21 @@ test.each([
   expect(await answer.json()).toMatchObject({ message })
 })
 
+test('a function is called by its name and its arguments, and not without signing in', async () => {
+  const call = (name: string, body: string) => post(body, {}, `rpc/${name}`)
+  for (const body of ['', '{}']) {
+    const answer = await call('desk_me', body)
+    expect(answer.status).toBe(401)
+    expect(await answer.json()).toMatchObject({ code: '42501' })
+  }
+  expect(await (await call('desk_me', '{"b":1,"a":2}')).json()).toMatchObject({
+    code: 'PGRST202',
+    message: 'Could not find the function public.desk_me(a, b) in the schema cache',
+  })
+  expect(await (await call('pg_sleep', '{}')).json()).toMatchObject({ code: 'PGRST202' })
+  expect(await (await call('desk_me', '{')).json()).toMatchObject({ code: 'PGRST102' })
+})
+
 test('the database itself denies what the interface does not ask for', async () => {
   const anon = database.as(visitor)
   const denied = { code: '42501' }

@@ -9,7 +9,7 @@ import { HttpError, httpError } from '../http/errors.ts'
 import { isLarge, takeBytes, type TakeTurn } from '../http/large-requests.ts'
 import type { Allowance } from '../http/limits.ts'
 import { answerError } from './answer-error.ts'
-import { sentRows } from './sent-rows.ts'
+import { argumentsOf, sentRows } from './sent-rows.ts'
 
 /** What the data interface acts with. */
 export interface DataInterfaceOptions {
@@ -68,7 +68,9 @@ export async function dataInterface(
 
   app.post('/rpc/:name', async (request, reply) => {
     const { name } = request.params as { name: string }
-    if (!isDeskFunction(name)) throw notFound(request)
+    const given = argumentsOf(request)
+    // None of them takes any.
+    if (!isDeskFunction(name) || given.length > 0) throw noFunction(name, given)
     const result = await callFunction(as(request.getDecorator<Caller>('caller')), name)
     return reply.type('application/json; charset=utf-8').send(result)
   })
@@ -106,13 +108,16 @@ function permissionDenied(request: FastifyRequest) {
   return new HttpError(isSignedIn(request) ? 403 : 401, '42501', `permission denied for table ${table}`)
 }
 
+function noFunction(name: string, given: string[]) {
+  const signature = given.length === 0 ? name : `${name}(${given.join(', ')})`
+  return new HttpError(404, 'PGRST202', `Could not find the function public.${signature} in the schema cache`)
+}
+
 function notFound({ method, url }: FastifyRequest) {
   const [, resource = ''] = /^\/rest\/v1\/([^/?]+)\/?(?:\?|$)/.exec(url) ?? []
   if (resource === table) return new HttpError(405, 'PGRST117', `Unsupported HTTP method: ${method}`)
   const [, called] = /^\/rest\/v1\/rpc\/([^/?]+)/.exec(url) ?? []
-  if (called !== undefined) {
-    return new HttpError(404, 'PGRST202', `Could not find the function public.${called} in the schema cache`)
-  }
+  if (called !== undefined) return noFunction(called, [])
   if (resource === '') return new HttpError(404, 'PGRST125', 'Invalid path specified in request URL')
   return new HttpError(404, 'PGRST205', `Could not find the table 'public.${resource}' in the schema cache`)
 }

@@ -41,6 +41,17 @@ export function sentRows(request: FastifyRequest, missingAsDefault: boolean): Se
   }
 }
 
+/**
+ * The names of the arguments that a request calls a function with, sorted. A body that is empty has none.
+ *
+ * @throws {HttpError} where it is no JSON.
+ */
+export function argumentsOf({ body }: FastifyRequest): string[] {
+  const json = body === undefined ? '' : decode(body)
+  const value = json === '' ? {} : parse(json)
+  return isObject(value) ? Object.keys(value).toSorted() : []
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function decode(body: unknown) {
