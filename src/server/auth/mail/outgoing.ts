@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyReply } from 'fastify'
 
@@ -26,14 +25,10 @@ const spread = 250
 /** What is under way is counted, so that a stop can wait for it. */
 export function createOutgoing(mailer: Mailer | undefined, log: FastifyBaseLogger): Outgoing {
   const underWay = new Set<Promise<void>>()
-  const stopping = new AbortController()
-  // One for each that waits.
-  setMaxListeners(0, stopping.signal)
 
   const act = async (reply: FastifyReply, write: () => Promise<Message[]>) => {
     await new Promise<void>((resolve) => whenOver(reply, resolve))
-    // A stop ends the pause, not the work.
-    await wait(Math.random() * spread, undefined, { signal: stopping.signal }).catch(() => {})
+    await wait(Math.random() * spread)
     for (const message of await write()) await mailer?.send(message)
   }
 
@@ -50,7 +45,6 @@ export function createOutgoing(mailer: Mailer | undefined, log: FastifyBaseLogge
       underWay.add(done)
     },
     async end() {
-      stopping.abort()
       const late = new AbortController()
       await Promise.race([
         Promise.all(underWay),
