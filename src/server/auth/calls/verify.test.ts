@@ -538,3 +538,13 @@ test('the code of a mail of PKCE signs in by itself, and so does its hash', asyn
     body: { token_type: 'bearer' },
   })
 })
+
+test("the operator's link has no code that somebody could guess", async () => {
+  const email = await server.organiser()
+  await operatorSecret(server.database.owner, email)
+  expect(
+    await server.database.owner`
+      select code_hash, expires_at > now() + interval '59 minutes' as is_long
+      from auth.one_time_tokens where relates_to = ${email}`,
+  ).toEqual([{ code_hash: null, is_long: true }])
+})
