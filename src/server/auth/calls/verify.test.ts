@@ -540,11 +540,11 @@ test('the code of a mail of PKCE signs in by itself, and so does its hash', asyn
 })
 
 test("the operator's link has no code that somebody could guess", async () => {
-  const email = await server.organiser()
-  await operatorSecret(server.database.owner, email)
+  const address = await server.organiser()
+  await operatorSecret(server.database.owner, address)
   expect(
     await server.database.owner`
       select code_hash, expires_at > now() + interval '59 minutes' as is_long
-      from auth.one_time_tokens where relates_to = ${email}`,
+      from auth.one_time_tokens where relates_to = ${address}`,
   ).toEqual([{ code_hash: null, is_long: true }])
 })
