@@ -131,6 +131,7 @@ test('a wrong address, an unknown one and two things at once end in a sentence',
     ['--add', 'a@b.org', '--remove', 'a@b.org'],
     /^--add and --remove are two things: choose one\.\n$/,
   )
+  await refused(['--add', 'a@b.org', '--add', 'c@d.org'], /^--add takes one e-mail address\.\n$/)
   await directory.remove()
 })
 

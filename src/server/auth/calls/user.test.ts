@@ -748,3 +748,30 @@ test('no account is linked with another', async () => {
   expect((await client.auth.unlinkIdentity(identity)).error).toMatchObject(off)
   expect((await client.auth.getUserIdentities()).data?.identities).toHaveLength(1)
 })
+
+test('who gets a second factor, or is signed out, while a password is made does not change it', async () => {
+  for (const change of ['factor', 'session'] as const) {
+    const { client, email } = await server.signedIn()
+    const id = (await client.auth.getUser()).data.user?.id ?? ''
+    const answer = await server.database.owner.begin(async (transaction) => {
+      await transaction`select from auth.users where id = ${id} for update`
+      await (change === 'factor'
+        ? transaction`
+            insert into auth.mfa_factors (user_id, secret, status) values (${id}, 'JBSWY3DP', 'verified')`
+        : transaction`delete from auth.sessions where user_id = ${id}`)
+      const waiting = put(client, { password })
+      await expect
+        .poll(() => server.database.owner`select from pg_stat_activity where wait_event_type = 'Lock'`)
+        .toHaveLength(1)
+      // Not awaited here: it waits for this transaction.
+      return { waiting }
+    })
+    expect(await answer.waiting).toMatchObject(
+      change === 'factor'
+        ? { status: 401, body: { error_code: 'insufficient_aal' } }
+        : { status: 403, body: { error_code: 'session_not_found' } },
+    )
+    const { error } = await server.client().auth.signInWithPassword({ email, password })
+    expect(error).toMatchObject({ code: 'invalid_credentials' })
+  }
+})
