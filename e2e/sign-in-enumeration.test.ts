@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { hashPassword } from '../src/server/auth/accounts/passwords.ts'
 import { startMailServer } from '../testing/mail-server.ts'
-import { startSignIn, type SignInServer } from '../testing/sign-in.ts'
+import { mailServerAt, startSignIn, type SignInServer } from '../testing/sign-in.ts'
 
 let server: SignInServer
 
@@ -189,14 +189,7 @@ test.each(Object.entries(failing))(
   async (_how, start) => {
     const mail = await start()
     const own = await server.another({
-      mailServer: {
-        host: '127.0.0.1',
-        port: mail.port,
-        secure: false,
-        user: '',
-        password: '',
-        from: { name: '', address: 'hello@example.org' },
-      },
+      mailServer: mailServerAt(mail.port),
     })
     const { known, unknown } = await tellBoth(own.call, async () => {})
     expect(unknown).toEqual(known)

@@ -39,6 +39,12 @@ type Call = (
 
 type AppSettings = Pick<Settings, 'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'trustProxy' | 'mailServer'>
 
+/** The settings of a mail server on the loopback that asks for no user. */
+export function mailServerAt(port: number): NonNullable<Settings['mailServer']> {
+  const from = { name: 'Unplugged.', address: 'hello@example.org' }
+  return { host: '127.0.0.1', port, secure: false, user: '', password: '', from }
+}
+
 let made = 0
 
 /**
@@ -59,14 +65,7 @@ export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<
         siteUrl: undefined,
         trustProxy: 1,
         rateLimitPerMinute: 0,
-        mailServer: {
-          host: '127.0.0.1',
-          port: mail.port,
-          secure: false,
-          user: '',
-          password: '',
-          from: { name: 'Unplugged.', address: 'hello@example.org' },
-        },
+        mailServer: mailServerAt(mail.port),
         ...settings,
         ...own,
       },

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Sql } from 'postgres'
 
+import { isUuid } from '../../server/database/uuid.ts'
 import {
   applicationsForReading,
   applicationsWithDeliveries,
@@ -92,7 +93,7 @@ async function* withProgress(batches: AsyncIterable<StoredApplication[]>) {
 }
 
 async function erase(sql: Sql, ids: string[], yes: boolean) {
-  const wrong = ids.find((id) => !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id))
+  const wrong = ids.find((id) => !isUuid(id))
   if (wrong !== undefined) {
     throw new OperatorError(`"${wrong}" is not the id of an application: the list shows them.`)
   }

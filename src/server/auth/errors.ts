@@ -14,10 +14,9 @@ const firstVersion = '2024-01-01'
  * @see https://github.com/supabase/auth/blob/master/openapi.yaml
  */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { status, code, message, cause, retryAfter, ...rest } = refusalOf(error)
+  const { status, code, message, cause, ...rest } = refusalOf(error)
   const failure = status < 500 ? {} : { error_id: randomUUID() }
   if (status >= 500) request.log.error({ err: cause ?? error, ...failure }, 'a call of the sign-in failed')
-  if (retryAfter !== undefined) void reply.header('retry-after', retryAfter)
   const weakness = 'reasons' in rest ? { weak_password: { reasons: rest.reasons } } : {}
   void reply.code(status).type('application/json; charset=utf-8')
   if (asksForVersion(request)) {
@@ -52,14 +51,13 @@ function refusalOf(error: unknown): HttpError {
   const refusal = httpError(error)
   // One of GoTrue's.
   if (/^[a-z_]+$/.test(refusal.code)) return refusal
-  const { status, cause, retryAfter } = refusal
+  const { status, cause } = refusal
   const [code, message] = wording(refusal)
-  return new HttpError(status, code, message, { cause, ...(retryAfter === undefined ? {} : { retryAfter }) })
+  return new HttpError(status, code, message, { cause })
 }
 
 function wording({ status, message }: HttpError): [code: string, message: string] {
   if (status === 413) return ['request_entity_too_large', 'The request is too large.']
-  if (status === 429) return ['over_request_rate_limit', message]
   if (status < 500) return ['validation_failed', message]
   return ['unexpected_failure', 'Signing in does not work right now. Please try again in a moment.']
 }

@@ -3,7 +3,8 @@ import { beforeAll, expect, test } from 'vitest'
 
 import { takeBytes } from '../http/large-requests.ts'
 import { answerError } from './errors.ts'
-import { challengeOf, checkPhone, emailOf, fieldsOf, isUuid } from './fields.ts'
+import { challengeOf, checkPhone, emailOf, fieldsOf } from './fields.ts'
+import { isUuid } from '../database/uuid.ts'
 
 let app: FastifyInstance
 

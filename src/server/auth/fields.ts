@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 
 import { HttpError } from '../http/errors.ts'
+import { isObject, textOf } from '../http/json.ts'
 import { invalid } from './refusals.ts'
 
 /** What a field may hold. */
@@ -39,12 +40,10 @@ function isText(value: unknown) {
   return typeof value === 'string' && !/\0|\p{Surrogate}/u.test(value)
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
 function parse(body: unknown) {
   let value: unknown
   try {
-    value = JSON.parse(utf8.decode(body as Buffer))
+    value = JSON.parse(textOf(body))
   } catch {
     throw unparsable('it is not JSON')
   }
@@ -55,16 +54,6 @@ function parse(body: unknown) {
 
 function unparsable(why: string) {
   return new HttpError(400, 'bad_json', `Could not parse request body as JSON: ${why}`)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
-export function isUuid(text: string): boolean {
-  return uuid.test(text)
 }
 
 /**

@@ -97,7 +97,7 @@ export async function createApp({
   )
   await app.register(
     async (signIn) => {
-      await signIn.register(cors, openTo(['X-Total-Count', 'Link', 'X-Supabase-Api-Version', 'Retry-After']))
+      await signIn.register(cors, openTo(['X-Total-Count', 'Link', 'X-Supabase-Api-Version']))
       await signIn.register(auth, { settings, database, keys, takeTurn })
     },
     { prefix: '/auth/v1' },

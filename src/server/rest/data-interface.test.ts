@@ -14,6 +14,13 @@ import { openDatabase, type Database } from '../database/database.ts'
 import { createApp } from '../http/app.ts'
 
 const key = 'the-public-key'
+const settings = {
+  anonKey: key,
+  siteUrl: undefined,
+  mailServer: undefined,
+  trustProxy: false as const,
+  rateLimitPerMinute: 0,
+}
 let database: Database
 let origin: string
 let target: Target
@@ -25,13 +32,6 @@ beforeAll(async () => {
     { dataDir: directory.path, databaseUrl: undefined },
     { schema: 'migrate', holder: 'the tests' },
   )
-  const settings = {
-    anonKey: key,
-    siteUrl: undefined,
-    mailServer: undefined,
-    trustProxy: false as const,
-    rateLimitPerMinute: 0,
-  }
   const app = await createApp({ settings, database })
   await app.listen({ host: '127.0.0.1', port: 0 })
   origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
@@ -145,14 +145,7 @@ test('a lone surrogate is refused by the database', async () => {
 test.each(['', '?columns=email'])(
   'of the limit each row takes one, whatever is asked for (%s)',
   async (query) => {
-    const settings = {
-      anonKey: key,
-      siteUrl: undefined,
-      mailServer: undefined,
-      trustProxy: false as const,
-      rateLimitPerMinute: 3,
-    }
-    const app = await createApp({ settings, database })
+    const app = await createApp({ settings: { ...settings, rateLimitPerMinute: 3 }, database })
     const insert = async (count: number) => {
       const rows = Array.from({ length: count }, () => ({ email: anApplication().email }))
       const answer = await app.inject({
@@ -172,13 +165,6 @@ test.each(['', '?columns=email'])(
 
 test('after each insert that stored something, and no other, the outbox is woken', async () => {
   let woken = 0
-  const settings = {
-    anonKey: key,
-    siteUrl: undefined,
-    mailServer: undefined,
-    trustProxy: false as const,
-    rateLimitPerMinute: 0,
-  }
   const app = await createApp({ settings, database, onStored: () => (woken += 1) })
   const application = anApplication()
   const insert = () =>

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { table } from '../../application/application.ts'
 import { isTableColumn, type SentRows, type TableColumn } from '../database/insert.ts'
 import { HttpError } from '../http/errors.ts'
+import { isObject, textOf } from '../http/json.ts'
 
 /** Those of whole applications are fewer in 256 KiB: comparing the shapes of a hundred thousand would hold up everybody. */
 const mostRows = 2_500
@@ -47,16 +48,14 @@ export function sentRows(request: FastifyRequest, missingAsDefault: boolean): Se
  * @throws {HttpError} where it is no JSON.
  */
 export function argumentsOf({ body }: FastifyRequest): string[] {
-  const json = body === undefined ? '' : decode(body)
+  const json = decode(body)
   const value = json === '' ? {} : parse(json)
   return isObject(value) ? Object.keys(value).toSorted() : []
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
 function decode(body: unknown) {
   try {
-    return utf8.decode(body as Buffer)
+    return textOf(body)
   } catch {
     throw malformed()
   }
@@ -94,10 +93,6 @@ function hasExactly(row: unknown, keys: string[]) {
   return (
     isObject(row) && Object.keys(row).length === keys.length && keys.every((key) => Object.hasOwn(row, key))
   )
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function known(names: string[]): TableColumn[] {

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 
 import { startMailServer, type MailServer } from '../../../../testing/mail-server.ts'
+import { mailServerAt } from '../../../../testing/sign-in.ts'
 import { createMailer } from './mailer.ts'
 import { message } from './messages.ts'
 
@@ -16,14 +17,7 @@ async function start(options?: Parameters<typeof startMailServer>[0]) {
   return server
 }
 
-const settings = (server: MailServer, host = '127.0.0.1') => ({
-  host,
-  port: server.port,
-  secure: false,
-  user: '',
-  password: '',
-  from: { name: 'Unplugged.', address: 'hello@example.org' },
-})
+const settings = (server: MailServer, host = '127.0.0.1') => ({ ...mailServerAt(server.port), host })
 /** This machine too, by a name that does not say so. */
 const elsewhere = '127.1'
 

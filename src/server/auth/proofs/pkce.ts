@@ -3,7 +3,8 @@ import type { TransactionSql } from 'postgres'
 
 import type { Run } from '../../database/lanes.ts'
 import { HttpError } from '../../http/errors.ts'
-import { isUuid, type Challenge } from '../fields.ts'
+import { type Challenge } from '../fields.ts'
+import { isUuid } from '../../database/uuid.ts'
 import { openSession, type Grant, type Method } from '../sessions/sessions.ts'
 
 /** Seconds that a client has to exchange the code that a link gave it. */

@@ -156,10 +156,8 @@ export async function refresh(run: Run, text: string): Promise<Grant> {
           update auth.sessions
           set refresh_token_counter = refresh_token_counter + 1, refreshed_at = now(), updated_at = now()
           where id = ${row.id}`
-      } else if (!row.is_recent && (behind > 1 || token.counter < row.refresh_token_floor)) {
-        await transaction`delete from auth.sessions where id = ${row.id}`
-        return 'used'
-      } else if (token.counter < row.refresh_token_floor) {
+      } else if (token.counter < row.refresh_token_floor || (behind > 1 && !row.is_recent)) {
+        if (!row.is_recent) await transaction`delete from auth.sessions where id = ${row.id}`
         return 'used'
       }
       return grantOf(transaction, row.id)

@@ -5,7 +5,7 @@ import type { Sql, TransactionSql } from 'postgres'
 import type { Run } from '../../database/lanes.ts'
 import { HttpError } from '../../http/errors.ts'
 import { findAccount, lockAccount, type Account } from '../accounts/accounts.ts'
-import { isUuid } from '../fields.ts'
+import { isUuid } from '../../database/uuid.ts'
 import type { SigningKeys } from './keys.ts'
 
 /** Who calls with a bearer, as the database knows them now. */

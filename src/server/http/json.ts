@@ -1,0 +1,15 @@
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * A body's text.
+ *
+ * @throws {TypeError} where it is not UTF-8.
+ */
+export function textOf(body: unknown): string {
+  return utf8.decode(body as Buffer | undefined)
+}
+
+/** Whether a value of JSON is an object, and no array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
