@@ -32,9 +32,14 @@ export interface CallerConnection {
    *
    * @param parameters Its `$1` and so on.
    * @param options.prepare Whether the statement comes often enough to be kept prepared, where that can be.
+   * @param options.readOnly Whether it may only read.
    * @returns The rows, and in `count` how many it touched.
    */
-  execute(statement: string, parameters?: string[], options?: { prepare: boolean }): Promise<RowList<Row[]>>
+  execute(
+    statement: string,
+    parameters?: string[],
+    options?: { prepare: boolean; readOnly?: boolean },
+  ): Promise<RowList<Row[]>>
 }
 
 export type Options = postgres.Options<Record<string, never>>
@@ -169,6 +174,11 @@ function asRole(run: Run, caller: Caller): CallerConnection {
   }
   return {
     execute: (...statement) =>
-      run((sql) => sql.begin((transaction) => begin(transaction, ...statement)) as Promise<RowList<Row[]>>),
+      run(
+        (sql) =>
+          sql.begin(statement[2]?.readOnly === true ? 'read only' : '', (transaction) =>
+            begin(transaction, ...statement),
+          ) as Promise<RowList<Row[]>>,
+      ),
   }
 }

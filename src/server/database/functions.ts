@@ -1,20 +1,73 @@
 import type { CallerConnection } from './connections.ts'
+import type { Run } from './lanes.ts'
 
-/** The functions of the desk, as `supabase/migrations/` makes them. */
-const deskFunctions = ['desk_me'] as const
-export type DeskFunction = (typeof deskFunctions)[number]
+/** A function of the desk, as `supabase/migrations/` makes it. */
+export interface DeskFunction {
+  name: string
+  /** By their names, in its order. */
+  parameters: ReadonlyMap<string, { type: string; isOptional: boolean }>
+  /** Whether it only reads. */
+  isStable: boolean
+}
 
-export function isDeskFunction(name: string): name is DeskFunction {
-  return deskFunctions.some((each) => each === name)
+/** The functions of the desk, by their names, as the database has them. */
+export async function readDeskFunctions(run: Run): Promise<ReadonlyMap<string, DeskFunction>> {
+  const rows = await run(
+    (sql) => sql<
+      { name: string; names: string[] | null; types: string[]; optional: number; stable: boolean }[]
+    >`
+      select proname as name, to_json(proargnames) as names, pronargdefaults as optional,
+        provolatile <> 'v' as stable,
+        (select coalesce(json_agg(format_type(type, null) order by place), '[]')
+          from unnest(proargtypes) with ordinality as given (type, place)) as types
+      from pg_proc where pronamespace = 'public'::regnamespace and starts_with(proname, 'desk_')`,
+  )
+  return new Map(
+    rows.map(({ name, names, types, optional, stable }) => {
+      const parameters = types.map((type, index) => {
+        const isOptional = index >= types.length - optional
+        return [names?.[index] ?? '', { type, isOptional }] as const
+      })
+      return [name, { name, parameters: new Map(parameters), isStable: stable }]
+    }),
+  )
 }
 
 /**
- * Calls a function as the caller may.
+ * Whether a function can be called with these arguments.
  *
+ * @param names Those that are given.
+ */
+export function takes({ parameters }: DeskFunction, names: readonly string[]): boolean {
+  return (
+    names.every((name) => parameters.has(name)) &&
+    [...parameters].every(([name, { isOptional }]) => isOptional || names.includes(name))
+  )
+}
+
+/**
+ * Calls a function as the caller may; one that only reads, in a transaction that only reads.
+ *
+ * @param json The arguments by their names, the JSON text of an object.
+ * @param names Which of its parameters are given there.
  * @returns What it returned, as JSON.
  * @throws {postgres.PostgresError} with the SQLSTATE in `code` where the database refuses.
  */
-export async function callFunction(connection: CallerConnection, name: DeskFunction): Promise<string> {
-  const [row] = await connection.execute(`select public.${name}()::text as result`, [], { prepare: true })
+export async function callFunction(
+  connection: CallerConnection,
+  { name, parameters, isStable }: DeskFunction,
+  json: string,
+  names: readonly string[],
+): Promise<string> {
+  const given = [...parameters].filter(([parameter]) => names.includes(parameter))
+  const call = `public.${name}(${given.map(([parameter]) => `"${parameter}" => sent."${parameter}"`).join(', ')})`
+  // The parameter is text first: the driver would encode a json parameter once more.
+  const sent = given.map(([parameter, { type }]) => `"${parameter}" ${type}`).join(', ')
+  const source = given.length === 0 ? '' : ` from json_to_record($1::text::json) as sent(${sent})`
+  const [row] = await connection.execute(
+    `select ${call}::text as result${source}`,
+    given.length === 0 ? [] : [json],
+    { prepare: true, readOnly: isStable },
+  )
   return String(row?.['result'] ?? 'null')
 }

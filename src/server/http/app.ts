@@ -7,6 +7,7 @@ import { createSigningKeys } from '../auth/sessions/keys.ts'
 import { createReadToken } from '../auth/sessions/read-token.ts'
 import type { Caller } from '../database/connections.ts'
 import type { Database } from '../database/database.ts'
+import { readDeskFunctions } from '../database/functions.ts'
 import { insertApplications, type SentRows } from '../database/insert.ts'
 import { dataInterface } from '../rest/data-interface.ts'
 import { httpError } from './errors.ts'
@@ -91,6 +92,7 @@ export async function createApp({
         takeTurn,
         insert,
         as: database.as,
+        functions: onceRead(() => readDeskFunctions(database.asOwner)),
       })
     },
     { prefix: '/rest/v1' },
@@ -103,6 +105,12 @@ export async function createApp({
     { prefix: '/auth/v1' },
   )
   return app
+}
+
+/** Reads when it is first asked, and again where that failed. */
+function onceRead<Value>(read: () => Promise<Value>) {
+  let value: Value | undefined
+  return async () => (value ??= await read())
 }
 
 /** As hosted projects do: the key is public, so any origin may call. */

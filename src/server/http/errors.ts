@@ -76,6 +76,9 @@ function statusOf(code: string, signedIn: boolean) {
   if (code === '23505') return 409
   if (code === '42501') return signedIn ? 403 : 401
   if (code === '42P01') return 404
+  // What a function of ours says itself.
+  const [, said] = /^PT(\d{3})$/.exec(code) ?? []
+  if (said !== undefined) return Number(said)
   // 08 connection, 25006 a standby, 28 and 3D our own login, 53 resources (a full disk), 57 shutdown or time-out,
   // 58 system, XX internal: not now.
   if (/^(08|25006|28|3D|53|57|58|XX|40|55)/.test(code)) return 503

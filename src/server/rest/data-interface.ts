@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import { table } from '../../application/application.ts'
 import type { SentRows } from '../database/insert.ts'
-import { callFunction, isDeskFunction } from '../database/functions.ts'
+import { callFunction, takes, type DeskFunction } from '../database/functions.ts'
 import type { Caller, CallerConnection } from '../database/connections.ts'
 import { callerOf, type ReadToken } from '../http/caller.ts'
 import { HttpError, httpError } from '../http/errors.ts'
@@ -25,6 +25,8 @@ export interface DataInterfaceOptions {
   insert: (caller: Caller, rows: SentRows) => Promise<number>
   /** What the caller may do. */
   as: (caller: Caller) => CallerConnection
+  /** The functions of the desk, by their names. */
+  functions: () => Promise<ReadonlyMap<string, DeskFunction>>
 }
 
 /**
@@ -36,7 +38,7 @@ export interface DataInterfaceOptions {
  */
 export async function dataInterface(
   app: FastifyInstance,
-  { anonKey, readToken, allow, takeTurn, insert, as }: DataInterfaceOptions,
+  { anonKey, readToken, allow, takeTurn, insert, as, functions }: DataInterfaceOptions,
 ) {
   // The body goes to PostgreSQL as it came; whether it is JSON is asked below, where columns are read.
   takeBytes(app, takeTurn)
@@ -68,10 +70,10 @@ export async function dataInterface(
 
   app.post('/rpc/:name', async (request, reply) => {
     const { name } = request.params as { name: string }
-    const given = argumentsOf(request)
-    // None of them takes any.
-    if (!isDeskFunction(name) || given.length > 0) throw noFunction(name, given)
-    const result = await callFunction(as(request.getDecorator<Caller>('caller')), name)
+    const { json, names } = argumentsOf(request)
+    const called = (await functions()).get(name)
+    if (called === undefined || !takes(called, names)) throw noFunction(name, names)
+    const result = await callFunction(as(request.getDecorator<Caller>('caller')), called, json, names)
     return reply.type('application/json; charset=utf-8').send(result)
   })
 

@@ -43,14 +43,15 @@ export function sentRows(request: FastifyRequest, missingAsDefault: boolean): Se
 }
 
 /**
- * The names of the arguments that a request calls a function with, sorted. A body that is empty has none.
+ * What a request calls a function with: the JSON text of an object, and its names, sorted. A body that is empty has
+ * none.
  *
  * @throws {HttpError} where it is no JSON.
  */
-export function argumentsOf({ body }: FastifyRequest): string[] {
+export function argumentsOf({ body }: FastifyRequest): { json: string; names: string[] } {
   const json = decode(body)
   const value = json === '' ? {} : parse(json)
-  return isObject(value) ? Object.keys(value).toSorted() : []
+  return { json, names: isObject(value) ? Object.keys(value).toSorted() : [] }
 }
 
 function decode(body: unknown) {
