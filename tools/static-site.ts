@@ -1,12 +1,13 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
 import type { ApplyData } from '../src/pages/apply/apply-data.ts'
+import type { DeskData } from '../src/pages/desk/desk-data.ts'
 import { next } from './in-place.ts'
-import { assetCaching, documentHeaders } from '../src/pages/headers.ts'
+import { assetCaching, deskHeaders, documentHeaders } from '../src/pages/headers.ts'
 import type { PageSettings } from '../src/settings/page-settings.ts'
 
 /** What the static page is rendered from. */
@@ -14,16 +15,26 @@ export function staticApplyData({ backendUrl, anonKey, webhookUrl }: PageSetting
   return { backend: { url: backendUrl, anonKey, webhookUrl }, takesNativePosts: false, outcome: null }
 }
 
-/** Writes the document and the headers of the static site into `dist/`. */
+/** What the static desk is rendered from. */
+export function staticDeskData({ backendUrl, anonKey }: PageSettings): DeskData {
+  return { backend: { url: backendUrl, anonKey }, signInIsElsewhere: false }
+}
+
+/** Writes the documents and the headers of the static site into `dist/`. */
 export async function writeStaticSite(settings: PageSettings): Promise<void> {
-  const built = pathToFileURL(resolve(next('build'), 'apply.js')).href
-  const { renderApply } = (await import(built)) as typeof import('../src/pages/apply/render.tsx')
-  const { html, policy } = renderApply(staticApplyData(settings), {
-    siteUrl: settings.siteUrl,
-    policyInDocument: true,
-  })
-  await writeFile(join(next('dist'), 'index.html'), html)
-  await writeFile(join(next('dist'), '_headers'), headersFile(policy))
+  const { renderApply } = await built<typeof import('../src/pages/apply/render.tsx')>('apply')
+  const { renderDesk } = await built<typeof import('../src/pages/desk/render.tsx')>('desk')
+  const { siteUrl } = settings
+  const apply = renderApply(staticApplyData(settings), { siteUrl, policyInDocument: true })
+  const desk = renderDesk(staticDeskData(settings), { root: '../', policyInDocument: true })
+  await writeFile(join(next('dist'), 'index.html'), apply.html)
+  await mkdir(join(next('dist'), 'desk'))
+  await writeFile(join(next('dist'), 'desk', 'index.html'), desk.html)
+  await writeFile(join(next('dist'), '_headers'), headersFile({ apply: apply.policy, desk: desk.policy }))
+}
+
+async function built<Module>(page: string) {
+  return (await import(pathToFileURL(resolve(next('build'), `${page}.js`)).href)) as Module
 }
 
 /** Writes beside each file in `dist/` the compressed copies that static hosts and our own server send. */
@@ -33,9 +44,23 @@ export async function compressSite(): Promise<void> {
   await Promise.all(texts.map((file) => compress(join(next('dist'), file))))
 }
 
-function headersFile(policy: string) {
-  const lines = Object.entries(documentHeaders(policy)).map(([name, value]) => `  ${name}: ${value}`)
-  return `/*\n${lines.join('\n')}\n/assets/*\n  cache-control: ${assetCaching}\n`
+/** What only one document may say, its policy, stands apart: hosts send the headers of each rule that fits. */
+function headersFile(policies: { apply: string; desk: string }) {
+  const rule = (address: string, headers: Record<string, string>) =>
+    [address, ...Object.entries(headers).map(([name, value]) => `  ${name}: ${value}`), ''].join('\n')
+  const policyOf = (policy: string) => {
+    const { 'content-security-policy': whole = '' } = documentHeaders(policy)
+    return { 'content-security-policy': whole }
+  }
+  const { 'content-security-policy': _, ...common } = documentHeaders('')
+  return [
+    rule('/*', common),
+    rule('/', policyOf(policies.apply)),
+    rule('/index.html', policyOf(policies.apply)),
+    rule('/desk', { ...policyOf(policies.desk), ...deskHeaders }),
+    rule('/desk/*', { ...policyOf(policies.desk), ...deskHeaders }),
+    rule('/assets/*', { 'cache-control': assetCaching }),
+  ].join('')
 }
 
 async function compress(file: string) {

@@ -87,6 +87,12 @@ export async function* toText(batches: Batches): AsyncGenerator<string> {
 
 /** Swedish writes a date and a time as ISO 8601 does. */
 const minutes = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'short' })
+
+/** A time where this machine is, and where that is. */
+export function localTime(time: Date): string {
+  return `${minutes.format(time)} (${minutes.resolvedOptions().timeZone})`
+}
+
 /** Columns that a value has where the terminal is too narrow to wrap it well: then the terminal wraps, too. */
 const fewestColumns = 20
 

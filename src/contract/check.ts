@@ -4,9 +4,14 @@ import type { Answer, Target } from './target.ts'
 export interface Check {
   /** A sentence that is true where the check passes. */
   name: string
+  /** Whether it says something only while applications are taken. */
+  needsOpenDoor?: true
   /** @throws {Error} where it is not: its message says what was expected and what came. */
   run: (target: Target) => Promise<void>
 }
+
+/** Applications are refused for now, with the organisers' sentence as the message: that is no fault. */
+export class DoorClosed extends Error {}
 
 /** What a refusal has to be. */
 export interface Refusal {
@@ -24,6 +29,11 @@ export function refusal(
   expected: Refusal,
 ): Check {
   return { name, run: async (target) => refused(await send(target), expected) }
+}
+
+/** @throws {DoorClosed} where the answer says so. */
+export function refuseClosedDoor({ status, error }: Answer) {
+  if (status === 403 && error?.code === 'PT403') throw new DoorClosed(error.message)
 }
 
 /** @throws {Error} unless the answer is that refusal. */

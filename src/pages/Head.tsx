@@ -3,16 +3,21 @@ import { icon, largeIcon, touchIcon } from 'virtual:images'
 import { dark, light } from '../design/palette.ts'
 
 /** What stands in every document's head for browsers and search engines. */
-export function Head({ title, description }: { title: string; description: string }) {
+export function Head({ title, description, root }: { title: string; description: string; root: string }) {
   return (
     <>
       <title>{title}</title>
       <meta name="description" content={description} />
       <meta name="theme-color" content={light.sky} media="(prefers-color-scheme: light)" />
       <meta name="theme-color" content={dark.sky} media="(prefers-color-scheme: dark)" />
-      <link rel="icon" href={largeIcon} sizes="192x192" />
+      <link rel="icon" href={fromRoot(largeIcon, root)} sizes="192x192" />
       <link rel="icon" href={icon} sizes="any" type="image/svg+xml" />
-      <link rel="apple-touch-icon" href={touchIcon} />
+      <link rel="apple-touch-icon" href={fromRoot(touchIcon, root)} />
     </>
   )
+}
+
+/** The images' addresses are those of a document at the site's root. */
+function fromRoot(address: string, root: string) {
+  return address.replace(/^\.\//, root)
 }

@@ -24,6 +24,8 @@ export interface PageDocument extends Pick<Permissions, 'inlineScript' | 'calls'
   data: unknown
   /** The address of its script, which the inline script asks for. */
   script: string
+  /** Where the site's root is, as the document sees it. */
+  root?: './' | '../'
 }
 
 /** A whole HTML document, and the policy that goes with it. */
@@ -40,7 +42,7 @@ export interface RenderedDocument {
  * @param policyInDocument Whether it has to carry its policy itself, because no server sends it as a header.
  */
 export function renderDocument(page: PageDocument, policyInDocument: boolean): RenderedDocument {
-  const { title, description, preview, scene, content, data, script, inlineScript } = page
+  const { title, description, preview, scene, content, data, script, inlineScript, root = './' } = page
   const sceneStyle = paletteStyle + base + page.sceneStyle
   // After the scene, not in the head: so the scene is painted before the browser has styled the form.
   const contentStyle = controls + page.contentStyle
@@ -49,7 +51,7 @@ export function renderDocument(page: PageDocument, policyInDocument: boolean): R
   const head = (
     <>
       {policyInDocument && <meta httpEquiv="content-security-policy" content={policy} />}
-      <Head title={title} description={description} />
+      <Head title={title} description={description} root={root} />
       {preview}
     </>
   )

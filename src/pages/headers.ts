@@ -18,6 +18,11 @@ export const assetHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
 }
 
+/** What the desk has besides: no page that opens it, or that it opens, may reach into it. */
+export const deskHeaders: Readonly<Record<string, string>> = {
+  'cross-origin-opener-policy': 'same-origin',
+}
+
 /** Said in a document, it would only log an error. */
 export const framing = "frame-ancestors 'none'"
 

@@ -290,16 +290,6 @@ begin
 end
 $$;
 
-create or replace function public.desk_me() returns jsonb
-  language plpgsql stable security definer set search_path = ''
-as $$
-declare
-  me record := private.caller();
-begin
-  return jsonb_build_object('email', me.email, 'blind', me.blind);
-end
-$$;
-
 -- Fifty applications, and where to go on.
 create function public.desk_list(filter jsonb default '{}', after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
@@ -427,21 +417,32 @@ begin
 end
 $$;
 
-create function public.desk_blind(blind boolean) returns jsonb
+-- Whether the caller reads blind.
+create function public.desk_blind() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return jsonb_build_object('blind', me.blind);
+end
+$$;
+
+create function public.desk_set_blind(blind boolean) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
 begin
-  if desk_blind.blind is null then
+  if desk_set_blind.blind is null then
     raise exception 'Blind reading is on or off.' using errcode = '22023';
   end if;
-  if me.blind <> desk_blind.blind then
-    update private.organisers set blind = desk_blind.blind where account_id = auth.uid();
+  if me.blind <> desk_set_blind.blind then
+    update private.organisers set blind = desk_set_blind.blind where account_id = auth.uid();
     insert into private.history (author, kind, detail)
-      values (me.email, 'blind', jsonb_build_object('on', desk_blind.blind));
+      values (me.email, 'blind', jsonb_build_object('on', desk_set_blind.blind));
   end if;
-  return jsonb_build_object('email', me.email, 'blind', desk_blind.blind);
+  return jsonb_build_object('blind', desk_set_blind.blind);
 end
 $$;
 
@@ -659,14 +660,14 @@ revoke all on function
   private.keep_door(), private.door_state(), private.set_door(text, boolean, text, timestamptz, integer)
   from public;
 revoke all on function
-  public.desk_me(), public.desk_list(jsonb, jsonb), public.desk_overview(jsonb, text), public.desk_export(jsonb, jsonb),
-  public.desk_application(uuid), public.desk_reveal(uuid, uuid), public.desk_blind(boolean),
+  public.desk_list(jsonb, jsonb), public.desk_overview(jsonb, text), public.desk_export(jsonb, jsonb),
+  public.desk_application(uuid), public.desk_reveal(uuid, uuid), public.desk_blind(), public.desk_set_blind(boolean),
   public.desk_decide(uuid, jsonb), public.desk_note(uuid, uuid, text), public.desk_erase(uuid[], text),
   public.desk_door(), public.desk_set_door(integer, boolean, text, timestamptz, integer)
   from public, anon, authenticated;
 grant execute on function
-  public.desk_me(), public.desk_list(jsonb, jsonb), public.desk_overview(jsonb, text), public.desk_export(jsonb, jsonb),
-  public.desk_application(uuid), public.desk_reveal(uuid, uuid), public.desk_blind(boolean),
+  public.desk_list(jsonb, jsonb), public.desk_overview(jsonb, text), public.desk_export(jsonb, jsonb),
+  public.desk_application(uuid), public.desk_reveal(uuid, uuid), public.desk_blind(), public.desk_set_blind(boolean),
   public.desk_decide(uuid, jsonb), public.desk_note(uuid, uuid, text), public.desk_erase(uuid[], text),
   public.desk_door(), public.desk_set_door(integer, boolean, text, timestamptz, integer)
   to authenticated;

@@ -1,9 +1,9 @@
-import type { Plugin } from 'vite'
+import type { Plugin, ViteDevServer } from 'vite'
 
-import { readPageSettings } from '../../src/settings/page-settings.ts'
-import { staticApplyData } from '../static-site.ts'
+import { readPageSettings, type PageSettings } from '../../src/settings/page-settings.ts'
+import { staticApplyData, staticDeskData } from '../static-site.ts'
 
-/** Serves the applicants' page in development, rendered anew for each request. */
+/** Serves the pages in development, rendered anew for each request. */
 export function devPage(): Plugin {
   return {
     name: 'dev-page',
@@ -12,17 +12,29 @@ export function devPage(): Plugin {
         server.middlewares.use((request, response, next) => {
           if (request.method !== 'GET') return next()
           const rendered = async () => {
-            const { renderApply } = (await server.ssrLoadModule(
-              '/src/pages/apply/render.tsx',
-            )) as typeof import('../../src/pages/apply/render.tsx')
-            const data = staticApplyData(readPageSettings(server.config.env))
-            const { html } = renderApply(data, { siteUrl: undefined, policyInDocument: false })
+            const settings = readPageSettings(server.config.env)
+            const isDesk = /^\/desk\/?(\?|$)/.test(request.originalUrl ?? '')
+            const html = isDesk ? await deskOf(server, settings) : await applyOf(server, settings)
             response.setHeader('content-type', 'text/html')
-            response.end(await server.transformIndexHtml('/', html))
+            response.end(await server.transformIndexHtml(isDesk ? '/desk' : '/', html))
           }
           rendered().catch((error: unknown) => next(error))
         })
       }
     },
   }
+}
+
+async function applyOf(server: ViteDevServer, settings: PageSettings) {
+  const { renderApply } = (await server.ssrLoadModule(
+    '/src/pages/apply/render.tsx',
+  )) as typeof import('../../src/pages/apply/render.tsx')
+  return renderApply(staticApplyData(settings), { siteUrl: undefined, policyInDocument: false }).html
+}
+
+async function deskOf(server: ViteDevServer, settings: PageSettings) {
+  const { renderDesk } = (await server.ssrLoadModule(
+    '/src/pages/desk/render.tsx',
+  )) as typeof import('../../src/pages/desk/render.tsx')
+  return renderDesk(staticDeskData(settings), { root: './', policyInDocument: false }).html
 }

@@ -11,6 +11,10 @@ import { ownerOfAuth, schemaVersion } from './schema.ts'
 /** What is kept, in the order in which it can be put back. */
 const applications = `public.${table}`
 const tables = [applications, 'private.webhook_outbox']
+/** What organisers made of them, and the door. Databases and backups of before there was a desk have none of it. */
+const history = 'private.history'
+const door = 'private.door'
+const deskTables = ['private.statuses', history, door]
 /**
  * What is kept of the organisers where their accounts are ours: no sessions, codes, factors' secrets or keys. Of a
  * hosted project nothing is: the accounts are the project's, and rights mean nothing without them.
@@ -75,7 +79,9 @@ function writeTables(sql: Sql, folder: string): Promise<Manifest> {
   return sql.begin('isolation level repeatable read read only', async (transaction) => {
     const files: Manifest['files'] = {}
     const isOurs = (await ownerOfAuth(transaction)) === 'us'
-    for (const name of isOurs ? [...tables, ...accountTables] : tables) {
+    for (const name of [...tables, ...deskTables, ...(isOurs ? accountTables : [])]) {
+      const [row] = await transaction<{ there: boolean }[]>`select to_regclass(${name}) is not null as there`
+      if (!row?.there) continue
       files[fileOf(name)] = await writeTable(transaction, name, folder)
     }
     return { format: 1, createdAt: new Date().toISOString(), schema: await schemaVersion(transaction), files }
@@ -109,8 +115,8 @@ async function writeDurably(path: string, text: string) {
 }
 
 /**
- * Puts a backup into an empty database, all of it or nothing. Deliveries stand as they stood: what was
- * delivered is not delivered again. Accounts come back where they are ours to make.
+ * Puts a backup into an empty database, all of it or nothing. Deliveries stand as they stood, and so does the door:
+ * what was delivered is not delivered again. Accounts come back where they are ours to make.
  *
  * @param sql Connections of the schema's owner, the schema up to date.
  * @param folder What `backUp` wrote. It is checked as a whole before anything is put back.
@@ -122,15 +128,23 @@ export async function restore(sql: Sql, folder: string): Promise<Kept> {
     const kept = await checkBackup(folder, await schemaVersion(sql))
     const hasAccounts = kept.includes(accounts) && (await ownerOfAuth(sql)) === 'us'
     return await sql.begin(async (transaction) => {
-      await transaction.unsafe(`lock table ${applications} in share row exclusive mode`)
+      await transaction.unsafe(`lock table ${applications}, ${door}, ${history} in exclusive mode`)
       await refuseRows(transaction, applications, 'applications')
+      if (kept.includes(history)) await refuseRows(transaction, history, 'a history of the desk')
       if (hasAccounts) await refuseRows(transaction, accounts, 'accounts of organisers')
-      // The backup brings the deliveries itself; new ones would be made twice.
+      // The backup brings the deliveries itself; new ones would be made twice. And a closed door would refuse it.
       await transaction.unsafe(`alter table ${applications} disable trigger user`)
       // By INSERT: the driver never returns from a COPY that the database refuses at its end.
-      for (const name of hasAccounts ? [...tables, ...accountTables] : tables) {
+      for (const name of kept) {
+        if (accountTables.includes(name) && !hasAccounts) continue
+        // A new database has a door.
+        if (name === door) await transaction.unsafe(`delete from ${door}`)
         await insertLines(transaction, name, join(folder, fileOf(name)))
       }
+      // What happens next comes behind what happened.
+      await transaction.unsafe(
+        `select setval(pg_get_serial_sequence('${history}', 'id'), max(id)) from ${history}`,
+      )
       await transaction.unsafe(`alter table ${applications} enable trigger user`)
       return {
         applications: await countRows(transaction, applications),
@@ -153,8 +167,10 @@ async function checkBackup(folder: string, schema: string) {
       `The backup in "${folder}" was made by a newer version of this program: restore it with that version, or a later one.`,
     )
   }
-  // Those of before there were accounts hold none, and those of hosted projects.
-  const kept = [...tables, ...accountTables.filter((name) => manifest.files[fileOf(name)] !== undefined)]
+  // Those of before there was a desk hold nothing of it; those of before there were accounts, and of hosted projects,
+  // none.
+  const optional = [...deskTables, ...accountTables]
+  const kept = [...tables, ...optional.filter((name) => manifest.files[fileOf(name)] !== undefined)]
   for (const name of kept.map(fileOf)) {
     const hash = createHash('sha256')
     for await (const chunk of createReadStream(join(folder, name))) hash.update(chunk as Buffer)
@@ -186,7 +202,7 @@ async function insertLines(transaction: TransactionSql, name: string, file: stri
       .map((column) => `"${column.replaceAll('"', '""')}"`)
       .join(', ')
     await transaction.unsafe(
-      `insert into ${name} (${columns}) select ${columns} from json_populate_recordset(null::${name}, $1::text::json)`,
+      `insert into ${name} (${columns}) overriding system value select ${columns} from json_populate_recordset(null::${name}, $1::text::json)`,
       [`[${lines.join(',')}]`],
     )
   }

@@ -10,6 +10,7 @@ import type { Database } from '../database/database.ts'
 import { readDeskFunctions } from '../database/functions.ts'
 import { insertApplications, type SentRows } from '../database/insert.ts'
 import { dataInterface } from '../rest/data-interface.ts'
+import { desk } from './desk.ts'
 import { httpError } from './errors.ts'
 import { health, type Storing } from './health.ts'
 import { boundLargeRequests, createTurns } from './large-requests.ts'
@@ -80,6 +81,10 @@ export async function createApp({
 
   await app.register(health, { run: database.asOwner, delivers, storing })
   await app.register(page, { settings, allow, takeTurn, insert })
+  await app.register(desk, {
+    anonKey: settings.anonKey,
+    signInIsElsewhere: database.ownerOfAuth === 'supabase',
+  })
   const keys = database.ownerOfAuth === 'us' ? createSigningKeys(database.forSignIn) : undefined
   const readToken = keys && createReadToken(keys)
   await app.register(

@@ -1,22 +1,19 @@
-import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
-import { Readable } from 'node:stream'
-import { negotiate } from '@fastify/accept-negotiator'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 import { applicationFrom, isAlreadyStored, type Application } from '../../application/application.ts'
 import { renderApply, type ApplyData } from '../../pages/apply/render.tsx'
-import { assetHeaders, documentHeaders } from '../../pages/headers.ts'
+import { assetHeaders } from '../../pages/headers.ts'
 import type { Settings } from '../../settings/server-settings.ts'
 import { visitor, type Caller } from '../database/connections.ts'
 import { rowsOf, type SentRows } from '../database/insert.ts'
+import { serveDocument } from './document.ts'
 import { HttpError, httpError } from './errors.ts'
 import { takeForms } from './form.ts'
 import type { TakeTurn } from './large-requests.ts'
 import type { Allowance } from './limits.ts'
 import { whenOver } from './over.ts'
-import { inPieces } from './pieces.ts'
 
 /** What the page acts with. */
 export interface PageOptions {
@@ -46,15 +43,8 @@ export async function page(app: FastifyInstance, { settings, allow, takeTurn, in
       { siteUrl: settings.siteUrl, policyInDocument: false },
     )
   }
-  const { html, policy, sceneLength } = render(null)
-  const pieces = await inPieces(html, sceneLength)
-  // The same for every outcome.
-  const headers = {
-    'content-type': 'text/html; charset=utf-8',
-    'cache-control': 'no-cache',
-    ...documentHeaders(policy),
-  }
-  const etag = `"${createHash('sha256').update(html).digest('base64url').slice(0, 16)}"`
+  // The policy is the same for every outcome.
+  const headers = await serveDocument(app, '/', render(null))
 
   app.addHook('onRequest', (_request, reply, done) => {
     void reply.headers(assetHeaders)
@@ -66,16 +56,6 @@ export async function page(app: FastifyInstance, { settings, allow, takeTurn, in
     preCompressed: true,
     immutable: true,
     maxAge: '1y',
-  })
-
-  app.get('/', (request, reply) => {
-    void reply.headers({ ...headers, etag, vary: 'accept-encoding' })
-    if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send()
-    const encoding = negotiate(request.headers['accept-encoding'] ?? '', ['br', 'gzip'])
-    if (encoding !== null) void reply.header('content-encoding', encoding)
-    const encoded = pieces[encoding === 'br' || encoding === 'gzip' ? encoding : 'identity']
-    void reply.header('content-length', encoded[0].length + encoded[1].length)
-    return reply.send(Readable.from(encoded))
   })
 
   let inFlight = 0

@@ -1,0 +1,173 @@
+import type { PostgrestClient } from '@supabase/postgrest-js'
+
+import type { Application } from '../application/application.ts'
+import type { Status } from '../application/statuses.ts'
+
+/** What applications are asked for; what is left out lets all of them through. */
+export interface Filter {
+  status?: Status | undefined
+  search?: string | undefined
+  /** A blank one asks for those that did not answer. */
+  team_size?: Application['team_size'] | undefined
+  paid_solution?: Application['paid_solution'] | undefined
+  /** The first moment, and the first one that is too late, as ISO 8601 has them. */
+  since?: string | undefined
+  until?: string | undefined
+}
+
+/** Where a list goes on. */
+export interface Position {
+  created_at: string
+  id: string
+}
+
+/** What blind reading leaves out. */
+export type Hidden = 'first_name' | 'last_name' | 'email' | 'phone' | 'linkedin' | 'company'
+
+/** What organisers made of an application. */
+export interface Standing {
+  id: string
+  created_at: string
+  status: Status
+  /** Counts the decisions: whoever decides says which one they saw. */
+  version: number
+  /** Whether the same e-mail applied again. */
+  same_email: boolean
+}
+
+type Seen<Given> = Omit<Given, Hidden> & Partial<Pick<Given, Hidden & keyof Given>>
+
+/** An application in a list: of the reason its first line. */
+export type Listed = Standing & Seen<Omit<Application, 'phone' | 'linkedin' | 'custom_solution' | 'consent'>>
+
+/** A whole application, or, read blind, without what is hidden. */
+export type Read = Standing & Seen<Application>
+
+export interface Page<Item> {
+  applications: Item[]
+  /** Where the next page begins, which may be needed though this one is short or empty; null at the end. */
+  next: Position | null
+}
+
+/** A number that was not counted further than a thousand. */
+export interface Count {
+  count: number
+  more: boolean
+}
+
+/** How the applications are made up that a filter lets through: the newest thousand of them. */
+export interface Overview extends Count {
+  /** Of each status, whatever status the filter asks for. */
+  counts: Record<Status | 'all', Count>
+  /** By the day, as `2026-12-31`. */
+  days: Record<string, number>
+  team_size: Partial<Record<Application['team_size'], number>>
+  paid_solution: Partial<Record<Application['paid_solution'], number>>
+}
+
+/** Something that an organiser did to an application. */
+export type Happening = { act: string; at: string; author: string } & (
+  | { kind: 'status'; detail: { status: Status; former: Status } }
+  | { kind: 'note'; detail: { note: string } }
+  | { kind: 'revealed'; detail: object }
+)
+
+/** How the webhook's delivery stands. */
+export interface Delivery {
+  delivered_at: string | null
+  attempts: number
+  last_status: number | null
+  next_attempt_at: string | null
+}
+
+/** One application and everything that is known of it. */
+export interface Whole {
+  application: Read
+  /** The oldest first. */
+  history: Happening[]
+  /** None where nobody queued one. */
+  delivery: Delivery | null
+  /** Other applications of the same e-mail, the newest first; at most a hundred. */
+  others: { id: string; created_at: string; company: string; status: Status }[]
+}
+
+/** A status that is to be set, and the version that whoever decides saw. */
+export interface Decision {
+  id: string
+  status: Status
+  version: number
+}
+
+/** What became of a decision. */
+export type DecisionOutcome =
+  | {
+      id: string
+      /** `stale`: somebody else decided meanwhile; nothing was changed. */
+      outcome: 'kept' | 'stale'
+      status: Status
+      version: number
+      /** Who decided last, and when; null where nobody did. */
+      author: string | null
+      at: string | null
+    }
+  | { id: string; outcome: 'gone' }
+
+/** Whether applications are taken. */
+export interface Door {
+  /** Counts the changes, as an application's version does. */
+  version: number
+  is_open: boolean
+  /** Whether it was closed by hand. */
+  closed: boolean
+  /** What an applicant reads while it is closed. */
+  sentence: string
+  closes_at: string | null
+  closes_after: number | null
+  opened_at: string | null
+  /** Applications since it was opened; counted only while a number closes it. */
+  received: number
+}
+
+/** Something that happened to no application. */
+export type GeneralHappening = { at: string; author: string } & (
+  | { kind: 'door'; detail: Omit<Door, 'version' | 'received'> }
+  | { kind: 'erased'; detail: { applications: number } }
+  | { kind: 'blind'; detail: { on: boolean } }
+)
+
+/** The functions of the desk: see `supabase/migrations/` for what each does. */
+interface Functions {
+  desk_me: [object, { email: string }]
+  desk_list: [{ filter: Filter; after?: Position | null }, Page<Listed>]
+  desk_overview: [{ filter: Filter; zone: string }, Overview]
+  desk_export: [{ filter: Filter; after?: Position | null }, Page<Read>]
+  desk_application: [{ application: string }, Whole]
+  desk_reveal: [{ act: string; application: string }, Whole]
+  desk_blind: [object, { blind: boolean }]
+  desk_set_blind: [{ blind: boolean }, { blind: boolean }]
+  desk_decide: [{ act: string; decisions: Decision[] }, DecisionOutcome[]]
+  desk_note: [{ act: string; application: string; note: string }, Happening[]]
+  desk_erase: [{ applications: string[]; email: string }, { erased: number }]
+  desk_door: [object, Door & { history: GeneralHappening[] }]
+  desk_set_door: [Pick<Door, 'version' | 'closed' | 'sentence' | 'closes_at' | 'closes_after'>, Door]
+}
+
+/** Calls a function of the desk. */
+export type CallDesk = <Name extends keyof Functions>(
+  name: Name,
+  given: Functions[Name][0],
+  signal?: AbortSignal,
+) => Promise<Functions[Name][1]>
+
+/**
+ * The desk's functions, called as whoever is signed in.
+ *
+ * @returns A call that throws a `PostgrestError` where the database refuses, and a `TypeError` where no answer came.
+ */
+export function createDesk(rest: PostgrestClient): CallDesk {
+  return async (name, given, signal) => {
+    const call = rest.rpc(name, given)
+    const { data } = await (signal ? call.abortSignal(signal) : call).throwOnError()
+    return data as never
+  }
+}

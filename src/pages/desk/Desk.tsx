@@ -1,0 +1,59 @@
+import type { GoTrueClient } from '@supabase/auth-js'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { Route, Router, Switch } from 'wouter'
+
+import type { CallDesk } from '../../client/desk.ts'
+import { ApplicationScreen } from './application/ApplicationScreen.tsx'
+import { DoorScreen } from './door/DoorScreen.tsx'
+import { useFragmentPath, useFragmentSearch } from './fragment.ts'
+import { Frame } from './Frame.tsx'
+import { JudgeProvider } from './judging/JudgeProvider.tsx'
+import { ListScreen } from './list/ListScreen.tsx'
+import { mayRetry } from './messages.ts'
+import { AccountScreen } from './session/AccountScreen.tsx'
+import { SignedIn } from './session/SignedIn.tsx'
+
+export interface DeskProps {
+  auth: GoTrueClient
+  callDesk: CallDesk
+  /** Whether organisers sign in at a hosted project, which this server knows only the database of. */
+  signInIsElsewhere: boolean
+}
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: { retry: (tries, error) => tries < 3 && mayRetry(error), refetchOnWindowFocus: false },
+  },
+})
+
+/** The organisers' page: signing in, and then a screen for each address in the fragment. */
+export function Desk({ auth, callDesk, signInIsElsewhere }: DeskProps) {
+  return (
+    <QueryClientProvider client={queries}>
+      <SignedIn auth={auth} callDesk={callDesk} isElsewhere={signInIsElsewhere}>
+        {(me) => (
+          <JudgeProvider callDesk={callDesk}>
+            <Router hook={useFragmentPath} searchHook={useFragmentSearch} hrefs={(path) => `#${path}`}>
+              <Frame auth={auth} email={me.email}>
+                <Switch>
+                  <Route path="/applications/:id">
+                    {({ id }) => <ApplicationScreen key={id} id={id} callDesk={callDesk} />}
+                  </Route>
+                  <Route path="/door">
+                    <DoorScreen callDesk={callDesk} />
+                  </Route>
+                  <Route path="/account">
+                    <AccountScreen auth={auth} callDesk={callDesk} email={me.email} />
+                  </Route>
+                  <Route>
+                    <ListScreen callDesk={callDesk} />
+                  </Route>
+                </Switch>
+              </Frame>
+            </Router>
+          </JudgeProvider>
+        )}
+      </SignedIn>
+    </QueryClientProvider>
+  )
+}

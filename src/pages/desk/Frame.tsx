@@ -1,0 +1,56 @@
+import type { GoTrueClient } from '@supabase/auth-js'
+import type { ReactNode } from 'react'
+import { Link, useLocation } from 'wouter'
+
+import { useAnnouncement } from './announcement.ts'
+import { KeyHelp } from './keys/KeyHelp.tsx'
+
+interface FrameProps {
+  auth: GoTrueClient
+  email: string
+  children: ReactNode
+}
+
+/** What stands around every screen: where to go, who is signed in, and what was done last. */
+export function Frame({ auth, email, children }: FrameProps) {
+  const [path] = useLocation()
+  const current = (place: string) => (path === place ? 'page' : undefined)
+  return (
+    <div className="desk">
+      <header className="top">
+        <a className="skip" href="#content" onClick={skip}>
+          Skip to the content
+        </a>
+        <p className="brand">Unplugged.</p>
+        <nav aria-label="Desk">
+          <Link href="/" aria-current={current('/')}>
+            Applications
+          </Link>
+          <Link href="/door" aria-current={current('/door')}>
+            Door
+          </Link>
+          <Link href="/account" aria-current={current('/account')}>
+            Account
+          </Link>
+        </nav>
+        <p className="who">{email}</p>
+        <KeyHelp />
+        <button className="quiet" onClick={() => void auth.signOut({ scope: 'local' })}>
+          Sign out
+        </button>
+      </header>
+      <div id="content" tabIndex={-1}>
+        {children}
+      </div>
+      <p className="said" role="status">
+        {useAnnouncement()}
+      </p>
+    </div>
+  )
+}
+
+/** The fragment says where the desk is, so the link must not change it. */
+function skip(event: { preventDefault: () => void }) {
+  event.preventDefault()
+  document.getElementById('content')?.focus()
+}

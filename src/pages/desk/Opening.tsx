@@ -1,0 +1,12 @@
+/** What stands there until the desk's script has come. */
+export function Opening() {
+  return (
+    <div className="alone">
+      <p className="brand">Unplugged.</p>
+      <p id="opening">Opening the desk…</p>
+      <noscript>
+        <p>The desk needs JavaScript. Please switch it on for this page, and reload.</p>
+      </noscript>
+    </div>
+  )
+}

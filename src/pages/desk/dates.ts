@@ -1,0 +1,19 @@
+const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
+const shortDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+const longDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
+const hour = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+
+/** A moment as organisers read it, in their own time zone: `22 Nov 2026, 10:03`. */
+export function momentOf(iso: string): string {
+  return moment.format(new Date(iso))
+}
+
+/** The same as short as it can be told: the hour of a moment of today, otherwise its day. */
+export function shortMomentOf(iso: string, now = new Date()): string {
+  const date = new Date(iso)
+  if (date.toDateString() === now.toDateString()) return hour.format(date)
+  return (date.getFullYear() === now.getFullYear() ? shortDay : longDay).format(date)
+}
+
+/** The name of the organiser's time zone, as the database knows it. */
+export const zone: string = Intl.DateTimeFormat().resolvedOptions().timeZone

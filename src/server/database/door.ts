@@ -1,0 +1,62 @@
+import type { Sql } from 'postgres'
+
+/** How the door stands. */
+export interface Door {
+  is_open: boolean
+  /** Closed by hand; otherwise only its time or its number closes it. */
+  closed: boolean
+  /** What an applicant reads while it is closed; blank where that is the database's own sentence. */
+  sentence: string
+  closes_at: Date | null
+  closes_after: number | null
+  /** Applications since it was opened, where a number closes it. */
+  received: number
+  /** Nothing where it has been open from the beginning. */
+  opened_at: Date | null
+  /** Who changed it last, and when; nothing where nobody did. */
+  author: string | null
+  changed_at: Date | null
+}
+
+/** What becomes of the door. The sentence stays as it is unless given. */
+export interface DoorChange {
+  closed: boolean
+  sentence: string | undefined
+  closesAt: Date | undefined
+  closesAfter: number | undefined
+}
+
+/** Reads how the door stands. */
+export async function readDoor(sql: Sql): Promise<Door> {
+  const [door] = await sql<[Door]>`
+    select state.*, author, at as changed_at
+    from jsonb_to_record(private.door_state()) as state (
+        is_open boolean, closed boolean, sentence text, closes_at timestamptz, closes_after integer, received integer,
+        opened_at timestamptz
+      )
+      left join lateral (
+        select author, at from private.history
+        where application_id is null and kind = 'door' order by id desc limit 1
+      ) as change on true`
+  return door
+}
+
+/**
+ * Opens or closes the door, in the operator's name.
+ *
+ * @throws {postgres.PostgresError} 22023 where a value is refused: its message says why.
+ */
+export async function setDoor(sql: Sql, change: DoorChange): Promise<void> {
+  const { closed, sentence = null, closesAt = null, closesAfter = null } = change
+  await sql`
+    select private.set_door('operator', ${closed}, coalesce(${sentence}, sentence), ${closesAt}, ${closesAfter})
+    from private.door`
+}
+
+/** Changes what applicants read while it is closed, and nothing else: what is closed, however it was, stays so. */
+export async function setSentence(sql: Sql, sentence: string): Promise<void> {
+  await sql`
+    select private.set_door(
+      'operator', not (private.door_state() ->> 'is_open')::boolean, ${sentence}, closes_at, closes_after)
+    from private.door`
+}

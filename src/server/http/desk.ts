@@ -1,0 +1,18 @@
+import type { FastifyInstance } from 'fastify'
+
+import { renderDesk } from '../../pages/desk/render.tsx'
+import { deskHeaders } from '../../pages/headers.ts'
+import { serveDocument } from './document.ts'
+
+/** What the desk's document is rendered from. */
+export interface DeskOptions {
+  anonKey: string
+  /** Whether accounts are a hosted project's, at which only the hosted way's desk signs in. */
+  signInIsElsewhere: boolean
+}
+
+/** The organisers' page, at `/desk`. */
+export async function desk(app: FastifyInstance, { anonKey, signInIsElsewhere }: DeskOptions) {
+  const data = { backend: { url: null, anonKey }, signInIsElsewhere }
+  await serveDocument(app, '/desk', renderDesk(data, { root: './', policyInDocument: false }), deskHeaders)
+}

@@ -1,0 +1,175 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { anonKey, bearerOf, startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+
+let server: SignInServer
+let client: SupabaseClient
+
+// Functions of these tests: they are read once, so they are there before the first call.
+beforeAll(async () => {
+  server = await startSignIn()
+  await server.database.owner.unsafe(`
+    create function public.desk_probe(word text, amount integer default 7, ids uuid[] default '{}', extra jsonb default null)
+      returns jsonb language plpgsql as $$ begin
+        return jsonb_build_object('word', word, 'amount', amount, 'ids', ids, 'extra', extra);
+      end $$;
+    create function public.desk_probe_mode() returns jsonb language plpgsql stable as $$ begin
+      return jsonb_build_object('read_only', current_setting('transaction_read_only'), 'role', current_user);
+    end $$;
+    create function public.desk_probe_writing() returns jsonb language plpgsql as $$ begin
+      return jsonb_build_object('read_only', current_setting('transaction_read_only'));
+    end $$;
+    create function public.desk_probe_any(kind text) returns jsonb language sql as $$
+      select case kind when 'number' then '12.50' when 'text' then '"ä\\""' when 'list' then '[1,null]' when 'null' then 'null' end::jsonb
+    $$;
+    create function public.desk_probe_refusal(code text) returns jsonb language plpgsql as $$ begin
+      raise exception using errcode = code, message = 'what it says, 100%', detail = 'the detail', hint = 'the hint';
+    end $$;
+    create function public.not_of_the_desk() returns jsonb language sql as 'select null::jsonb';
+  `)
+  client = (await server.signedIn()).client
+})
+
+afterAll(() => server.close())
+
+async function post(name: string, body: string, headers: Record<string, string> = {}) {
+  const answer = await fetch(`${server.origin}/rest/v1/rpc/${name}`, {
+    method: 'POST',
+    headers: { apikey: anonKey, 'content-type': 'application/json', ...(await bearerOf(client)), ...headers },
+    body,
+  })
+  return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() }
+}
+
+test('arguments go by their names, in any order, and what is left out has its default', async () => {
+  const ids = [crypto.randomUUID(), crypto.randomUUID()]
+  const extra = { deep: [1, 'ü"\\', { null: null }], number: 1.5 }
+  expect((await client.rpc('desk_probe', { extra, ids, word: 'a "word", \\ 🌲' })).data).toEqual({
+    word: 'a "word", \\ 🌲',
+    amount: 7,
+    ids,
+    extra,
+  })
+  expect((await client.rpc('desk_probe', { word: null, amount: 0 })).data).toEqual({
+    word: null,
+    amount: 0,
+    ids: [],
+    extra: null,
+  })
+})
+
+test('a missing argument, an unknown one and an unknown function are not found, in words of PostgREST', async () => {
+  const refusal = async (name: string, args: object) => {
+    const { status, data, error } = await client.rpc(name, args)
+    return { status, data, ...error }
+  }
+  const searched = 'or with a single unnamed json/jsonb parameter, but no matches were found in the schema cache.'
+  expect(await refusal('desk_probe', { amount: 1 })).toMatchObject({
+    status: 404,
+    data: null,
+    code: 'PGRST202',
+    message: 'Could not find the function public.desk_probe(amount) in the schema cache',
+    details: `Searched for the function public.desk_probe with parameter amount ${searched}`,
+    hint: null,
+  })
+  expect(await refusal('desk_probe', { word: '', other: 1 })).toMatchObject({
+    status: 404,
+    message: 'Could not find the function public.desk_probe(other, word) in the schema cache',
+    details: `Searched for the function public.desk_probe with parameters other, word ${searched}`,
+  })
+  expect(await refusal('desk_probe', {})).toMatchObject({
+    status: 404,
+    message: 'Could not find the function public.desk_probe without parameters in the schema cache',
+    details: `Searched for the function public.desk_probe without parameters ${searched}`,
+  })
+  for (const name of ['desk_nothing', 'not_of_the_desk', 'pg_sleep', 'desk_probe(text)', '__proto__']) {
+    expect(await refusal(name, {})).toMatchObject({ status: 404, code: 'PGRST202' })
+  }
+  expect(await post('desk_probe', '{"word":"a","__proto__":1}')).toMatchObject({ status: 404 })
+})
+
+test('what only reads runs in a transaction that only reads, what writes does not; both as the caller', async () => {
+  expect((await client.rpc('desk_probe_mode')).data).toEqual({ read_only: 'on', role: 'authenticated' })
+  expect((await server.client().rpc('desk_probe_mode')).data).toMatchObject({ role: 'anon' })
+  expect((await client.rpc('desk_probe_writing')).data).toEqual({ read_only: 'off' })
+})
+
+test('the answer is the JSON itself, whatever kind it is', async () => {
+  expect(await post('desk_probe_any', '{"kind":"list"}')).toEqual({
+    status: 200,
+    type: 'application/json; charset=utf-8',
+    text: '[1, null]',
+  })
+  const answered = async (kind: string) => (await client.rpc('desk_probe_any', { kind })).data as unknown
+  expect(await answered('number')).toBe(12.5)
+  expect(await answered('text')).toBe('ä"')
+  expect(await answered('null')).toBeNull()
+  // SQL's null is JSON's.
+  expect(await post('desk_probe_any', '{"kind":null}')).toMatchObject({ status: 200, text: 'null' })
+})
+
+test.each(['{', 'word', '{"word":"a"} {}', '{"word":}', '\u0000'])('%j is no JSON', async (body) => {
+  const { status, text } = await post('desk_probe', body)
+  expect(status).toBe(400)
+  expect(JSON.parse(text)).toEqual({
+    code: 'PGRST102',
+    message: 'Empty or invalid json',
+    details: null,
+    hint: null,
+  })
+})
+
+test.each([
+  ['an integer', { word: 'a', amount: 'many' }, '22P02'],
+  ['an integer that fits', { word: 'a', amount: 2 ** 40 }, '22003'],
+  ['an id', { word: 'a', ids: ['1'] }, '22P02'],
+  ['an array', { word: 'a', ids: 'x' }, '22P02'],
+  ['text that can be stored', { word: '\u0000' }, '22P05'],
+])('what is not %s is refused by its SQLSTATE', async (_what, args, code) => {
+  expect(await client.rpc('desk_probe', args)).toMatchObject({ status: 400, data: null, error: { code } })
+})
+
+test.each([
+  ['PT404', 404],
+  ['PT409', 409],
+  ['PT403', 403],
+  ['22023', 400],
+  ['P0001', 400],
+  ['23505', 409],
+  ['42501', 403],
+])('%s of a function is answered with %i, with all that it says', async (code, status) => {
+  const answer = await post('desk_probe_refusal', JSON.stringify({ code }))
+  expect({ status: answer.status, type: answer.type }).toEqual({
+    status,
+    type: 'application/json; charset=utf-8',
+  })
+  expect(JSON.parse(answer.text)).toEqual({
+    code,
+    message: 'what it says, 100%',
+    details: 'the detail',
+    hint: 'the hint',
+  })
+})
+
+
+test('who is not known is asked to say who they are, and who may not is refused', async () => {
+  expect(await server.client().rpc('desk_me')).toMatchObject({ status: 401, error: { code: '42501' } })
+  const stranger = await server.signedIn()
+  await server.database.owner`
+    delete from private.organisers where account_id = (select id from auth.users where email = ${stranger.email})`
+  expect(await stranger.client.rpc('desk_me')).toMatchObject({ status: 403, error: { code: '42501' } })
+  expect(await post('desk_me', '{}', { authorization: 'Bearer a.b.c' })).toMatchObject({ status: 401 })
+  expect(await post('desk_me', '{}', { 'content-profile': 'private' })).toMatchObject({ status: 406 })
+})
+
+test('one who signed in reads and writes no table through the interface', async () => {
+  const table = client.from('retreat_applications')
+  expect(await table.select()).toMatchObject({ status: 403, error: { code: '42501' } })
+  expect(await table.update({ company: 'x' }).eq('company', 'y')).toMatchObject({ status: 403 })
+  expect(await table.delete().eq('company', 'y')).toMatchObject({ status: 403 })
+  for (const name of ['statuses', 'history', 'door', 'organisers']) {
+    expect(await client.from(name).select()).toMatchObject({ status: 404, error: { code: 'PGRST205' } })
+    expect(await client.schema('private').from(name).select()).toMatchObject({ status: 406 })
+  }
+})
