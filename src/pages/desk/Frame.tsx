@@ -4,6 +4,7 @@ import { Link, useLocation } from 'wouter'
 
 import { useAnnouncement } from './announcement.ts'
 import { KeyHelp } from './keys/KeyHelp.tsx'
+import { SignOutButton } from './session/SignOutButton.tsx'
 
 interface FrameProps {
   auth: GoTrueClient
@@ -35,17 +36,24 @@ export function Frame({ auth, email, children }: FrameProps) {
         </nav>
         <p className="who">{email}</p>
         <KeyHelp />
-        <button className="quiet" onClick={() => void auth.signOut({ scope: 'local' })}>
-          Sign out
-        </button>
+        <SignOutButton auth={auth} />
       </header>
       <div id="content" tabIndex={-1}>
         {children}
       </div>
-      <p className="said" role="status">
-        {useAnnouncement()}
-      </p>
+      <Announcement />
     </div>
+  )
+}
+
+function Announcement() {
+  const { text, count } = useAnnouncement()
+  return (
+    // Screen readers know the role for longer than the element of the same meaning.
+    // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role
+    <p className="said" role="status">
+      {text !== '' && <span key={count}>{text}</span>}
+    </p>
   )
 }
 

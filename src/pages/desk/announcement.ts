@@ -1,17 +1,16 @@
 import { useSyncExternalStore } from 'react'
 
-let said = ''
+let said = { text: '', count: 0 }
 const listeners = new Set<() => void>()
 
 /** Has a screen reader say what was done, and shows it for who sees. */
 export function announce(text: string): void {
-  // The same words twice would not be said again.
-  said = text === said ? `${text}\u00a0` : text
+  said = { text, count: said.count + 1 }
   for (const listener of listeners) listener()
 }
 
-/** What was announced last. */
-export function useAnnouncement(): string {
+/** What was announced last, and how many announcements there were: the same words twice are two. */
+export function useAnnouncement(): { text: string; count: number } {
   return useSyncExternalStore(
     (listener) => {
       listeners.add(listener)

@@ -1,4 +1,4 @@
-import { useCallback, useSyncExternalStore } from 'react'
+import { useSyncExternalStore } from 'react'
 import type { BaseLocationHook, BaseSearchHook } from 'wouter'
 
 /**
@@ -30,10 +30,15 @@ export function navigate(to: string, { replace = false }: { replace?: boolean } 
   dispatchEvent(new PopStateEvent('popstate'))
 }
 
+/** The fragment as it is. */
+export function useFragment(): string {
+  return useSyncExternalStore(subscribe, () => location.hash)
+}
+
 /** The path in the fragment, for the router. */
 export const useFragmentPath: BaseLocationHook = () => {
   const path = useSyncExternalStore(subscribe, () => placeOf(location.hash).path)
-  return [path, useCallback(navigate, [])]
+  return [path, navigate]
 }
 
 /** What stands behind the question mark in the fragment, for the router. */

@@ -1,5 +1,138 @@
-import type { CallDesk } from '../../../client/desk.ts'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { Link, useLocation, useSearch } from 'wouter'
 
-export function ApplicationScreen({ id }: { id: string; callDesk: CallDesk }) {
-  return <h1>{id}</h1>
+import type { CallDesk } from '../../../client/desk.ts'
+import { decisions, DecisionBar } from '../judging/DecisionBar.tsx'
+import { useJudge } from '../judging/JudgeProvider.tsx'
+import type { Seen } from '../judging/judge.ts'
+import { Problems } from '../judging/Problems.tsx'
+import { StatusPill } from '../judging/StatusPill.tsx'
+import { useKeys } from '../keys/keys.ts'
+import { addressOf, askedFrom } from '../list/asked.ts'
+import { nameOf } from '../list/names.ts'
+import { sentenceOf } from '../messages.ts'
+import { Answers } from './Answers.tsx'
+import { EraseDialog } from './EraseDialog.tsx'
+import { useNeighbours } from './neighbours.ts'
+import { NoteForm } from './NoteForm.tsx'
+import { Others } from './Others.tsx'
+import { Timeline } from './Timeline.tsx'
+
+/** One application: what was answered, what happened to it, and the buttons to decide with. */
+export function ApplicationScreen({ id, callDesk }: { id: string; callDesk: CallDesk }) {
+  const asked = askedFrom(useSearch())
+  const [, navigate] = useLocation()
+  const { judge } = useJudge()
+  const queries = useQueryClient()
+  const note = useRef<HTMLTextAreaElement>(null)
+  const [revealProblem, setRevealProblem] = useState<string | null>(null)
+  const { previous, next, words } = useNeighbours(callDesk, asked, id)
+  const queryKey = ['application', id]
+  const { data, error } = useQuery({
+    queryKey,
+    queryFn: async ({ signal }) => {
+      const whole = await callDesk('desk_application', { application: id }, signal)
+      judge.learn(whole.application)
+      return whole
+    },
+  })
+  // What was asked for stays in sight until the screen is left.
+  const { data: revealed } = useQuery({
+    queryKey: ['revealed', id],
+    enabled: false,
+    gcTime: 0,
+    queryFn: reveal,
+  })
+  function reveal() {
+    return callDesk('desk_reveal', { act: crypto.randomUUID(), application: id })
+  }
+
+  const whole =
+    data && revealed
+      ? { ...data, application: { ...revealed.application, ...data.application }, others: revealed.others }
+      : data
+  const seen: Seen[] = whole ? [{ ...whole.application, name: nameOf(whole.application) }] : []
+  const list = addressOf(asked)
+  const open = (other: string | undefined) => other !== undefined && navigate(addressOf(asked, other))
+  useKeys({
+    j: () => open(next),
+    k: () => open(previous),
+    n: () => note.current?.focus(),
+    z: () => judge.undo(),
+    '/': () => navigate(list),
+    Escape: () => navigate(list),
+    ...Object.fromEntries(decisions.map(({ key, status }) => [key, () => judge.decide(seen, status)])),
+  })
+
+  return (
+    <>
+      <nav className="row application-nav" aria-label="In the list">
+        <Link href={list} className="button">
+          Back
+        </Link>
+        <span className="quietly">{words}</span>
+        <Neighbour address={previous && addressOf(asked, previous)} label="Previous" />
+        <Neighbour address={next && addressOf(asked, next)} label="Next" />
+      </nav>
+      {whole === undefined ? (
+        <Missing error={error} />
+      ) : (
+        <>
+          <header className="row application-head">
+            <h1>{nameOf(whole.application)}</h1>
+            <StatusPill seen={whole.application} />
+          </header>
+          <Problems />
+          {error && <p role="alert">{sentenceOf(error)}</p>}
+          <div className="application">
+            <section className="sheet" aria-label="Answers">
+              <Answers
+                application={whole.application}
+                onReveal={() => {
+                  setRevealProblem(null)
+                  queries.fetchQuery({ queryKey: ['revealed', id], queryFn: reveal }).then(
+                    () => queries.invalidateQueries({ queryKey }),
+                    (failure: unknown) => setRevealProblem(sentenceOf(failure)),
+                  )
+                }}
+              />
+              {revealProblem !== null && <p role="alert">{revealProblem}</p>}
+            </section>
+            <section className="sheet" aria-labelledby="timeline">
+              <h2 id="timeline">What happened</h2>
+              <Timeline whole={whole} />
+              <NoteForm id={id} callDesk={callDesk} field={note} />
+            </section>
+            <Others asked={asked} others={whole.others} />
+            <EraseDialog callDesk={callDesk} whole={whole} onErased={() => navigate(list)} />
+          </div>
+        </>
+      )}
+      <DecisionBar seen={seen} about={seen[0]?.name ?? ''} />
+    </>
+  )
+}
+
+function Missing({ error }: { error: Error | null }) {
+  return error ? (
+    <>
+      <h1>Application</h1>
+      <p role="alert">{sentenceOf(error)}</p>
+    </>
+  ) : (
+    <p aria-busy="true">Loading…</p>
+  )
+}
+
+function Neighbour({ address, label }: { address: string | undefined; label: string }) {
+  return address === undefined ? (
+    <span className="button" aria-disabled="true">
+      {label}
+    </span>
+  ) : (
+    <Link href={address} className="button">
+      {label}
+    </Link>
+  )
 }

@@ -1,7 +1,29 @@
-import type { ReactNode } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
+import { createContext, useContext, useState, useSyncExternalStore, type ReactNode } from 'react'
 
 import type { CallDesk } from '../../../client/desk.ts'
+import { announce } from '../announcement.ts'
+import { Judge, type Judgement } from './judge.ts'
 
-export function JudgeProvider({ children }: { callDesk: CallDesk; children: ReactNode }) {
-  return children
+const JudgeContext = createContext<Judge | undefined>(undefined)
+
+/** Keeps what was decided while organisers go from screen to screen. */
+export function JudgeProvider({ callDesk, children }: { callDesk: CallDesk; children: ReactNode }) {
+  const queries = useQueryClient()
+  const [judge] = useState(
+    () =>
+      new Judge(callDesk, (sentence) => {
+        announce(sentence)
+        void queries.invalidateQueries({ queryKey: ['overview'] })
+        void queries.invalidateQueries({ queryKey: ['application'] })
+      }),
+  )
+  return <JudgeContext value={judge}>{children}</JudgeContext>
+}
+
+/** By what is decided, and how it stands. */
+export function useJudge(): { judge: Judge; judgement: Judgement } {
+  const judge = useContext(JudgeContext)
+  if (judge === undefined) throw new Error('useJudge stands outside of its provider')
+  return { judge, judgement: useSyncExternalStore(judge.subscribe, judge.judgement) }
 }

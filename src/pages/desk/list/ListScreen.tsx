@@ -1,5 +1,36 @@
-import type { CallDesk } from '../../../client/desk.ts'
+import { useRef } from 'react'
+import { useLocation, useSearch } from 'wouter'
 
-export function ListScreen(_: { callDesk: CallDesk }) {
-  return <h1>Applications</h1>
+import type { CallDesk } from '../../../client/desk.ts'
+import { useKeys } from '../keys/keys.ts'
+import { useOverview } from './applications.ts'
+import { addressOf, askedFrom, filterOf, searchOf, type Asked } from './asked.ts'
+import { DownloadButton } from './DownloadButton.tsx'
+import { Filters } from './Filters.tsx'
+import { List } from './List.tsx'
+import { Plots } from './Plots.tsx'
+import { Tabs } from './Tabs.tsx'
+
+/** The applications: found, looked over, and decided on, one or several at once. */
+export function ListScreen({ callDesk }: { callDesk: CallDesk }) {
+  const asked = askedFrom(useSearch())
+  const [, navigate] = useLocation()
+  const searchField = useRef<HTMLInputElement>(null)
+  const filter = filterOf(asked)
+  const overview = useOverview(callDesk, filter)
+  const ask = (change: Partial<Asked>) => navigate(addressOf({ ...asked, ...change }), { replace: true })
+  useKeys({ '/': () => searchField.current?.focus() })
+  return (
+    <>
+      <h1>Applications</h1>
+      <Tabs asked={asked} counts={overview?.counts} />
+      <div id="list" role="tabpanel" aria-label="Applications" className="sheet">
+        <Filters asked={asked} onAsk={ask} searchField={searchField} />
+        {overview && <Plots overview={overview} />}
+        <List key={searchOf(asked)} {...{ callDesk, asked }}>
+          <DownloadButton {...{ callDesk, filter }} />
+        </List>
+      </div>
+    </>
+  )
 }

@@ -1,0 +1,111 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+
+import type { CallDesk, Whole } from '../../../client/desk.ts'
+import { announce } from '../announcement.ts'
+import { momentOf } from '../dates.ts'
+import { nameOf } from '../list/names.ts'
+import { sentenceOf } from '../messages.ts'
+
+interface EraseDialogProps {
+  callDesk: CallDesk
+  whole: Whole
+  onErased: () => void
+}
+
+/** Erases an application for good, and others of the same e-mail, once the e-mail was typed. */
+export function EraseDialog({ callDesk, whole: { application, others }, onErased }: EraseDialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const queries = useQueryClient()
+  const [typed, setTyped] = useState('')
+  const [also, setAlso] = useState<readonly string[]>([])
+  const [isWrong, setIsWrong] = useState(false)
+  const { email } = application
+  const { mutate, isPending, error, reset } = useMutation({
+    mutationFn: () => callDesk('desk_erase', { applications: [application.id, ...also], email: typed }),
+    onSuccess: ({ erased }) => {
+      dialog.current?.close()
+      queries.removeQueries({ queryKey: ['application', application.id] })
+      queries.removeQueries({ queryKey: ['list'] })
+      void queries.invalidateQueries({ queryKey: ['overview'] })
+      announce(`${nameOf(application)}: erased${erased > 1 ? `, ${erased} applications` : ''}`)
+      onErased()
+    },
+  })
+  return (
+    <section className="erase">
+      <button
+        className="quiet"
+        aria-haspopup="dialog"
+        onClick={() => {
+          reset()
+          setTyped('')
+          setAlso([])
+          setIsWrong(false)
+          dialog.current?.showModal()
+        }}
+      >
+        Erase
+      </button>
+      <dialog ref={dialog} aria-labelledby="erase-title">
+        <h2 id="erase-title">Erase this application for good?</h2>
+        <p>
+          Answers, status, notes, history and delivery go, and cannot be brought back. That an application was
+          erased stays, and by whom. Backups made before, and whoever got it by the webhook, still have it:
+          erase it there too.
+        </p>
+        {email === undefined ? (
+          <p>Reveal the application first: its e-mail has to be typed.</p>
+        ) : (
+          <form
+            onSubmit={(event) => {
+              event.preventDefault()
+              setIsWrong(!same(typed, email))
+              if (same(typed, email) && !isPending) mutate()
+            }}
+          >
+            {others.length > 0 && (
+              <fieldset>
+                <legend>Also erase of the same e-mail</legend>
+                {others.map(({ id, company, created_at }) => (
+                  <label key={id} className="switch">
+                    <input
+                      type="checkbox"
+                      checked={also.includes(id)}
+                      onChange={({ target }) =>
+                        setAlso(target.checked ? [...also, id] : also.filter((each) => each !== id))
+                      }
+                    />
+                    {company}, {momentOf(created_at)}
+                  </label>
+                ))}
+              </fieldset>
+            )}
+            <div className="field">
+              <label htmlFor="erase-email">Type the e-mail, {email}</label>
+              <input
+                id="erase-email"
+                type="text"
+                autoComplete="off"
+                autoCapitalize="none"
+                spellCheck={false}
+                value={typed}
+                onChange={({ target }) => setTyped(target.value)}
+              />
+            </div>
+            {isWrong && <p role="alert">This is not the e-mail of this application. Nothing was erased.</p>}
+            {error && <p role="alert">{sentenceOf(error)}</p>}
+            <button disabled={isPending}>Erase for good</button>
+          </form>
+        )}
+        <form method="dialog">
+          <button className="quiet">Cancel</button>
+        </form>
+      </dialog>
+    </section>
+  )
+}
+
+function same(one: string, other: string) {
+  return one.trim().toLowerCase() === other.trim().toLowerCase()
+}

@@ -1,0 +1,64 @@
+import type { ReactNode } from 'react'
+
+import { statuses } from '../../../application/statuses.ts'
+import type { Delivery, Happening, Whole } from '../../../client/desk.ts'
+import { momentOf } from '../dates.ts'
+
+interface Event {
+  key: string
+  at: string
+  author: string | null
+  text: ReactNode
+}
+
+/** Everything that happened to an application, the oldest first. */
+export function Timeline({ whole: { application, delivery, history } }: { whole: Whole }) {
+  const events: Event[] = [
+    { key: 'received', at: application.created_at, author: null, text: 'Received' },
+    ...(delivery?.delivered_at
+      ? [{ key: 'delivered', at: delivery.delivered_at, author: null, text: 'Delivered to the webhook' }]
+      : []),
+    ...history.map((happening) => ({ key: happening.act, ...happening, text: textOf(happening) })),
+  ].toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
+  return (
+    <>
+      <ol className="timeline">
+        {events.map(({ key, at, author, text }) => (
+          <li key={key}>
+            <p className="quietly">
+              <time dateTime={at}>{momentOf(at)}</time>
+              {author !== null && `, ${author}`}
+            </p>
+            {text}
+          </li>
+        ))}
+      </ol>
+      {delivery && !delivery.delivered_at && <p className="quietly">{waiting(delivery)}</p>}
+    </>
+  )
+}
+
+function textOf(happening: Happening): ReactNode {
+  switch (happening.kind) {
+    case 'status':
+      return (
+        <p>
+          {statuses[happening.detail.status]}{' '}
+          <span className="quietly">(was {statuses[happening.detail.former]})</span>
+        </p>
+      )
+    case 'note':
+      return <p className="note">{happening.detail.note}</p>
+    case 'revealed':
+      return <p>Revealed name, e-mail, phone, LinkedIn and company</p>
+  }
+}
+
+function waiting({ attempts, last_status, next_attempt_at }: Delivery) {
+  const tries = `${attempts} ${attempts === 1 ? 'try' : 'tries'}`
+  const answer = last_status === null ? 'no answer' : `the answer ${last_status}`
+  if (next_attempt_at === null)
+    return `Not delivered to the webhook: given up after ${tries}, the last with ${answer}.`
+  if (attempts === 0) return 'Not yet delivered to a webhook.'
+  return `Not yet delivered to the webhook: ${tries}, the last with ${answer}.`
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+
+import { linkedInLink, mailLink, phoneLink } from './contact-links.ts'
+
+test.each([
+  ['ada@example.com', 'mailto:ada@example.com'],
+  ["o'hara+x@sub.example.co.uk", "mailto:o'hara%2Bx@sub.example.co.uk"],
+  ['a?bcc=all@example.com', 'mailto:a%3Fbcc%3Dall@example.com'],
+  ['ada@example.com?bcc=all@example.com', undefined],
+  ['ada@example.com?cc=x', 'mailto:ada@example.com%3Fcc%3Dx'],
+  ['ada@localhost', undefined],
+  ['javascript:alert(1)@example.com', undefined],
+  ['ada@example.com\nbcc: all@example.com', undefined],
+])('the e-mail %j leads to %s', (email, link) => {
+  expect(mailLink(email)).toBe(link)
+})
+
+test.each([
+  ['+44 (20) 7946-0958', 'tel:+442079460958'],
+  ['020 7946 0958', 'tel:02079460958'],
+  ['none', undefined],
+  ['12', undefined],
+  ['+44 20 7946 0958 ext 3', undefined],
+  ['tel:123456', undefined],
+  ['1234567890123456', undefined],
+])('the telephone number %j leads to %s', (phone, link) => {
+  expect(phoneLink(phone)).toBe(link)
+})
+
+test.each([
+  ['https://www.linkedin.com/in/ada', 'https://www.linkedin.com/in/ada'],
+  ['http://uk.linkedin.com/in/ada', 'http://uk.linkedin.com/in/ada'],
+  ['linkedin.com/in/ada', 'https://linkedin.com/in/ada'],
+  ['in/ada', 'https://www.linkedin.com/in/ada'],
+  ['/in/ada/', 'https://www.linkedin.com/in/ada/'],
+  ['javascript:alert(1)', undefined],
+  ['JaVaScRiPt://linkedin.com/%0aalert(1)', undefined],
+  ['data:text/html,linkedin.com', undefined],
+  ['https://linkedin.com.example.org/in/ada', undefined],
+  ['https://evillinkedin.com/in/ada', undefined],
+  ['https://linkedin.com@example.org/', undefined],
+  ['https://user@linkedin.com/in/ada', undefined],
+  ['ada lovelace', undefined],
+  ['ada', undefined],
+  ['', undefined],
+])('the LinkedIn page %j leads to %s', (given, link) => {
+  expect(linkedInLink(given)).toBe(link)
+})

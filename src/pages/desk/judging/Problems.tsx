@@ -1,0 +1,42 @@
+import { statuses } from '../../../application/statuses.ts'
+import { momentOf } from '../dates.ts'
+import { decisions } from './DecisionBar.tsx'
+import type { Problem } from './judge.ts'
+import { useJudge } from './JudgeProvider.tsx'
+
+/** The decisions that were not kept, and what can be done about each. */
+export function Problems() {
+  const { judge, judgement } = useJudge()
+  return (
+    <div role="alert" className="problems">
+      {judgement.problems.map((problem) => {
+        const { seen, wanted, reason } = problem
+        const label = decisions.find(({ status }) => status === wanted)?.label ?? ''
+        return (
+          <section key={seen.id} className="notice error">
+            <p>{said(problem)}</p>
+            <p className="row">
+              {reason.kind !== 'gone' && (
+                <button className="quiet" onClick={() => judge.insist(problem)}>
+                  {reason.kind === 'stale' ? `${label} anyway` : 'Try again'}
+                </button>
+              )}
+              <button className="quiet" onClick={() => judge.dismiss(seen.id)}>
+                {reason.kind === 'stale' ? `Leave it ${statuses[seen.status]}` : 'Close'}
+              </button>
+            </p>
+          </section>
+        )
+      })}
+    </div>
+  )
+}
+
+function said({ seen, wanted, reason }: Problem) {
+  const notSaved = `${seen.name}: “${statuses[wanted]}” was not saved.`
+  if (reason.kind === 'gone') return `${notSaved} The application was erased meanwhile.`
+  if (reason.kind === 'failed') return `${notSaved} ${reason.message}`
+  const { author, at } = reason
+  if (author === null || at === null) return `${notSaved} It changed meanwhile: ${statuses[seen.status]}.`
+  return `${notSaved} ${author} set it to ${statuses[seen.status]} meanwhile (${momentOf(at)}).`
+}

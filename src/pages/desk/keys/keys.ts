@@ -1,0 +1,50 @@
+import { useEffect, useEffectEvent, useSyncExternalStore } from 'react'
+
+const storageKey = 'unplugged-desk-keys'
+const listeners = new Set<() => void>()
+
+/** Whether single keys do something: who dictates or presses keys by accident switches them off (WCAG 2.1.4). */
+export function useKeysAreOn(): boolean {
+  return useSyncExternalStore((listener) => {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  }, areOn)
+}
+
+export function switchKeys(isOn: boolean): void {
+  if (isOn) localStorage.removeItem(storageKey)
+  else localStorage.setItem(storageKey, 'off')
+  for (const listener of listeners) listener()
+}
+
+function areOn() {
+  return localStorage.getItem(storageKey) !== 'off'
+}
+
+/** What each key does, by its name as `KeyboardEvent.key` has it. */
+export type Keys = Readonly<Partial<Record<string, () => void>>>
+
+/** Lets keys do something while a screen is shown; never inside a field or a dialog, and never with a modifier. */
+export function useKeys(keys: Keys): void {
+  const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
+    const act = keys[event.key]
+    if (act === undefined || event.defaultPrevented || event.repeat) return
+    if (event.ctrlKey || event.metaKey || event.altKey || isTaken(event.target)) return
+    if (event.key.length === 1 && !areOn()) return
+    event.preventDefault()
+    act()
+  })
+  useEffect(() => {
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
+  }, [])
+}
+
+function isTaken(target: EventTarget | null) {
+  if (document.querySelector('dialog[open]')) return true
+  if (!(target instanceof HTMLElement)) return false
+  return (
+    target.isContentEditable ||
+    target.matches('textarea, select, input:not([type="checkbox"], [type="radio"])')
+  )
+}

@@ -1,0 +1,131 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState, type ReactNode } from 'react'
+
+import type { CallDesk, Listed } from '../../../client/desk.ts'
+import { momentOf } from '../dates.ts'
+import { decisions, DecisionBar } from '../judging/DecisionBar.tsx'
+import { useJudge } from '../judging/JudgeProvider.tsx'
+import type { Seen } from '../judging/judge.ts'
+import { Problems } from '../judging/Problems.tsx'
+import { useKeys } from '../keys/keys.ts'
+import { sentenceOf } from '../messages.ts'
+import { useApplications, useNews } from './applications.ts'
+import { filterOf, type Asked } from './asked.ts'
+import { nameOf } from './names.ts'
+import { Table } from './Table.tsx'
+
+interface ListProps {
+  callDesk: CallDesk
+  asked: Asked
+  /** What else can be done with the whole list. */
+  children: ReactNode
+}
+
+/** One list: its rows stay where they are until it is asked for anew. */
+export function List({ callDesk, asked, children }: ListProps) {
+  const filter = filterOf(asked)
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useApplications(
+    callDesk,
+    filter,
+  )
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const [current, setCurrent] = useState<string | null>(null)
+  const [links] = useState(() => new Map<string, HTMLElement>())
+  const queries = useQueryClient()
+  const { judge } = useJudge()
+  const rows = data?.pages.flatMap(({ applications }) => applications)
+  const news = useNews(callDesk, filter, rows?.[0] ?? null, rows !== undefined)
+
+  const chosen = rows?.filter(({ id }) => (selected.size > 0 ? selected.has(id) : id === current)) ?? []
+  const seen = chosen.map(seenOf)
+  const move = (step: 1 | -1) => {
+    const place = rows?.findIndex(({ id }) => id === current) ?? -1
+    const next = rows?.[place === -1 ? 0 : Math.min(Math.max(place + step, 0), rows.length - 1)]
+    if (next) links.get(next.id)?.focus()
+  }
+  const select = (ids: readonly string[], isOn: boolean) => {
+    setSelected(new Set([...selected].filter((id) => !ids.includes(id)).concat(isOn ? ids : [])))
+  }
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    x: () => current !== null && select([current], !selected.has(current)),
+    z: () => judge.undo(),
+    Escape: () => setSelected(new Set()),
+    ...Object.fromEntries(decisions.map(({ key, status }) => [key, () => judge.decide(seen, status)])),
+  })
+
+  if (rows === undefined) {
+    return error ? <Failure error={error} onRetry={() => void refetch()} /> : <p aria-busy="true">Loading…</p>
+  }
+  const oldest = data?.pages.at(-1)?.next
+  return (
+    <>
+      <div className="row list-head">
+        {rows.length > 0 && (
+          <label className="switch">
+            <input
+              type="checkbox"
+              checked={rows.every(({ id }) => selected.has(id))}
+              onChange={({ target }) => setSelected(new Set(target.checked ? rows.map(({ id }) => id) : []))}
+            />
+            Select all shown
+          </label>
+        )}
+        {children}
+        {news.count > 0 && (
+          <button
+            className="news"
+            onClick={() => {
+              setSelected(new Set())
+              void queries.resetQueries({ queryKey: ['list', filter] })
+              void queries.invalidateQueries({ queryKey: ['overview'] })
+            }}
+          >
+            {`${news.count}${news.more ? '+' : ''} new`}
+          </button>
+        )}
+      </div>
+      <Problems />
+      {rows.length > 0 && (
+        <Table {...{ rows, asked, selected, current, links }} onSelect={select} onCurrent={setCurrent} />
+      )}
+      {rows.length === 0 && !hasNextPage && (
+        <p>{asked.search === '' ? 'No applications here.' : 'Nothing was found.'}</p>
+      )}
+      {error && <Failure error={error} onRetry={() => void fetchNextPage()} />}
+      {hasNextPage && !error && (
+        <p className="row">
+          <button className="quiet" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            More
+          </button>
+          {oldest && (data?.pages.at(-1)?.applications.length ?? 0) < 50 && (
+            <span className="quietly">
+              Looked through as far back as {momentOf(oldest.created_at)}. Narrow it, or look further with
+              More.
+            </span>
+          )}
+        </p>
+      )}
+      <DecisionBar
+        seen={seen}
+        about={seen.length === 1 ? (seen[0]?.name ?? '') : `${seen.length} selected`}
+      />
+    </>
+  )
+}
+
+function Failure({ error, onRetry }: { error: Error; onRetry: () => void }) {
+  return (
+    <div role="alert" className="notice error">
+      <p>{sentenceOf(error)}</p>
+      <button className="quiet" onClick={onRetry}>
+        Try again
+      </button>
+    </div>
+  )
+}
+
+function seenOf(row: Listed): Seen {
+  return { id: row.id, name: nameOf(row), status: row.status, version: row.version }
+}

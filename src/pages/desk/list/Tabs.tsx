@@ -1,0 +1,45 @@
+import type { KeyboardEvent } from 'react'
+import { Link } from 'wouter'
+
+import { statuses, type Status } from '../../../application/statuses.ts'
+import type { Overview } from '../../../client/desk.ts'
+import { addressOf, type Asked } from './asked.ts'
+
+const tabs = [...Object.entries(statuses), ['all', 'All']] as [Status | 'all', string][]
+
+/** The statuses, each with how many there are as soon as that is known. */
+export function Tabs({ asked, counts }: { asked: Asked; counts: Overview['counts'] | undefined }) {
+  return (
+    <div className="tabs" role="tablist" aria-label="Status" tabIndex={-1} onKeyDown={move}>
+      {tabs.map(([status, label]) => {
+        const isCurrent = status === asked.status
+        const { count, more } = counts?.[status] ?? {}
+        return (
+          <Link
+            key={status}
+            href={addressOf({ ...asked, status })}
+            role="tab"
+            aria-selected={isCurrent}
+            aria-controls="list"
+            tabIndex={isCurrent ? 0 : -1}
+          >
+            {label}{' '}
+            <span className="count">
+              {count === undefined ? '' : `${count.toLocaleString('en')}${more ? '+' : ''}`}
+            </span>
+          </Link>
+        )
+      })}
+    </div>
+  )
+}
+
+/** The arrow keys go from tab to tab, as the ARIA pattern of tabs has it; Enter opens one. */
+function move(event: KeyboardEvent<HTMLElement>) {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+  if (step === undefined) return
+  const all = [...event.currentTarget.querySelectorAll<HTMLElement>('[role=tab]')]
+  const place = all.findIndex((tab) => tab === document.activeElement)
+  all.at((place + step) % all.length)?.focus()
+  event.preventDefault()
+}

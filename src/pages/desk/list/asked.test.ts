@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+
+import { addressOf, askedFrom, filterOf, searchOf } from './asked.ts'
+
+const everything =
+  'status=accepted&search=ann%40acme.com&team_size=10%2B&paid_solution=none&from=2026-03-28&to=2026-03-29'
+
+test('what a list is asked for survives the address', () => {
+  const asked = askedFrom(everything)
+  expect(asked).toEqual({
+    status: 'accepted',
+    search: 'ann@acme.com',
+    team_size: '10+',
+    paid_solution: '',
+    from: '2026-03-28',
+    to: '2026-03-29',
+  })
+  expect(searchOf(asked)).toBe(everything)
+  expect(addressOf(asked, 'x')).toBe(`/applications/x?${everything}`)
+})
+
+test('an address that says nothing, or what is not there, asks for what is new', () => {
+  const nothing = askedFrom('')
+  expect(nothing).toMatchObject({
+    status: 'new',
+    search: '',
+    team_size: null,
+    paid_solution: null,
+    from: '',
+    to: '',
+  })
+  expect(askedFrom('status=hired&team_size=7&from=yesterday&to=2026-13-45&x=1')).toEqual(nothing)
+  expect(addressOf(nothing)).toBe('/')
+})
+
+test('the database is asked for whole days of the organiser, and for no status where all are wanted', () => {
+  expect(filterOf(askedFrom('status=all'))).toEqual({})
+  expect(filterOf(askedFrom('search=%20%20'))).toEqual({ status: 'new' })
+  const { since, until, ...rest } = filterOf(askedFrom(everything))
+  expect(rest).toEqual({ status: 'accepted', search: 'ann@acme.com', team_size: '10+', paid_solution: '' })
+  expect(since).toBe(new Date(2026, 2, 28).toISOString())
+  expect(until).toBe(new Date(2026, 2, 30).toISOString())
+})

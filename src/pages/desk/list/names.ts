@@ -1,0 +1,6 @@
+import type { Listed, Read } from '../../../client/desk.ts'
+
+/** The person's name; where it is hidden, what it belongs to. */
+export function nameOf({ first_name, last_name }: Pick<Listed | Read, 'first_name' | 'last_name'>): string {
+  return first_name === undefined ? 'Application' : `${first_name} ${last_name ?? ''}`.trim()
+}
