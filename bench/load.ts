@@ -8,6 +8,8 @@ export interface Load {
   perSecond: number
   /** Milliseconds that 99 of 100 requests took at the most. */
   p99: number
+  /** The same of 999 in 1,000. */
+  p999: number
 }
 
 /**
@@ -39,5 +41,5 @@ export async function insertLoad(
   if (result.non2xx > 0 || result.errors > 0) {
     throw new Error(`${result.non2xx} requests were refused and ${result.errors} failed`)
   }
-  return { perSecond: result['2xx'] / result.duration, p99: result.latency.p99 }
+  return { perSecond: result['2xx'] / result.duration, p99: result.latency.p99, p999: result.latency.p99_9 }
 }

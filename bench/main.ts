@@ -1,4 +1,5 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile enumeration`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile enumeration desk`. */
+import { benchDesk } from './desk.ts'
 import { benchEnumeration } from './enumeration.ts'
 import { benchGrowth } from './growth.ts'
 import { benchHostile } from './hostile.ts'
@@ -20,6 +21,7 @@ const parts: Record<string, () => Promise<void>> = {
   start: benchStart,
   hostile: benchHostile,
   enumeration: benchEnumeration,
+  desk: benchDesk,
 }
 const chosen = process.argv.slice(2)
 const unknown = chosen.find((name) => !(name in parts))

@@ -9,6 +9,7 @@ import { expect, test } from 'vitest'
 import { socketConnection } from '../src/server/database/connections.ts'
 import { send } from '../testing/client.ts'
 import { anApplication } from '../testing/form.ts'
+import { signInByLink } from '../testing/organiser.ts'
 import { startReceiver } from '../testing/receiver.ts'
 import { runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
 
@@ -89,6 +90,121 @@ test('a backup taken while applications come in is restored whole, and nothing i
   )
   expect(second.received).toHaveLength(expected)
   await Promise.all([hook.close(), second.close(), directory.remove()])
+})
+
+/** What is kept of the desk, as it lies in the database that a server uses. */
+async function deskOf(dataDir: string) {
+  const database = socketConnection(dataDir, { max: 1 })
+  const rows = {
+    statuses: await database`select * from private.statuses order by application_id`,
+    history: await database`select * from private.history order by id`,
+    door: await database`select *, opened_at::text from private.door`,
+    organisers: await database`select * from private.organisers`,
+    applications: await database<{ id: string }[]>`select id from public.retreat_applications order by id`,
+  }
+  await database.end()
+  return rows
+}
+
+test('what organisers made of the applications comes back, and so does a door that is closed', async () => {
+  const directory = await temporaryDirectory()
+  const original = { DATA_DIR: join(directory.path, 'original') }
+  const copy = { DATA_DIR: join(directory.path, 'copy') }
+  const folder = join(directory.path, 'backup')
+  const server = await startServer(original)
+  const stored = [anApplication(), anApplication()]
+  for (const application of stored) await send(server.origin, application)
+  const link = await runCommand(['organisers', '--add', 'ada@example.org'], original)
+  const { client } = await signInByLink(server.origin, link.stdout)
+  const [first, second] = (await deskOf(original.DATA_DIR)).applications.map(({ id }) => id)
+  const act = () => crypto.randomUUID()
+  const decisions = [
+    { id: first, status: 'accepted', version: 0 },
+    { id: second, status: 'declined', version: 0 },
+  ]
+  for (const { error } of [
+    await client.rpc('desk_decide', { act: act(), decisions }),
+    await client.rpc('desk_note', { act: act(), application: first, note: 'Has a cabin: "yes"\n\u2028' }),
+    await client.rpc('desk_set_blind', { blind: true }),
+  ])
+    expect(error).toBeNull()
+  await runCommand(['door', '--close', '--sentence', 'See you next year.'], original)
+  expect((await runCommand(['backup', '--to', folder], original)).code).toBe(0)
+  const before = await deskOf(original.DATA_DIR)
+  expect(before.statuses).toHaveLength(2)
+  expect(before.history.map(({ kind }) => String(kind))).toEqual([
+    'status',
+    'status',
+    'note',
+    'blind',
+    'door',
+  ])
+  expect(before.organisers).toMatchObject([{ blind: true }])
+  expect(before.door).toMatchObject([{ closed: true, sentence: 'See you next year.' }])
+  await server.stop()
+
+  expect((await runCommand(['restore', '--from', folder], copy)).code).toBe(0)
+  const restored = await startServer(copy)
+  expect(await deskOf(copy.DATA_DIR)).toEqual(before)
+  expect(await send(restored.origin, anApplication())).toBe(403)
+  expect(await send(restored.origin, stored[0] ?? anApplication())).toBe(409)
+
+  // What happens next comes behind what happened.
+  const next = await runCommand(['organisers', '--link', 'ada@example.org'], copy)
+  const again = (await signInByLink(restored.origin, next.stdout)).client
+  const note = { act: act(), application: first, note: 'And a boat.' }
+  expect((await again.rpc('desk_note', note)).data).toMatchObject([
+    { kind: 'status', author: 'ada@example.org' },
+    { kind: 'note', detail: { note: 'Has a cabin: "yes"\n\u2028' } },
+    { kind: 'note', detail: { note: 'And a boat.' } },
+  ])
+  await restored.stop()
+
+  // A database without applications may have a history, which would get into the other's.
+  await rm(copy.DATA_DIR, { recursive: true })
+  await (await startServer(copy)).stop()
+  await runCommand(['door', '--close'], copy)
+  const refused = await runCommand(['restore', '--from', folder], copy)
+  expect(refused).toMatchObject({ code: 1, stdout: '' })
+  expect(refused.stderr).toMatch(/The database holds a history of the desk already: .*\n$/)
+  await directory.remove()
+})
+
+test('a database of before there was a desk is backed up, and its backup restored behind a closed door', async () => {
+  const directory = await temporaryDirectory()
+  const original = { DATA_DIR: join(directory.path, 'original') }
+  const copy = { DATA_DIR: join(directory.path, 'copy') }
+  const folder = join(directory.path, 'backup')
+  const server = await startServer(original)
+  const application = anApplication()
+  expect(await send(server.origin, application)).toBe(201)
+  await runCommand(['organisers', '--add', 'ada@example.org'], original)
+  const database = socketConnection(original.DATA_DIR, { max: 1 })
+  await database`drop table private.statuses, private.history, private.door cascade`
+  await database`alter table private.organisers drop column blind`
+  await database`delete from supabase_migrations.schema_migrations where version >= '20261122090000'`
+  await database.end()
+  expect(await runCommand(['backup', '--to', folder], original)).toMatchObject({
+    code: 0,
+    stdout: `Wrote 1 application and the account of 1 organiser into ${folder}.\n`,
+  })
+  expect((await readdir(folder)).filter((file) => /statuses|history|door/.test(file))).toEqual([])
+  await server.stop()
+
+  await (await startServer(copy)).stop()
+  await runCommand(['door', '--close'], copy)
+  expect((await runCommand(['restore', '--from', folder], copy)).code).toBe(0)
+  const restored = await startServer(copy)
+  expect(await deskOf(copy.DATA_DIR)).toMatchObject({
+    statuses: [],
+    history: [{ kind: 'door' }],
+    door: [{ closed: true }],
+    organisers: [{ blind: false }],
+  })
+  expect(await send(restored.origin, application)).toBe(409)
+  expect(await send(restored.origin, anApplication())).toBe(403)
+  await restored.stop()
+  await directory.remove()
 })
 
 test('a backup and a restore that cannot be made are refused in one sentence and leave nothing', async () => {

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { table, type Application } from '../src/application/application.ts'
 import { socketConnection } from '../src/server/database/connections.ts'
 import { anApplication } from '../testing/form.ts'
+import { newProject } from '../testing/hosted-project.ts'
 import { clientOf } from '../testing/organiser.ts'
+import { startPostgres } from '../testing/postgres.ts'
 import { dataDirectory, runCommand, startServer, type RunningServer } from '../testing/server.ts'
 
 let directory: Awaited<ReturnType<typeof dataDirectory>>
@@ -82,12 +84,15 @@ Last changed on T by operator.
 
   // Other words open nothing.
   expect(await door('--sentence', 'We are full.')).toMatch(
-    /^The door is closed\.\nApplicants read: We are full\.\n/,
+    /^The door is closed: 3 applications came, as many as it was to take\.\nApplicants read: We are full\.\n/,
   )
   expect(await send(anApplication())).toEqual(refusedWith('We are full.'))
   expect(await door('--after', '1')).toContain('The door is open since T, for 1 more of 1 application.\n')
   expect(await send(anApplication())).toEqual({ status: 201 })
   expect(await send(anApplication())).toEqual(refusedWith('We are full.'))
+
+  // Opened again for as many, it counts anew.
+  expect(await door('--after', '1')).toContain('The door is open since T, for 1 more of 1 application.\n')
 })
 
 test('a door that closes at a time does so by itself, and the time is read in the zone of the machine', async () => {
@@ -138,4 +143,29 @@ test.each([
   expect(said).toContain(sentence)
   expect(said.trim().split('\n')).toHaveLength(1)
   expect(await database`select version from private.door`).toEqual([{ version: 0 }])
+})
+
+test("the door of a hosted project is closed and opened by the project's owner", async () => {
+  const postgres = await startPostgres()
+  const project = await newProject(postgres, 'with_door')
+  const settings = { DATABASE_URL: project.url }
+  await (await startServer(settings)).stop()
+  const { first_name, last_name, email, phone, linkedin, company, reason } = anApplication()
+  const applies = () =>
+    project.asSupabase.begin(async (transaction) => {
+      await transaction`set local role anon`
+      await transaction`
+        insert into public.retreat_applications
+          (first_name, last_name, email, phone, linkedin, company, reason, consent)
+        values (${first_name}, ${last_name}, ${email}, ${phone}, ${linkedin}, ${company}, ${reason}, true)`
+    })
+  const closed = await runCommand(['door', '--close', '--sentence', 'Not now.'], settings)
+  expect(closed).toMatchObject({ code: 0, stdout: expect.stringContaining('closed.\n') as string })
+  await expect(applies()).rejects.toMatchObject({ code: 'PT403', message: 'Not now.' })
+  expect((await runCommand(['door', '--open'], settings)).code).toBe(0)
+  await applies()
+  await runCommand(['door', '--close'], settings)
+  await expect(applies()).rejects.toMatchObject({ code: '23505' })
+  await project.end()
+  await postgres.close()
 })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { checks } from '../src/contract/checks.ts'
+import { deskCalls } from '../src/contract/desk-calls.ts'
 import { openDatabase } from '../src/server/database/database.ts'
 import { startReceiver, type Received, type Receiver } from '../testing/receiver.ts'
 import { runCommand, startServer, dataDirectory } from '../testing/server.ts'
@@ -47,6 +48,53 @@ test('a server of our own passes each check and keeps one application, which is 
   expect(await database.owner.unsafe(sql)).toMatchObject({ count: 1 })
   await database.close()
   await server.stop()
+})
+
+test('a closed door is told once, what does not need an open one is checked, and nothing is left', async () => {
+  const server = await startServer({ DATA_DIR: directory.path })
+  const door = (...args: string[]) => runCommand(['door', ...args], { DATA_DIR: directory.path })
+  const stored = async () =>
+    (await runCommand(['applications', '--json'], { DATA_DIR: directory.path })).stdout
+  const before = await stored()
+  await door('--close', '--sentence', 'Für dieses Jahr\nist geschlossen.')
+  const { code, stdout, stderr } = await verify('--url', server.origin, '--key', key)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(lines(stdout, 'The door is closed')).toEqual([
+    'The door is closed: Für dieses Jahr ist geschlossen.',
+  ])
+  const others = checks.filter(({ needsOpenDoor }) => !needsOpenDoor)
+  expect(others).toHaveLength(checks.length - 3)
+  expect(lines(stdout, '✓')).toEqual(others.map(({ name }) => `✓ ${name}`))
+  expect(lines(stdout, '✗')).toEqual([])
+  expect(stdout).toContain(
+    `Nothing is left there. Run this again when the door is open: 3 of ${checks.length} checks need that.\n`,
+  )
+  expect(await stored()).toBe(before)
+  await door('--open')
+  await server.stop()
+})
+
+test('each function of the desk is asked for, and where one is not there, that is said', async () => {
+  const server = await startServer({ DATA_DIR: directory.path })
+  const database = await openDatabase(
+    { dataDir: directory.path, databaseUrl: undefined },
+    { schema: 'check' },
+  )
+  const functions = await database.owner<{ proname: string }[]>`
+    select proname from pg_proc where pronamespace = 'public'::regnamespace and starts_with(proname, 'desk_')`
+  expect(Object.keys(deskCalls).toSorted()).toEqual(functions.map(({ proname }) => proname).toSorted())
+  await database.close()
+  await server.stop()
+
+  const missing = '{"code":"PGRST202","message":"Could not find the function in the schema cache"}'
+  const { code, stdout } = await verifyStandIn(({ url }, response) => {
+    if (url.endsWith('/rpc/desk_me')) response.writeHead(401).end('{"code":"42501","message":"denied"}')
+    else response.writeHead(404).end(missing)
+  })
+  expect(code).toBe(1)
+  expect(stdout).toContain(
+    '✗ the functions of the desk are refused to whoever has not signed in: desk_list is not there: the schema is older than this program. Push supabase/migrations/ to the project, or start your server once in this version.\n',
+  )
 })
 
 test('a wrong key is told once, and nothing else is tried', async () => {

@@ -12,6 +12,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { isAlreadyStored, type Application } from '../../src/application/application.ts'
 import { documentHeaders, framing } from '../../src/pages/headers.ts'
 import { anApplication, getForm } from '../../testing/form.ts'
+import { verifyLink } from '../../testing/links.ts'
 import { startNginx, type RunningNginx } from '../../testing/nginx.ts'
 import { freePort } from '../../testing/ports.ts'
 import { runCommand, startServer, temporaryDirectory, type RunningServer } from '../../testing/server.ts'
@@ -119,7 +120,7 @@ test('the link of a mail leads through, and is not written down', async () => {
     ...proxy.settings,
     SITE_URL: proxy.underPath,
   })
-  const link = new URL(stdout)
+  const link = new URL(verifyLink(stdout.trim()))
   expect(link.href).toMatch(proxy.underPath)
   const { port } = link
   const opened = await ask(`${link.pathname}${link.search}`, { port })
@@ -244,6 +245,18 @@ test('nginx sends the security headers of the build with every static answer', a
     }
     expect(headers.get('server')).toBe('nginx')
   }
+})
+
+test('nginx gives the desk with its headers, with and without the slash at its end', async () => {
+  const document = await readFile(join(site.files, 'desk/index.html'), 'utf8')
+  for (const path of ['/desk', '/desk/', '/desk/index.html']) {
+    const answer = await fetch(site.origin + path)
+    expect(await answer.text()).toBe(document)
+    expect(answer.headers.get('content-security-policy')).toBe(framing)
+  }
+  const { headers } = await fetch(`${site.origin}/desk`)
+  expect(headers.get('cross-origin-opener-policy')).toBe('same-origin')
+  expect((await fetch(site.origin)).headers.get('cross-origin-opener-policy')).toBeNull()
 })
 
 test('of the static build nginx serves nothing that is not for browsers', async () => {

@@ -1,21 +1,12 @@
 import { styleText } from 'node:util'
 
-import { stringify } from 'csv-stringify/sync'
-
-import { columns, paidSolutions, teamSizes } from '../application/application.ts'
+import { paidSolutions, teamSizes } from '../application/application.ts'
+import { control, csvHeader, csvLines, storedColumns } from '../application/csv.ts'
 import { textFields } from '../application/fields.ts'
 import type { StoredApplication } from '../server/webhook/outbox.ts'
 import { wrap } from './wrap.ts'
 
 type Batches = AsyncIterable<StoredApplication[]>
-
-/** By it spreadsheets know that a table is UTF-8. */
-export const byteOrderMark = '\ufeff'
-
-const tableColumns = ['id', 'created_at', ...columns] as const
-
-/** The columns of the table for spreadsheets: beside a code stand its words. */
-const labels = { paid_solution: paidSolutions, team_size: teamSizes } as const
 
 /** A number of applications, in words; `digits` where the number is to be written otherwise. */
 export function countOf(count: number, digits = String(count)): string {
@@ -30,28 +21,15 @@ export function andAccounts(count: number): string {
 
 /** A table as RFC 4180 has it, its header the names of the columns. */
 export async function* toCsv(batches: Batches): AsyncGenerator<string> {
-  // Not quoting line ends is the library's default once the end of a record is given.
-  const csv = (rows: unknown[][]) =>
-    stringify(rows, { record_delimiter: 'windows', quote_record_delimiter: true })
-  yield csv([tableColumns.flatMap((column) => (column in labels ? [column, `${column}_label`] : [column]))])
-  for await (const batch of batches)
-    yield csv(batch.map((row) => tableColumns.flatMap((column) => cells(row, column))))
-}
-
-function cells(row: StoredApplication, column: (typeof tableColumns)[number]) {
-  const value = cell(row[column])
-  if (column === 'paid_solution' || column === 'team_size') {
-    const words: Partial<Record<string, string>> = labels[column]
-    return [value, words[value] ?? '']
-  }
-  return [value]
+  yield csvHeader(storedColumns)
+  for await (const batch of batches) yield csvLines(batch, storedColumns)
 }
 
 /** One JSON object a line, its keys the names of the columns. */
 export async function* toJsonLines(batches: Batches): AsyncGenerator<string> {
   for await (const batch of batches) {
     yield batch
-      .map((row) => JSON.stringify(Object.fromEntries(tableColumns.map((column) => [column, row[column]]))))
+      .map((row) => JSON.stringify(Object.fromEntries(storedColumns.map((column) => [column, row[column]]))))
       // JSON leaves some of these as they are.
       .map((line) => `${line.replace(control, escapeSequence)}\n`)
       .join('')
@@ -142,39 +120,6 @@ function deliveryState(
   return attempts === 0 ? 'waiting' : `${tries}, next ${time(next_attempt_at)}${last}`
 }
 
-function cell(value: string | boolean | Date) {
-  if (value instanceof Date) return value.toISOString()
-  if (typeof value === 'boolean') return String(value)
-  return defuse(value.replace(control, '\ufffd'))
-}
-
-/** Signs that make a cell a formula, also in their wide forms, and what may stand before them unseen. */
-const formula = /^[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]/
-const separator = /([;\t\r\n])/
-const telephoneNumber = /^[+\-\d ()[\]]+$/
-
-/**
- * Spreadsheets take what begins with certain signs for a formula; an apostrophe makes it text. Where semicolons or
- * tabs separate, a cell begins at each of those too, and a row at each end of a line, since the quote then stands
- * in the middle of a cell. Telephone numbers stay as they are, and so do the lines of a list with dashes.
- *
- * @see https://owasp.org/www-community/attacks/CSV_Injection
- */
-function defuse(text: string) {
-  // Most cells are one part, and splitting a million of them takes seconds.
-  if (!separator.test(text)) return isFormula(text) ? `'${text}` : text
-  const parts = text.split(separator)
-  const isInList = (index: number) => /[\r\n]/.test(parts[index - 1] ?? '') && parts[index]?.startsWith('- ')
-  return parts.map((part, index) => (isFormula(part) && !isInList(index) ? `'${part}` : part)).join('')
-}
-
-function isFormula(part: string) {
-  return formula.test(part) && !telephoneNumber.test(part)
-}
-
-/** Characters that a terminal would obey. RFC 4180 has none of them in a cell but the ends of lines. */
-// oxlint-disable-next-line no-control-regex
-const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g
 /** Those that turn the direction of writing, with which an applicant could make a line read otherwise. */
 const direction = /[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 

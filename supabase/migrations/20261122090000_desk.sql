@@ -57,10 +57,16 @@ create function private.folded(said text) returns text
   language plpgsql immutable parallel safe
 as $$
 begin
-  said := regexp_replace(said, '[@.:/_+-]', ' ', 'g');
   -- Most are ASCII, and the other way takes several times as long.
-  if octet_length(said) = char_length(said) then return lower(said collate "C"); end if;
-  return regexp_replace(normalize(lower(said collate "und-x-icu"), nfkd), '[\u0300-\u036f]', '', 'g');
+  if octet_length(said) = char_length(said) then
+    return regexp_replace(lower(said collate "C"), '[@.:/_+<>&-]', ' ', 'g');
+  end if;
+  -- Without accents, and without what joins and parts unseen.
+  said := regexp_replace(normalize(lower(said collate "und-x-icu"), nfkd),
+    '[\u0300-\u036f\u00ad\u200c-\u200f\u2060\ufe00-\ufe0f\ufeff]', '', 'g');
+  -- Quotes, dashes, arrows, emoji too: a database without a locale takes them for letters of the word beside them.
+  return regexp_replace(said,
+    '[@.:/_+<>&\u00a1-\u00bf\u2000-\u2bff\u3000-\u3004\u3008-\u3020\u3030\U0001f000-\U0001faff-]', ' ', 'g');
 end
 $$;
 
@@ -290,6 +296,15 @@ begin
 end
 $$;
 
+-- Of long answers the beginning: an answer may be as long as a request.
+create function private.beginnings(shown jsonb) returns jsonb
+  language sql immutable set search_path = ''
+as $$
+  select jsonb_object_agg(
+    key, case jsonb_typeof(value) when 'string' then to_jsonb(left(value #>> '{}', 200)) else value end)
+  from jsonb_each(shown)
+$$;
+
 -- Fifty applications, and where to go on.
 create function public.desk_list(filter jsonb default '{}', after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
@@ -300,8 +315,9 @@ declare
 begin
   return jsonb_build_object('next', found.next, 'applications', (
     select coalesce(jsonb_agg(
-      private.shown(application, me.blind) - '{phone,linkedin,custom_solution,consent}'::text[]
-        || jsonb_build_object('reason', left(split_part(ltrim(reason, E' \t\r\n'), E'\n', 1), 200)) order by place), '[]')
+      private.beginnings(private.shown(application, me.blind) - '{phone,linkedin,custom_solution,consent}'::text[])
+        || jsonb_build_object('reason',
+          split_part(translate(left(ltrim(reason, E' \t\r\n'), 200), E'\r', E'\n'), E'\n', 1)) order by place), '[]')
     from unnest(found.ids) with ordinality as hit (id, place)
       join public.retreat_applications as application using (id)
   ));
@@ -337,14 +353,29 @@ begin
 end
 $$;
 
--- Up to a thousand whole applications, and where to go on.
+-- Up to a thousand whole applications, fewer where they are long, and where to go on.
 create function public.desk_export(filter jsonb default '{}', after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
   found record := private.find(filter, after, 1000, 5000, me.blind);
+  fitting integer;
 begin
+  -- Up to 16 MB and what passes them: no array is longer than 256, and nobody waits for that long.
+  select count(*) into fitting from (
+    select coalesce(sum(
+      octet_length(first_name) + octet_length(last_name) + octet_length(email) + octet_length(phone)
+      + octet_length(linkedin) + octet_length(company) + octet_length(custom_solution) + octet_length(reason)
+    ) over (order by place rows between unbounded preceding and 1 preceding), 0) as former
+    from unnest(found.ids) with ordinality as hit (id, place)
+      join public.retreat_applications as application using (id)
+  ) as sized where former < 16000000;
+  if fitting < cardinality(found.ids) then
+    found.ids := found.ids[:fitting];
+    select jsonb_build_object('created_at', created_at, 'id', id) into found.next
+      from public.retreat_applications where id = found.ids[fitting];
+  end if;
   return jsonb_build_object('next', found.next, 'applications', (
     select coalesce(jsonb_agg(private.shown(application, me.blind) order by place), '[]')
     from unnest(found.ids) with ordinality as hit (id, place)
@@ -400,20 +431,40 @@ begin
 end
 $$;
 
+-- Adds to an application's history, once for each act. An act that was another one already is refused: nothing is said
+-- to be written that is not.
+create function private.write_down(application uuid, act uuid, author text, kind text, detail jsonb) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  -- Held until it is written, so that it is refused and not lost where somebody erases meanwhile.
+  perform from public.retreat_applications where id = application for key share;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  insert into private.history (application_id, act, author, kind, detail)
+    values (application, write_down.act, write_down.author, write_down.kind, write_down.detail) on conflict do nothing;
+  if not found and not exists (
+    select from private.history as written
+    where application_id = application and written.act = write_down.act and written.author = write_down.author
+      and written.kind = write_down.kind and written.detail = write_down.detail
+  ) then
+    raise exception 'This was something else before: nothing was written.' using errcode = 'PT409';
+  end if;
+end
+$$;
+
 -- The same with what blind reading hides, which is written down.
 create function public.desk_reveal(act uuid, application uuid) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
-  shown jsonb := private.whole(application, false);
 begin
   if me.blind then
-    insert into private.history (application_id, act, author, kind)
-      values (application, desk_reveal.act, me.email, 'revealed') on conflict do nothing;
-    shown := private.whole(application, false);
+    perform private.write_down(application, act, me.email, 'revealed', '{}');
   end if;
-  return shown;
+  return private.whole(application, false);
 end
 $$;
 
@@ -480,7 +531,7 @@ begin
     select * into standing from private.statuses where application_id = application.id for update;
     select author, at, history.act into last_change
       from private.history where application_id = application.id and kind = 'status' order by id desc limit 1;
-    if last_change.act = desk_decide.act then
+    if last_change.act = desk_decide.act and decision.status = standing.status then
       outcome := 'kept';
     elsif decision.version is distinct from standing.version then
       outcome := 'stale';
@@ -510,16 +561,10 @@ as $$
 declare
   me record := private.caller();
 begin
-  if btrim(note, E' \t\r\n') = '' or char_length(note) > 10000 then
+  if coalesce(btrim(note, E' \t\r\n'), '') = '' or char_length(note) > 10000 then
     raise exception 'A note has between 1 and 10,000 characters.' using errcode = '22023';
   end if;
-  -- Held until the note is kept, so that it is refused and not lost where somebody erases meanwhile.
-  perform from public.retreat_applications where id = application for key share;
-  if not found then
-    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
-  end if;
-  insert into private.history (application_id, act, author, kind, detail)
-    values (application, desk_note.act, me.email, 'note', jsonb_build_object('note', note)) on conflict do nothing;
+  perform private.write_down(application, act, me.email, 'note', jsonb_build_object('note', note));
   return private.whole(application, me.blind) -> 'history';
 end
 $$;
@@ -532,9 +577,12 @@ declare
   me record := private.caller();
   erased integer;
 begin
+  -- In the order in which they are decided.
+  perform from public.retreat_applications where id = any (applications) order by id for update;
   if exists (
     select from public.retreat_applications as application
-    where id = any (applications) and lower(btrim(application.email)) <> lower(btrim(desk_erase.email))
+    where id = any (applications)
+      and lower(btrim(application.email)) is distinct from lower(btrim(desk_erase.email))
   ) then
     raise exception 'This is not the e-mail of what is to be erased.' using errcode = '22023';
   end if;
@@ -587,28 +635,38 @@ as $$
   ) from private.door
 $$;
 
--- Opens or closes; from the program's command too.
+-- Opens or closes; from the program's command too, which has seen no version and asks for none.
 create function private.set_door(
-  author text, closed boolean, sentence text, closes_at timestamptz, closes_after integer
+  author text, seen integer, closed boolean, sentence text, closes_at timestamptz, closes_after integer
 ) returns jsonb
   language plpgsql set search_path = ''
 as $$
 declare
-  was_open boolean;
+  stood private.door;
+  opens boolean;
 begin
   if char_length(sentence) > 300 then
     raise exception 'The sentence has at most 300 characters.' using errcode = '22023';
   elsif closes_after <= 0 then
     raise exception 'The number of applications is at least 1.' using errcode = '22023';
   end if;
-  -- What is being inserted now is counted before, or is counted by the door.
+  -- What is being inserted now is counted before, or is counted by the door. Locked first, as those who insert do.
   if closes_after is not null then lock table public.retreat_applications in share row exclusive mode; end if;
-  perform from private.door for update;
-  was_open := private.door_state() ->> 'is_open';
+  select * into stood from private.door for update;
+  if stood.version <> seen then
+    raise exception 'Somebody else changed the door meanwhile.' using errcode = 'PT409';
+  elsif set_door.closes_at <= now() and set_door.closes_at is distinct from stood.closes_at then
+    raise exception 'The moment at which the door closes is past.' using errcode = '22023';
+  end if;
+  -- Another sentence on a door that a number or a moment closed does not open it.
+  opens := not set_door.closed and not (private.door_state() ->> 'is_open')::boolean and (
+    stood.closed or set_door.closes_at is distinct from stood.closes_at
+    or set_door.closes_after is distinct from stood.closes_after
+  );
   update private.door set
-    version = door.version + 1, closed = set_door.closed, sentence = coalesce(set_door.sentence, ''),
+    version = stood.version + 1, closed = set_door.closed, sentence = coalesce(set_door.sentence, ''),
     closes_at = set_door.closes_at, closes_after = set_door.closes_after,
-    opened_at = case when set_door.closed or was_open then opened_at else now() end;
+    opened_at = case when opens then now() else stood.opened_at end;
   if closes_after is not null then
     update private.door set received = (
       select count(*) from (
@@ -645,19 +703,17 @@ as $$
 declare
   me record := private.caller();
 begin
-  perform from private.door where door.version = desk_set_door.version for update;
-  if not found then
-    raise exception 'Somebody else changed the door meanwhile.' using errcode = 'PT409';
-  end if;
-  return private.set_door(me.email, coalesce(closed, false), sentence, closes_at, closes_after);
+  -- Who says no version has seen none.
+  return private.set_door(me.email, coalesce(version, -1), coalesce(closed, false), sentence, closes_at, closes_after);
 end
 $$;
 
 -- What is private is nobody's. Hosted projects let the API's roles execute every new function of `public`.
 revoke all on function
   private.search_query(text), private.hits(tsquery, boolean), private.counts(jsonb, boolean), private.find(jsonb, jsonb, integer, integer, boolean),
-  private.shown(public.retreat_applications, boolean), private.whole(uuid, boolean), private.caller(),
-  private.keep_door(), private.door_state(), private.set_door(text, boolean, text, timestamptz, integer)
+  private.shown(public.retreat_applications, boolean), private.beginnings(jsonb), private.whole(uuid, boolean),
+  private.caller(), private.write_down(uuid, uuid, text, text, jsonb),
+  private.keep_door(), private.door_state(), private.set_door(text, integer, boolean, text, timestamptz, integer)
   from public;
 revoke all on function
   public.desk_list(jsonb, jsonb), public.desk_overview(jsonb, text), public.desk_export(jsonb, jsonb),

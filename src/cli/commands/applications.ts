@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Sql } from 'postgres'
 
+import { byteOrderMark } from '../../application/csv.ts'
 import { isUuid } from '../../server/database/uuid.ts'
 import {
   applicationsForReading,
@@ -12,7 +13,7 @@ import {
   type StoredApplication,
 } from '../../server/webhook/outbox.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
-import { byteOrderMark, countOf, printable, toCsv, toJsonLines, toScreen, toText } from '../formats.ts'
+import { countOf, printable, toCsv, toJsonLines, toScreen, toText } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { page } from '../pager.ts'
 import { withDatabase } from '../with-database.ts'

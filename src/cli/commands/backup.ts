@@ -8,8 +8,9 @@ import { withDatabase } from '../with-database.ts'
 
 const usage = `Usage: npm run backup -- --to <folder>
 
-  Writes the applications, how their deliveries stand, and the organisers' accounts into a new folder, as of one
-  moment, while the server runs or while it does not. "npm run restore" brings them back.`
+  Writes the applications, how their deliveries stand, what organisers made of them, the door, and the organisers'
+  accounts into a new folder, as of one moment, while the server runs or while it does not. "npm run restore" brings
+  them back.`
 
 export async function run(): Promise<void> {
   const options = readOptions({ to: { type: 'string' } }, usage)

@@ -11,7 +11,7 @@ import {
   removeProjectOrganiser,
   resetFactors,
 } from '../../server/auth/organisers.ts'
-import { addressOf, verifyLink } from '../../server/auth/mail/links.ts'
+import { addressOf, deskLink } from '../../server/auth/mail/links.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'
 import { readOptions } from '../options.ts'
@@ -111,7 +111,7 @@ async function printLink(sql: Sql, email: string) {
   const site = siteUrl === undefined ? addressOf(host, port) : new URL(siteUrl)
   const secret = await operatorSecret(sql, email)
   console.error('This link signs in once, within an hour:')
-  console.log(verifyLink(site, { secret, type: 'magiclink' }))
+  console.log(deskLink(site, { secret, type: 'magiclink' }))
 }
 
 function checkedEmail(text: string) {

@@ -12,7 +12,7 @@ const usage = `Usage: npm run verify -- --url <address> --key <public key>
 
 Checks that a backend stores applications, once, and refuses everything else: a Supabase project or a server of
 your own. It leaves one application there, which says that it is a test; a server of your own sends that on to
-its webhook.
+its webhook. Where the door is closed, it says so and leaves nothing.
 
   --url <address>  the backend's address, such as https://<project>.supabase.co
   --key <key>      its public key`

@@ -167,8 +167,7 @@ async function checkBackup(folder: string, schema: string) {
       `The backup in "${folder}" was made by a newer version of this program: restore it with that version, or a later one.`,
     )
   }
-  // Those of before there was a desk hold nothing of it; those of before there were accounts, and of hosted projects,
-  // none.
+  // Older ones hold no accounts and nothing of the desk; those of hosted projects hold no accounts.
   const optional = [...deskTables, ...accountTables]
   const kept = [...tables, ...optional.filter((name) => manifest.files[fileOf(name)] !== undefined)]
   for (const name of kept.map(fileOf)) {

@@ -48,15 +48,20 @@ export async function readDoor(sql: Sql): Promise<Door> {
  */
 export async function setDoor(sql: Sql, change: DoorChange): Promise<void> {
   const { closed, sentence = null, closesAt = null, closesAfter = null } = change
-  await sql`
-    select private.set_door('operator', ${closed}, coalesce(${sentence}, sentence), ${closesAt}, ${closesAfter})
-    from private.door`
+  await sql.begin(async (transaction) => {
+    // Opened again under the same conditions, it begins to count anew: it has to be closed for that.
+    await transaction`
+      select private.set_door('operator', null, true, sentence, null, null) from private.door
+      where not ${closed} and not (private.door_state() ->> 'is_open')::boolean and not closed`
+    await transaction`
+      select private.set_door(
+        'operator', null, ${closed}, coalesce(${sentence}, sentence), ${closesAt}, ${closesAfter})
+      from private.door`
+  })
 }
 
 /** Changes what applicants read while it is closed, and nothing else: what is closed, however it was, stays so. */
 export async function setSentence(sql: Sql, sentence: string): Promise<void> {
   await sql`
-    select private.set_door(
-      'operator', not (private.door_state() ->> 'is_open')::boolean, ${sentence}, closes_at, closes_after)
-    from private.door`
+    select private.set_door('operator', null, closed, ${sentence}, closes_at, closes_after) from private.door`
 }

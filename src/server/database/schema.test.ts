@@ -115,8 +115,17 @@ test('the row holds the eleven answers, id and created_at, and only the owner re
   const callable = await database.owner`
     select proname, rolname from pg_proc, pg_roles
     where pronamespace in ('public'::regnamespace, 'private'::regnamespace)
-      and rolname in ('anon', 'authenticated') and has_function_privilege(rolname, pg_proc.oid, 'execute')`
-  expect(callable).toEqual([{ proname: 'desk_me', rolname: 'authenticated' }])
+      and rolname in ('anon', 'authenticated') and has_function_privilege(rolname, pg_proc.oid, 'execute') order by 1`
+  const isDesk = ({ proname, rolname }: Record<string, unknown>) =>
+    rolname === 'authenticated' && String(proname).startsWith('desk_')
+  // Those of the search's index an insert computes; without a right on their schema nobody calls them.
+  expect(callable.filter((right) => !isDesk(right))).toEqual([
+    { proname: 'folded', rolname: 'anon' },
+    { proname: 'search_vector', rolname: 'anon' },
+  ])
+  const [schema] = await database.owner`
+    select has_schema_privilege('anon', 'private', 'usage') or has_schema_privilege('authenticated', 'private', 'usage') as usable`
+  expect(schema).toEqual({ usable: false })
   await database.close()
 })
 

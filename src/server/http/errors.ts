@@ -50,14 +50,14 @@ export function httpError(error: unknown, signedIn = false): HttpError {
     const { code, message, detail = null, hint = null } = error
     const status = statusOf(code, signedIn)
     if (status < 500) return new HttpError(status, code, message, { details: detail, hint })
-    return new HttpError(status, code, unavailable, { cause: error })
+    return new HttpError(status, code, signedIn ? unavailableToOrganisers : unavailable, { cause: error })
   }
   if (error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number') {
     const { statusCode: status, message } = error
     return new HttpError(status, `HTTP${status}`, status === 413 ? tooLarge : message)
   }
   if (error instanceof Error && 'code' in error && connectionErrors.test(String(error.code))) {
-    return new HttpError(503, 'PGRST000', unavailable, { cause: error })
+    return new HttpError(503, 'PGRST000', signedIn ? unavailableToOrganisers : unavailable, { cause: error })
   }
   return new HttpError(500, 'PGRSTX00', 'Something went wrong on our side. Please try again.', {
     cause: error,
@@ -66,6 +66,7 @@ export function httpError(error: unknown, signedIn = false): HttpError {
 
 const tooLarge = 'Your application is too large. Please shorten your answers and send it again.'
 const unavailable = 'Applications cannot be stored right now. Please try again in a moment.'
+const unavailableToOrganisers = 'The database does not answer right now. Please try again in a moment.'
 
 /** How postgres.js, Node.js and our own deadline name a database that cannot be reached, or was lost half-way. */
 const connectionErrors =

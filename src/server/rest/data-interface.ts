@@ -111,8 +111,14 @@ function permissionDenied(request: FastifyRequest) {
 }
 
 function noFunction(name: string, given: string[]) {
-  const signature = given.length === 0 ? name : `${name}(${given.join(', ')})`
-  return new HttpError(404, 'PGRST202', `Could not find the function public.${signature} in the schema cache`)
+  const names = given.join(', ')
+  const [signature, parameters] =
+    given.length === 0
+      ? [' without parameters', ' without parameters']
+      : [`(${names})`, ` with parameter${given.length === 1 ? '' : 's'} ${names}`]
+  const details = `Searched for the function public.${name}${parameters} or with a single unnamed json/jsonb parameter, but no matches were found in the schema cache.`
+  const message = `Could not find the function public.${name}${signature} in the schema cache`
+  return new HttpError(404, 'PGRST202', message, { details })
 }
 
 function notFound({ method, url }: FastifyRequest) {

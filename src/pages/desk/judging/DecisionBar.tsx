@@ -1,4 +1,5 @@
 import type { Status } from '../../../application/statuses.ts'
+import { focusHeading } from '../focus.ts'
 import type { Seen } from './judge.ts'
 import { useJudge } from './JudgeProvider.tsx'
 
@@ -38,11 +39,18 @@ export function DecisionBar({ seen, about }: DecisionBarProps) {
             {label}
           </button>
         ))}
-      {judgement.canUndo && (
-        <button className="quiet undo" aria-keyshortcuts="z" onClick={() => judge.undo()}>
-          Undo
-        </button>
-      )}
+      <button
+        className="quiet undo"
+        aria-keyshortcuts="z"
+        aria-disabled={!judgement.canUndo}
+        onClick={() => {
+          judge.undo()
+          // Then the bar goes, and the button with it.
+          if (seen.length === 0) focusHeading()
+        }}
+      >
+        Undo
+      </button>
     </section>
   )
 }

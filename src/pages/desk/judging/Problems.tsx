@@ -1,5 +1,6 @@
 import { statuses } from '../../../application/statuses.ts'
 import { momentOf } from '../dates.ts'
+import { focusApplication } from '../focus.ts'
 import { decisions } from './DecisionBar.tsx'
 import type { Problem } from './judge.ts'
 import { useJudge } from './JudgeProvider.tsx'
@@ -11,17 +12,22 @@ export function Problems() {
     <div role="alert" className="problems">
       {judgement.problems.map((problem) => {
         const { seen, wanted, reason } = problem
+        const settle = (act: () => void) => {
+          act()
+          // The button that was pressed goes.
+          focusApplication(seen.id)
+        }
         const label = decisions.find(({ status }) => status === wanted)?.label ?? ''
         return (
           <section key={seen.id} className="notice error">
             <p>{said(problem)}</p>
             <p className="row">
               {reason.kind !== 'gone' && (
-                <button className="quiet" onClick={() => judge.insist(problem)}>
+                <button className="quiet" onClick={() => settle(() => judge.insist(problem))}>
                   {reason.kind === 'stale' ? `${label} anyway` : 'Try again'}
                 </button>
               )}
-              <button className="quiet" onClick={() => judge.dismiss(seen.id)}>
+              <button className="quiet" onClick={() => settle(() => judge.dismiss(seen.id))}>
                 {reason.kind === 'stale' ? `Leave it ${statuses[seen.status]}` : 'Close'}
               </button>
             </p>

@@ -36,8 +36,19 @@ interface Entry {
   wanted: Status
   /** The one before it on the same application, if its outcome was not known when this was made. */
   previous: Entry | undefined
+  /** The version that whoever decided knew of. */
+  from: number
   /** The version that it came to; null where it was not kept. */
   kept?: number | null
+  /** Why it was not. */
+  problem?: Problem
+}
+
+/** What is to be decided. `from`: the version that it is decided on, where a newer one may be shown. */
+interface Wish {
+  seen: Seen
+  wanted: Status
+  from?: number | undefined
 }
 
 /** What the screen shows of all this. */
@@ -100,11 +111,12 @@ export class Judge {
 
   /** Takes the last act back. */
   undo(): void {
-    const entries = this.#lastAct.filter(({ kept }) => kept !== null)
     this.#act(
-      entries.map((entry) => ({
+      this.#lastAct.map((entry) => ({
         seen: { ...entry.seen, status: entry.wanted, version: entry.kept ?? entry.seen.version },
         wanted: entry.seen.status,
+        // What somebody else decided on it since is not taken back with it.
+        from: entry.kept ?? undefined,
       })),
     )
     this.#lastAct = []
@@ -114,7 +126,7 @@ export class Judge {
   /** Decides again, having been told what somebody else did. */
   insist({ seen, wanted }: Problem): void {
     this.dismiss(seen.id)
-    this.decide([seen], wanted)
+    this.#act([{ seen, wanted, from: seen.version }])
   }
 
   /** Leaves an application as it stands. */
@@ -122,12 +134,12 @@ export class Judge {
     this.#tell({ problems: this.#judgement.problems.filter(({ seen }) => seen.id !== id) })
   }
 
-  #act(wishes: { seen: Seen; wanted: Status }[]) {
-    const entries = wishes.flatMap(({ seen, wanted }): Entry[] => {
+  #act(wishes: Wish[]) {
+    const entries = wishes.flatMap(({ seen, wanted, from }): Entry[] => {
       const { status, version } = this.shownOf(seen)
       if (status === wanted) return []
       const previous = this.#pending.get(seen.id)
-      return [{ seen: { ...seen, status, version }, wanted, previous }]
+      return [{ seen: { ...seen, status, version }, wanted, previous, from: from ?? version }]
     })
     if (entries.length === 0) return
     for (const entry of entries) this.#pending.set(entry.seen.id, entry)
@@ -152,22 +164,19 @@ export class Judge {
   async #send(entries: Entry[]) {
     // What was decided on top of a decision that was not kept was decided without knowing.
     const sent = entries.filter(({ previous }) => previous?.kept !== null)
-    for (const entry of entries) if (!sent.includes(entry)) this.#lose(entry, undefined)
+    for (const entry of entries) if (!sent.includes(entry)) this.#lose(entry, entry.previous?.problem)
     const act = crypto.randomUUID()
-    const decisions = sent.map(({ seen, wanted, previous }) => ({
-      id: seen.id,
-      status: wanted,
-      version: previous?.kept ?? seen.version,
+    const decisions = sent.map((entry) => ({
+      id: entry.seen.id,
+      status: entry.wanted,
+      version: versionOf(entry),
     }))
     try {
       const outcomes = sent.length === 0 ? [] : await this.#call(act, decisions)
       for (const entry of sent) {
-        const outcome = outcomes.find(({ id }) => id === entry.seen.id) ?? {
-          id: entry.seen.id,
-          outcome: 'gone',
-        }
-        if (outcome.outcome === 'gone') {
-          this.#lose(entry, { seen: entry.seen, wanted: entry.wanted, reason: { kind: 'gone' } })
+        const outcome = outcomes.find(({ id }) => id === entry.seen.id)
+        if (outcome === undefined || outcome.outcome === 'gone') {
+          this.#lose(entry, { seen: entry.seen, reason: { kind: 'gone' } })
           continue
         }
         const { status, version, author, at } = outcome
@@ -176,13 +185,13 @@ export class Judge {
           this.#settle(entry, { status, version })
         } else {
           const seen = { ...entry.seen, status, version }
-          this.#lose(entry, { seen, wanted: entry.wanted, reason: { kind: 'stale', author, at } })
+          this.#lose(entry, { seen, reason: { kind: 'stale', author, at } })
         }
       }
     } catch (error) {
       for (const entry of sent) {
-        const reason = { kind: 'failed' as const, message: sentenceOf(error) }
-        this.#lose(entry, { seen: entry.seen, wanted: entry.wanted, reason })
+        const seen = { ...entry.seen, version: versionOf(entry) }
+        this.#lose(entry, { seen, reason: { kind: 'failed', message: sentenceOf(error) } })
       }
     }
     this.#lastAct = this.#lastAct.filter(({ kept }) => kept !== null)
@@ -209,13 +218,14 @@ export class Judge {
     this.#show(new Map([[entry.seen.id, { status, version, isPending: false }]]))
   }
 
-  #lose(entry: Entry, problem: Problem | undefined) {
+  #lose(entry: Entry, why: Omit<Problem, 'wanted'> | undefined) {
     entry.kept = null
-    const { problems } = this.#judgement
-    const former = problems.find(({ seen }) => seen.id === entry.seen.id)
-    const told = problem ?? (former && { ...former, wanted: entry.wanted })
-    this.#settle(entry, told?.seen ?? entry.seen)
-    if (told) this.#tell({ problems: [...problems.filter((each) => each !== former), told] })
+    this.#settle(entry, why?.seen ?? entry.seen)
+    if (why === undefined) return
+    const problem = { ...why, wanted: entry.wanted }
+    entry.problem = problem
+    const problems = this.#judgement.problems.filter(({ seen }) => seen.id !== entry.seen.id)
+    this.#tell({ problems: standsAsWanted(entry) ? problems : [...problems, problem] })
   }
 
   #show(shown: ReadonlyMap<string, Shown>) {
@@ -228,24 +238,30 @@ export class Judge {
   }
 }
 
+/** The version that a decision is made on. */
+function versionOf({ previous, from }: Entry) {
+  return previous?.kept ?? from
+}
+
+/** Whether nothing is lost with a decision that was not kept: somebody else decided the same. */
+function standsAsWanted({ problem }: Entry) {
+  return problem !== undefined && problem.reason.kind !== 'gone' && problem.seen.status === problem.wanted
+}
+
 /** What became of an act, as the live region says it. */
 function outcomeOf(entries: readonly Entry[]) {
-  const kept = entries.filter((entry) => entry.kept !== null)
-  const lost = entries.length - kept.length
-  const wanted = new Set(kept.map((entry) => entry.wanted))
-  const [first] = kept
-  const [only] = [...wanted]
+  const done = entries.filter((entry) => entry.kept !== null || standsAsWanted(entry))
+  const lost = entries.length - done.length
+  const [first] = done
+  const wanted = new Set(done.map((entry) => statuses[entry.wanted]))
+  const words = wanted.size === 1 ? [...wanted].join('') : 'as they were before'
   const said =
     first === undefined
       ? undefined
-      : kept.length === 1
-        ? `${first.seen.name}: ${statuses[first.wanted]}`
-        : `${kept.length} applications: ${wanted.size === 1 && only !== undefined ? statuses[only] : 'as they were before'}`
-  const notKept =
-    lost === 0
-      ? undefined
-      : entries.length === 1
-        ? `${entries[0]?.seen.name}: not saved`
-        : `${lost} not saved`
-  return [said, notKept].filter((part) => part !== undefined).join('; ')
+      : done.length > 1
+        ? `${done.length} applications: ${words}`
+        : `${first.seen.name}: ${words}${first.kept === null ? ' already' : ''}`
+  const notSaved =
+    lost === 0 ? undefined : entries.length > 1 ? `${lost} not saved` : `${entries[0]?.seen.name}: not saved`
+  return [said, notSaved].filter((part) => part !== undefined).join('; ')
 }

@@ -1,0 +1,183 @@
+import { expect, test } from 'vitest'
+
+import type { CallDesk, Decision, DecisionOutcome } from '../../../client/desk.ts'
+import type { Status } from '../../../application/statuses.ts'
+import { Judge, type Seen } from './judge.ts'
+
+type Answer = (given: { act: string; decisions: Decision[] }) => DecisionOutcome[]
+
+/** A desk that answers when it is told to, and a judge that decides by it. */
+function deskOf() {
+  const asked: { act: string; decisions: Decision[] }[] = []
+  const waiting: { resolve: (outcomes: DecisionOutcome[]) => void; reject: (error: Error) => void }[] = []
+  const outcomes: string[] = []
+  let heard: (() => void) | undefined
+  const callDesk = ((_name: string, given: { act: string; decisions: Decision[] }) => {
+    asked.push(given)
+    return new Promise<DecisionOutcome[]>((resolve, reject) => {
+      waiting.push({ resolve, reject })
+      heard?.()
+    })
+  }) as CallDesk
+  const judge = new Judge(callDesk, (outcome) => {
+    outcomes.push(outcome)
+    heard?.()
+  })
+  const until = async (condition: () => boolean) => {
+    while (!condition()) await new Promise<void>((resolve) => (heard = resolve))
+  }
+  return {
+    judge,
+    asked,
+    outcomes,
+    /** Answers the next call, and waits for what becomes of it. */
+    async answer(with_: Answer) {
+      await until(() => waiting.length > 0)
+      const said = outcomes.length
+      waiting.shift()?.resolve(with_(asked.at(-waiting.length - 1) ?? { act: '', decisions: [] }))
+      await until(() => outcomes.length > said)
+    },
+    async refuse(error: Error) {
+      await until(() => waiting.length > 0)
+      const said = outcomes.length
+      waiting.shift()?.reject(error)
+      await until(() => outcomes.length > said)
+    },
+  }
+}
+
+const kept: Answer = ({ decisions }) =>
+  decisions.map(({ id, status, version }) => ({
+    id,
+    outcome: 'kept',
+    status,
+    version: version + 1,
+    author: 'me',
+    at: '2026-11-22T10:00:00Z',
+  }))
+
+/** Somebody else declined it meanwhile. */
+const stale: Answer = ({ decisions }) =>
+  decisions.map(({ id, version }) => ({
+    id,
+    outcome: 'stale',
+    status: 'declined',
+    version: version + 5,
+    author: 'bob@example.org',
+    at: '2026-11-22T10:00:00Z',
+  }))
+
+function seen(id: string, status: Status = 'new', version = 0): Seen {
+  return { id, name: `Person ${id}`, status, version }
+}
+
+test('a decision is shown at once, sent with what was seen, and told when it is kept', async () => {
+  const { judge, asked, outcomes, answer } = deskOf()
+  judge.decide([seen('1', 'new', 3)], 'accepted')
+  expect(judge.shownOf(seen('1', 'new', 3))).toEqual({ status: 'accepted', version: 3, isPending: true })
+  expect(outcomes).toEqual([])
+  await answer(kept)
+  expect(asked[0]?.decisions).toEqual([{ id: '1', status: 'accepted', version: 3 }])
+  expect(judge.shownOf(seen('1', 'new', 3))).toEqual({ status: 'accepted', version: 4, isPending: false })
+  expect(outcomes).toEqual(['Person 1: Accepted'])
+})
+
+test('decisions on one application go one after the other, each on the version that the one before came to', async () => {
+  const { judge, asked, answer } = deskOf()
+  judge.decide([seen('1')], 'accepted')
+  judge.decide([seen('1')], 'declined')
+  expect(judge.shownOf(seen('1')).status).toBe('declined')
+  await answer(kept)
+  expect(judge.shownOf(seen('1'))).toMatchObject({ status: 'declined', isPending: true })
+  await answer(kept)
+  expect(asked.map(({ decisions }) => decisions[0])).toEqual([
+    { id: '1', status: 'accepted', version: 0 },
+    { id: '1', status: 'declined', version: 1 },
+  ])
+  expect(judge.shownOf(seen('1'))).toEqual({ status: 'declined', version: 2, isPending: false })
+})
+
+test('what somebody else changed is shown with who did, and is decided again knowingly', async () => {
+  const { judge, asked, outcomes, answer } = deskOf()
+  judge.decide([seen('1')], 'accepted')
+  await answer(stale)
+  expect(judge.shownOf(seen('1'))).toEqual({ status: 'declined', version: 5, isPending: false })
+  expect(outcomes).toEqual(['Person 1: not saved'])
+  const [problem] = judge.judgement().problems
+  expect(problem).toMatchObject({ wanted: 'accepted', reason: { kind: 'stale', author: 'bob@example.org' } })
+  expect(judge.judgement().canUndo).toBe(false)
+  if (problem) judge.insist(problem)
+  await answer(kept)
+  expect(asked[1]?.decisions).toEqual([{ id: '1', status: 'accepted', version: 5 }])
+  expect(judge.judgement().problems).toEqual([])
+})
+
+test('what was decided on top of a decision that was refused is not sent', async () => {
+  const { judge, asked, outcomes, answer } = deskOf()
+  judge.decide([seen('1')], 'accepted')
+  judge.decide([seen('1')], 'waitlisted')
+  await answer(stale)
+  await expect.poll(() => outcomes).toEqual(['Person 1: not saved', 'Person 1: not saved'])
+  expect(asked).toHaveLength(1)
+  expect(judge.judgement().problems).toMatchObject([{ wanted: 'waitlisted', reason: { kind: 'stale' } }])
+  expect(judge.shownOf(seen('1'))).toEqual({ status: 'declined', version: 5, isPending: false })
+})
+
+test('of several each outcome is told, and those that were kept are undone together', async () => {
+  const { judge, asked, outcomes, answer } = deskOf()
+  judge.decide([seen('1'), seen('2', 'waitlisted', 2), seen('3'), seen('4', 'accepted', 1)], 'accepted')
+  await answer((given) => [
+    ...kept({ ...given, decisions: given.decisions.slice(0, 2) }),
+    { id: '3', outcome: 'gone' },
+  ])
+  // The fourth was accepted already.
+  expect(asked[0]?.decisions.map(({ id }) => id)).toEqual(['1', '2', '3'])
+  expect(outcomes).toEqual(['2 applications: Accepted; 1 not saved'])
+  expect(judge.judgement().problems).toMatchObject([{ seen: { id: '3' }, reason: { kind: 'gone' } }])
+  judge.undo()
+  await answer(kept)
+  expect(asked[1]?.decisions).toEqual([
+    { id: '1', status: 'new', version: 1 },
+    { id: '2', status: 'waitlisted', version: 3 },
+  ])
+  expect(outcomes[1]).toBe('2 applications: as they were before')
+})
+
+test('an act that is undone before it was kept is undone after it', async () => {
+  const { judge, asked, answer } = deskOf()
+  judge.decide([seen('1')], 'accepted')
+  judge.undo()
+  expect(judge.shownOf(seen('1')).status).toBe('new')
+  await answer(kept)
+  await answer(kept)
+  expect(asked[1]?.decisions).toEqual([{ id: '1', status: 'new', version: 1 }])
+  expect(judge.shownOf(seen('1'))).toEqual({ status: 'new', version: 2, isPending: false })
+})
+
+test('a refusal brings the former status back and says why', async () => {
+  const { judge, outcomes, refuse } = deskOf()
+  judge.decide([seen('1', 'shortlisted', 7)], 'accepted')
+  await refuse(new Error('The disk is full.'))
+  expect(judge.shownOf(seen('1', 'shortlisted', 7))).toEqual({
+    status: 'shortlisted',
+    version: 7,
+    isPending: false,
+  })
+  expect(judge.judgement().problems).toMatchObject([
+    { reason: { kind: 'failed', message: 'The disk is full.' } },
+  ])
+  expect(outcomes).toEqual(['Person 1: not saved'])
+})
+
+test('what is read later counts where it is newer, and never while a decision is under way', async () => {
+  const { judge, answer } = deskOf()
+  judge.learn({ id: '1', status: 'declined', version: 4 })
+  expect(judge.shownOf(seen('1', 'new', 3))).toMatchObject({ status: 'declined', version: 4 })
+  judge.learn({ id: '1', status: 'new', version: 3 })
+  expect(judge.shownOf(seen('1', 'new', 3))).toMatchObject({ status: 'declined', version: 4 })
+  judge.decide([seen('1', 'new', 3)], 'accepted')
+  judge.learn({ id: '1', status: 'waitlisted', version: 9 })
+  expect(judge.shownOf(seen('1', 'new', 3)).status).toBe('accepted')
+  await answer(kept)
+  expect(judge.shownOf(seen('1', 'waitlisted', 9))).toMatchObject({ status: 'waitlisted', version: 9 })
+})

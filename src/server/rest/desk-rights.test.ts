@@ -1,0 +1,332 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import { readdir, readFile } from 'node:fs/promises'
+import type { Sql, TransactionSql } from 'postgres'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { anApplication } from '../../../testing/form.ts'
+import { newProject } from '../../../testing/hosted-project.ts'
+import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
+import { anonKey, codeOf, startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import { operatorSecret, removeOrganiser } from '../auth/organisers.ts'
+import { visitor } from '../database/connections.ts'
+import { insertApplications, rowsOf } from '../database/insert.ts'
+
+let server: SignInServer
+let postgres: TestPostgres
+let project: Awaited<ReturnType<typeof newProject>>
+
+// Our own database, and a hosted project's after `supabase db push`.
+beforeAll(async () => {
+  ;[server, postgres] = await Promise.all([startSignIn(), startPostgres()])
+  await insertApplications(server.database.as(visitor), rowsOf(anApplication()))
+  project = await newProject(postgres)
+  for (const file of (await readdir('supabase/migrations')).toSorted()) {
+    await project.owner.unsafe(await readFile(`supabase/migrations/${file}`, 'utf8'))
+  }
+  await store(project.asSupabase)
+})
+
+afterAll(async () => {
+  await project.end()
+  await Promise.all([server.close(), postgres.close()])
+})
+
+/** One application, as the data interface of a project stores it. */
+const store = (sql: Sql) =>
+  sql.begin(async (transaction) => {
+    await transaction`set local role anon`
+    await transaction`insert into public.retreat_applications ${transaction({ ...anApplication() })}`
+  })
+
+const someId = '6f2f2f0e-1f1c-4a7e-9a55-0f5d7d5c9a11'
+
+/** What each function that anybody may execute is called with; one that is missing here fails a test. */
+const plausible: Record<string, Record<string, unknown>> = {
+  desk_me: {},
+  desk_list: { filter: { status: 'new', search: 'ada' }, after: null },
+  desk_overview: { filter: {}, zone: 'Europe/Berlin' },
+  desk_export: { filter: {}, after: null },
+  desk_application: { application: someId },
+  desk_reveal: { act: someId, application: someId },
+  desk_blind: {},
+  desk_set_blind: { blind: true },
+  desk_decide: { act: someId, decisions: [{ id: someId, status: 'accepted', version: 0 }] },
+  desk_note: { act: someId, application: someId, note: 'A note.' },
+  desk_erase: { applications: [someId], email: 'ada@example.com' },
+  desk_door: {},
+  desk_set_door: { version: 0, closed: true, sentence: 'Closed.', closes_at: null, closes_after: null },
+}
+
+/** The functions of `public` that the roles of the data interface may execute, by their rights and not by name. */
+const callable = (sql: Sql) => sql<
+  { name: string; roles: string[]; parameters: string[]; types: string[] }[]
+>`
+  select proname as name, to_json(coalesce(proargnames, '{}')) as parameters,
+    (select coalesce(json_agg(format_type(type, null) order by place), '[]')
+      from unnest(proargtypes) with ordinality as given (type, place)) as types,
+    (select json_agg(rolname order by rolname) from pg_roles
+      where rolname in ('anon', 'authenticated') and has_function_privilege(rolname, pg_proc.oid, 'execute')) as roles
+  from pg_proc
+  where pronamespace = 'public'::regnamespace and (
+    has_function_privilege('anon', oid, 'execute') or has_function_privilege('authenticated', oid, 'execute')
+  ) order by 1`
+
+/** The claims of a token; of nobody, none. */
+type Claims = Record<string, string | undefined> | undefined
+
+/** Runs something as the data interface of a project does, and undoes it; gives the SQLSTATE, or none. */
+async function codeAs(sql: Sql, claims: Claims, work: (transaction: TransactionSql) => Promise<unknown>) {
+  const undo = new Error('to be undone')
+  return sql
+    .begin(async (transaction) => {
+      await transaction`select set_config('request.jwt.claims', ${claims === undefined ? '' : JSON.stringify(claims)}, true)`
+      await transaction.unsafe(`set local role ${claims === undefined ? 'anon' : 'authenticated'}`)
+      await work(transaction)
+      throw undo
+    })
+    .catch((error: unknown) => {
+      if (error === undo) return undefined
+      return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    })
+}
+
+const calling = ({ name, parameters, types }: { name: string; parameters: string[]; types: string[] }) => {
+  const given = types.map((type, index) => `sent."${parameters[index]}"::${type}`).join(', ')
+  const record = types.map((type, index) => `"${parameters[index]}" ${type}`).join(', ')
+  const source = types.length === 0 ? '' : ` from json_to_record($1::text::json) as sent(${record})`
+  const json = JSON.stringify(plausible[name])
+  return (transaction: TransactionSql) =>
+    transaction.unsafe(`select public."${name}"(${given})${source}`, types.length === 0 ? [] : [json])
+}
+
+async function claimsOf(client: SupabaseClient): Promise<Claims> {
+  const { data } = await client.auth.getClaims()
+  return data?.claims
+}
+
+/** Another session of the same account, at the first level. */
+async function signInAgain(email: string) {
+  const client = server.client()
+  const token_hash = await operatorSecret(server.database.owner, email)
+  const { error } = await client.auth.verifyOtp({ type: 'magiclink', token_hash })
+  if (error) throw error
+  return client
+}
+
+/** On our own database: those who may nothing, each with a token that the server takes; and an organiser. */
+async function callersHere() {
+  const { owner } = server.database
+  const [stranger, removed, signedOut, organiser] = await Promise.all([
+    server.signedIn(),
+    server.signedIn(),
+    server.signedIn(),
+    server.signedIn(),
+  ])
+  await owner`delete from private.organisers
+    where account_id = (select id from auth.users where email = ${stranger.email})`
+  const tokenOf = async (client: SupabaseClient) =>
+    (await client.auth.getSession()).data.session?.access_token ?? ''
+  const tokens = { removed: await tokenOf(removed.client), signedOut: await tokenOf(signedOut.client) }
+  const claims = { removed: await claimsOf(removed.client), signedOut: await claimsOf(signedOut.client) }
+  await removeOrganiser(owner, removed.email)
+  expect((await signedOut.client.auth.signOut({ scope: 'global' })).error).toBeNull()
+
+  const { client: withFactor, email } = await server.signedIn()
+  const { data: factor } = await withFactor.auth.mfa.enroll({ factorType: 'totp' })
+  const before = await signInAgain(email)
+  const verified = await withFactor.auth.mfa.challengeAndVerify({
+    factorId: factor?.id ?? '',
+    code: codeOf(factor?.totp.secret ?? ''),
+  })
+  expect(verified.error).toBeNull()
+  const after = await signInAgain(email)
+  const refused = [
+    ['anon', undefined, undefined],
+    ['a stranger', await tokenOf(stranger.client), await claimsOf(stranger.client)],
+    ['a removed organiser', tokens.removed, claims.removed],
+    ['a signed-out session', tokens.signedOut, claims.signedOut],
+    ['aal1 after a factor was verified', await tokenOf(after), await claimsOf(after)],
+    ['aal1 of before', await tokenOf(before), await claimsOf(before)],
+  ] as const
+  return { refused, organiser, withFactor }
+}
+
+/** On the project: the same, as claims. */
+async function callersThere() {
+  const { asSupabase } = project
+  const account = async ({ isOrganiser, factor }: { isOrganiser: boolean; factor?: string }) => {
+    const [id, session] = [crypto.randomUUID(), crypto.randomUUID()]
+    await asSupabase`insert into auth.users (id, email) values (${id}, ${`${id}@example.org`})`
+    await asSupabase`insert into auth.sessions (id, user_id, aal) values (${session}, ${id}, 'aal1')`
+    if (isOrganiser) await asSupabase`insert into private.organisers (account_id) values (${id})`
+    if (factor !== undefined) {
+      await asSupabase`insert into auth.mfa_factors (id, user_id, status) values (gen_random_uuid(), ${id}, ${factor})`
+    }
+    return { sub: id, session_id: session, aal: 'aal1', role: 'authenticated' }
+  }
+  const removed = await account({ isOrganiser: true })
+  await asSupabase`delete from auth.users where id = ${removed.sub}`
+  const signedOut = await account({ isOrganiser: true })
+  await asSupabase`delete from auth.sessions where id = ${signedOut.session_id}`
+  const organiser = await account({ isOrganiser: true, factor: 'unverified' })
+  const refused = [
+    ['anon', undefined],
+    ['a stranger', await account({ isOrganiser: false })],
+    ['a removed organiser', removed],
+    ['a signed-out session', signedOut],
+    ['aal1 with a factor', await account({ isOrganiser: true, factor: 'verified' })],
+    // Who says so themselves.
+    [
+      'aal2 that the session is not',
+      { ...(await account({ isOrganiser: true, factor: 'verified' })), aal: 'aal2' },
+    ],
+    ["another's session", { ...organiser, sub: (await account({ isOrganiser: true })).sub }],
+    ['a token of nobody', { role: 'authenticated' }],
+    ['a token of something else', { role: 'authenticated', sub: 'x', session_id: 'y', aal: 'aal2' }],
+  ] as const
+  return { refused, organiser }
+}
+
+test('on both ways to run those who signed in may execute the desk alone, and nobody else anything', async () => {
+  for (const sql of [server.database.owner, project.asSupabase]) {
+    const functions = await callable(sql)
+    expect(functions.map(({ name }) => name)).toEqual(Object.keys(plausible).toSorted())
+    expect(new Set(functions.flatMap(({ roles }) => roles))).toEqual(new Set(['authenticated']))
+    expect(
+      await sql`
+        select proname from pg_proc, aclexplode(proacl) as acl
+        where pronamespace in ('public'::regnamespace, 'private'::regnamespace) and grantee = 0`,
+    ).toEqual([])
+    // A function whose rights were never touched is everybody's.
+    expect(
+      await sql`
+        select proname from pg_proc
+        where pronamespace in ('public'::regnamespace, 'private'::regnamespace) and proacl is null`,
+    ).toEqual([])
+    // As they are made: they act as their owner, by full names alone, and ask first.
+    expect(
+      await sql`
+        select proname from pg_proc join pg_language on prolang = pg_language.oid
+        where pronamespace = 'public'::regnamespace and has_function_privilege('authenticated', pg_proc.oid, 'execute')
+          and not (prosecdef and lanname = 'plpgsql' and proconfig = array['search_path=""'])`,
+    ).toEqual([])
+  }
+})
+
+test('each function refuses whoever is no organiser of ours, and answers one who is', async () => {
+  const { refused, organiser, withFactor } = await callersHere()
+  const functions = await callable(server.database.owner)
+  expect(functions.length).toBeGreaterThan(10)
+  for (const { name } of functions) {
+    for (const [who, token] of refused) {
+      // Without a token it is the visitor that its key says.
+      const { status, data, error } = await server
+        .client()
+        .rpc(name, plausible[name])
+        .setHeader('authorization', `Bearer ${token ?? anonKey}`)
+      expect({ name, who, status, data, code: error?.code }).toEqual({
+        name,
+        who,
+        status: token === undefined ? 401 : 403,
+        data: null,
+        code: '42501',
+      })
+    }
+  }
+  for (const { name } of functions) {
+    for (const client of [organiser.client, withFactor]) {
+      expect({ name, code: (await client.rpc(name, plausible[name])).error?.code }).not.toEqual({
+        name,
+        code: '42501',
+      })
+    }
+  }
+})
+
+test('each function refuses whoever is no organiser on a project, and answers one who is', async () => {
+  const { refused, organiser } = await callersThere()
+  const functions = await callable(project.asSupabase)
+  for (const called of functions) {
+    for (const [who, claims] of refused) {
+      const code = await codeAs(project.asSupabase, claims, calling(called))
+      expect({ name: called.name, who, code }).toEqual({ name: called.name, who, code: '42501' })
+    }
+    const code = await codeAs(project.asSupabase, organiser, calling(called))
+    expect({ name: called.name, code: code ?? 'answered' }).toEqual({
+      name: called.name,
+      code: ['desk_application', 'desk_reveal', 'desk_note'].includes(called.name) ? 'PT404' : 'answered',
+    })
+  }
+})
+
+test('no table is read or changed by anybody who calls, an organiser neither; row level security is on', async () => {
+  const [here, there] = await Promise.all([callersHere(), callersThere()])
+  const databases = [
+    {
+      sql: server.database.owner,
+      callers: [
+        ...here.refused.map(([, , claims]) => claims),
+        await claimsOf(here.organiser.client),
+        await claimsOf(here.withFactor),
+      ],
+    },
+    { sql: project.asSupabase, callers: [...there.refused.map(([, claims]) => claims), there.organiser] },
+  ]
+  for (const { sql, callers } of databases) {
+    const tables = await sql<{ name: string; columns: string[]; guarded: boolean }[]>`
+      select pg_class.oid::regclass::text as name, relrowsecurity as guarded,
+        (select json_agg(quote_ident(attname)) from pg_attribute
+          where attrelid = pg_class.oid and attnum > 0 and not attisdropped and attgenerated = '' and attidentity = '') as columns
+      from pg_class
+      where relnamespace in ('public'::regnamespace, 'private'::regnamespace) and relkind in ('r', 'p', 'v', 'm', 'f')`
+    expect(tables.map(({ name }) => name)).toEqual(
+      expect.arrayContaining([
+        'retreat_applications',
+        'private.statuses',
+        'private.history',
+        'private.door',
+        'private.organisers',
+        'private.webhook_outbox',
+      ]),
+    )
+    expect(tables.filter(({ guarded }) => !guarded)).toEqual([])
+    for (const { name, columns } of tables) {
+      const statements = [
+        `select * from ${name} limit 0`,
+        ...columns.map((column) => `select ${column} from ${name} limit 0`),
+        `insert into ${name} (${columns.join(', ')}) select ${columns.map(() => 'null').join(', ')} where false`,
+        ...columns.map((column) => `update ${name} set ${column} = null where false`),
+        `delete from ${name} where false`,
+        `truncate ${name}`,
+      ]
+      for (const claims of new Set(callers)) {
+        for (const statement of statements) {
+          const code = await codeAs(sql, claims, (transaction) => transaction.unsafe(statement))
+          expect({ statement, claims, code }).toEqual({ statement, claims, code: '42501' })
+        }
+      }
+    }
+    // Also where the schema is what keeps them out: no right on any table or sequence but a visitor's to apply.
+    const rights = await sql`
+      select relname, role, privilege
+      from pg_class, unnest(array['anon', 'authenticated']) as role,
+        unnest(array['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger']) as privilege
+      where relnamespace in ('public'::regnamespace, 'private'::regnamespace) and relkind in ('r', 'p', 'v', 'm', 'f')
+        and case when privilege in ('delete', 'truncate', 'trigger') then has_table_privilege(role, pg_class.oid, privilege)
+          else has_any_column_privilege(role, pg_class.oid, privilege) end
+      union all
+      select relname, role, 'sequence' from pg_class, unnest(array['anon', 'authenticated']) as role
+      where relnamespace in ('public'::regnamespace, 'private'::regnamespace) and relkind = 'S'
+        and has_sequence_privilege(role, pg_class.oid, 'usage, select, update')`
+    expect(rights).toEqual([{ relname: 'retreat_applications', role: 'anon', privilege: 'insert' }])
+    const schemas = await sql`
+      select role from unnest(array['anon', 'authenticated']) as role where has_schema_privilege(role, 'private', 'usage, create')`
+    expect(schemas).toEqual([])
+  }
+})
+
+test('on a project too a visitor applies, whatever the index of the search computes', async () => {
+  await store(project.asSupabase)
+  const [row] = await project.asSupabase`select count(*)::int as stored from public.retreat_applications`
+  expect(row).toEqual({ stored: 2 })
+})

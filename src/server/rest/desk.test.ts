@@ -1,0 +1,1129 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+
+import { anApplication } from '../../../testing/form.ts'
+import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import type { Application } from '../../application/application.ts'
+import { visitor } from '../database/connections.ts'
+import { insertApplications, rowsOf } from '../database/insert.ts'
+
+let server: SignInServer
+let client: SupabaseClient
+let me: string
+
+beforeAll(async () => {
+  server = await startSignIn()
+  ;({ client, email: me } = await server.signedIn())
+})
+
+afterAll(() => server.close())
+
+interface Shown extends Application {
+  id: string
+  created_at: string
+  status: string
+  version: number
+  same_email: boolean
+}
+interface Page {
+  applications: Shown[]
+  next: { created_at: string; id: string } | null
+}
+interface Count {
+  count: number
+  more: boolean
+}
+interface Overview {
+  counts: Record<string, Count>
+  count: number
+  more: boolean
+  days: Record<string, number>
+  team_size: Record<string, number>
+  paid_solution: Record<string, number>
+}
+interface Happened {
+  act: string
+  at: string
+  author: string
+  kind: string
+  detail: Record<string, unknown>
+}
+interface Whole {
+  application: Shown
+  history: Happened[]
+  delivery: Record<string, unknown> | null
+  others: { id: string; created_at: string; company: string; status: string }[]
+}
+interface Outcome {
+  id: string
+  outcome: 'kept' | 'stale' | 'gone'
+  status?: string
+  version?: number
+  author?: string | null
+}
+interface Door {
+  version: number
+  is_open: boolean
+  closed: boolean
+  sentence: string
+  received: number
+  closes_after: number | null
+  history: Happened[]
+}
+
+/** What a function of the desk answers an organiser. */
+async function ask<Answer>(asking: SupabaseClient, name: string, args: object = {}): Promise<Answer> {
+  const { data, error } = await asking.rpc(`desk_${name}`, args)
+  if (error) throw error
+  return data as Answer
+}
+
+let words = 0
+/** A word that no other application of the same run holds, of letters alone. */
+function aWord() {
+  words += 1
+  return `word${Array.from(String(words), (digit) => 'abcdefghij'[Number(digit)]).join('')}x`
+}
+
+/** Stores an application, by the owner where it is to be of another time; gives its id. */
+async function store(changes: Partial<Application> = {}, at?: string, on = server) {
+  const answers = { ...anApplication(changes), ...(at === undefined ? {} : { created_at: at }) }
+  const [row] = await on.database.owner<{ id: string }[]>`
+    insert into public.retreat_applications ${on.database.owner(answers)} returning id`
+  return row?.id ?? ''
+}
+
+const list = (filter: object, asking = client) => ask<Page>(asking, 'list', { filter })
+const idsOf = ({ applications }: Page) => applications.map(({ id }) => id)
+const whole = (application: string, asking = client) => ask<Whole>(asking, 'application', { application })
+const decide = (decisions: object[], asking = client, act: string = crypto.randomUUID()) =>
+  ask<Outcome[]>(asking, 'decide', { act, decisions })
+const apply = (application: Application, on = server) =>
+  on.client().from('retreat_applications').insert(application)
+
+/** All pages, one after the other, with what happens between them. */
+async function pages(
+  name: 'list' | 'export',
+  filter: object,
+  between: () => Promise<unknown> = async () => {},
+) {
+  const all: Page[] = []
+  let after: Page['next'] = null
+  do {
+    const answered: Page = await ask<Page>(client, name, { filter, after })
+    all.push(answered)
+    after = answered.next
+    await between()
+  } while (after !== null)
+  return all
+}
+
+test('the list is the newest first, with what a line of it shows and no more', async () => {
+  const word = aWord()
+  const reason = `\r\n  First ${word} line \r\nsecond line`
+  const old = await store({ reason: `${word} ${'long '.repeat(100)}`, team_size: '' }, '2020-01-01T00:00:00Z')
+  const given = anApplication({ reason, team_size: '10+', custom_solution: 'a cabin' })
+  const young = await store(given)
+  const { applications, next } = await list({ search: word })
+  expect(next).toBeNull()
+  expect(applications[0]).toEqual({
+    id: young,
+    created_at: expect.any(String) as string,
+    first_name: given.first_name,
+    last_name: given.last_name,
+    email: given.email,
+    company: given.company,
+    team_size: '10+',
+    paid_solution: 'travel',
+    reason: `First ${word} line `,
+    status: 'new',
+    version: 0,
+    same_email: false,
+  })
+  expect(applications[1]).toMatchObject({ id: old, created_at: '2020-01-01T00:00:00+00:00' })
+  expect(applications[1]?.reason).toHaveLength(200)
+})
+
+test('the search finds every word of what it covers, without accents and case', async () => {
+  const word = aWord()
+  const id = await store({
+    first_name: 'Émile',
+    last_name: `O'Brien-Łukasz ${word}`,
+    email: `Zoë.Müller_99+retreat@Mail.Mountain-Hut.example`,
+    linkedin: 'https://www.linkedin.com/in/emile-the-climber/',
+    company: 'Ångström & Søns (GmbH)',
+    custom_solution: 'a CABIN in Norrköping',
+    reason:
+      'We’re “offline”—every Sunday🌲together… ½ day; ＦＵＬＬＷＩＤＴＨ ﬁnding 日本語のテキスト\u00a0quietly <silence>',
+    phone: '+1 555 0100',
+  })
+  const finds = async (search: string) => idsOf(await list({ search: `${word} ${search}` }))
+  for (const search of [
+    'emile',
+    'ÉMILE',
+    'e\u0301mile',
+    'brien',
+    "O'BRIEN",
+    'o’brien',
+    'Łukasz',
+    'łukasz',
+    'zoe.muller_99+retreat@mail.mountain-hut.example',
+    'mountain-hut.example',
+    '@mail.mountain-hut.example',
+    'mountain',
+    'retreat',
+    'linkedin.com/in/emile-the-climber',
+    'climber',
+    'angstrom gmbh',
+    'ångström',
+    'cabin norrkoping',
+    'offline',
+    '“offline”',
+    'every',
+    'sunday',
+    'together',
+    'sunday🌲',
+    '🌲',
+    'day',
+    'fullwidth',
+    'finding',
+    'FINDING',
+    '日本語のテキスト',
+    '日本語',
+    'quietly',
+    'silence',
+    'we’re',
+    "we're",
+  ]) {
+    expect([search, await finds(search)]).toEqual([search, [id]])
+  }
+  for (const search of ['emil0', 'emile brienx', '5550100', 'xmountain', 'ountain', 'emile nobody']) {
+    expect([search, await finds(search)]).toEqual([search, []])
+  }
+  // Wherever the words stand.
+  expect(idsOf(await list({ search: `climber ${word} emile` }))).toEqual([id])
+})
+
+test('the last word may be a beginning, from three letters on; the others are whole', async () => {
+  const word = aWord()
+  const id = await store({ reason: `${word} Wandering Élan` })
+  const finds = async (search: string) => idsOf(await list({ search }))
+  expect(await finds(`${word} wan`)).toEqual([id])
+  expect(await finds(`${word} WANDER `)).toEqual([id])
+  expect(await finds(`${word} éla`)).toEqual([id])
+  expect(await finds(`${word} wa`)).toEqual([])
+  expect(await finds(`wander ${word}`)).toEqual([])
+  expect(await finds(word.slice(0, -1))).toEqual([id])
+})
+
+/** So many characters, none of them cut. */
+const beginning = (text: string, length: number) => Array.from(text).slice(0, length).join('')
+
+const odd = [
+  ['letters that fold into eighteen', 'ﷺ'.repeat(400)],
+  ['lone combining marks', '\u0301\u0302 \u0300'.repeat(50)],
+  ['emoji', '👩🏽‍🚀🏳️‍🌈🇨🇭'.repeat(20)],
+  ['quotes and backslashes', `' '' " \\ \\' \\\\ ''' \\"`],
+  ['operators', `!a & b | (c <-> d) :* 'e':A -f`],
+  ['what is no letter', '%_?*[]{}^$|<>&;`~#='],
+  ['spaces alone', ' \t\r\n\u00a0\u3000'],
+  ['zero widths and directions', '\u200b\u200d\u202e\ufeff\u2066a'],
+  ['words without an end', 'ab'.repeat(3000)],
+  ['squared words', '㌖㍿㌫'.repeat(70)],
+  ['the last code points', '\ufffe\uffff\u{10ffff}\u{e0001}'],
+  ['a tag and an address', '<a href="https://example.com/?q=1&r=2">&amp; &#x27;</a>'],
+] as const
+
+test.each(odd)('%s are stored as they are, and searching for them is no error', async (_what, text) => {
+  const word = aWord()
+  const application = anApplication({
+    first_name: `${text} `,
+    last_name: text,
+    company: `${text} `,
+    linkedin: text,
+    custom_solution: text,
+    reason: `${word} ${text.repeat(20)}`,
+  })
+  expect(await apply(application)).toMatchObject({ status: 201, error: null })
+  const [line] = (await list({ search: word })).applications
+  expect(line).toMatchObject({ first_name: beginning(`${text} `, 200) })
+  expect((await whole(line?.id ?? '')).application).toMatchObject(application)
+  for (const search of [text, `${text} ${word}`, `${word} ${text}`, beginning(text, 199)]) {
+    for (const name of ['desk_list', 'desk_overview', 'desk_export']) {
+      expect(await client.rpc(name, { filter: { search } })).toMatchObject({ status: 200, error: null })
+    }
+  }
+})
+
+test.each([
+  ['of one word', 'a'],
+  ['of different words', Array.from({ length: 10_000 }, (_, index) => `w${index}`).join(' ')],
+  ['of letters that fold into eighteen', 'ﷺ'],
+  ['of signs and marks', '\u0301“ '],
+])('a reason of a megabyte %s is stored, found by its beginning, read and exported', async (_what, part) => {
+  const word = aWord()
+  const long = (bytes: number) => part.repeat(bytes / Buffer.byteLength(part))
+  // As much as this server takes, and more than that as another may.
+  expect(await apply(anApplication({ reason: long(250_000) }))).toMatchObject({ status: 201, error: null })
+  const application = anApplication({ reason: `${word} ${long(1_000_000)}` })
+  await insertApplications(server.database.as(visitor), rowsOf(application))
+  const [line] = (await list({ search: word })).applications
+  expect(line?.reason.length).toBeLessThanOrEqual(200)
+  expect((await whole(line?.id ?? '')).application.reason).toBe(application.reason)
+  expect((await ask<Page>(client, 'export', { filter: { search: word } })).applications).toMatchObject([
+    { reason: application.reason },
+  ])
+})
+
+test('status, team size, paid solution and dates are filters, alone and together', async () => {
+  const search = aWord()
+  const day = (date: string) => `${date}T12:00:00Z`
+  const [a, b, c, d] = [
+    await store({ reason: search, team_size: '1-3', paid_solution: 'not' }, day('2019-03-01')),
+    await store({ reason: search, team_size: '1-3', paid_solution: 'work' }, day('2019-03-02')),
+    await store({ reason: search, team_size: '', paid_solution: '' }, day('2019-03-03')),
+    await store({ reason: search, team_size: '10+', paid_solution: 'not' }, day('2019-03-04')),
+  ]
+  await decide([
+    { id: b, status: 'accepted', version: 0 },
+    { id: c, status: 'declined', version: 0 },
+  ])
+  await decide([{ id: c, status: 'new', version: 1 }])
+  const dates = { since: '2019-03-01T00:00:00Z', until: '2019-03-05T00:00:00Z' }
+  // With a search, without one, and by dates alone the way to the rows is another.
+  for (const base of [{ search }, dates, { search, ...dates }]) {
+    const finds = async (filter: object) => idsOf(await list({ ...base, ...filter }))
+    expect(await finds({})).toEqual([d, c, b, a])
+    expect(await finds({ status: 'all' })).toEqual([d, c, b, a])
+    expect(await finds({ status: 'new' })).toEqual([d, c, a])
+    expect(await finds({ status: 'accepted' })).toEqual([b])
+    expect(await finds({ status: 'declined' })).toEqual([])
+    expect(await finds({ team_size: '1-3' })).toEqual([b, a])
+    expect(await finds({ team_size: '' })).toEqual([c])
+    expect(await finds({ paid_solution: 'not' })).toEqual([d, a])
+    expect(await finds({ paid_solution: 'not', team_size: '1-3' })).toEqual([a])
+    expect(await finds({ status: 'new', paid_solution: 'not', team_size: '10+' })).toEqual([d])
+    expect(await finds({ team_size: 'none such' })).toEqual([])
+    // From a moment on, and until before another.
+    expect(await finds({ since: day('2019-03-02') })).toEqual([d, c, b])
+    expect(await finds({ until: day('2019-03-03') })).toEqual([b, a])
+    expect(await finds({ since: day('2019-03-02'), until: day('2019-03-03') })).toEqual([b])
+    expect(await finds({ since: '2019-03-02T14:00:00+02:00', status: 'accepted' })).toEqual([b])
+    expect(await finds({ until: day('2019-03-02'), status: 'accepted' })).toEqual([])
+  }
+})
+
+test.each([
+  [{ status: 'maybe' }, '22023'],
+  [{ since: 'yesterday morning' }, '22007'],
+  [{ until: '2019-02-30' }, '22008'],
+])('a filter that cannot be, %j, is refused', async (filter, code) => {
+  for (const name of ['desk_list', 'desk_overview', 'desk_export']) {
+    expect(await client.rpc(name, { filter })).toMatchObject({ status: 400, error: { code } })
+  }
+})
+
+test.each([
+  ['of all', {}],
+  ['of those that are New', { status: 'new' }],
+  ['of one status', { status: 'shortlisted' }],
+  ['of a search', { search: 'paged' }],
+  ['of a search in one status', { search: 'paged', status: 'shortlisted' }],
+  ['of a team size', { team_size: '3-10' }],
+])(
+  'pages %s have no gap and no double, also of one moment and while others come in',
+  async (what, filter) => {
+    // Each case in a year of its own.
+    const year = 1990 + what.length
+    const at = (second: number) => `${year}-06-01T00:00:${String(second).padStart(2, '0')}.123456Z`
+    const rows = Array.from({ length: 130 }, (_, index) => ({
+      ...anApplication({ reason: 'paged' }),
+      created_at: at(index % 3),
+    }))
+    const { owner } = server.database
+    const stored = await owner<{ id: string; at: string }[]>`
+    insert into public.retreat_applications ${owner(rows)} returning id, created_at::text as at`
+    if ('status' in filter && filter.status === 'shortlisted') {
+      await decide(stored.map(({ id }) => ({ id, status: 'shortlisted', version: 0 })))
+    }
+    const expected = stored
+      .toSorted((a, b) => (a.at === b.at ? (a.id < b.id ? 1 : -1) : a.at < b.at ? 1 : -1))
+      .map(({ id }) => id)
+    const dates = { since: `${year}-01-01T00:00:00Z`, until: `${year + 1}-01-01T00:00:00Z` }
+    const read = await pages('list', { ...filter, ...dates }, () => store({ reason: 'paged' }, at(50)))
+    expect(read.map(({ applications }) => applications.length)).toEqual([50, 50, 30])
+    expect(read.flatMap(idsOf)).toEqual(expected)
+  },
+)
+
+test('a page that ends with the last application leads nowhere', async () => {
+  const search = aWord()
+  for (let index = 0; index < 50; index += 1) await store({ reason: search })
+  expect(await pages('list', { search })).toHaveLength(1)
+  await store({ reason: search })
+  expect((await pages('list', { search })).map(({ applications }) => applications.length)).toEqual([50, 1])
+})
+
+test('a search that finds more than it looks at says where it stopped, and goes on until all is found', async () => {
+  const word = aWord()
+  const { owner } = server.database
+  const rows = Array.from({ length: 1100 }, () => ({
+    ...anApplication({ reason: word }),
+    created_at: '1980-01-01T00:00:00Z',
+  }))
+  for (let from = 0; from < rows.length; from += 550) {
+    await owner`insert into public.retreat_applications ${owner(rows.slice(from, from + 550))}`
+  }
+  const found = (await pages('export', { search: word })).flatMap(idsOf)
+  expect(found).toHaveLength(1100)
+  expect(new Set(found).size).toBe(1100)
+  const { counts } = await ask<Overview>(client, 'overview', { filter: { search: word } })
+  expect(counts['all']?.more).toBe(true)
+})
+
+test('an export is whole applications with their status, however large they are', async () => {
+  const word = aWord()
+  const given = anApplication({ reason: `${word}\r\n=1+1`, custom_solution: '"quoted"' })
+  const id = await store(given)
+  await decide([{ id, status: 'waitlisted', version: 0 }])
+  const { applications } = await ask<Page>(client, 'export', { filter: { search: word } })
+  expect(applications).toEqual([
+    {
+      ...given,
+      id,
+      created_at: expect.any(String) as string,
+      status: 'waitlisted',
+      version: 1,
+      same_email: false,
+    },
+  ])
+
+  const { owner } = server.database
+  await owner`
+    insert into public.retreat_applications (created_at, first_name, last_name, email, phone, linkedin, company, reason, consent)
+    select '1970-01-01', 'a', 'b', 'c' || n, 'd', 'e', 'f', repeat('x', 1000000), true from generate_series(1, 40) as n`
+  const dates = { since: '1970-01-01T00:00:00Z', until: '1970-01-02T00:00:00Z' }
+  const read = await pages('export', dates)
+  expect(read.map(({ applications: page }) => page.length)).toEqual([16, 16, 8])
+  expect(new Set(read.flatMap(idsOf)).size).toBe(40)
+  await owner`delete from public.retreat_applications where created_at = '1970-01-01'`
+})
+
+test('the overview counts each status and tells how what is found is made up, a day in the zone that is named', async () => {
+  const own = await startSignIn()
+  const { client: asking } = await own.signedIn()
+  const overview = (args: object = {}) => ask<Overview>(asking, 'overview', args)
+  const none = { count: 0, more: false }
+  const of = (count: number) => ({ count, more: false })
+  expect(await overview()).toEqual({
+    counts: { new: none, shortlisted: none, accepted: none, waitlisted: none, declined: none, all: none },
+    count: 0,
+    more: false,
+    days: {},
+    team_size: {},
+    paid_solution: {},
+  })
+  const ids = [
+    await store({ team_size: '', paid_solution: '', reason: 'forest' }, '2026-03-01T23:30:00Z', own),
+    await store({ team_size: '1-3', paid_solution: 'not' }, '2026-03-02T00:30:00Z', own),
+    await store({ team_size: '1-3', paid_solution: 'not' }, '2026-03-02T10:00:00Z', own),
+    await store({ team_size: '10+', paid_solution: 'work', reason: 'forest' }, '2026-03-03T10:00:00Z', own),
+  ]
+  await decide(
+    [
+      { id: ids[0], status: 'accepted', version: 0 },
+      { id: ids[1], status: 'declined', version: 0 },
+    ],
+    asking,
+  )
+  await decide([{ id: ids[1], status: 'new', version: 1 }], asking)
+  const counts = {
+    new: of(3),
+    shortlisted: none,
+    accepted: of(1),
+    waitlisted: none,
+    declined: none,
+    all: of(4),
+  }
+  expect(await overview()).toEqual({
+    counts,
+    count: 4,
+    more: false,
+    days: { '2026-03-01': 1, '2026-03-02': 2, '2026-03-03': 1 },
+    team_size: { '': 1, '1-3': 2, '10+': 1 },
+    paid_solution: { '': 1, not: 2, work: 1 },
+  })
+  expect((await overview({ zone: 'Europe/Berlin' })).days).toEqual({ '2026-03-02': 3, '2026-03-03': 1 })
+  expect((await overview({ zone: 'America/New_York' })).days).toEqual({
+    '2026-03-01': 2,
+    '2026-03-02': 1,
+    '2026-03-03': 1,
+  })
+  // The tabs show what the other filters leave, whichever of them is chosen.
+  expect(await overview({ filter: { status: 'accepted' } })).toMatchObject({ counts, count: 1 })
+  expect(await overview({ filter: { search: 'forest', status: 'new' } })).toMatchObject({
+    counts: { ...counts, new: of(1), all: of(2) },
+    count: 1,
+    team_size: { '10+': 1 },
+  })
+  expect(await asking.rpc('desk_overview', { zone: 'Nowhere/Else' })).toMatchObject({
+    status: 400,
+    error: { code: '22023' },
+  })
+
+  // Counted up to a thousand.
+  const { owner } = own.database
+  const fill = (count: number) =>
+    owner`insert into public.retreat_applications (created_at, first_name, last_name, email, phone, linkedin, company, reason, consent)
+      select '2026-03-03T10:00:00Z', gen_random_uuid(), 'b', 'c', 'd', 'e', 'f', 'g', true from generate_series(1, ${count}) returning id`
+  await fill(997)
+  expect((await overview()).counts).toMatchObject({
+    new: of(1000),
+    accepted: of(1),
+    all: { count: 1000, more: true },
+  })
+  await fill(1)
+  expect(await overview()).toMatchObject({
+    counts: { new: { count: 1000, more: true } },
+    count: 1000,
+    more: true,
+  })
+  await own.close()
+})
+
+test('a decision is kept where it was made on what stands, and refused with who did what where not', async () => {
+  const id = await store()
+  const other = await server.signedIn()
+  const [first] = await decide([{ id, status: 'shortlisted', version: 0 }])
+  expect(first).toEqual({
+    id,
+    outcome: 'kept',
+    status: 'shortlisted',
+    version: 1,
+    author: me,
+    at: expect.any(String) as string,
+  })
+  const [stale] = await decide([{ id, status: 'declined', version: 0 }], other.client)
+  expect(stale).toEqual({ ...first, outcome: 'stale' })
+  expect((await whole(id)).application).toMatchObject({ status: 'shortlisted', version: 1 })
+  // Knowingly it can be made again, and taken back.
+  expect(await decide([{ id, status: 'declined', version: 1 }], other.client)).toMatchObject([
+    { outcome: 'kept', status: 'declined', version: 2, author: other.email },
+  ])
+  expect(await decide([{ id, status: 'new', version: 2 }])).toMatchObject([
+    { outcome: 'kept', status: 'new', version: 3 },
+  ])
+  // What says nothing new writes nothing.
+  expect(await decide([{ id, status: 'new', version: 3 }])).toMatchObject([
+    { outcome: 'kept', status: 'new', version: 3 },
+  ])
+  const { history, application } = await whole(id)
+  expect(application).toMatchObject({ status: 'new', version: 3 })
+  expect(history.map(({ author, kind, detail }) => [author, kind, detail])).toEqual([
+    [me, 'status', { status: 'shortlisted', former: 'new' }],
+    [other.email, 'status', { status: 'declined', former: 'shortlisted' }],
+    [me, 'status', { status: 'new', former: 'declined' }],
+  ])
+  // A version that is not there is none of those.
+  expect(await decide([{ id, status: 'accepted' }])).toMatchObject([{ outcome: 'stale' }])
+  expect(await decide([{ id, status: 'accepted', version: 4 }])).toMatchObject([{ outcome: 'stale' }])
+})
+
+test('the same act again gives the same answer and changes nothing', async () => {
+  const [a, b] = [await store(), await store()]
+  const act = crypto.randomUUID()
+  const decisions = [
+    { id: a, status: 'accepted', version: 0 },
+    { id: b, status: 'accepted', version: 0 },
+  ]
+  const first = await decide(decisions, client, act)
+  expect(first.map(({ outcome }) => outcome)).toEqual(['kept', 'kept'])
+  const again = await Promise.all([1, 2, 3, 4].map(() => decide(decisions, client, act)))
+  expect(again).toEqual([first, first, first, first])
+  expect((await whole(a)).history).toHaveLength(1)
+
+  // At the same moment too: the driver of a client that lost an answer cannot know.
+  const [id, once] = [await store(), crypto.randomUUID()]
+  const all = await Promise.all(
+    [1, 2, 3, 4].map(() => decide([{ id, status: 'declined', version: 0 }], client, once)),
+  )
+  expect(new Set(all.map((answer) => JSON.stringify(answer))).size).toBe(1)
+  expect(all[0]).toMatchObject([{ outcome: 'kept', version: 1 }])
+  expect((await whole(id)).history).toHaveLength(1)
+
+  // Where somebody else decided meanwhile, or the act is another, it is not said to be kept.
+  const other = await server.signedIn()
+  await decide([{ id, status: 'waitlisted', version: 1 }], other.client)
+  expect(await decide([{ id, status: 'declined', version: 0 }], client, once)).toMatchObject([
+    { outcome: 'stale', status: 'waitlisted', author: other.email },
+  ])
+  expect(await decide([{ id: a, status: 'declined', version: 0 }], client, act)).toMatchObject([
+    { outcome: 'stale', status: 'accepted' },
+  ])
+})
+
+test('of several at once each has its outcome', async () => {
+  const [kept, stale, same] = [await store(), await store(), await store()]
+  const gone = crypto.randomUUID()
+  const other = await server.signedIn()
+  await decide([{ id: stale, status: 'declined', version: 0 }], other.client)
+  const outcomes = await decide([
+    { id: gone, status: 'accepted', version: 0 },
+    { id: same, status: 'new', version: 0 },
+    { id: stale, status: 'accepted', version: 0 },
+    { id: kept, status: 'accepted', version: 0 },
+  ])
+  const of = new Map(outcomes.map((outcome) => [outcome.id, outcome]))
+  expect(of.size).toBe(4)
+  expect(of.get(gone)).toEqual({ id: gone, outcome: 'gone' })
+  expect(of.get(stale)).toMatchObject({ outcome: 'stale', status: 'declined', author: other.email })
+  expect(of.get(kept)).toMatchObject({ outcome: 'kept', status: 'accepted', version: 1, author: me })
+  expect(of.get(same)).toMatchObject({ outcome: 'kept', status: 'new', version: 0, author: null })
+
+  // One that cannot be leaves all as they were.
+  for (const [decisions, code] of [
+    [
+      [
+        { id: same, status: 'accepted', version: 0 },
+        { id: kept, status: 'perhaps', version: 1 },
+      ],
+      '23514',
+    ],
+    [
+      [
+        { id: same, status: 'accepted', version: 0 },
+        { id: kept, version: 1 },
+      ],
+      '23502',
+    ],
+    [[{ id: 'x', status: 'accepted', version: 0 }], '22P02'],
+    [{ id: same }, '22023'],
+    [Array.from({ length: 1001 }, () => ({ id: gone, status: 'new', version: 0 })), '22023'],
+  ] as const) {
+    const answer = await client.rpc('desk_decide', { act: crypto.randomUUID(), decisions })
+    expect(answer).toMatchObject({ status: 400, error: { code } })
+  }
+  expect((await whole(same)).application).toMatchObject({ status: 'new', version: 0 })
+  expect(await decide([])).toEqual([])
+})
+
+test('two who decide the same in opposite orders at once: each is decided by one, and neither waits for ever', async () => {
+  const other = await server.signedIn()
+  for (let round = 0; round < 4; round += 1) {
+    const ids = await Promise.all(Array.from({ length: 40 }, () => store()))
+    const decisions = (status: string) => ids.map((id) => ({ id, status, version: 0 }))
+    const [mine, theirs] = await Promise.all([
+      decide(decisions('accepted')),
+      decide(decisions('declined').toReversed(), other.client),
+    ])
+    const kept = (outcomes: Outcome[]) =>
+      outcomes.filter(({ outcome }) => outcome === 'kept').map(({ id }) => id)
+    expect([...kept(mine), ...kept(theirs)].toSorted()).toEqual(ids.toSorted())
+    const found = await Promise.all(ids.map((id) => whole(id)))
+    for (const { application, history } of found) {
+      const isMine = kept(mine).includes(application.id)
+      expect(application).toMatchObject({ status: isMine ? 'accepted' : 'declined', version: 1 })
+      expect(history).toMatchObject([{ author: isMine ? me : other.email }])
+    }
+  }
+})
+
+test('who erases and who decides the same at once: each decision is kept or gone', async () => {
+  const other = await server.signedIn()
+  for (let round = 0; round < 4; round += 1) {
+    const email = `${aWord()}@example.com`
+    const ids = []
+    for (let index = 0; index < 40; index += 1) ids.push(await store({ email }))
+    const [outcomes, erased] = await Promise.all([
+      decide(ids.toSorted().map((id) => ({ id, status: 'accepted', version: 0 }))),
+      ask(other.client, 'erase', { applications: ids.toSorted().toReversed(), email }),
+    ])
+    expect(erased).toEqual({ erased: 40 })
+    expect(new Set(outcomes.map(({ outcome }) => outcome)).size).toBe(1)
+    expect(
+      await server.database
+        .owner`select from private.statuses where application_id in ${server.database.owner(ids)}`,
+    ).toHaveLength(0)
+  }
+})
+
+test('notes are only ever added, once each, and never touch the status', async () => {
+  const id = await store()
+  const other = await server.signedIn()
+  const act = crypto.randomUUID()
+  const note = (text: string | null, key: string = crypto.randomUUID(), asking = client) =>
+    ask<Happened[]>(asking, 'note', { act: key, application: id, note: text })
+  const text = '  Met her in Oslo: "quiet" \\ 🌲\r\n\nsecond line '
+  const first = await note(text, act)
+  expect(first).toEqual([
+    { act, at: expect.any(String) as string, author: me, kind: 'note', detail: { note: text } },
+  ])
+  expect(await Promise.all([note(text, act), note(text, act)])).toEqual([first, first])
+  await decide([{ id, status: 'accepted', version: 0 }])
+  expect(await note('I agree.', undefined, other.client)).toMatchObject([
+    { author: me, detail: { note: text } },
+    { kind: 'status' },
+    { author: other.email, kind: 'note', detail: { note: 'I agree.' } },
+  ])
+  // The decision of before was made on what still stands.
+  expect((await whole(id)).application).toMatchObject({ status: 'accepted', version: 1 })
+  expect(await decide([{ id, status: 'declined', version: 1 }])).toMatchObject([{ outcome: 'kept' }])
+
+  // Nothing is said to be kept that is not: another note by the same act, or one that is none.
+  for (const [key, another] of [
+    [act, 'another'],
+    [(await whole(id)).history[1]?.act, text],
+  ]) {
+    const answer = await client.rpc('desk_note', { act: key, application: id, note: another })
+    expect(answer).toMatchObject({ status: 409, error: { code: 'PT409' } })
+  }
+  for (const nothing of ['', ' \r\n\t', null, 'x'.repeat(10_001)]) {
+    const answer = await client.rpc('desk_note', { act: crypto.randomUUID(), application: id, note: nothing })
+    expect(answer).toMatchObject({ status: 400, error: { code: '22023' } })
+  }
+  expect(await note('🌲'.repeat(10_000))).toHaveLength(5)
+  expect(
+    await client.rpc('desk_note', { act: crypto.randomUUID(), application: crypto.randomUUID(), note: 'x' }),
+  ).toMatchObject({ status: 404, error: { code: 'PT404' } })
+})
+
+test('one application is all of its answers as they were given, and all that is known of it', async () => {
+  const email = `Twice.${aWord()}@Example.com`
+  const given = anApplication({ email, reason: ' as\r\n\u0301 it \t is  ', linkedin: 'javascript:alert(1)' })
+  const older = await store({ email: email.toLowerCase(), company: 'Before' }, '2021-01-01T00:00:00Z')
+  const id = await store(given)
+  await decide([{ id: older, status: 'declined', version: 0 }])
+  const { application, history, delivery, others } = await whole(id)
+  expect(application).toEqual({
+    ...given,
+    id,
+    created_at: expect.any(String) as string,
+    status: 'new',
+    version: 0,
+    same_email: true,
+  })
+  expect(history).toEqual([])
+  expect(delivery).toMatchObject({ delivered_at: null, attempts: 0, last_status: null })
+  expect(others).toEqual([
+    { id: older, created_at: '2021-01-01T00:00:00+00:00', company: 'Before', status: 'declined' },
+  ])
+  expect((await list({ search: email })).applications.map(({ same_email }) => same_email)).toEqual([
+    true,
+    true,
+  ])
+  expect(await client.rpc('desk_application', { application: crypto.randomUUID() })).toMatchObject({
+    status: 404,
+    error: { code: 'PT404' },
+  })
+})
+
+test('the history keeps its authors when they are gone', async () => {
+  const id = await store()
+  const other = await server.signedIn()
+  await decide([{ id, status: 'accepted', version: 0 }], other.client)
+  await server.database.owner`delete from auth.users where email = ${other.email}`
+  expect((await whole(id)).history).toMatchObject([{ author: other.email, kind: 'status' }])
+})
+
+test('erasing needs the e-mail, takes all that is known with it, and is itself remembered', async () => {
+  const { owner } = server.database
+  const email = `Erased.${aWord()}@example.com`
+  const [a, b, stranger] = [
+    await store({ email }),
+    await store({ email: ` ${email.toLowerCase()} ` }),
+    await store(),
+  ]
+  await decide([{ id: a, status: 'accepted', version: 0 }])
+  await ask(client, 'note', { act: crypto.randomUUID(), application: a, note: `A note of ${email}` })
+  for (const wrong of ['', 'another@example.com', `${email}m`, null]) {
+    const answer = await client.rpc('desk_erase', { applications: [a, b], email: wrong })
+    expect(answer).toMatchObject({ status: 400, error: { code: '22023' } })
+  }
+  // One of somebody else among them, and none goes.
+  expect(await client.rpc('desk_erase', { applications: [a, stranger], email })).toMatchObject({
+    status: 400,
+  })
+  const left = async () => {
+    const tables = ['private.history', 'private.statuses', 'private.webhook_outbox']
+    const counts = tables.map(async (name) => {
+      const [row] = await owner.unsafe(
+        `select count(*)::int as n from ${name} where application_id in ($1, $2)`,
+        [a, b],
+      )
+      return row?.['n'] as number
+    })
+    return Promise.all(counts)
+  }
+  expect(await left()).toEqual([2, 1, 2])
+
+  expect(await ask(client, 'erase', { applications: [a, b], email: ` ${email.toUpperCase()}` })).toEqual({
+    erased: 2,
+  })
+  expect(await left()).toEqual([0, 0, 0])
+  expect(await owner`select from public.retreat_applications where email ilike ${`%${email}%`}`).toHaveLength(
+    0,
+  )
+  expect(await ask(client, 'erase', { applications: [a, b], email })).toEqual({ erased: 0 })
+  expect(await client.rpc('desk_application', { application: a })).toMatchObject({ status: 404 })
+  expect((await whole(stranger)).application).toMatchObject({ id: stranger })
+  const erasures =
+    await owner`select author, application_id, detail from private.history where kind = 'erased' and author = ${me}`
+  expect(erasures).toEqual([{ author: me, application_id: null, detail: { applications: 2 } }])
+  expect((await ask<Door>(client, 'door')).history[0]).toMatchObject({ author: me, kind: 'erased' })
+  // Nothing that is kept anywhere holds the person.
+  const [kept] =
+    await owner`select count(*)::int as n from private.history where detail::text ilike ${`%${email}%`}`
+  expect(kept).toEqual({ n: 0 })
+})
+
+/** What blind reading hides, as nobody else says it. */
+const hidden = {
+  first_name: 'Xenophonia',
+  last_name: 'Quillfeather',
+  email: 'Zebulon.Pike@obscure-hostel.example',
+  phone: '+44 7700 900123',
+  linkedin: 'https://linkedin.example/in/zz-quillon',
+  company: 'Marmoset Unlimited',
+}
+const hiddenWords =
+  /xenophonia|quillfeather|zebulon|obscure|hostel|7700 900123|zz-quillon|linkedin\.example|marmoset/i
+
+test('who reads blind finds and reads none of what is hidden, whatever they call', async () => {
+  const { owner } = server.database
+  const word = aWord()
+  const [id, again] = [
+    await store({ ...hidden, reason: `${word} first`, custom_solution: 'a hammock' }),
+    await store({ ...hidden, reason: `${word} second` }),
+  ]
+  const blind = await server.signedIn()
+  expect(await ask(blind.client, 'blind')).toEqual({ blind: false })
+  expect(JSON.stringify(await whole(id, blind.client))).toMatch(hiddenWords)
+  expect(await ask(blind.client, 'set_blind', { blind: true })).toEqual({ blind: true })
+  expect(await ask(blind.client, 'blind')).toEqual({ blind: true })
+
+  const act = () => crypto.randomUUID()
+  const calls: Record<string, object[]> = {
+    desk_me: [{}],
+    desk_list: [{}, { filter: { search: word } }, { filter: { status: 'accepted' } }],
+    desk_overview: [{}, { filter: { search: word } }],
+    desk_export: [{ filter: { search: word } }, { filter: { since: '2000-01-01' } }],
+    desk_application: [{ application: id }, { application: again }],
+    desk_blind: [{}],
+    desk_set_blind: [{ blind: true }],
+    desk_decide: [
+      { act: act(), decisions: [{ id, status: 'accepted', version: 0 }] },
+      { act: act(), decisions: [{ id, status: 'declined', version: 0 }] },
+    ],
+    desk_note: [{ act: act(), application: id, note: 'Convincing.' }],
+    desk_door: [{}],
+    desk_set_door: [{ version: 0, closed: false, sentence: '' }],
+    desk_erase: [{ applications: [again], email: hidden.email }],
+    // This one is for that.
+    desk_reveal: [],
+  }
+  const functions = await owner<{ name: string }[]>`
+    select proname as name from pg_proc where pronamespace = 'public'::regnamespace
+      and has_function_privilege('authenticated', oid, 'execute') order by 1`
+  expect(functions.map(({ name }) => name)).toEqual(Object.keys(calls).toSorted())
+  for (const [name, all] of Object.entries(calls)) {
+    for (const args of all) {
+      const { data, error } = await blind.client.rpc(name, args)
+      expect({ name, args, error }).toEqual({ name, args, error: null })
+      expect(JSON.stringify(data).replaceAll(blind.email, '')).not.toMatch(hiddenWords)
+    }
+  }
+  const { applications } = await list({ search: word }, blind.client)
+  expect(applications).toHaveLength(1)
+  expect(Object.keys(applications[0] ?? {}).toSorted()).toEqual(
+    [
+      'id',
+      'created_at',
+      'team_size',
+      'paid_solution',
+      'reason',
+      'status',
+      'version',
+      'same_email',
+    ].toSorted(),
+  )
+
+  // Another organiser reads as before.
+  expect(JSON.stringify(await list({ search: word }))).toMatch(hiddenWords)
+})
+
+test('the search of who reads blind covers reason and custom answer alone, also for what is common', async () => {
+  const word = aWord()
+  const blind = await server.signedIn()
+  await ask(blind.client, 'set_blind', { blind: true })
+  const id = await store({ ...hidden, reason: `${word} forest`, custom_solution: 'a hammock' })
+  // Words that so many share that the search looks at the newest alone.
+  const common = aWord()
+  const { owner } = server.database
+  const rows = Array.from({ length: 1100 }, () => ({
+    ...anApplication({ last_name: common }),
+    created_at: '1975-01-01',
+  }))
+  for (let from = 0; from < rows.length; from += 550) {
+    await owner`insert into public.retreat_applications ${owner(rows.slice(from, from + 550))}`
+  }
+  await store({ last_name: common })
+  const finds = async (search: string, asking = blind.client) => {
+    const filter = { search }
+    const [listed, exported, overview] = await Promise.all([
+      list(filter, asking),
+      ask<Page>(asking, 'export', { filter }),
+      ask<Overview>(asking, 'overview', { filter }),
+    ])
+    return [
+      listed.applications.length,
+      exported.applications.length,
+      overview.count,
+      overview.counts['all']?.count,
+    ]
+  }
+  for (const search of [word, `${word} hammock`, `forest ${word}`])
+    expect(await finds(search)).toEqual([1, 1, 1, 1])
+  for (const search of Object.values({ ...hidden, phone: 'marmoset' })) {
+    expect([search, await finds(search)]).toEqual([search, [0, 0, 0, 0]])
+    expect([search, await finds(`${word} ${search}`)]).toEqual([search, [0, 0, 0, 0]])
+    expect([search, await finds(`${word} ${search}`, client)]).toEqual([search, [1, 1, 1, 1]])
+  }
+  expect(await finds(common)).toEqual([0, 0, 0, 0])
+  // It says of itself that it is not all.
+  expect(await finds(common, client)).toEqual([1, 1, 1, 1])
+  await owner`delete from public.retreat_applications where id = ${id} or created_at = '1975-01-01'`
+})
+
+test('revealing shows all and is written into the history, by whoever reveals and once for each act', async () => {
+  const id = await store(hidden)
+  const [blind, second] = [await server.signedIn(), await server.signedIn()]
+  const reveal = (asking: SupabaseClient, act: string = crypto.randomUUID()) =>
+    ask<Whole>(asking, 'reveal', { act, application: id })
+  // Of who reads everything there is nothing to reveal.
+  expect((await reveal(client)).history).toEqual([])
+  for (const { client: asking } of [blind, second]) await ask(asking, 'set_blind', { blind: true })
+
+  const act = crypto.randomUUID()
+  const shown = await reveal(blind.client, act)
+  expect(shown.application).toMatchObject(hidden)
+  expect(shown.history).toMatchObject([{ act, author: blind.email, kind: 'revealed' }])
+  expect((await reveal(blind.client, act)).history).toHaveLength(1)
+  expect(JSON.stringify(await whole(id, blind.client))).not.toMatch(hiddenWords)
+  // An act that is written already, of somebody else or as something else, hides no revealing.
+  const refused = { status: 409, data: null, error: { code: 'PT409' } }
+  expect(await second.client.rpc('desk_reveal', { act, application: id })).toMatchObject(refused)
+  const noted = crypto.randomUUID()
+  await ask(second.client, 'note', { act: noted, application: id, note: 'A note.' })
+  expect(await second.client.rpc('desk_reveal', { act: noted, application: id })).toMatchObject(refused)
+  expect(await second.client.rpc('desk_reveal', { act: null, application: id })).toMatchObject({
+    status: 400,
+    data: null,
+  })
+
+  // Switching itself is remembered, once.
+  await ask(blind.client, 'set_blind', { blind: false })
+  await ask(blind.client, 'set_blind', { blind: false })
+  expect(JSON.stringify(await whole(id, blind.client))).toMatch(hiddenWords)
+  const { history } = await ask<Door>(client, 'door')
+  expect(
+    history.filter(({ author }) => author === blind.email).map(({ kind, detail }) => [kind, detail]),
+  ).toEqual([
+    ['blind', { on: false }],
+    ['blind', { on: true }],
+  ])
+  expect(await blind.client.rpc('desk_set_blind', { blind: null })).toMatchObject({
+    status: 400,
+    error: { code: '22023' },
+  })
+})
+
+/** A server of its own, whose door may be closed. */
+async function startWithDoor() {
+  const own = await startSignIn()
+  const { client: keeper, email } = await own.signedIn()
+  const door = () => ask<Door>(keeper, 'door')
+  return {
+    own,
+    keeper,
+    email,
+    door,
+    set: async (changes: object) => {
+      const { version } = await door()
+      return ask<Door>(keeper, 'set_door', { version, closed: false, ...changes })
+    },
+    /** Sends an application; gives its status, or the refusal. */
+    send: async (application = anApplication()) => {
+      const { status, error } = await apply(application, own)
+      return error === null ? status : [status, error.code, error.message]
+    },
+    stored: async () => {
+      const [row] = await own.database.owner`select count(*)::int as n from public.retreat_applications`
+      return row?.['n'] as number
+    },
+  }
+}
+
+test('a closed door refuses with its sentence, on the page too; what is stored is still a repeat', async () => {
+  const { own, door, set, send, stored, email } = await startWithDoor()
+  const before = anApplication()
+  expect(await send(before)).toBe(201)
+  expect(await door()).toMatchObject({ is_open: true, closed: false, version: 0, sentence: '', history: [] })
+  const sentence = 'We are full: 100% “thanks”, see you in 2027. <b>\\</b>'
+  expect(await set({ closed: true, sentence })).toMatchObject({
+    is_open: false,
+    closed: true,
+    sentence,
+    version: 1,
+  })
+  expect(await send()).toEqual([403, 'PT403', sentence])
+  expect(await send(before)).toMatchObject([
+    409,
+    '23505',
+    expect.stringContaining('retreat_applications_once'),
+  ])
+  expect(
+    await own.client().from('retreat_applications').insert([anApplication(), anApplication()]),
+  ).toMatchObject({ status: 403 })
+
+  const native = async (application: Application) => {
+    const body = new URLSearchParams(
+      Object.entries(application).map(([name, value]) => [name, String(value)]),
+    )
+    const answer = await fetch(`${own.origin}/`, { method: 'POST', body })
+    return { status: answer.status, html: await answer.text() }
+  }
+  const late = anApplication({ first_name: 'Late Lucy', reason: 'To be kept in the form.' })
+  const { status, html } = await native(late)
+  expect(status).toBe(403)
+  expect(html).toContain('We are full: 100% “thanks”, see you in 2027. &lt;b&gt;\\&lt;/b&gt;')
+  for (const answer of [late.first_name, late.last_name, late.email, late.reason])
+    expect(html).toContain(answer)
+  expect((await native(before)).status).toBe(200)
+  expect(await stored()).toBe(1)
+  expect(await own.database.owner`select from private.webhook_outbox`).toHaveLength(1)
+
+  // Without a sentence it is ours.
+  await set({ closed: true })
+  expect(await send()).toEqual([403, 'PT403', 'Applications are closed.'])
+  await set({ closed: false, sentence })
+  expect(await send(late)).toBe(201)
+  expect((await door()).history).toMatchObject([
+    { author: email, kind: 'door', detail: { closed: false, is_open: true } },
+    { author: email, kind: 'door', detail: { closed: true, sentence: '' } },
+    { author: email, kind: 'door', detail: { closed: true, sentence, is_open: false } },
+  ])
+  await own.close()
+})
+
+test('a door is changed by whoever saw how it stands, and only to what can be', async () => {
+  const { own, keeper, door, set } = await startWithDoor()
+  const other = await own.signedIn()
+  await set({ closed: true, sentence: 'First.' })
+  const change = (args: object, asking = keeper) => asking.rpc('desk_set_door', { closed: false, ...args })
+  const stale = { status: 409, data: null, error: { code: 'PT409' } }
+  expect(await change({ version: 0 }, other.client)).toMatchObject(stale)
+  expect(await change({ version: null })).toMatchObject(stale)
+  for (const wrong of [
+    { closes_after: 0 },
+    { closes_after: -1 },
+    { sentence: 'x'.repeat(301) },
+    { closes_at: 'soon' },
+  ]) {
+    expect(await change({ version: 1, ...wrong })).toMatchObject({ status: 400 })
+  }
+  expect(await door()).toMatchObject({ version: 1, closed: true, sentence: 'First.' })
+  // Of two at once one is kept.
+  const both = await Promise.all([
+    change({ version: 1, sentence: 'a' }),
+    change({ version: 1, sentence: 'b', closes_after: 5 }, other.client),
+  ])
+  expect(both.map(({ status }) => String(status)).toSorted()).toEqual(['200', '409'])
+  expect(await door()).toMatchObject({ version: 2 })
+  expect((await door()).history).toHaveLength(2)
+  expect(await set({ sentence: '🌲'.repeat(300) })).toMatchObject({ sentence: '🌲'.repeat(300) })
+  await own.close()
+})
+
+test('a door closes by itself at its time', async () => {
+  const { own, door, set, send } = await startWithDoor()
+  const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
+  expect(await set({ closes_at: inAnHour, sentence: 'Too late.' })).toMatchObject({ is_open: true })
+  expect(await send()).toBe(201)
+  const { version } = await door()
+  await own.database.owner`update private.door set closes_at = now()`
+  expect(await door()).toMatchObject({ is_open: false, closed: false, version })
+  expect(await send()).toEqual([403, 'PT403', 'Too late.'])
+  expect(await set({ closes_at: null })).toMatchObject({ is_open: true, closes_at: null })
+  expect(await send()).toBe(201)
+  await own.close()
+})
+
+test('a door closes after so many applications, exactly, whoever comes at the same time; opened again it counts anew', async () => {
+  const { own, door, set, send, stored } = await startWithDoor()
+  const crowd = async (size: number) => {
+    const answers = await Promise.all(Array.from({ length: size }, () => send()))
+    expect(new Set(answers.map(String))).toEqual(new Set(['201', '403,PT403,Full.']))
+    return answers.filter((answer) => answer === 201).length
+  }
+  // What came since the door was opened counts: here, since ever.
+  expect(await send()).toBe(201)
+  expect(await send()).toBe(201)
+  expect(await set({ closes_after: 20, sentence: 'Full.' })).toMatchObject({ is_open: true, received: 2 })
+  expect(await crowd(50)).toBe(18)
+  expect(await stored()).toBe(20)
+  expect(await door()).toMatchObject({ is_open: false, closed: false, received: 20 })
+  // Who sets another number where it was reached opens it again.
+  expect(await set({ closes_after: 22, sentence: 'Full.' })).toMatchObject({ received: 0, is_open: true })
+  expect(await crowd(50)).toBe(22)
+  expect(await stored()).toBe(42)
+  await set({ closed: true, sentence: 'Full.' })
+  expect(await set({ closes_after: 3, sentence: 'Full.' })).toMatchObject({ received: 0, is_open: true })
+  expect(await send()).toBe(201)
+  // Another sentence opens nothing anew; a lower number closes.
+  expect(await set({ closes_after: 3, sentence: 'Full!' })).toMatchObject({ received: 1, is_open: true })
+  // Those who are refused for something else, and repeats, do not count.
+  expect(await send(anApplication({ consent: false }))).toMatchObject([400, '23514', expect.anything()])
+  const once = anApplication()
+  expect([await send(once), ((await send(once)) as unknown[])[0]]).toEqual([201, 409])
+  expect(await door()).toMatchObject({ received: 2, is_open: true })
+  // Several together come in together or not at all.
+  const rows = [anApplication(), anApplication()]
+  expect(await own.client().from('retreat_applications').insert(rows)).toMatchObject({ status: 403 })
+  expect(await door()).toMatchObject({ received: 2 })
+  expect(await send()).toBe(201)
+  expect(await send()).toEqual([403, 'PT403', 'Full!'])
+  expect(await stored()).toBe(45)
+  await own.close()
+})
+
+test('a number that is set while many come in counts every one of them, and nobody waits in a circle', async () => {
+  const { own, door, set, send, stored } = await startWithDoor()
+  for (let round = 0; round < 5; round += 1) {
+    await set({ closes_after: 1000 })
+    const changed = async () => {
+      for (let change = 0; change < 5; change += 1) await set({ closes_after: 1000 + change })
+    }
+    const [answers] = await Promise.all([Promise.all(Array.from({ length: 30 }, () => send())), changed()])
+    expect(new Set(answers)).toEqual(new Set([201]))
+    expect((await door()).received).toBe(await stored())
+  }
+  await own.close()
+})
+
+test('who is applying at the moment when a number is set is counted', async () => {
+  const { own, set, send, stored } = await startWithDoor()
+  const { owner } = own.database
+  const isWaitedFor = () =>
+    vi.waitFor(async () => expect(await owner`select from pg_locks where not granted`).not.toHaveLength(0))
+  const { setting } = await owner.begin(async (transaction) => {
+    await transaction`insert into public.retreat_applications ${transaction({ ...anApplication() })}`
+    const begun = set({ closes_after: 2 })
+    await Promise.race([begun, isWaitedFor()])
+    return { setting: begun }
+  })
+  expect(await setting).toMatchObject({ received: 1, is_open: true })
+  expect(await send()).toBe(201)
+  expect(await send()).toMatchObject([403, 'PT403', 'Applications are closed.'])
+  expect(await stored()).toBe(2)
+  await own.close()
+})
