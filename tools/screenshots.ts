@@ -1,11 +1,12 @@
-/** Takes the page's picture in every state, window and scheme: `npm run screenshots`, or some: `-- success print`. */
+/** Takes the pages' pictures in every state, window and scheme: `npm run screenshots`, or some: `-- success print`. */
 import { copyFile, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 
 import { ensureChromium, launchChromium } from '../testing/browser.ts'
+import { signInPage, startDesk } from '../testing/desk.ts'
+import { deskStates, signedOutStates, storeExamples } from '../testing/desk-states.ts'
 import { states } from '../testing/states.ts'
-import { startServer, dataDirectory } from '../testing/server.ts'
 
 const folder = 'screenshots'
 const windows: Record<string, [width: number, height: number]> = {
@@ -27,6 +28,8 @@ const shown = {
   'idle-1440-light': 'desktop',
   'filled-390-light-whole': 'phone',
   'success-1366x650-dark': 'sent',
+  'desk-selected-1366x650-light': 'desk',
+  'desk-noted-390-dark': 'desk-phone',
 }
 
 const words = process.argv.slice(2)
@@ -34,43 +37,66 @@ const isWanted = (name: string) => words.every((word) => name.split('-').include
 
 if (words.length === 0) await rm(folder, { recursive: true, force: true })
 await mkdir(folder, { recursive: true })
-const directory = await dataDirectory()
-const server = await startServer({ DATA_DIR: directory.path })
+const desk = await startDesk()
+await storeExamples(desk.sql)
+const signIn = signInPage(await desk.signedIn('grace@example.org'))
 const browser = await launchChromium(ensureChromium())
 
 async function take(
-  name: string,
+  address: string,
   options: BrowserContextOptions,
+  before: (page: Page) => Promise<void>,
   pictures: (page: Page) => Promise<unknown>,
 ) {
   const page = await browser.newPage({ reducedMotion: 'reduce', ...options })
-  await page.goto(server.origin, { waitUntil: 'networkidle' })
-  await states[name]?.(page)
+  await before(page)
+  await page.goto(desk.origin + address, { waitUntil: 'networkidle' })
   await pictures(page)
   await page.close()
 }
 
-try {
-  for (const state of Object.keys(states)) {
-    for (const [size, [width, height]] of Object.entries(windows)) {
-      for (const [scheme, options] of Object.entries(schemes)) {
-        const name = `${state}-${size}-${scheme}`
-        if (!isWanted(name)) continue
-        await take(state, { viewport: { width, height }, ...options }, async (page) => {
-          await page.screenshot({ path: join(folder, `${name}.png`) })
-          await page.screenshot({ path: join(folder, `${name}-whole.png`), fullPage: true })
-        })
-      }
+/** Takes one state in each window and scheme. */
+async function takeAll(
+  state: string,
+  address: string,
+  before: (page: Page) => Promise<void>,
+  reach: (page: Page) => Promise<void>,
+) {
+  for (const [size, [width, height]] of Object.entries(windows)) {
+    for (const [scheme, options] of Object.entries(schemes)) {
+      const name = `${state}-${size}-${scheme}`
+      if (!isWanted(name)) continue
+      await take(address, { viewport: { width, height }, ...options }, before, async (page) => {
+        await reach(page)
+        await page.screenshot({ path: join(folder, `${name}.png`) })
+        await page.screenshot({ path: join(folder, `${name}-whole.png`), fullPage: true })
+      })
     }
+  }
+}
+
+const nothing = async () => {}
+
+try {
+  for (const [state, reach] of Object.entries(states)) {
+    await takeAll(state, '/', nothing, reach)
     if (!isWanted(`${state}-print`)) continue
-    await take(state, {}, (page) => page.pdf({ path: join(folder, `${state}-print.pdf`), format: 'A4' }))
+    await take('/', {}, nothing, async (page) => {
+      await reach(page)
+      await page.pdf({ path: join(folder, `${state}-print.pdf`), format: 'A4' })
+    })
+  }
+  for (const [state, reach] of Object.entries(deskStates)) {
+    await takeAll(`desk-${state}`, '/desk#/?status=all', signIn, reach)
+  }
+  for (const [state, { address, reach }] of Object.entries(signedOutStates)) {
+    await takeAll(`desk-${state}`, address, nothing, reach)
   }
   for (const [name, image] of Object.entries(shown)) {
     if (isWanted(name)) await copyFile(join(folder, `${name}.png`), join('docs', 'images', `${image}.png`))
   }
 } finally {
   await browser.close()
-  await server.stop()
-  await directory.remove()
+  await desk.close()
 }
 console.log(`The pictures are in ${folder}/, those of the README in docs/images/.`)

@@ -3,7 +3,13 @@ import { script } from 'virtual:page-script/desk'
 import { renderDocument, type RenderedDocument } from '../document.tsx'
 import type { DeskData } from './desk-data.ts'
 import { Opening } from './Opening.tsx'
-import style from './desk.css?inline'
+import applicationStyle from './application/application.css?inline'
+import deskStyle from './desk.css?inline'
+import doorStyle from './door/door.css?inline'
+import judgingStyle from './judging/judging.css?inline'
+import listStyle from './list/list.css?inline'
+import plotsStyle from './list/plots.css?inline'
+import sessionStyle from './session/session.css?inline'
 // oxlint-disable-next-line import/default -- made by the build from that module
 import inlineScript from './load.ts?script'
 
@@ -26,7 +32,8 @@ export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptio
     scene: null,
     sceneStyle: '',
     content: <Opening />,
-    contentStyle: style,
+    contentStyle:
+      deskStyle + sessionStyle + judgingStyle + listStyle + plotsStyle + applicationStyle + doorStyle,
     data,
     script,
     inlineScript,

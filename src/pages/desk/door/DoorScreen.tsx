@@ -1,5 +1,35 @@
 import type { CallDesk } from '../../../client/desk.ts'
+import { sentenceOf } from '../messages.ts'
+import { useDoor } from './door.ts'
+import { DoorForm } from './DoorForm.tsx'
+import { DoorHistory } from './DoorHistory.tsx'
+import { standingOf } from './standing.ts'
 
-export function DoorScreen(_: { callDesk: CallDesk }) {
-  return <h1>Door</h1>
+/** Whether applications are taken: how it stands, changing it, and what happened. */
+export function DoorScreen({ callDesk }: { callDesk: CallDesk }) {
+  const { data: door, dataUpdatedAt, error } = useDoor(callDesk)
+  return (
+    <>
+      <h1>Door</h1>
+      {error && (
+        <p className="notice error" role="alert">
+          {door && 'This may no longer be how it stands. '}
+          {sentenceOf(error)}
+        </p>
+      )}
+      {!door && !error && <p>Looking at the door…</p>}
+      {door && (
+        <div className="door">
+          <section className="sheet" aria-label="How it stands">
+            <p className={`standing ${door.is_open ? 'open' : 'closed'}`}>{standingOf(door)}</p>
+            <DoorForm callDesk={callDesk} door={door} now={dataUpdatedAt} />
+          </section>
+          <section className="sheet" aria-labelledby="happened">
+            <h2 id="happened">What happened</h2>
+            <DoorHistory history={door.history} />
+          </section>
+        </div>
+      )}
+    </>
+  )
 }

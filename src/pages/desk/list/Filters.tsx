@@ -1,4 +1,4 @@
-import { useRef, useState, type RefObject } from 'react'
+import { useEffect, useRef, useState, type RefObject } from 'react'
 
 import { paidSolutions, teamSizes } from '../../../application/application.ts'
 import type { Asked } from './asked.ts'
@@ -17,6 +17,8 @@ export function Filters({ asked, onAsk, searchField }: FiltersProps) {
   // What is typed and not asked for yet.
   const [typed, setTyped] = useState<string | null>(null)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  // Who opened an application meanwhile is not taken back to the list.
+  useEffect(() => () => clearTimeout(timer.current), [])
   const search = (text: string) => {
     setTyped(text)
     clearTimeout(timer.current)
@@ -62,6 +64,8 @@ export function Filters({ asked, onAsk, searchField }: FiltersProps) {
             clearTimeout(timer.current)
             setTyped(null)
             onAsk({ search: '', team_size: null, paid_solution: null, from: '', to: '' })
+            // The button that was pressed goes.
+            searchField.current?.focus()
           }}
         >
           Clear

@@ -1,8 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
+import { useLocation } from 'wouter'
 
 import type { CallDesk, Listed } from '../../../client/desk.ts'
 import { momentOf } from '../dates.ts'
+import { focusApplication, focusHeading } from '../focus.ts'
 import { decisions, DecisionBar } from '../judging/DecisionBar.tsx'
 import { useJudge } from '../judging/JudgeProvider.tsx'
 import type { Seen } from '../judging/judge.ts'
@@ -10,7 +12,7 @@ import { Problems } from '../judging/Problems.tsx'
 import { useKeys } from '../keys/keys.ts'
 import { sentenceOf } from '../messages.ts'
 import { useApplications, useNews } from './applications.ts'
-import { filterOf, type Asked } from './asked.ts'
+import { addressOf, filterOf, type Asked } from './asked.ts'
 import { nameOf } from './names.ts'
 import { Table } from './Table.tsx'
 
@@ -30,8 +32,8 @@ export function List({ callDesk, asked, children }: ListProps) {
   )
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [current, setCurrent] = useState<string | null>(null)
-  const [links] = useState(() => new Map<string, HTMLElement>())
   const queries = useQueryClient()
+  const [, navigate] = useLocation()
   const { judge } = useJudge()
   const rows = data?.pages.flatMap(({ applications }) => applications)
   const news = useNews(callDesk, filter, rows?.[0] ?? null, rows !== undefined)
@@ -41,7 +43,7 @@ export function List({ callDesk, asked, children }: ListProps) {
   const move = (step: 1 | -1) => {
     const place = rows?.findIndex(({ id }) => id === current) ?? -1
     const next = rows?.[place === -1 ? 0 : Math.min(Math.max(place + step, 0), rows.length - 1)]
-    if (next) links.get(next.id)?.focus()
+    if (next) focusApplication(next.id)
   }
   const select = (ids: readonly string[], isOn: boolean) => {
     setSelected(new Set([...selected].filter((id) => !ids.includes(id)).concat(isOn ? ids : [])))
@@ -49,11 +51,20 @@ export function List({ callDesk, asked, children }: ListProps) {
   useKeys({
     j: () => move(1),
     k: () => move(-1),
+    Enter: () => current !== null && navigate(addressOf(asked, current)),
     x: () => current !== null && select([current], !selected.has(current)),
     z: () => judge.undo(),
     Escape: () => setSelected(new Set()),
     ...Object.fromEntries(decisions.map(({ key, status }) => [key, () => judge.decide(seen, status)])),
   })
+
+  /** The focus goes on to what came: the button may be gone then. */
+  const readOn = async () => {
+    if (isFetchingNextPage) return
+    const read = await fetchNextPage()
+    const first = read.data?.pages.flatMap(({ applications }) => applications)[rows?.length ?? 0]
+    if (first) focusApplication(first.id)
+  }
 
   if (rows === undefined) {
     return error ? <Failure error={error} onRetry={() => void refetch()} /> : <p aria-busy="true">Loading…</p>
@@ -78,6 +89,7 @@ export function List({ callDesk, asked, children }: ListProps) {
             className="news"
             onClick={() => {
               setSelected(new Set())
+              focusHeading()
               void queries.resetQueries({ queryKey: ['list', filter] })
               void queries.invalidateQueries({ queryKey: ['overview'] })
             }}
@@ -88,7 +100,7 @@ export function List({ callDesk, asked, children }: ListProps) {
       </div>
       <Problems />
       {rows.length > 0 && (
-        <Table {...{ rows, asked, selected, current, links }} onSelect={select} onCurrent={setCurrent} />
+        <Table {...{ rows, asked, selected, current }} onSelect={select} onCurrent={setCurrent} />
       )}
       {rows.length === 0 && !hasNextPage && (
         <p>{asked.search === '' ? 'No applications here.' : 'Nothing was found.'}</p>
@@ -96,7 +108,7 @@ export function List({ callDesk, asked, children }: ListProps) {
       {error && <Failure error={error} onRetry={() => void fetchNextPage()} />}
       {hasNextPage && !error && (
         <p className="row">
-          <button className="quiet" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          <button className="quiet" aria-disabled={isFetchingNextPage} onClick={() => void readOn()}>
             More
           </button>
           {oldest && (data?.pages.at(-1)?.applications.length ?? 0) < 50 && (

@@ -12,14 +12,12 @@ interface TableProps {
   asked: Asked
   selected: ReadonlySet<string>
   current: string | null
-  /** Where the links to the applications are put, by the id of each. */
-  links: Map<string, HTMLElement>
   onSelect: (ids: readonly string[], isOn: boolean) => void
   onCurrent: (id: string) => void
 }
 
 /** The rows of a list. On a phone each is a card. */
-export function Table({ rows, asked, selected, current, links, onSelect, onCurrent }: TableProps) {
+export function Table({ rows, asked, selected, current, onSelect, onCurrent }: TableProps) {
   return (
     <table className="applications">
       <caption className="visually-hidden">Applications, the newest first</caption>
@@ -54,13 +52,7 @@ export function Table({ rows, asked, selected, current, links, onSelect, onCurre
               </label>
             </td>
             <th scope="row" className="name">
-              <Link
-                href={addressOf(asked, row.id)}
-                ref={(link: HTMLAnchorElement | null) => {
-                  if (link) links.set(row.id, link)
-                  else links.delete(row.id)
-                }}
-              >
+              <Link id={row.id} href={addressOf(asked, row.id)}>
                 {nameOf(row)}
               </Link>
               {row.same_email && <span className="again">applied more than once</span>}

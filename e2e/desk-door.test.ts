@@ -1,0 +1,261 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
+
+import { table } from '../src/application/application.ts'
+import { signInPage, startDesk, type DeskServer } from '../testing/desk.ts'
+import { anApplication, getForm } from '../testing/form.ts'
+import { clientOf } from '../testing/organiser.ts'
+import { accessibilityProblems, hydrated, test, type Visitor } from '../testing/visitor.ts'
+
+let server: DeskServer
+let ada: SupabaseClient
+
+beforeAll(async () => {
+  server = await startDesk()
+  ada = await server.signedIn('ada@example.org')
+})
+
+afterAll(() => server.close())
+
+/** As in a new database. */
+beforeEach(async () => {
+  await server.sql`truncate public.retreat_applications cascade`
+  await server.sql`delete from private.history`
+  await server.sql`delete from private.door`
+  await server.sql`insert into private.door default values`
+})
+
+/** The door's screen, as an organiser finds it. */
+async function openDoor(visitor: Visitor, client = ada) {
+  const page = await visitor.open(`${server.origin}/desk#/door`, {}, signInPage(client))
+  const door = {
+    page,
+    standing: page.locator('.door .standing'),
+    said: page.getByRole('status'),
+    sentence: page.getByLabel('Sentence for applicants'),
+    closeAt: page.getByLabel('Close at'),
+    closeAfter: page.getByLabel('Close after so many applications'),
+    save: page.getByRole('button', { name: 'Save', exact: true }),
+    saveAnyway: page.getByRole('button', { name: 'Save anyway' }),
+    warning: page.getByRole('alert'),
+    history: page.locator('.happened li'),
+    choose: (name: 'Open' | 'Closed') => page.getByRole('radio', { name, exact: true }).check(),
+  }
+  await door.standing.waitFor()
+  return door
+}
+
+const storedCount = async () => {
+  const [row] = await server.sql<[{ count: number }]>`
+    select count(*)::int as count from public.retreat_applications`
+  return row.count
+}
+
+const failedRequest = /Failed to load resource/
+const standsAs = async (page: Page, sentence: string) => {
+  await expect.poll(() => page.locator('.door .standing').textContent()).toBe(sentence)
+}
+
+test('a door that is closed in the desk refuses with its sentence, the answers kept, and opens again', async ({
+  visitor,
+}) => {
+  visitor.expects(failedRequest)
+  const door = await openDoor(visitor)
+  expect(await door.standing.textContent()).toBe('The door is open.')
+  const sentence = 'Alle Plätze sind vergeben. Bis nächstes Jahr!'
+  await door.choose('Closed')
+  await door.sentence.fill(sentence)
+  await door.save.click()
+  await standsAs(door.page, `The door is closed. Applicants read: “${sentence}”`)
+  expect(await door.said.textContent()).toBe(`Saved. The door is closed. Applicants read: “${sentence}”`)
+  await expect
+    .poll(() => door.history.allTextContents())
+    .toEqual([
+      expect.stringMatching(`^Door closed: “${sentence}”ada@example.org, .* 20\\d\\d, \\d\\d:\\d\\d$`),
+    ])
+
+  const page = await visitor.open(server.origin)
+  await hydrated(page)
+  const form = getForm(page)
+  const application = anApplication({ first_name: 'Grace', reason: 'To think.' })
+  await form.fill(application)
+  const answers = await form.answers()
+  await form.button.click()
+  await form.failure.waitFor()
+  await page.getByText(sentence, { exact: true }).waitFor()
+  expect(await form.answers()).toEqual(answers)
+  expect(await storedCount()).toBe(0)
+
+  await door.choose('Open')
+  await door.save.click()
+  await standsAs(door.page, 'The door is open.')
+  // Kept for the next time.
+  expect(await door.sentence.inputValue()).toBe(sentence)
+  await form.button.click()
+  await form.success.waitFor()
+  expect(await server.sql`select first_name, reason from public.retreat_applications`).toEqual([
+    { first_name: 'Grace', reason: 'To think.' },
+  ])
+  await expect.poll(() => door.history.count()).toBe(2)
+})
+
+test('of two who change it at once the second is told, keeps what was entered, and may save it knowingly', async ({
+  visitor,
+}) => {
+  visitor.expects(failedRequest)
+  const mine = await openDoor(visitor)
+  const theirs = await openDoor(visitor, await server.signedIn('bob@example.org'))
+  await mine.sentence.fill('Mine.')
+  await mine.choose('Closed')
+  await theirs.choose('Closed')
+  await theirs.sentence.fill('Theirs.')
+  await theirs.save.click()
+  await standsAs(theirs.page, 'The door is closed. Applicants read: “Theirs.”')
+
+  await mine.save.click()
+  await mine.warning.waitFor()
+  expect(await mine.warning.textContent()).toMatch(
+    /^bob@example.org changed the door meanwhile, .* 20\d\d, \d\d:\d\d\./,
+  )
+  expect(await mine.standing.textContent()).toBe('The door is closed. Applicants read: “Theirs.”')
+  expect(await mine.sentence.inputValue()).toBe('Mine.')
+  const sentences = () => server.sql`select sentence, version from private.door`
+  expect(await sentences()).toEqual([{ sentence: 'Theirs.', version: 1 }])
+
+  await mine.saveAnyway.click()
+  await standsAs(mine.page, 'The door is closed. Applicants read: “Mine.”')
+  expect(await sentences()).toEqual([{ sentence: 'Mine.', version: 2 }])
+  expect(await mine.warning.count()).toBe(0)
+})
+
+test('a change between the look and the save is refused by the database', async ({ visitor }) => {
+  visitor.expects(failedRequest)
+  const door = await openDoor(visitor)
+  await door.choose('Closed')
+  const bob = await server.signedIn('bob.two@example.org')
+  await door.page.route(
+    '**/rpc/desk_set_door',
+    async (route) => {
+      await bob.rpc('desk_set_door', { version: 0, closed: true, sentence: 'Theirs.' })
+      await route.continue()
+    },
+    { times: 1 },
+  )
+  await door.save.click()
+  await door.warning.waitFor()
+  expect(await door.warning.textContent()).toContain('bob.two@example.org changed the door meanwhile')
+  expect(await door.standing.textContent()).toBe('The door is closed. Applicants read: “Theirs.”')
+})
+
+test('a door that a number closes says how many came, closes, and is not opened by other words', async ({
+  visitor,
+}) => {
+  visitor.expects(failedRequest)
+  const door = await openDoor(visitor)
+  const send = () => clientOf(server.origin).from(table).insert(anApplication())
+  await send()
+  await door.closeAfter.fill('3')
+  await door.save.click()
+  await standsAs(door.page, 'The door is open, for 2 more applications: 1 of 3 came.')
+  await send()
+  // Words for a door that fills meanwhile.
+  await door.sentence.fill('We are full.')
+  expect((await send()).status).toBe(201)
+  expect(await send()).toMatchObject({ status: 403, error: { message: 'Applications are closed.' } })
+  await door.save.click()
+  await door.warning.waitFor()
+  expect(await door.warning.textContent()).toContain('The door closed by itself meanwhile.')
+  expect(await door.standing.textContent()).toBe(
+    'The door is closed: 3 applications came, as many as it was to take. Applicants read: “Applications are closed.”',
+  )
+  expect(await storedCount()).toBe(3)
+  await door.choose('Closed')
+  await door.saveAnyway.click()
+  await standsAs(door.page, 'The door is closed. Applicants read: “We are full.”')
+  expect(await send()).toMatchObject({ status: 403, error: { message: 'We are full.' } })
+
+  await door.choose('Open')
+  expect(await door.closeAfter.inputValue()).toBe('')
+  await door.closeAfter.fill('1')
+  await door.save.click()
+  await standsAs(door.page, 'The door is open, for 1 more application: 0 of 1 came.')
+  expect((await send()).status).toBe(201)
+  expect((await send()).status).toBe(403)
+})
+
+test('a door that closes at a time does so in the zone of who says it', async ({ visitor }) => {
+  const page = await visitor.open(
+    `${server.origin}/desk#/door`,
+    { timezoneId: 'Asia/Kathmandu' },
+    signInPage(ada),
+  )
+  await page.getByText(/In your own time zone, Asia\/Kath?mandu\./).waitFor()
+  await page.getByLabel('Close at').fill('2999-03-01T18:00')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await standsAs(page, 'The door is open, until 1 Mar 2999, 18:00.')
+  expect(await server.sql`select closes_at from private.door`).toEqual([
+    { closes_at: new Date('2999-03-01T12:15Z') },
+  ])
+  // A time that is past is refused before it is sent.
+  await page.getByLabel('Close at').fill('2020-03-01T18:00')
+  await page.getByRole('button', { name: 'Save' }).click()
+  expect(
+    await page.getByLabel('Close at').evaluate((field: HTMLInputElement) => field.validity.rangeUnderflow),
+  ).toBe(true)
+  expect(await server.sql`select version from private.door`).toEqual([{ version: 1 }])
+})
+
+test('where nothing can be saved, nothing is said to be', async ({ visitor }) => {
+  visitor.expects(failedRequest)
+  const door = await openDoor(visitor)
+  await door.choose('Closed')
+  await door.page.route('**/rpc/desk_set_door', (route) => route.abort())
+  await door.save.click()
+  await door.warning.waitFor()
+  expect(await door.warning.textContent()).toBe(
+    'Not saved. The server could not be reached. Please check your connection.',
+  )
+  expect(await door.standing.textContent()).toBe('The door is open.')
+  expect(await door.said.textContent()).toBe('')
+  expect(await door.page.getByRole('radio', { name: 'Closed' }).isChecked()).toBe(true)
+})
+
+test('what another organiser does is seen without asking', async ({ visitor }) => {
+  const door = await openDoor(visitor)
+  await door.page.clock.install()
+  await door.page.reload()
+  await door.standing.waitFor()
+  await ada.rpc('desk_set_door', { version: 0, closed: true, sentence: 'Full.' })
+  await door.page.clock.runFor(21_000)
+  await standsAs(door.page, 'The door is closed. Applicants read: “Full.”')
+  expect(await door.page.getByRole('radio', { name: 'Closed' }).isChecked()).toBe(true)
+})
+
+test('axe finds nothing at the door, light, dark or in forced colours, and nothing sticks out', async ({
+  visitor,
+}) => {
+  const door = await openDoor(visitor)
+  await door.choose('Closed')
+  await door.sentence.fill('Full. '.repeat(50))
+  await door.save.click()
+  await door.history.first().waitFor()
+  await ada.rpc('desk_set_blind', { blind: true })
+  await ada.rpc('desk_set_blind', { blind: false })
+  await door.choose('Open')
+  for (const width of [320, 768, 1440]) {
+    await door.page.setViewportSize({ width, height: 800 })
+    for (const media of [
+      { colorScheme: 'light', forcedColors: 'none' },
+      { colorScheme: 'dark', forcedColors: 'none' },
+      { colorScheme: 'dark', forcedColors: 'active' },
+    ] as const) {
+      await door.page.emulateMedia(media)
+      expect(await accessibilityProblems(door.page), `${width} px, ${JSON.stringify(media)}`).toEqual([])
+    }
+    const tooWide = await door.page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    )
+    expect(tooWide).toBe(0)
+  }
+})

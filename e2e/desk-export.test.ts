@@ -1,0 +1,181 @@
+import { buffer } from 'node:stream/consumers'
+import type { SupabaseClient } from '@supabase/supabase-js'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+
+import { columns } from '../src/application/application.ts'
+import { signInPage, startDesk, type DeskServer } from '../testing/desk.ts'
+import { anApplication } from '../testing/form.ts'
+import { test } from '../testing/visitor.ts'
+
+let server: DeskServer
+let ada: SupabaseClient
+
+beforeAll(async () => {
+  server = await startDesk()
+  ada = await server.signedIn('ada@example.org')
+  const { sql } = server
+  // Nine of ten are accepted: three pages of them.
+  const rows = Array.from({ length: 2500 }, (_, index) => ({
+    ...anApplication({ first_name: `Ada ${index}`, company: index === 5 ? '=1+1' : 'Engines; Analytical' }),
+    created_at: new Date(Date.UTC(2026, 10, 1, 0, 0, index)),
+  }))
+  await sql`insert into public.retreat_applications ${sql(rows)}`
+  await sql`
+    insert into private.statuses (application_id, created_at, status, version)
+    select id, created_at, 'accepted', 1 from public.retreat_applications
+    where extract(epoch from created_at)::int % 10 <> 0 or company = '=1+1'`
+})
+
+afterAll(() => server.close())
+
+/** The cells of a table, as RFC 4180 has them. */
+function rowsOf(csv: string) {
+  const rows: string[][] = [[]]
+  for (const [, quoted, plain, end] of csv.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
+    rows.at(-1)?.push(quoted === undefined ? (plain ?? '') : quoted.replaceAll('""', '"'))
+    if (end === '\r\n') rows.push([])
+  }
+  return rows.slice(0, -1)
+}
+
+async function download(page: Page) {
+  const saved = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Download CSV' }).click()
+  const file = await saved
+  return { name: file.suggestedFilename(), text: (await buffer(await file.createReadStream())).toString() }
+}
+
+const says = async (page: Page, text: string) => {
+  await expect.poll(() => page.getByRole('status').textContent()).toBe(text)
+}
+
+test('what is filtered is downloaded whole, as the database has it', async ({ visitor }) => {
+  const page = await visitor.open(`${server.origin}/desk#/?status=accepted`, {}, signInPage(ada))
+  const { name, text } = await download(page)
+  expect(name).toMatch(/^applications-\d{4}-\d\d-\d\d\.csv$/)
+  expect(text.startsWith('\ufeffid,created_at,')).toBe(true)
+  const [header = [], ...rows] = rowsOf(text.slice(1))
+  expect(header).toEqual([
+    ...['id', 'created_at', ...columns].flatMap((column) =>
+      ['paid_solution', 'team_size'].includes(column) ? [column, `${column}_label`] : [column],
+    ),
+    'status',
+  ])
+  const stored = await server.sql<({ id: string; created_at: Date } & Record<string, string | boolean>)[]>`
+    select application.*, status from public.retreat_applications as application
+      join private.statuses on id = application_id
+    order by application.created_at desc`
+  expect(stored.length).toBeGreaterThan(2000)
+  await says(page, `Downloaded ${stored.length.toLocaleString('en')} applications.`)
+  expect(rows).toEqual(
+    stored.map((row) => [
+      row.id,
+      row.created_at.toISOString(),
+      row['first_name'],
+      row['last_name'],
+      row['email'],
+      '+44 (20) 7946 0958',
+      row['linkedin'],
+      // A formula is text.
+      row['company'] === '=1+1' ? "'=1+1" : row['company'],
+      'travel',
+      'Yes, travel related',
+      '',
+      '3-10',
+      '3-10',
+      'To think.\nWithout a screen.',
+      'true',
+      'accepted',
+    ]),
+  )
+  expect(rows.filter((row) => row.includes("'=1+1"))).toHaveLength(1)
+})
+
+test('who reads blind downloads no hidden column', async ({ visitor }) => {
+  const blind = await server.signedIn('blind@example.org')
+  await blind.rpc('desk_set_blind', { blind: true })
+  const page = await visitor.open(`${server.origin}/desk#/?status=new`, {}, signInPage(blind))
+  const { text } = await download(page)
+  const [header = [], ...rows] = rowsOf(text.slice(1))
+  expect(header.join(',')).toBe(
+    'id,created_at,paid_solution,paid_solution_label,custom_solution,team_size,team_size_label,reason,consent,status',
+  )
+  const [{ count } = { count: 0 }] = await server.sql<{ count: number }[]>`
+    select count(*)::int as count from public.retreat_applications
+    where id not in (select application_id from private.statuses)`
+  expect(rows).toHaveLength(count)
+  expect(new Set(rows.map((row) => row.at(-1)))).toEqual(new Set(['new']))
+  expect(text).not.toMatch(/Ada|@|Engines|\+44/)
+})
+
+test('a download that fails or is stopped saves nothing, and says so', async ({ visitor }) => {
+  visitor.expects(/Failed to load resource/)
+  const page = await visitor.open(`${server.origin}/desk#/?status=all`, {}, signInPage(ada))
+  let downloads = 0
+  page.on('download', () => (downloads += 1))
+  const button = page.getByRole('button', { name: 'Download CSV' })
+  let calls = 0
+  await page.route('**/rpc/desk_export', async (route) => {
+    calls += 1
+    await (calls === 3 ? route.abort() : route.continue())
+  })
+  await button.click()
+  await page.getByText('Nothing was downloaded. The server could not be reached.').waitFor()
+  expect(calls).toBe(3)
+
+  await page.unroute('**/rpc/desk_export')
+  await page.route('**/rpc/desk_export', async (route) => {
+    calls += 1
+    if (calls !== 6) await route.continue()
+  })
+  await button.click()
+  await page.getByText('2,000 came…').waitFor()
+  await page.getByRole('button', { name: 'Stop', exact: true }).click()
+  await says(page, 'The download was stopped. Nothing was saved.')
+  expect(await button.evaluate((element) => element === document.activeElement)).toBe(true)
+  expect(await page.getByText('Nothing was downloaded').count()).toBe(0)
+
+  await page.unroute('**/rpc/desk_export')
+  const { text } = await download(page)
+  expect(rowsOf(text)).toHaveLength(2501)
+  expect(downloads).toBe(1)
+})
+
+test('the plots hold the same numbers as their tables, and show their bars in forced colours', async ({
+  visitor,
+}) => {
+  const page = await visitor.open(`${server.origin}/desk#/?status=all`, {}, signInPage(ada))
+  const cells = (caption: string) =>
+    page
+      .getByRole('table', { name: caption })
+      .getByRole('row')
+      .evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)))
+  await page.getByText('The newest 1,000').waitFor()
+  expect(await cells('Applications a day')).toEqual([
+    ['Day', 'Applications'],
+    ['1 Nov 2026', '1,000'],
+  ])
+  expect(await cells('Team size')).toEqual([
+    ['Team size', 'Applications'],
+    ['Just me', '0'],
+    ['1-3', '0'],
+    ['3-10', '1,000'],
+    ['10+', '0'],
+    ['No answer', '0'],
+  ])
+  await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' })
+  const bar = page.locator('.bars rect[width="1000"]').first()
+  expect(await bar.evaluate((rect) => getComputedStyle(rect).fill)).toBe('rgb(255, 255, 255)')
+  // On a phone they wait until they are asked for.
+  const phone = await visitor.open(
+    `${server.origin}/desk#/?status=all`,
+    { viewport: { width: 390, height: 844 } },
+    signInPage(ada),
+  )
+  const plot = phone.getByRole('figure').first()
+  await phone.getByText('At a glance').waitFor()
+  expect(await plot.isVisible()).toBe(false)
+  await phone.getByText('At a glance').click()
+  await plot.waitFor()
+})

@@ -1,0 +1,54 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { PostgrestError } from '@supabase/postgrest-js'
+
+import type { CallDesk, Door, GeneralHappening } from '../../../client/desk.ts'
+import { announce } from '../announcement.ts'
+import { changeFrom, type Entries } from './entries.ts'
+import { standingOf } from './standing.ts'
+
+/** How the door stands, and what happened. */
+export type DoorState = Door & { history: GeneralHappening[] }
+
+/** Milliseconds between two looks at how it stands. */
+const lookAgain = 20_000
+
+const queryKey = ['door']
+
+/** How the door stands, looked at again and again while the page is seen. */
+export function useDoor(callDesk: CallDesk) {
+  return useQuery({
+    queryKey,
+    queryFn: ({ signal }) => callDesk('desk_door', {}, signal),
+    refetchInterval: lookAgain,
+    refetchOnWindowFocus: true,
+  })
+}
+
+/** Raised where the door stands otherwise than whoever saves has seen. */
+export class ChangedMeanwhile extends Error {}
+
+/** Saves what was entered over the door that is shown; where that is no longer how it stands, it is read anew. */
+export function useSaveDoor(callDesk: CallDesk) {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: async ({ entries, shown }: { entries: Entries; shown: Door }) => {
+      // That it closed by itself is no change of its version; saved over, it would open again.
+      const now = await queries.fetchQuery({
+        queryKey,
+        queryFn: () => callDesk('desk_door', {}),
+        staleTime: 0,
+      })
+      if (now.version !== shown.version || now.is_open !== shown.is_open) throw new ChangedMeanwhile()
+      try {
+        return await callDesk('desk_set_door', changeFrom(entries, shown))
+      } catch (error) {
+        throw error instanceof PostgrestError && error.code === 'PT409' ? new ChangedMeanwhile() : error
+      }
+    },
+    onSuccess: (saved) => {
+      queries.setQueryData<DoorState>(queryKey, (former) => former && { ...former, ...saved })
+      announce(`Saved. ${standingOf(saved)}`)
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey }),
+  })
+}

@@ -1,0 +1,65 @@
+import type { Door, GeneralHappening } from '../../../client/desk.ts'
+import { momentOf } from '../dates.ts'
+
+/** What applicants read where organisers wrote nothing: the database's own sentence. */
+export const defaultSentence = 'Applications are closed.'
+
+type Standing = Omit<Door, 'version' | 'opened_at'>
+
+/** How the door stands, in one sentence. */
+export function standingOf(door: Standing): string {
+  if (!door.is_open) return `The door is closed${reasonOf(door)}. Applicants read: “${sentenceFor(door)}”`
+  return `${['The door is open', ...limitsOf(door)].join(', ')}.`
+}
+
+function limitsOf({ closes_at: at, closes_after: after, received }: Standing) {
+  return [
+    ...(at === null ? [] : [`until ${momentOf(at)}`]),
+    ...(after === null
+      ? []
+      : [
+          `for ${countOf(after - received, 'more application')}: ${inDigits(received)} of ${inDigits(after)} came`,
+        ]),
+  ]
+}
+
+/** Why it is closed, where nobody closed it by hand. */
+function reasonOf({ closed, closes_at: at, closes_after: after, received }: Standing) {
+  if (closed) return ''
+  if (after !== null && received >= after)
+    return `: ${countOf(after, 'application')} came, as many as it was to take`
+  return at === null ? '' : ` since ${momentOf(at)}`
+}
+
+/** What an organiser did to no application, in a few words. */
+export function wordsOf(happening: GeneralHappening): string {
+  switch (happening.kind) {
+    case 'door':
+      return doorWordsOf(happening.detail)
+    case 'erased':
+      return `${countOf(happening.detail.applications, 'application')} erased`
+    case 'blind':
+      return `Own blind reading ${happening.detail.on ? 'on' : 'off'}`
+  }
+}
+
+function doorWordsOf(door: Omit<Standing, 'received'>) {
+  if (door.closed) return `Door closed: “${sentenceFor(door)}”`
+  const limits = [
+    ...(door.closes_at === null ? [] : [`until ${momentOf(door.closes_at)}`]),
+    ...(door.closes_after === null ? [] : [`for ${countOf(door.closes_after, 'application')}`]),
+  ]
+  return ['Door open', ...limits].join(', ')
+}
+
+function sentenceFor({ sentence }: Pick<Door, 'sentence'>) {
+  return sentence === '' ? defaultSentence : sentence
+}
+
+function inDigits(count: number) {
+  return count.toLocaleString('en')
+}
+
+function countOf(count: number, what: string) {
+  return `${inDigits(count)} ${what}${count === 1 ? '' : 's'}`
+}

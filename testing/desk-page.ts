@@ -1,0 +1,186 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
+
+import type { Application } from '../src/application/application.ts'
+import type { Status } from '../src/application/statuses.ts'
+import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
+import { socketConnection } from '../src/server/database/connections.ts'
+import { signInPage } from './desk.ts'
+import { anApplication } from './form.ts'
+import { signInByLink } from './organiser.ts'
+import { dataDirectory, startServer, type RunningServer } from './server.ts'
+import type { Visitor } from './visitor.ts'
+
+/** Somebody who may use the desk, signed in. */
+export interface Organiser {
+  email: string
+  client: SupabaseClient
+}
+
+type Stored = Application & { id: string; created_at: Date }
+
+/** A server on a database of its own, with organisers and applications. */
+export interface DeskServer {
+  readonly origin: string
+  readonly sql: ReturnType<typeof socketConnection>
+  readonly ada: Organiser
+  readonly bob: Organiser
+  /** Stores applications, the newest first and a minute apart unless they say when they came. */
+  store(given: (Partial<Application> & { created_at?: Date })[]): Promise<Stored[]>
+  /** Sets statuses as if an organiser had. */
+  stand(applications: readonly { id: string }[], status: Status, by?: Organiser): Promise<void>
+  /** How an application stands in the database. */
+  statusOf(id: string): Promise<string>
+  /** Opens a page of the desk. */
+  open(visitor: Visitor, path?: string, options?: OpenOptions): Promise<Page>
+  /** Kills the server, and starts it again on the same database and port. */
+  killed(): Promise<void>
+}
+
+interface OpenOptions extends BrowserContextOptions {
+  as?: Organiser
+  prepare?: (page: Page) => Promise<unknown>
+}
+
+/** Starts a server for the test file that calls this. Before each of its tests there is no application. */
+export function deskOfThisFile(
+  settings: () => Promise<Record<string, string>> = async () => ({}),
+): DeskServer {
+  let parts: { server: RunningServer; sql: DeskServer['sql']; ada: Organiser; bob: Organiser } | undefined
+  let given: Record<string, string> = {}
+  let cleanUp = async () => {}
+  const running = () => {
+    if (parts === undefined) throw new Error('The server is there from the first test on.')
+    return parts
+  }
+
+  beforeAll(async () => {
+    const directory = await dataDirectory()
+    given = { ...(await settings()), DATA_DIR: directory.path }
+    const server = await startServer(given)
+    given['PORT'] = new URL(server.origin).port
+    const sql = socketConnection(directory.path, { max: 1 })
+    const organiser = async (email: string) => {
+      await addOrganiser(sql, email)
+      const link = `${server.origin}/desk#token_hash=${await operatorSecret(sql, email)}&type=magiclink`
+      return { email, client: (await signInByLink(server.origin, link)).client }
+    }
+    parts = { server, sql, ada: await organiser('ada@example.org'), bob: await organiser('bob@example.org') }
+    cleanUp = async () => {
+      await sql.end()
+      await running().server.stop()
+      await directory.remove()
+    }
+  })
+  beforeEach(async () => {
+    await running().sql`truncate public.retreat_applications cascade`
+    await running().sql`delete from private.history`
+  })
+  afterAll(() => cleanUp())
+
+  const desk: DeskServer = {
+    get origin() {
+      return running().server.origin
+    },
+    get sql() {
+      return running().sql
+    },
+    get ada() {
+      return running().ada
+    },
+    get bob() {
+      return running().bob
+    },
+    async store(applications) {
+      const now = Date.now()
+      const rows = applications.map(({ created_at, ...answers }, place) => ({
+        ...anApplication(answers),
+        created_at: created_at ?? new Date(now - (place + 1) * 60_000),
+      }))
+      const ids = await desk.sql<{ id: string; email: string }[]>`
+        insert into public.retreat_applications ${desk.sql(rows)} returning id`
+      return rows.map((row, place) => ({ ...row, id: ids[place]?.id ?? '' }))
+    },
+    async stand(applications, status, { client } = running().bob) {
+      const ids = applications.map(({ id }) => id)
+      const standing = await desk.sql<{ id: string; version: number }[]>`
+        select id, coalesce(version, 0) as version
+        from public.retreat_applications left join private.statuses on application_id = id where id in ${desk.sql(ids)}`
+      await client
+        .rpc('desk_decide', {
+          act: crypto.randomUUID(),
+          decisions: standing.map((each) => ({ ...each, status })),
+        })
+        .throwOnError()
+    },
+    async statusOf(id) {
+      const [row] = await desk.sql<{ status: string }[]>`
+        select status from private.statuses where application_id = ${id}`
+      return row?.status ?? 'new'
+    },
+    async open(visitor, path = '', { as = running().ada, prepare = async () => {}, ...context } = {}) {
+      const address = `${desk.origin}/desk${path === '' ? '' : `#${path}`}`
+      return visitor.open(address, context, async (page) => {
+        page.setDefaultTimeout(20_000)
+        await signInPage(as.client)(page)
+        await prepare(page)
+      })
+    },
+    async killed() {
+      await running().server.stop('SIGKILL')
+      running().server = await startServer(given)
+    },
+  }
+  return desk
+}
+
+/** Applications of so many people, who are named by a number from 1. */
+export function people(count: number): { first_name: string; last_name: string }[] {
+  return Array.from({ length: count }, (_, place) => ({
+    first_name: 'Person',
+    last_name: String(place + 1),
+  }))
+}
+
+/** What an organiser finds on the desk. */
+export function getDesk(page: Page) {
+  const button = (name: string) => page.getByRole('button', { name, exact: true })
+  const link = (name: string) => page.getByRole('link', { name, exact: true })
+  const row = (name: string) => page.locator('tbody tr', { has: link(name) })
+  return {
+    button,
+    link,
+    row,
+    /** The names of all rows, in their order. */
+    names: () => page.locator('tbody .name a').allTextContents(),
+    /** Where a row's application is shown to stand; what is being saved says so. */
+    standing: async (name: string) => (await row(name).locator('.pill').textContent()) ?? '',
+    /** The same of the application that is open. */
+    pill: page.locator('.application-head .pill'),
+    select: (name: string) => page.getByRole('checkbox', { name: `Select ${name}`, exact: true }),
+    tab: (name: string) => page.getByRole('tab', { name }),
+    tabs: () =>
+      page.getByRole('tab').evaluateAll((tabs) => tabs.map(({ textContent }) => textContent?.trim() ?? '')),
+    search: page.getByLabel('Search', { exact: true }),
+    note: page.getByLabel('Note', { exact: true }),
+    heading: (name: string) => page.getByRole('heading', { level: 1, name, exact: true }),
+    status: page.getByRole('status'),
+    alert: page.locator('.problems .notice'),
+    bar: page.locator('.bar'),
+    dialog: page.getByRole('dialog'),
+    position: page.locator('.application-nav .quietly'),
+    timeline: page.locator('.timeline li'),
+  }
+}
+
+/** What has the focus, by its name or its text. */
+export function focused(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const element = document.activeElement
+    const label = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement
+    const named =
+      element?.getAttribute('aria-label') ?? (label ? element.labels?.[0]?.textContent : undefined)
+    return `${element?.tagName}: ${named ?? element?.textContent ?? ''}`.slice(0, 60)
+  })
+}

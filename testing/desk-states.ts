@@ -1,0 +1,105 @@
+import type { Page } from 'playwright-core'
+import type { Sql } from 'postgres'
+
+/** Stores applications as they may come: several of one e-mail, accents, a LinkedIn that is none. */
+export async function storeExamples(sql: Sql): Promise<void> {
+  await sql.unsafe(`
+    insert into public.retreat_applications (created_at, first_name, last_name, email, phone, linkedin, company,
+      paid_solution, custom_solution, team_size, reason, consent)
+    select now() - n * interval '5 hours',
+      (array['Ada', 'Émile', 'Grace', 'Alan', 'Zoë', 'Linus', 'Barbara', 'Ken'])[1 + n % 8],
+      (array['Lovelace', 'Zola', 'Hopper', 'Turing', 'Kravitz', 'Liskov', 'Thompson-Featherstonehaugh'])[1 + n / 3 % 7],
+      'p' || n - (n % 20 = 0)::int || '@example.com', '+44 20 7946 0' || 100 + n,
+      case when n % 3 = 0 then 'javascript:alert(1)' else 'linkedin.com/in/p' || n end,
+      (array['Analytical Engines', 'Nana & Sons', 'Compilers United', 'Bletchley'])[1 + n % 4],
+      (array['not', 'screen', 'travel', 'work', 'custom', ''])[1 + n % 6],
+      case when n % 6 = 4 then 'A cabin without a router' else '' end,
+      (array['just-me', '1-3', '3-10', '10+', ''])[1 + n % 5],
+      (array['To hear myself think.', 'Because my phone knows me better than my friends do.',
+        'I have not finished a book in two years.', 'To build one thing slowly, with others.'])[1 + n % 4]
+        || E'\\n\\nWithout a phone, with a pen. The rest of the year is loud enough.', true
+    from generate_series(1, 148) as n;
+    insert into private.statuses (application_id, created_at, status, version)
+      select id, created_at, (array['shortlisted', 'accepted', 'waitlisted', 'declined'])[1 + row % 4], 1
+      from (select *, row_number() over (order by created_at desc) as row from public.retreat_applications) as newest
+      where row > 12 and row % 3 = 0`)
+}
+
+/** The desk's screens and states, and how an organiser reaches each from the list. */
+export const deskStates: Record<string, (page: Page) => Promise<void>> = {
+  async list() {},
+  async selected(page) {
+    for (const name of ['Ada Zola', 'Grace Lovelace']) {
+      await page
+        .getByRole('checkbox', { name: `Select ${name}` })
+        .first()
+        .check()
+    }
+    await page.getByRole('button', { name: 'Accept', exact: true }).click()
+    await page.getByRole('status').getByText('2 applications: Accepted').waitFor()
+  },
+  async found(page) {
+    await page.getByLabel('Search').fill('emile')
+    await page.getByRole('link', { name: 'Grace' }).waitFor({ state: 'detached' })
+  },
+  async nothing(page) {
+    await page.getByLabel('Search').fill('nobody')
+    await page.getByText('Nothing was found.').waitFor()
+  },
+  application: open,
+  async noted(page) {
+    await open(page)
+    await page.getByLabel('Note').fill('Met in Lisbon. Asks good questions.')
+    await page.getByRole('button', { name: 'Add note' }).click()
+    await page.getByRole('button', { name: 'Shortlist', exact: true }).click()
+    await page.getByRole('status').getByText('Shortlisted').waitFor()
+  },
+  async stale(page) {
+    await page.route('**/rpc/desk_decide', async (route) => {
+      const { decisions } = route.request().postDataJSON() as { decisions: { id: string }[] }
+      const json = decisions.map(({ id }) => ({
+        id,
+        outcome: 'stale',
+        status: 'declined',
+        version: 9,
+        author: 'alan@example.org',
+        at: new Date().toISOString(),
+      }))
+      await route.fulfill({ json })
+    })
+    await open(page)
+    await page.getByRole('button', { name: 'Accept', exact: true }).click()
+    await page.getByRole('button', { name: 'Accept anyway' }).waitFor()
+  },
+  async erase(page) {
+    await open(page)
+    await page.getByRole('button', { name: 'Erase', exact: true }).click()
+    await page.getByRole('dialog').waitFor()
+  },
+  async keys(page) {
+    await page.getByRole('button', { name: 'Keys' }).click()
+    await page.getByRole('dialog').waitFor()
+  },
+  async door(page) {
+    await page.getByRole('link', { name: 'Door' }).click()
+    await page.getByRole('button', { name: 'Save' }).waitFor()
+  },
+  async account(page) {
+    await page.getByRole('link', { name: 'Account' }).click()
+    await page.getByRole('heading', { name: 'Account' }).waitFor()
+  },
+}
+
+/** Where who has not signed in comes from, and how the screen is known. */
+export const signedOutStates: Record<string, { address: string; reach: (page: Page) => Promise<void> }> = {
+  'sign-in': { address: '/desk', reach: (page) => page.getByLabel('Email').waitFor() },
+  link: {
+    address: '/desk#token_hash=0123456789abcdef&type=magiclink',
+    reach: (page) => page.getByRole('button', { name: 'Sign in' }).waitFor(),
+  },
+}
+
+async function open(page: Page) {
+  await page.getByRole('link', { name: 'Zoë Zola' }).first().click()
+  await page.getByRole('heading', { name: 'What happened' }).waitFor()
+}

@@ -1,0 +1,60 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import type { Page } from 'playwright-core'
+
+import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
+import { socketConnection } from '../src/server/database/connections.ts'
+import { clientOf } from './organiser.ts'
+import { dataDirectory, startServer } from './server.ts'
+
+/** A running server whose desk is to be used, and its database. */
+export interface DeskServer {
+  origin: string
+  sql: ReturnType<typeof socketConnection>
+  /** The real client of an organiser who signed in; they are made one unless they are. */
+  signedIn(email: string): Promise<SupabaseClient>
+  close(): Promise<void>
+}
+
+/** Starts a server as `npm start` does, with an empty database. */
+export async function startDesk(): Promise<DeskServer> {
+  const directory = await dataDirectory()
+  const server = await startServer({ DATA_DIR: directory.path })
+  const sql = socketConnection(directory.path, { max: 1 })
+  return {
+    origin: server.origin,
+    sql,
+    async signedIn(email) {
+      await addOrganiser(sql, email)
+      const client = clientOf(server.origin)
+      const { error } = await client.auth.verifyOtp({
+        type: 'magiclink',
+        token_hash: await operatorSecret(sql, email),
+      })
+      if (error) throw error
+      return client
+    },
+    async close() {
+      await sql.end()
+      await server.stop()
+      await directory.remove()
+    },
+  }
+}
+
+/** Where the desk's client keeps who signed in, as `src/client/session.ts` names it. */
+const storageKey = 'unplugged-desk'
+
+/**
+ * Lets a page of the desk open as whoever signed in with a client.
+ *
+ * @returns What is to be done to the page before it is opened.
+ */
+export function signInPage(client: SupabaseClient): (page: Page) => Promise<void> {
+  return async (page) => {
+    const { data } = await client.auth.getSession()
+    await page.addInitScript(([key, session]) => localStorage.setItem(key, session), [
+      storageKey,
+      JSON.stringify(data.session),
+    ] as const)
+  }
+}

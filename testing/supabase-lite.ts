@@ -1,0 +1,135 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import type { AddressInfo, Server } from 'node:net'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { vi } from 'vitest'
+
+/** A mail that the door would have sent. */
+interface LiteMail {
+  to: string
+  subject: string
+  html?: string
+}
+
+/** Supabase's own small server. */
+export interface SupabaseLite {
+  origin: string
+  publicKey: string
+  /** All mails so far. */
+  mails: LiteMail[]
+  close(): Promise<void>
+}
+
+/** What is used of it, as its documents have it. */
+interface Packages {
+  lite: { App: new (config: object) => LiteApp }
+  postgres: { createPostgresConnection(config: object): { close(): Promise<void> } }
+  node: { serve(options: object): Server }
+}
+
+interface LiteApp {
+  fetch(request: Request, context: object): Promise<Response>
+  ensureSystemSchema(): Promise<void>
+}
+
+const packages = ['@supabase/lite@0.10.0', 'postgres@3.4.9']
+
+/**
+ * Fetches `@supabase/lite` into an empty directory: seventy packages, that nobody needs who does not run this.
+ *
+ * @returns Whether it could be had.
+ */
+export async function fetchSupabaseLite(directory: string): Promise<boolean> {
+  const options = ['--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', directory]
+  try {
+    await promisify(execFile)('npm', ['install', ...options, ...packages], { cwd: directory })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Starts it before a database, where it makes its own tables of accounts.
+ *
+ * @param directory Where it was fetched to.
+ * @param url The database, as a role that owns the schema `auth` alone and may become `anon` and `authenticated`.
+ * @param siteUrl Where its links lead.
+ */
+export async function startSupabaseLite(
+  directory: string,
+  url: string,
+  siteUrl: string,
+): Promise<SupabaseLite> {
+  const load = async (path: string) =>
+    (await import(/* @vite-ignore */ pathToFileURL(join(directory, 'node_modules', path)).href)) as unknown
+  const { App } = (await load('@supabase/lite/dist/index.js')) as Packages['lite']
+  const { createPostgresConnection } = (await load(
+    '@supabase/lite/dist/db/postgres/PostgresConnection.js',
+  )) as Packages['postgres']
+  const { serve } = (await load('@hono/node-server/dist/index.mjs')) as Packages['node']
+
+  const connection = createPostgresConnection({
+    url,
+    postgresOptions: {
+      onnotice: () => {},
+      // It hands over text that is JSON already, and would have it made JSON once more: a list of decisions would
+      // come as one string.
+      types: {
+        jsonb: {
+          to: 3802,
+          from: [3802],
+          serialize: (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value)),
+          parse: (text: string) => JSON.parse(text) as unknown,
+        },
+      },
+    },
+  })
+  // It prints every refusal there, with its parameters.
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const publicKey = 'sb_publishable_of_the_tests'
+  const mails: LiteMail[] = []
+  const app = new App({
+    connection,
+    auth: {
+      enabled: true,
+      site_url: siteUrl,
+      jwt_secret: 'nothing that anybody would guess within a test',
+      publishable_key: publicKey,
+      email: { template: { magic_link: { content_path: './supabase/templates/magic_link.html' } } },
+    },
+    options: { drivers: { email: { send: async (mail: LiteMail) => void mails.push(mail) } } },
+  })
+  await app.ensureSystemSchema()
+  const server = serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: async (request: Request) => {
+      const answer = await app.fetch(request, { peerAddress: null })
+      return new URL(request.url).pathname.startsWith('/auth/v1/') ? open(request, answer) : answer
+    },
+  })
+  if (!server.listening) await once(server, 'listening')
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    publicKey,
+    mails,
+    async close() {
+      server.close()
+      await once(server, 'close')
+      await connection.close()
+      printed.mockRestore()
+    },
+  }
+}
+
+/** Its sign-in names no header that a page of another origin may send. At a project the gateway before it does. */
+function open({ headers: asked }: Request, answer: Response): Response {
+  const headers = new Headers(answer.headers)
+  headers.delete('access-control-allow-credentials')
+  headers.set('access-control-allow-origin', '*')
+  headers.set('access-control-allow-headers', asked.get('access-control-request-headers') ?? '')
+  return new Response(answer.body, { status: answer.status, headers })
+}
