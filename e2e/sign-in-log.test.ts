@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { startMailServer, type MailServer } from '../testing/mail-server.ts'
 import { dataDirectory, runCommand, startServer } from '../testing/server.ts'
+import { secretOf, verifyLink } from '../testing/links.ts'
 import { callTo, codeOf, said } from '../testing/sign-in.ts'
 
 const user = { name: 'MARK-user', password: 'MARK-mail-password' }
@@ -45,7 +46,7 @@ test('wrong codes are counted over a restart; the link of their mail, a session 
   const email = 'restarted@example.org'
   const first = await startServer(settings)
   const call = callTo(first.origin)
-  const secret = new URL(await addOrganiser(email)).searchParams.get('token')
+  const secret = secretOf(await addOrganiser(email))
   const signedIn = await said(call('POST', 'verify', { type: 'magiclink', token_hash: secret }))
   const { access_token, refresh_token } = signedIn.body as Tokens
   await call('POST', 'otp', { email })
@@ -62,7 +63,7 @@ test('wrong codes are counted over a restart; the link of their mail, a session 
   for (const token of wrong.slice(3, 5)) expect((await guess(later, token)).status).toBe(403)
   expect((await guess(later, code)).status).toBe(403)
   expect((await later('POST', 'otp', { email })).status).toBe(429)
-  const { search } = new URL(link)
+  const { search } = new URL(verifyLink(link))
   const opened = await later('GET', `verify${search}`)
   expect(opened.headers.get('location')).toContain('#access_token=')
   const bearer = { authorization: `Bearer ${access_token}` }
@@ -92,15 +93,15 @@ test('no code, token, secret, password or address of an organiser stands in a lo
     const mails = await mail.count(number, to)
     for (const { code, link } of mails) {
       secrets.push(code)
-      if (link !== '') secrets.push(new URL(link).searchParams.get('token') ?? '')
+      if (link !== '') secrets.push(secretOf(link))
     }
     return mails.at(-1) ?? { code: '', link: '' }
   }
 
   // The operator's link, opened as a browser opens it, twice.
   const link = await addOrganiser(email)
-  secrets.push(new URL(link).searchParams.get('token') ?? '')
-  const path = `verify${new URL(link).search}`
+  secrets.push(secretOf(link))
+  const path = `verify${new URL(verifyLink(link)).search}`
   const opened = await call('GET', path)
   const fragment = new URLSearchParams(new URL(opened.headers.get('location') ?? '').hash.slice(1))
   secrets.push(fragment.get('access_token') ?? '', fragment.get('refresh_token') ?? '')

@@ -18,7 +18,14 @@ export async function storeExamples(sql: Sql): Promise<void> {
       (array['To hear myself think.', 'Because my phone knows me better than my friends do.',
         'I have not finished a book in two years.', 'To build one thing slowly, with others.'])[1 + n % 4]
         || E'\\n\\nWithout a phone, with a pen. The rest of the year is loud enough.', true
-    from generate_series(1, 148) as n;
+    from generate_series(1, 148) as n`)
+}
+
+/** Lets them stand as they did before any act. */
+export async function standAsBefore(sql: Sql): Promise<void> {
+  await sql.unsafe(`
+    delete from private.history;
+    delete from private.statuses;
     insert into private.statuses (application_id, created_at, status, version)
       select id, created_at, (array['shortlisted', 'accepted', 'waitlisted', 'declined'])[1 + row % 4], 1
       from (select *, row_number() over (order by created_at desc) as row from public.retreat_applications) as newest
@@ -40,7 +47,7 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
   },
   async found(page) {
     await page.getByLabel('Search').fill('emile')
-    await page.getByRole('link', { name: 'Grace' }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Grace' }).first().waitFor({ state: 'detached' })
   },
   async nothing(page) {
     await page.getByLabel('Search').fill('nobody')

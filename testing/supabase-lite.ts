@@ -25,8 +25,8 @@ export interface SupabaseLite {
 /** What is used of it, as its documents have it. */
 interface Packages {
   lite: { App: new (config: object) => LiteApp }
-  postgres: { createPostgresConnection(config: object): { close(): Promise<void> } }
-  node: { serve(options: object): Server }
+  postgres: { createPostgresConnection: (config: object) => { close(): Promise<void> } }
+  node: { serve: (options: object) => Server }
 }
 
 interface LiteApp {
@@ -106,10 +106,10 @@ export async function startSupabaseLite(
   const server = serve({
     hostname: '127.0.0.1',
     port: 0,
-    fetch: async (request: Request) => {
-      const answer = await app.fetch(request, { peerAddress: null })
-      return new URL(request.url).pathname.startsWith('/auth/v1/') ? open(request, answer) : answer
-    },
+    fetch: async (request: Request) =>
+      request.method === 'OPTIONS'
+        ? allow(request)
+        : openToAll(await app.fetch(request, { peerAddress: null })),
   })
   if (!server.listening) await once(server, 'listening')
   return {
@@ -125,11 +125,19 @@ export async function startSupabaseLite(
   }
 }
 
-/** Its sign-in names no header that a page of another origin may send. At a project the gateway before it does. */
-function open({ headers: asked }: Request, answer: Response): Response {
+/**
+ * Answers a browser's question for it: of its sign-in it allows no header, and of a function with arguments it says 404.
+ * At a project the gateway answers.
+ */
+function allow({ headers }: Request): Response {
+  const answer = new Response(null, { status: 204 })
+  answer.headers.set('access-control-allow-methods', headers.get('access-control-request-method') ?? '')
+  answer.headers.set('access-control-allow-headers', headers.get('access-control-request-headers') ?? '')
+  return openToAll(answer)
+}
+
+function openToAll(answer: Response): Response {
   const headers = new Headers(answer.headers)
-  headers.delete('access-control-allow-credentials')
   headers.set('access-control-allow-origin', '*')
-  headers.set('access-control-allow-headers', asked.get('access-control-request-headers') ?? '')
   return new Response(answer.body, { status: answer.status, headers })
 }

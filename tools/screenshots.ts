@@ -5,7 +5,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 
 import { ensureChromium, launchChromium } from '../testing/browser.ts'
 import { signInPage, startDesk } from '../testing/desk.ts'
-import { deskStates, signedOutStates, storeExamples } from '../testing/desk-states.ts'
+import { deskStates, signedOutStates, standAsBefore, storeExamples } from '../testing/desk-states.ts'
 import { states } from '../testing/states.ts'
 
 const folder = 'screenshots'
@@ -87,7 +87,11 @@ try {
     })
   }
   for (const [state, reach] of Object.entries(deskStates)) {
-    await takeAll(`desk-${state}`, '/desk#/?status=all', signIn, reach)
+    const before = async (page: Page) => {
+      await standAsBefore(desk.sql)
+      await signIn(page)
+    }
+    await takeAll(`desk-${state}`, '/desk#/?status=all', before, reach)
   }
   for (const [state, { address, reach }] of Object.entries(signedOutStates)) {
     await takeAll(`desk-${state}`, address, nothing, reach)

@@ -20,9 +20,12 @@ export function createSession({ url, anonKey }: DataInterface & { url: string })
   const base = url.replace(/\/$/, '')
   const auth = new AuthClient({
     url: `${base}/auth/v1`,
-    headers: { apikey: anonKey, authorization: `Bearer ${anonKey}` },
+    // In these letters: the client puts the session's own token in its place.
+    headers: { apikey: anonKey, Authorization: `Bearer ${anonKey}` },
     storageKey: 'unplugged-desk',
     flowType: 'implicit',
+    // It would leave the tokens in the history; the page takes them from its address itself.
+    detectSessionInUrl: false,
   })
   const rest = new PostgrestClient(`${base}/rest/v1`, {
     headers: { apikey: anonKey },

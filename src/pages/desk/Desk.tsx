@@ -2,7 +2,6 @@ import type { GoTrueClient } from '@supabase/auth-js'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { Route, Router, Switch } from 'wouter'
 
-import type { CallDesk } from '../../client/desk.ts'
 import { ApplicationScreen } from './application/ApplicationScreen.tsx'
 import { DoorScreen } from './door/DoorScreen.tsx'
 import { useFragmentPath, useFragmentSearch } from './fragment.ts'
@@ -12,10 +11,12 @@ import { ListScreen } from './list/ListScreen.tsx'
 import { mayRetry } from './messages.ts'
 import { AccountScreen } from './session/AccountScreen.tsx'
 import { SignedIn } from './session/SignedIn.tsx'
+import type { WatchedStanding } from './session/standing.ts'
 
 export interface DeskProps {
   auth: GoTrueClient
-  callDesk: CallDesk
+  /** Who is signed in, and the desk's functions, called as them. */
+  standing: WatchedStanding
   /** Whether organisers sign in at a hosted project, which this server knows only the database of. */
   signInIsElsewhere: boolean
 }
@@ -27,14 +28,15 @@ const queries = new QueryClient({
 })
 
 /** The organisers' page: signing in, and then a screen for each address in the fragment. */
-export function Desk({ auth, callDesk, signInIsElsewhere }: DeskProps) {
+export function Desk({ auth, standing, signInIsElsewhere }: DeskProps) {
+  const { callDesk } = standing
   return (
     <QueryClientProvider client={queries}>
-      <SignedIn auth={auth} callDesk={callDesk} isElsewhere={signInIsElsewhere}>
+      <SignedIn auth={auth} standing={standing} isElsewhere={signInIsElsewhere}>
         {(me) => (
           <JudgeProvider callDesk={callDesk}>
             <Router hook={useFragmentPath} searchHook={useFragmentSearch} hrefs={(path) => `#${path}`}>
-              <Frame auth={auth} email={me.email}>
+              <Frame standing={standing} email={me.email}>
                 <Switch>
                   <Route path="/applications/:id">
                     {({ id }) => <ApplicationScreen key={id} id={id} callDesk={callDesk} />}
@@ -43,7 +45,7 @@ export function Desk({ auth, callDesk, signInIsElsewhere }: DeskProps) {
                     <DoorScreen callDesk={callDesk} />
                   </Route>
                   <Route path="/account">
-                    <AccountScreen auth={auth} callDesk={callDesk} email={me.email} />
+                    <AccountScreen auth={auth} standing={standing} email={me.email} />
                   </Route>
                   <Route>
                     <ListScreen callDesk={callDesk} />

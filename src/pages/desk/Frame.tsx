@@ -1,25 +1,26 @@
-import type { GoTrueClient } from '@supabase/auth-js'
 import type { ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 
 import { useAnnouncement } from './announcement.ts'
+import { skipToContent } from './focus.ts'
 import { KeyHelp } from './keys/KeyHelp.tsx'
 import { SignOutButton } from './session/SignOutButton.tsx'
+import type { WatchedStanding } from './session/standing.ts'
 
 interface FrameProps {
-  auth: GoTrueClient
+  standing: WatchedStanding
   email: string
   children: ReactNode
 }
 
 /** What stands around every screen: where to go, who is signed in, and what was done last. */
-export function Frame({ auth, email, children }: FrameProps) {
+export function Frame({ standing, email, children }: FrameProps) {
   const [path] = useLocation()
   const current = (place: string) => (path === place ? 'page' : undefined)
   return (
     <div className="desk">
       <header className="top">
-        <a className="skip" href="#content" onClick={skip}>
+        <a className="skip" href="#content" onClick={skipToContent}>
           Skip to the content
         </a>
         <p className="brand">Unplugged.</p>
@@ -36,7 +37,7 @@ export function Frame({ auth, email, children }: FrameProps) {
         </nav>
         <p className="who">{email}</p>
         <KeyHelp />
-        <SignOutButton auth={auth} />
+        <SignOutButton standing={standing} />
       </header>
       <div id="content" tabIndex={-1}>
         {children}
@@ -55,10 +56,4 @@ function Announcement() {
       {text !== '' && <span key={count}>{text}</span>}
     </p>
   )
-}
-
-/** The fragment says where the desk is, so the link must not change it. */
-function skip(event: { preventDefault: () => void }) {
-  event.preventDefault()
-  document.getElementById('content')?.focus()
 }

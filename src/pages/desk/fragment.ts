@@ -12,6 +12,23 @@ export function placeOf(hash: string): { path: string; search: string } {
   return { path: `/${path}`, search }
 }
 
+let present = placeOf(location.hash).path
+let former = ''
+
+function note() {
+  const { path } = placeOf(location.hash)
+  if (path !== present) former = present
+  present = path
+}
+
+addEventListener('hashchange', note)
+addEventListener('popstate', note)
+
+/** The path that was left for the one that is shown. */
+export function formerPath(): string {
+  return former
+}
+
 function subscribe(onChange: () => void) {
   addEventListener('hashchange', onChange)
   addEventListener('popstate', onChange)

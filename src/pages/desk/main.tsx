@@ -5,12 +5,14 @@ import { createSession } from '../../client/session.ts'
 import { readPageData } from '../page-data.ts'
 import { Desk } from './Desk.tsx'
 import type { DeskData } from './desk-data.ts'
+import { takeArrival } from './session/arrival.ts'
+import { watchStanding } from './session/standing.ts'
 import { siteRoot } from './site-root.ts'
 
 const { backend, signInIsElsewhere } = readPageData() as DeskData
 const root = document.getElementById('page')
 if (root) {
   const session = createSession({ ...backend, url: backend.url ?? siteRoot() })
-  const desk = <Desk auth={session.auth} callDesk={createDesk(session.rest)} {...{ signInIsElsewhere }} />
-  createRoot(root).render(desk)
+  const standing = watchStanding(session.auth, createDesk(session.rest), takeArrival())
+  createRoot(root).render(<Desk auth={session.auth} {...{ standing, signInIsElsewhere }} />)
 }

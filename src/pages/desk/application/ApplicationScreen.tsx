@@ -1,8 +1,10 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { Link, useLocation, useSearch } from 'wouter'
 
 import type { CallDesk } from '../../../client/desk.ts'
+import { beginAt } from '../focus.ts'
 import { decisions, DecisionBar } from '../judging/DecisionBar.tsx'
 import { useJudge } from '../judging/JudgeProvider.tsx'
 import type { Seen } from '../judging/judge.ts'
@@ -60,7 +62,10 @@ export function ApplicationScreen({ id, callDesk }: { id: string; callDesk: Call
     k: () => open(previous),
     n: () => note.current?.focus(),
     z: () => judge.undo(),
-    '/': () => navigate(list),
+    '/': () => {
+      flushSync(() => navigate(list))
+      document.getElementById('search')?.focus()
+    },
     Escape: () => navigate(list),
     ...Object.fromEntries(decisions.map(({ key, status }) => [key, () => judge.decide(seen, status)])),
   })
@@ -80,7 +85,9 @@ export function ApplicationScreen({ id, callDesk }: { id: string; callDesk: Call
       ) : (
         <>
           <header className="row application-head">
-            <h1>{nameOf(whole.application)}</h1>
+            <h1 ref={beginAt} tabIndex={-1}>
+              {nameOf(whole.application)}
+            </h1>
             <StatusPill seen={whole.application} />
           </header>
           <Problems />
@@ -117,7 +124,9 @@ export function ApplicationScreen({ id, callDesk }: { id: string; callDesk: Call
 function Missing({ error }: { error: Error | null }) {
   return error ? (
     <>
-      <h1>Application</h1>
+      <h1 ref={beginAt} tabIndex={-1}>
+        Application
+      </h1>
       <p role="alert">{sentenceOf(error)}</p>
     </>
   ) : (

@@ -6,6 +6,7 @@ import { announce } from '../announcement.ts'
 import { momentOf } from '../dates.ts'
 import { nameOf } from '../list/names.ts'
 import { sentenceOf } from '../messages.ts'
+import { forgetDraft } from './NoteForm.tsx'
 
 interface EraseDialogProps {
   callDesk: CallDesk
@@ -25,6 +26,7 @@ export function EraseDialog({ callDesk, whole: { application, others }, onErased
     mutationFn: () => callDesk('desk_erase', { applications: [application.id, ...also], email: typed }),
     onSuccess: ({ erased }) => {
       dialog.current?.close()
+      for (const id of [application.id, ...also]) forgetDraft(id)
       queries.removeQueries({ queryKey: ['application', application.id] })
       queries.removeQueries({ queryKey: ['list'] })
       void queries.invalidateQueries({ queryKey: ['overview'] })
@@ -68,7 +70,7 @@ export function EraseDialog({ callDesk, whole: { application, others }, onErased
               <fieldset>
                 <legend>Also erase of the same e-mail</legend>
                 {others.map(({ id, company, created_at }) => (
-                  <label key={id} className="switch">
+                  <label key={id} className="tick">
                     <input
                       type="checkbox"
                       checked={also.includes(id)}

@@ -13,7 +13,7 @@ interface NoteFormProps {
 
 /** A note on an application. What is not added yet survives a reload, in this tab alone. */
 export function NoteForm({ id, callDesk, field }: NoteFormProps) {
-  const storageKey = `unplugged-note-${id}`
+  const storageKey = draftKeyOf(id)
   const queries = useQueryClient()
   // The act is made with the first sign: a note that is sent again because no answer came is the same note.
   const [draft, setDraft] = useState(() => readDraft(storageKey))
@@ -61,6 +61,15 @@ export function NoteForm({ id, callDesk, field }: NoteFormProps) {
       </button>
     </form>
   )
+}
+
+/** What is not added yet of an application that was erased goes too. */
+export function forgetDraft(id: string): void {
+  sessionStorage.removeItem(draftKeyOf(id))
+}
+
+function draftKeyOf(id: string) {
+  return `unplugged-note-${id}`
 }
 
 interface Draft {

@@ -31,6 +31,7 @@ export function useKeys(keys: Keys): void {
     if (act === undefined || event.defaultPrevented || event.repeat) return
     if (event.ctrlKey || event.metaKey || event.altKey || isTaken(event.target)) return
     if (event.key.length === 1 && !areOn()) return
+    if (event.key === 'Enter' && isPressed(event.target)) return
     event.preventDefault()
     act()
   })
@@ -38,6 +39,11 @@ export function useKeys(keys: Keys): void {
     addEventListener('keydown', onKeyDown)
     return () => removeEventListener('keydown', onKeyDown)
   }, [])
+}
+
+/** Whether Enter does something there by itself. */
+function isPressed(target: EventTarget | null) {
+  return target instanceof Element && target.matches('a[href], button, summary')
 }
 
 function isTaken(target: EventTarget | null) {

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useState, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { useLocation } from 'wouter'
 
 import type { CallDesk, Listed } from '../../../client/desk.ts'
@@ -58,12 +58,18 @@ export function List({ callDesk, asked, children }: ListProps) {
     ...Object.fromEntries(decisions.map(({ key, status }) => [key, () => judge.decide(seen, status)])),
   })
 
-  /** The focus goes on to what came: the button may be gone then. */
-  const readOn = async () => {
+  // The focus goes on to what came: the button may be gone then.
+  const first = useRef<number | null>(null)
+  useEffect(() => {
+    const row = first.current === null ? undefined : rows?.[first.current]
+    if (row === undefined) return
+    first.current = null
+    if (document.activeElement?.matches('body, .more')) focusApplication(row.id)
+  })
+  const readOn = () => {
     if (isFetchingNextPage) return
-    const read = await fetchNextPage()
-    const first = read.data?.pages.flatMap(({ applications }) => applications)[rows?.length ?? 0]
-    if (first) focusApplication(first.id)
+    first.current = rows?.length ?? null
+    void fetchNextPage()
   }
 
   if (rows === undefined) {
@@ -74,7 +80,7 @@ export function List({ callDesk, asked, children }: ListProps) {
     <>
       <div className="row list-head">
         {rows.length > 0 && (
-          <label className="switch">
+          <label className="tick">
             <input
               type="checkbox"
               checked={rows.every(({ id }) => selected.has(id))}
@@ -108,7 +114,7 @@ export function List({ callDesk, asked, children }: ListProps) {
       {error && <Failure error={error} onRetry={() => void fetchNextPage()} />}
       {hasNextPage && !error && (
         <p className="row">
-          <button className="quiet" aria-disabled={isFetchingNextPage} onClick={() => void readOn()}>
+          <button className="quiet more" aria-disabled={isFetchingNextPage} onClick={readOn}>
             More
           </button>
           {oldest && (data?.pages.at(-1)?.applications.length ?? 0) < 50 && (

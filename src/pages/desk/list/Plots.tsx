@@ -8,7 +8,7 @@ import { AnswersPlot } from './AnswersPlot.tsx'
 
 /** How the applications of the list are made up, as small plots and as tables of the same numbers. */
 export function Plots({ overview: { count, more, days, team_size, paid_solution } }: { overview: Overview }) {
-  const [isOpen, setIsOpen] = useState(() => matchMedia('(min-width: 60rem)').matches)
+  const [isOpen, setIsOpen] = useState(() => matchMedia('(min-width: 60rem) and (min-height: 50rem)').matches)
   if (count === 0) return null
   return (
     <details className="plots" open={isOpen} onToggle={(event) => setIsOpen(event.currentTarget.open)}>

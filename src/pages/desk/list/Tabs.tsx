@@ -22,6 +22,7 @@ export function Tabs({ asked, counts }: { asked: Asked; counts: Overview['counts
             aria-selected={isCurrent}
             aria-controls="list"
             tabIndex={isCurrent ? 0 : -1}
+            ref={isCurrent ? intoSight : undefined}
           >
             {label}{' '}
             <span className="count">
@@ -32,6 +33,11 @@ export function Tabs({ asked, counts }: { asked: Asked; counts: Overview['counts
       })}
     </div>
   )
+}
+
+/** On a phone the tabs are wider than the window. */
+function intoSight(tab: HTMLElement | null) {
+  tab?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
 }
 
 /** The arrow keys go from tab to tab, as the ARIA pattern of tabs has it; Enter opens one. */

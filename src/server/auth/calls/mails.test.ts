@@ -241,7 +241,7 @@ test('a mail says what it is for, in text and in HTML, with the code in its subj
     expect(mail?.text).toContain('Content-Type: text/html')
     expect(mail?.link).toMatch(
       new RegExp(
-        `^${server.origin}/auth/v1/verify\\?token=[0-9a-f]{64}&type=${path === 'otp' ? 'magiclink' : 'recovery'}$`,
+        `^${server.origin}/desk#token_hash=[0-9a-f]{64}&type=${path === 'otp' ? 'magiclink' : 'recovery'}$`,
       ),
     )
   }

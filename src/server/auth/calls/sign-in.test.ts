@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { secretOf, verifyLink } from '../../../../testing/links.ts'
 import { startSignIn, type SignInServer } from '../../../../testing/sign-in.ts'
 
 let server: SignInServer
@@ -24,11 +25,24 @@ test('a code of a mail signs in, and the desk knows who it is', async () => {
   expect(await client.rpc('desk_me')).toMatchObject({ data: { email }, error: null })
 })
 
-test('a link of a mail signs in once, and leads to the desk', async () => {
+test("a link of a mail leads to the desk, which signs in by the link's secret once", async () => {
   const email = await server.organiser()
   await server.client().auth.signInWithOtp({ email })
   const [mail] = await server.mail.count(1, email)
-  const open = () => fetch(mail?.link ?? '', { redirect: 'manual' })
+  const link = new URL(mail?.link ?? '')
+  expect(`${link.origin}${link.pathname}${link.search}`).toBe(`${server.origin}/desk`)
+  const client = server.client()
+  const signIn = () => client.auth.verifyOtp({ token_hash: secretOf(link.href), type: 'magiclink' })
+  expect((await signIn()).error).toBeNull()
+  expect(await client.rpc('desk_me')).toMatchObject({ data: { email }, error: null })
+  expect((await signIn()).error).toMatchObject({ code: 'otp_expired' })
+})
+
+test('GET verify uses a link up, and leads to the desk with a session', async () => {
+  const email = await server.organiser()
+  await server.client().auth.signInWithOtp({ email })
+  const [mail] = await server.mail.count(1, email)
+  const open = () => fetch(verifyLink(mail?.link ?? ''), { redirect: 'manual' })
   const answer = await open()
   expect(answer.status).toBe(303)
   expect(answer.headers.get('location')).toMatch(

@@ -1,6 +1,7 @@
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWTPayload } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { secretOf } from '../../../../testing/links.ts'
 import type { ReceivedMail } from '../../../../testing/mail-server.ts'
 import { bearerOf, codeOf, said, startSignIn, type SignInServer } from '../../../../testing/sign-in.ts'
 import { createSigningKeys } from '../sessions/keys.ts'
@@ -42,8 +43,6 @@ const newAddress = () => {
   addresses += 1
   return `new-${addresses}@example.org`
 }
-
-const secretOf = (mail: ReceivedMail | undefined) => new URL(mail?.link ?? '').searchParams.get('token') ?? ''
 
 /** A code that is not the right one: the given one, unless it is. */
 const otherThan = (right: string, given = '000000') => (given === right ? '111111' : given)
@@ -375,7 +374,7 @@ test('a new password has to be another, and ends the other sessions, codes, link
     { type: 'magiclink', token_hash: operators },
     { type: 'email_change', email, token: old.code },
     { type: 'email_change', email: address, token: fresh.code },
-    { type: 'email_change', token_hash: secretOf(old) },
+    { type: 'email_change', token_hash: secretOf(old.link) },
   ]) {
     expect(await verify(body)).toMatchObject({ status: 403, body: { error_code: 'otp_expired' } })
   }
@@ -499,7 +498,7 @@ test.each(['old first', 'new first'])(
       expect.stringMatching(/^\d{6}$/),
       expect.stringMatching(/^\d{6}$/),
     ])
-    expect(secretOf(old)).not.toBe(secretOf(fresh))
+    expect(secretOf(old.link)).not.toBe(secretOf(fresh.link))
     expect(old.text).toContain(address)
 
     const halves = [
@@ -591,9 +590,9 @@ test('both halves of a change at once make it whole', async () => {
   const verify = (body: object) => said(server.call('POST', 'verify', { type: 'email_change', ...body }))
   const answers = await Promise.all([
     verify({ email, token: old.code }),
-    verify({ token_hash: secretOf(old) }),
+    verify({ token_hash: secretOf(old.link) }),
     verify({ email: address, token: fresh.code }),
-    verify({ token_hash: secretOf(fresh) }),
+    verify({ token_hash: secretOf(fresh.link) }),
   ])
   const [half, whole, ...refused] = answers.toSorted(
     (one, other) =>
@@ -669,12 +668,14 @@ test('one address of a change a minute, however it is asked for', async () => {
   expect(await client.auth.resend({ type: 'email_change', email })).toMatchObject({ error: null })
   const [oldAgain, freshAgain] = [await lastMail(email, 2), await lastMail(address, 2)]
   const verify = (body: unknown) => said(server.call('POST', 'verify', body))
-  expect(await verify({ type: 'email_change', token_hash: secretOf(fresh) })).toMatchObject({ status: 403 })
-  expect(await verify({ type: 'email_change', token_hash: secretOf(freshAgain) })).toMatchObject({
+  expect(await verify({ type: 'email_change', token_hash: secretOf(fresh.link) })).toMatchObject({
+    status: 403,
+  })
+  expect(await verify({ type: 'email_change', token_hash: secretOf(freshAgain.link) })).toMatchObject({
     status: 200,
     body: { code: '200' },
   })
-  expect(await verify({ type: 'email_change', token_hash: secretOf(oldAgain) })).toMatchObject({
+  expect(await verify({ type: 'email_change', token_hash: secretOf(oldAgain.link) })).toMatchObject({
     status: 200,
     body: { user: { email: address } },
   })

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { secretOf, verifyLink } from '../../../../testing/links.ts'
 import type { ReceivedMail } from '../../../../testing/mail-server.ts'
 import { said, startSignIn, type SignInServer } from '../../../../testing/sign-in.ts'
 import { operatorSecret } from '../organisers.ts'
@@ -31,8 +32,7 @@ async function mailTo(
   return mail
 }
 
-const secretOf = ({ link }: ReceivedMail) => new URL(link).searchParams.get('token') ?? ''
-const open = (link: string) => fetch(link, { redirect: 'manual' })
+const open = (link: string) => fetch(verifyLink(link), { redirect: 'manual' })
 const verify = (body: unknown) => said(server.call('POST', 'verify', body))
 
 /** Where a link led: the address, and what stands behind it. */
@@ -73,7 +73,10 @@ test.each(['magiclink', 'recovery', 'email'] as const)(
     for (const path of ['otp', 'recover'] as const) {
       const email = await server.organiser()
       const client = server.client()
-      const { error } = await client.auth.verifyOtp({ token_hash: secretOf(await mailTo(email, path)), type })
+      const { error } = await client.auth.verifyOtp({
+        token_hash: secretOf((await mailTo(email, path)).link),
+        type,
+      })
       expect(error).toBeNull()
       expect((await client.auth.getUser()).data.user?.email).toBe(email)
     }
@@ -162,8 +165,8 @@ test.each(['signup', 'invite', 'email_change'])(
     const address = await server.organiser()
     const mail = await mailTo(address)
     expect(await verify({ type, email: address, token: mail.code })).toEqual({ status: 403, body: wrongCode })
-    expect(await verify({ type, token_hash: secretOf(mail) })).toEqual({ status: 403, body: wrongLink })
-    expect(await verify({ type: 'email', token_hash: secretOf(mail) })).toMatchObject({ status: 200 })
+    expect(await verify({ type, token_hash: secretOf(mail.link) })).toEqual({ status: 403, body: wrongLink })
+    expect(await verify({ type: 'email', token_hash: secretOf(mail.link) })).toMatchObject({ status: 200 })
   },
 )
 
@@ -184,7 +187,7 @@ test('a code and a link of the same mail are not derived from each other, and us
   const guess = createHash('sha224').update(`${address}${byCode.code}`).digest('hex')
   expect(await verify({ type: 'email', token_hash: guess })).toEqual({ status: 403, body: wrongLink })
   expect(await verify({ type: 'email', email: address, token: byCode.code })).toMatchObject({ status: 200 })
-  expect(await verify({ type: 'email', token_hash: secretOf(byCode) })).toEqual({
+  expect(await verify({ type: 'email', token_hash: secretOf(byCode.link) })).toEqual({
     status: 403,
     body: wrongLink,
   })
@@ -204,7 +207,7 @@ test('a newer mail of either kind takes the place of the older', async () => {
   const address = await server.organiser()
   const older = await mailTo(address, 'otp')
   const newer = await mailTo(address, 'recover')
-  expect(await verify({ type: 'email', token_hash: secretOf(older) })).toEqual({
+  expect(await verify({ type: 'email', token_hash: secretOf(older.link) })).toEqual({
     status: 403,
     body: wrongLink,
   })
@@ -236,7 +239,7 @@ test('a code and a link end after ten minutes, and the link of the operator afte
     status: 403,
     body: wrongCode,
   })
-  expect(await verify({ type: 'email', token_hash: secretOf(mail) })).toEqual({
+  expect(await verify({ type: 'email', token_hash: secretOf(mail.link) })).toEqual({
     status: 403,
     body: wrongLink,
   })
@@ -280,7 +283,7 @@ test('of ten uses of one code at once one signs in', async () => {
       verify(
         use % 2 === 0
           ? { type: 'email', email: address, token: mail.code }
-          : { type: 'email', token_hash: secretOf(mail) },
+          : { type: 'email', token_hash: secretOf(mail.link) },
       ),
     ),
   )
@@ -336,7 +339,7 @@ test('a link leads back with the tokens in the fragment, and keeps the query', a
 test('a link that is changed to lead elsewhere leads to the desk', async () => {
   for (const elsewhere of ['https://example.com/', 'https://example.com/desk', `${server.origin}/`]) {
     const address = await server.organiser()
-    const link = new URL((await mailTo(address)).link)
+    const link = new URL(verifyLink((await mailTo(address)).link))
     link.searchParams.set('redirect_to', elsewhere)
     const led = await ledTo(link.href)
     expect(led).toMatchObject({ status: 303, target: `${server.origin}/desk` })
@@ -350,7 +353,7 @@ test('a link that is used, wrong or unknown leads back with an error in the frag
   await open(mail.link)
   const to = encodeURIComponent(`${server.origin}/desk/list`)
   for (const link of [
-    `${mail.link}&redirect_to=${to}`,
+    `${verifyLink(mail.link)}&redirect_to=${to}`,
     `${server.origin}/auth/v1/verify?token=${'a'.repeat(64)}&type=magiclink&redirect_to=${to}`,
     `${server.origin}/auth/v1/verify?token=${'a'.repeat(64)}&type=signup&redirect_to=${to}`,
   ]) {
@@ -404,7 +407,7 @@ test('a link of an unknown kind leads back with an error', async () => {
 test('asking only what a link leads to uses nothing up', async () => {
   const address = await server.organiser()
   const { link } = await mailTo(address)
-  await fetch(link, { method: 'HEAD', redirect: 'manual' })
+  await fetch(verifyLink(link), { method: 'HEAD', redirect: 'manual' })
   expect((await ledTo(link)).fragment).toHaveProperty('access_token')
 })
 
@@ -533,7 +536,7 @@ test('the code of a mail of PKCE signs in by itself, and so does its hash', asyn
     body: { token_type: 'bearer' },
   })
   const byHash = await mailTo(address, 'otp', fields)
-  expect(await verify({ type: 'email', token_hash: secretOf(byHash) })).toMatchObject({
+  expect(await verify({ type: 'email', token_hash: secretOf(byHash.link) })).toMatchObject({
     status: 200,
     body: { token_type: 'bearer' },
   })

@@ -20,7 +20,7 @@ const oauthErrors: Record<number, string> = {
   500: 'server_error',
 }
 
-/** The calls that use up a code or a link: POST verify, and GET verify, which a mail's link leads to. */
+/** The calls that use up a code or a link: POST verify, and GET verify, which leads on to where a mail was asked for. */
 export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
   const { keys, site } = context
   const onRequest = createLimit(30, 5)

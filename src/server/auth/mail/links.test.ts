@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { addressOf, issuerOf, redirectTarget, siteOf, verifyLink } from './links.ts'
+import { addressOf, deskLink, issuerOf, mailLink, redirectTarget, siteOf } from './links.ts'
 
 const site = new URL('https://example.org/retreat')
 const desk = 'https://example.org/retreat/desk'
@@ -90,14 +90,20 @@ test("on this machine the applicants' page is no target by any of its names", ()
   }
 })
 
-test("a mail's link leads to this interface below the site's path", () => {
+test("a mail's link leads to a button of the desk, below the site's path", () => {
+  const link = 'https://example.org/retreat/desk#token_hash=abc&type=magiclink'
+  expect(deskLink(new URL('https://example.org/retreat/'), { secret: 'abc', type: 'magiclink' })).toBe(link)
+  expect(mailLink(site, { secret: 'abc', type: 'magiclink', target: undefined })).toBe(link)
+})
+
+test('who asked for a way back, or for PKCE, gets a link to this interface', () => {
   const secret = 'pkce_abc'
   expect(issuerOf(new URL('https://example.org/retreat/'))).toBe('https://example.org/retreat/auth/v1')
-  expect(verifyLink(site, { secret, type: 'recovery' })).toBe(
+  expect(mailLink(site, { secret, type: 'recovery', target: undefined })).toBe(
     'https://example.org/retreat/auth/v1/verify?token=pkce_abc&type=recovery',
   )
-  expect(verifyLink(site, { secret, type: 'magiclink', target: new URL(`${desk}?a=1&b=2#c`) })).toBe(
-    'https://example.org/retreat/auth/v1/verify?token=pkce_abc&type=magiclink' +
+  expect(mailLink(site, { secret: 'abc', type: 'magiclink', target: new URL(`${desk}?a=1&b=2#c`) })).toBe(
+    'https://example.org/retreat/auth/v1/verify?token=abc&type=magiclink' +
       '&redirect_to=https%3A%2F%2Fexample.org%2Fretreat%2Fdesk%3Fa%3D1%26b%3D2%23c',
   )
 })

@@ -9,7 +9,7 @@ import type { FastifyRequest } from 'fastify'
  * @param site The public address, which may have a path.
  */
 export function redirectTarget(given: string | undefined, site: URL): URL {
-  const desk = new URL(`${site.origin}${basePath(site)}/desk`)
+  const desk = deskOf(site)
   if (given === undefined || !URL.canParse(given)) return desk
   const target = new URL(given)
   // As it was written, not only as it was understood: no number for an address, no other sign in the name.
@@ -34,14 +34,27 @@ export function requestedTarget({ headers, query }: FastifyRequest, site: URL): 
   return typeof given === 'string' && given !== '' ? redirectTarget(given, site) : undefined
 }
 
-/** Where a mail's link leads first: GET verify, which uses it up and leads on. */
-export function verifyLink(
+/**
+ * Where a mail's link leads. Whoever asked for a way back, or will show by PKCE who they are, has a page of their own:
+ * theirs leads to GET verify, which uses it up and leads on.
+ */
+export function mailLink(
   site: URL,
-  { secret, type, target }: { secret: string; type: string; target?: URL },
+  { secret, type, target }: { secret: string; type: string; target: URL | undefined },
 ): string {
+  if (target === undefined && !secret.startsWith('pkce_')) return deskLink(site, { secret, type })
   const query = new URLSearchParams({ token: secret, type })
   if (target !== undefined) query.set('redirect_to', target.href)
   return `${issuerOf(site)}/verify?${query.toString()}`
+}
+
+/** A link to the desk, which has a button pressed before it uses it up: programs that look through mails open links. */
+export function deskLink(site: URL, { secret, type }: { secret: string; type: string }): string {
+  return `${deskOf(site).href}#${new URLSearchParams({ token_hash: secret, type }).toString()}`
+}
+
+function deskOf(site: URL) {
+  return new URL(`${site.origin}${basePath(site)}/desk`)
 }
 
 /** The address of this interface. */

@@ -6,7 +6,7 @@ import type { Challenge } from '../fields.ts'
 import { beginFlow } from '../proofs/pkce.ts'
 import { message, type Message } from './messages.ts'
 import { issue, lifetimes } from '../proofs/one-time.ts'
-import { verifyLink } from './links.ts'
+import { mailLink } from './links.ts'
 import { tooManyMails, tooSoon } from '../refusals.ts'
 
 /** What the caller asked for beside the mail. */
@@ -40,7 +40,7 @@ export async function signInMail(
   return message(occasion, {
     to: email,
     code,
-    link: verifyLink(site, { secret, type: occasion, ...(target === undefined ? {} : { target }) }),
+    link: mailLink(site, { secret, type: occasion, target }),
   })
 }
 
@@ -89,11 +89,7 @@ export async function emailChangeMails(
       offers: ['code', 'link'],
       isPkce,
     })
-    const link = verifyLink(site, {
-      secret,
-      type: 'email_change',
-      ...(target === undefined ? {} : { target }),
-    })
+    const link = mailLink(site, { secret, type: 'email_change', target })
     mails.push(message('email_change', { to, code, link, change: { from: email, to: newEmail } }))
   }
   return mails

@@ -1,0 +1,728 @@
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+
+import { addOrganiser, operatorSecret, removeOrganiser } from '../src/server/auth/organisers.ts'
+import { socketConnection } from '../src/server/database/connections.ts'
+import { anApplication } from '../testing/form.ts'
+import { newProject } from '../testing/hosted-project.ts'
+import { startMailServer, type MailServer } from '../testing/mail-server.ts'
+import { clientOf } from '../testing/organiser.ts'
+import { startPostgres } from '../testing/postgres.ts'
+import { dataDirectory, runCommand, startServer, type RunningServer } from '../testing/server.ts'
+import { anAddress, anonKey, codeOf } from '../testing/sign-in.ts'
+import { accessibilityProblems, test, type Visitor } from '../testing/visitor.ts'
+
+const refusedRequest = /Failed to load resource/
+
+let server: RunningServer
+let mail: MailServer
+let sql: ReturnType<typeof socketConnection>
+let settings: Record<string, string>
+let cleanUp: () => Promise<void>
+
+beforeAll(async () => {
+  const directory = await dataDirectory()
+  mail = await startMailServer()
+  settings = {
+    DATA_DIR: directory.path,
+    SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
+    MAIL_FROM: 'hello@example.org',
+    // Each visitor comes from an address of their own: the limits count by it.
+    TRUST_PROXY: '1',
+  }
+  server = await startServer(settings)
+  sql = socketConnection(directory.path, { max: 1 })
+  cleanUp = async () => {
+    await sql.end()
+    await Promise.all([server.stop(), mail.close()])
+    await directory.remove()
+  }
+})
+
+afterAll(() => cleanUp())
+
+let made = 0
+
+/** Makes an organiser with a new address. */
+async function organiser() {
+  made += 1
+  const email = `organiser-${made}@example.org`
+  await addOrganiser(sql, email)
+  return email
+}
+
+/** A link as the operator gets one. */
+async function linkFor(email: string, origin = server.origin) {
+  return `${origin}/desk#token_hash=${await operatorSecret(sql, email)}&type=magiclink`
+}
+
+/** Opens a page of the desk from an address that nobody came from yet. */
+function open(visitor: Visitor, url = `${server.origin}/desk`, options: BrowserContextOptions = {}) {
+  return visitor.open(url, { extraHTTPHeaders: { 'x-forwarded-for': anAddress() }, ...options })
+}
+
+/** What somebody finds on the way into the desk. */
+function on(page: Page) {
+  const button = (name: string) => page.getByRole('button', { name, exact: true })
+  return {
+    email: page.getByLabel('Email', { exact: true }),
+    code: page.getByLabel('Code', { exact: true }),
+    sendCode: button('Send code'),
+    signIn: button('Sign in'),
+    signOut: button('Sign out'),
+    button,
+    alert: page.getByRole('alert'),
+    status: page.getByRole('status'),
+    heading: (name: string) => page.getByRole('heading', { level: 1, name, exact: true }),
+    applications: page.getByRole('heading', { level: 1, name: 'Applications', exact: true }),
+    account: page.getByRole('link', { name: 'Account', exact: true }),
+  }
+}
+
+const focused = (page: Page) =>
+  page.evaluate(() => {
+    const element = document.activeElement
+    const label = element instanceof HTMLInputElement ? element.labels?.[0] : element
+    return label?.textContent ?? ''
+  })
+
+/** An organiser whose browser is signed in. */
+async function signedIn(visitor: Visitor, options: BrowserContextOptions & { email?: string } = {}) {
+  const { email = await organiser(), ...context } = options
+  const page = await open(visitor, await linkFor(email), context)
+  await on(page).signIn.click()
+  await on(page).applications.waitFor()
+  return { page, email }
+}
+
+/** A code that is not this one. */
+const anotherThan = (code: string) => (code === '000000' ? '000001' : '000000')
+
+/** The addresses that the browser can go back to. */
+async function historyOf(page: Page) {
+  const devtools = await page.context().newCDPSession(page)
+  const { entries } = await devtools.send('Page.getNavigationHistory')
+  return entries.map(({ url }) => url)
+}
+
+test('an organiser signs in by the code of a mail, stays so after a reload, and signs out', async ({
+  visitor,
+}) => {
+  visitor.expects(refusedRequest)
+  const email = await organiser()
+  const page = await open(visitor)
+  const desk = on(page)
+  await expect.poll(() => focused(page)).toBe('Email')
+  expect(await desk.email.getAttribute('type')).toBe('email')
+  await desk.email.fill(email)
+  await desk.sendCode.click()
+  await desk.code.waitFor()
+  await expect.poll(() => focused(page)).toBe('Code')
+  expect(await desk.code.getAttribute('autocomplete')).toBe('one-time-code')
+  expect(await desk.code.getAttribute('inputmode')).toBe('numeric')
+  const [{ code } = { code: '' }] = await mail.count(1, email)
+
+  await desk.code.fill('12345')
+  await desk.signIn.click()
+  await expect.poll(() => desk.alert.textContent()).toBe('A code has six digits. Please check it.')
+  await desk.code.fill(anotherThan(code))
+  await desk.signIn.click()
+  await expect.poll(() => desk.alert.textContent()).toMatch(/^This code is wrong, was used already/)
+  expect(await focused(page)).toBe('Code')
+  // As it may be pasted.
+  await desk.code.fill(` ${code.slice(0, 3)} ${code.slice(3)}`)
+  await desk.signIn.click()
+  await desk.applications.waitFor()
+  await page.getByText(email).waitFor()
+  await page.reload()
+  await desk.applications.waitFor()
+
+  await desk.signOut.click()
+  await desk.email.waitFor()
+  expect(await desk.status.first().textContent()).toBe('You are signed out.')
+  expect(
+    await sql`select from auth.sessions join auth.users on user_id = users.id where email = ${email}`,
+  ).toHaveLength(0)
+  await page.reload()
+  await desk.email.waitFor()
+})
+
+test('an address that nobody knows is answered as one that is, here and by a hosted project', async ({
+  visitor,
+}) => {
+  visitor.expects(refusedRequest)
+  const [page, hosted] = [await open(visitor), await open(visitor)]
+  await hosted.route('**/auth/v1/otp*', (route) =>
+    route.fulfill({
+      status: 422,
+      json: { code: 422, error_code: 'otp_disabled', msg: 'Signups not allowed for otp' },
+    }),
+  )
+  const known = await open(visitor)
+  await on(known).email.fill(await organiser())
+  const seen: string[] = []
+  for (const each of [page, hosted, known]) {
+    const email = (await on(each).email.inputValue()) || 'nobody@example.org'
+    await on(each).email.fill(email)
+    await on(each).sendCode.click()
+    await on(each).code.waitFor()
+    seen.push((await each.locator('main').innerText()).replace(email, '…'))
+  }
+  expect(new Set(seen).size).toBe(1)
+  expect(mail.received.flatMap(({ to }) => to)).not.toContain('nobody@example.org')
+  await on(page).code.fill('123456')
+  await on(page).signIn.click()
+  await expect.poll(() => on(page).alert.textContent()).toMatch(/^This code is wrong/)
+})
+
+test('who asks again too soon is told how long to wait, and may take another address', async ({
+  visitor,
+}) => {
+  visitor.expects(refusedRequest)
+  const page = await open(visitor)
+  const desk = on(page)
+  await desk.email.fill(await organiser())
+  await desk.sendCode.click()
+  await desk.button('Send again').click()
+  await expect
+    .poll(() => desk.alert.textContent())
+    .toMatch(/^A mail was asked for a moment ago\. Please wait \d\d seconds before you ask for another\.$/)
+  await desk.button('Another address').click()
+  await expect.poll(() => focused(page)).toBe('Email')
+  const email = await organiser()
+  await desk.email.fill(email)
+  await desk.sendCode.click()
+  const [received] = await mail.count(1, email)
+  await desk.code.fill(received?.code ?? '')
+  await desk.signIn.click()
+  await desk.applications.waitFor()
+})
+
+test('a code can be sent again, and the newest counts', async ({ visitor }) => {
+  visitor.expects(refusedRequest)
+  const email = await organiser()
+  const page = await open(visitor)
+  const desk = on(page)
+  await desk.email.fill(email)
+  await desk.sendCode.click()
+  await mail.count(1, email)
+  await sql`delete from private.mail_requests`
+  await desk.button('Send again').click()
+  await page.getByText('It was sent again.').waitFor()
+  const received = await mail.count(2, email)
+  await desk.code.fill(received.at(-1)?.code ?? '')
+  await desk.signIn.click()
+  await desk.applications.waitFor()
+})
+
+test("a link is used up by its button alone, and leaves nothing in the address or the browser's history", async ({
+  visitor,
+}) => {
+  visitor.expects(refusedRequest)
+  const email = await organiser()
+  const asking = await open(visitor)
+  await on(asking).email.fill(email)
+  await on(asking).sendCode.click()
+  const [{ link } = { link: '' }] = await mail.count(1, email)
+  expect(link).toMatch(/\/desk#token_hash=[0-9a-f]{64}&type=magiclink$/)
+  // A program that looks through mails, with a browser even.
+  await fetch(link)
+  const scanner = await open(visitor, link)
+  await on(scanner).signIn.waitFor()
+
+  const page = await open(visitor, link)
+  await on(page).signIn.waitFor()
+  await expect.poll(() => focused(page)).toBe('Sign in')
+  await page.reload()
+  await on(page).signIn.click()
+  await on(page).applications.waitFor()
+  expect(page.url()).toBe(`${server.origin}/desk#/`)
+  expect((await historyOf(page)).join(' ')).not.toContain('token')
+
+  await on(scanner).signIn.click()
+  await expect.poll(() => on(scanner).alert.textContent()).toMatch(/^This link was used already/)
+  await on(scanner).button('Get a code by mail').click()
+  await expect.poll(() => focused(scanner)).toBe('Email')
+})
+
+test('the link that the command prints signs in, also into a tab that shows the desk to somebody else', async ({
+  visitor,
+}) => {
+  const { page, email } = await signedIn(visitor)
+  const { stdout } = await runCommand(['organisers', '--add', 'printed@example.org'], {
+    ...settings,
+    SITE_URL: server.origin,
+  })
+  await page.goto(stdout.trim())
+  await on(page).signIn.click()
+  await on(page).applications.waitFor()
+  await page.getByText('printed@example.org').waitFor()
+  expect(await page.getByText(email).count()).toBe(0)
+})
+
+test('without a mail server the answer says how the operator makes a link', async ({ visitor }) => {
+  visitor.expects(refusedRequest)
+  const directory = await dataDirectory()
+  const unmailed = await startServer({ DATA_DIR: directory.path })
+  const page = await open(visitor, `${unmailed.origin}/desk`)
+  await on(page).email.fill('ada@example.org')
+  await on(page).sendCode.click()
+  await expect
+    .poll(() => on(page).alert.innerText())
+    .toMatch(
+      /^No mails go out from here\. Please ask whoever runs this site .*\s+npm run organisers -- --link ada@example\.org$/,
+    )
+  await unmailed.stop()
+  await directory.remove()
+})
+
+/** Sets a second factor up on the account page; gives its secret. */
+async function setUpFactor(page: Page) {
+  await page.getByRole('button', { name: 'Set up' }).click()
+  const secret = (await page.locator('.secret').textContent()) ?? ''
+  expect(secret).toMatch(/^[A-Z2-7]{32}$/)
+  return secret
+}
+
+test('a second factor is switched on, asked for, and switched off', async ({ visitor }) => {
+  visitor.expects(refusedRequest)
+  const { page, email } = await signedIn(visitor)
+  const desk = on(page)
+  await desk.account.click()
+  await desk.heading('Account').waitFor()
+  // One that was begun and left does not stand in the way.
+  await setUpFactor(page)
+  await page.reload()
+  const secret = await setUpFactor(page)
+  await expect.poll(() => focused(page)).toBe('Code')
+  const drawing = page.getByRole('img', { name: /QR code/ })
+  expect(
+    await drawing.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth)),
+  ).toBeGreaterThan(20)
+  await desk.code.fill(anotherThan(codeOf(secret)))
+  await desk.button('Switch on').click()
+  await expect.poll(() => desk.alert.textContent()).toMatch(/^This code is wrong, or was used already/)
+  await desk.code.fill(codeOf(secret))
+  await desk.button('Switch on').click()
+  await desk.button('Switch off').waitFor()
+  expect(
+    await sql`select status from auth.mfa_factors join auth.users on user_id = users.id where email = ${email}`,
+  ).toEqual([{ status: 'verified' }])
+
+  await desk.signOut.click()
+  await desk.email.waitFor()
+  await page.goto(await linkFor(email))
+  await desk.signIn.click()
+  await desk.heading('Second factor').waitFor()
+  await expect.poll(() => focused(page)).toBe('Code')
+  expect(await desk.applications.count()).toBe(0)
+  // It is asked for again after a reload, and who has lost it gets out.
+  await page.reload()
+  await desk.signOut.click()
+  await desk.email.waitFor()
+  await page.goto(await linkFor(email))
+  await desk.signIn.click()
+  await desk.code.fill(anotherThan(codeOf(secret, 1)))
+  await desk.signIn.click()
+  await expect.poll(() => desk.alert.textContent()).toMatch(/^This code is wrong, or was used already/)
+  await desk.code.fill(codeOf(secret, 1))
+  await desk.signIn.click()
+  await desk.applications.waitFor()
+
+  await desk.account.click()
+  await desk.button('Switch off').click()
+  await desk.button('Set up').waitFor()
+  await desk.signOut.click()
+  await desk.email.waitFor()
+  await page.goto(await linkFor(email))
+  await desk.signIn.click()
+  await desk.applications.waitFor()
+})
+
+test('a second factor that is set up elsewhere ends the sessions that began without it', async ({
+  visitor,
+}) => {
+  visitor.expects(refusedRequest)
+  const { page, email } = await signedIn(visitor)
+  const { page: other } = await signedIn(visitor, { email })
+  await on(other).account.click()
+  const secret = await setUpFactor(other)
+  await on(other).code.fill(codeOf(secret))
+  await on(other).button('Switch on').click()
+  await on(other).button('Switch off').waitFor()
+  await on(page).account.click()
+  await expect.poll(() => on(page).alert.textContent()).toBe('Your session has ended. Please sign in again.')
+})
+
+test('who is no organiser is told so, by their address, and can sign out', async ({ visitor }) => {
+  visitor.expects(refusedRequest)
+  const email = await organiser()
+  const link = await linkFor(email)
+  await sql`delete from private.organisers using auth.users where account_id = users.id and email = ${email}`
+  const page = await open(visitor, link)
+  const desk = on(page)
+  await desk.signIn.click()
+  await desk.heading('Not an organiser').waitFor()
+  await page.getByText(email).waitFor()
+  expect(await desk.applications.count()).toBe(0)
+  await desk.signOut.click()
+  await desk.email.waitFor()
+})
+
+test('who is removed while signed in sees nothing of the applications any more', async ({ visitor }) => {
+  visitor.expects(refusedRequest)
+  await lovelaceApplies()
+  const { page, email } = await signedIn(visitor)
+  await page.getByText('Lovelace').first().waitFor()
+  await removeOrganiser(sql, email)
+  await on(page).account.click()
+  await expect.poll(() => on(page).alert.textContent()).toBe('Your session has ended. Please sign in again.')
+  await on(page).email.waitFor()
+  expect(await page.locator('body').innerText()).not.toMatch(/Lovelace|Account|organiser-/)
+  // Nor in what is kept for a reload.
+  expect(await page.evaluate(() => localStorage.getItem('unplugged-desk'))).toBeNull()
+  await page.goBack()
+  await on(page).email.waitFor()
+})
+
+test('all sessions are ended from another browser, and a tab hears of the other one', async ({ visitor }) => {
+  visitor.expects(refusedRequest)
+  const { page, email } = await signedIn(visitor)
+  const { page: other } = await signedIn(visitor, { email })
+  const tab = await other.context().newPage()
+  await tab.goto(`${server.origin}/desk`)
+  await on(tab).applications.waitFor()
+  await on(other).account.click()
+  await on(other).button('End all sessions').click()
+  await on(other).email.waitFor()
+  // It hears so at once, from the other tab; another browser, when it asks for something.
+  await on(tab).email.waitFor()
+  await on(page).account.click()
+  await expect.poll(() => on(page).alert.textContent()).toBe('Your session has ended. Please sign in again.')
+})
+
+test("what a hosted project's own link brings back signs in, and stays nowhere", async ({ visitor }) => {
+  const secret = await operatorSecret(sql, await organiser())
+  const query = new URLSearchParams({
+    token: secret,
+    type: 'magiclink',
+    redirect_to: `${server.origin}/desk`,
+  })
+  const page = await open(visitor, `${server.origin}/auth/v1/verify?${query.toString()}`)
+  await on(page).applications.waitFor()
+  expect(page.url()).toBe(`${server.origin}/desk#/`)
+  expect((await historyOf(page)).join(' ')).not.toContain('access_token')
+  await page.reload()
+  await on(page).applications.waitFor()
+})
+
+test.for([
+  ['a link that has ended', 'error=access_denied&error_code=otp_expired', /^This link was used already/],
+  ['another refusal', 'error=server_error&error_code=unexpected_failure', /^Signing in by this link did not/],
+  ['tokens that nobody made', 'access_token=a.b.c&refresh_token=d', /^This link was used already/],
+] as const)("of a hosted project's link is told: %s", async ([, fragment, sentence], { visitor }) => {
+  visitor.expects(refusedRequest)
+  const words = 'error_description=Call+0900+123456'
+  const page = await open(visitor, `${server.origin}/desk#${fragment}&${words}&sb=`)
+  await expect.poll(() => on(page).alert.textContent()).toMatch(sentence)
+  // Anybody can write a link.
+  expect(await page.locator('body').innerText()).not.toContain('0900')
+  expect(page.url()).toBe(`${server.origin}/desk#/`)
+  await expect.poll(() => focused(page)).toBe('Email')
+})
+
+test('the links of a change of address are confirmed by a button, one after the other', async ({
+  visitor,
+}) => {
+  visitor.expects(refusedRequest)
+  const email = await organiser()
+  const client = clientOf(server.origin)
+  await client.auth.verifyOtp({ type: 'magiclink', token_hash: await operatorSecret(sql, email) })
+  expect((await client.auth.updateUser({ email: `new-${email}` })).error).toBeNull()
+  const [first] = await mail.count(1, email)
+  const [second] = await mail.count(1, `new-${email}`)
+  const page = await open(visitor, first?.link)
+  await on(page).button('Confirm').click()
+  await page.getByText('This address is confirmed.').waitFor()
+  await page.goto(second?.link ?? '')
+  await on(page).button('Confirm').click()
+  await on(page).applications.waitFor()
+  await page.getByText(`new-${email}`).waitFor()
+})
+
+test('without a connection nothing is lost, and what was tried can be tried again', async ({ visitor }) => {
+  visitor.expects(refusedRequest)
+  visitor.expects(/Failed to fetch/)
+  const page = await open(visitor)
+  const desk = on(page)
+  const email = await organiser()
+  await desk.email.fill(email)
+  await page.route('**/auth/v1/**', (route) => route.abort())
+  await desk.sendCode.click()
+  await expect.poll(() => desk.alert.textContent()).toMatch(/^The server could not be reached\./)
+  expect(await desk.email.inputValue()).toBe(email)
+  await page.unroute('**/auth/v1/**')
+  await desk.sendCode.click()
+  const [received] = await mail.count(1, email)
+  await desk.code.fill(received?.code ?? '')
+  await page.route('**/rpc/**', (route) => route.abort())
+  await desk.signIn.click()
+  await desk.heading('The desk cannot be opened now').waitFor()
+  await page.unroute('**/rpc/**')
+  await desk.button('Try again').click()
+  await desk.applications.waitFor()
+
+  // Where the server does not hear it, the session goes on, and that is said.
+  await page.route('**/auth/v1/**', (route) => route.abort())
+  await desk.signOut.click()
+  await page.getByText(/^You are still signed in\. The server could not be reached\./).waitFor()
+})
+
+test('a button that was pressed says that it is at work, and sends once', async ({ visitor }) => {
+  const page = await open(visitor)
+  const desk = on(page)
+  await desk.email.fill(await organiser())
+  let requests = 0
+  let goOn = () => {}
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  await page.route('**/auth/v1/otp*', async (route) => {
+    requests += 1
+    await held
+    await route.continue()
+  })
+  await desk.sendCode.evaluate((button: HTMLButtonElement) => {
+    button.click()
+    button.click()
+  })
+  await desk.button('Sending…').waitFor()
+  expect(await desk.button('Sending…').isDisabled()).toBe(true)
+  await desk.email.press('Enter')
+  goOn()
+  await desk.code.waitFor()
+  expect(requests).toBe(1)
+})
+
+/** Has somebody apply, whose name the list shows. */
+async function lovelaceApplies() {
+  await fetch(`${server.origin}/rest/v1/retreat_applications`, {
+    method: 'POST',
+    headers: { apikey: anonKey, 'content-type': 'application/json' },
+    body: JSON.stringify(anApplication({ last_name: 'Lovelace', email: 'lovelace@example.com' })),
+  })
+}
+
+test('blind reading is switched on and off, and nothing that was read before is shown again', async ({
+  visitor,
+}) => {
+  await lovelaceApplies()
+  const { page, email } = await signedIn(visitor)
+  await page.getByText('Lovelace').first().waitFor()
+  await on(page).account.click()
+  const blind = page.getByRole('switch', { name: 'Blind reading' })
+  await expect.poll(() => blind.isEnabled()).toBe(true)
+  expect(await blind.isChecked()).toBe(false)
+  await blind.check()
+  await page.getByText('Blind reading is on.').waitFor()
+  expect(
+    await sql`select blind from private.organisers join auth.users on account_id = id where email = ${email}`,
+  ).toEqual([{ blind: true }])
+  // As long as the list has not come anew, there is none.
+  await page.route('**/rpc/desk_list', () => {})
+  await page.getByRole('link', { name: 'Applications' }).click()
+  await on(page).applications.waitFor()
+  expect(await page.locator('body').innerText()).not.toContain('Lovelace')
+  await page.unroute('**/rpc/desk_list')
+  await page.reload()
+  await on(page).account.click()
+  await expect.poll(() => blind.isChecked()).toBe(true)
+  await blind.uncheck()
+  await page.getByText('Blind reading is off.').waitFor()
+})
+
+test('whoever signs in next in the same tab sees nothing that was read before', async ({ visitor }) => {
+  await lovelaceApplies()
+  const { page } = await signedIn(visitor)
+  await page.getByText('Lovelace').first().waitFor()
+  await page.evaluate(() => Object.assign(window, { isSameDocument: true }))
+  await on(page).signOut.click()
+  await on(page).email.waitFor()
+  await page.route('**/rpc/desk_list', () => {})
+  await page.goto(await linkFor(await organiser()))
+  await on(page).signIn.click()
+  await on(page).applications.waitFor()
+  expect(await page.evaluate(() => Reflect.get(window, 'isSameDocument') as boolean)).toBe(true)
+  expect(await page.locator('body').innerText()).not.toContain('Lovelace')
+})
+
+test("where the accounts are a hosted project's, the page says where the desk is", async ({ visitor }) => {
+  const postgres = await startPostgres()
+  const project = await newProject(postgres, 'desk')
+  const own = await startServer({ DATABASE_URL: project.url })
+  const page = await open(visitor, `${own.origin}/desk`)
+  await on(page).heading('The desk is elsewhere').waitFor()
+  expect(await page.locator('main').innerText()).toContain('npm run build')
+  expect(await page.getByRole('textbox').count()).toBe(0)
+  await own.stop()
+  await project.end()
+  await postgres.close()
+})
+
+test('the whole way by keyboard alone', async ({ visitor }) => {
+  const email = await organiser()
+  const page = await open(visitor, undefined, { viewport: { width: 320, height: 480 } })
+  const { keyboard } = page
+  await expect.poll(() => focused(page)).toBe('Email')
+  await keyboard.type(email)
+  await keyboard.press('Tab')
+  expect(await focused(page)).toBe('Send code')
+  await keyboard.press('Enter')
+  await expect.poll(() => focused(page)).toBe('Code')
+  const [{ code } = { code: '' }] = await mail.count(1, email)
+  await keyboard.type(code)
+  await keyboard.press('Enter')
+  await on(page).applications.waitFor()
+
+  const tabTo = async (name: string) => {
+    for (let presses = 0; presses < 60 && (await focused(page)) !== name; presses += 1)
+      await keyboard.press('Tab')
+    expect(await focused(page)).toBe(name)
+    const outline = await page.evaluate(
+      () => getComputedStyle(document.activeElement ?? document.body).outlineStyle,
+    )
+    expect(outline, `of ${name}`).toBe('solid')
+  }
+  await tabTo('Account')
+  await keyboard.press('Enter')
+  const blind = page.getByRole('switch', { name: 'Blind reading' })
+  await expect.poll(() => blind.isEnabled()).toBe(true)
+  await tabTo('Blind reading')
+  await keyboard.press('Space')
+  await expect.poll(() => blind.isChecked()).toBe(true)
+  await tabTo('Set up')
+  await keyboard.press('Enter')
+  await expect.poll(() => focused(page)).toBe('Code')
+  await keyboard.type(codeOf((await page.locator('.secret').textContent()) ?? ''))
+  await keyboard.press('Enter')
+  await on(page).button('Switch off').waitFor()
+  await tabTo('End all sessions')
+  await keyboard.press('Enter')
+  await expect.poll(() => focused(page)).toBe('Email')
+})
+
+/** The screens on the way into the desk, and how each is reached. */
+const screens: Record<string, (visitor: Visitor) => Promise<Page>> = {
+  async email(visitor) {
+    const page = await open(visitor)
+    await on(page).email.waitFor()
+    return page
+  },
+  async 'refused link'(visitor) {
+    const page = await open(visitor, `${server.origin}/desk#error=access_denied&error_code=otp_expired`)
+    await on(page).alert.waitFor()
+    return page
+  },
+  async 'wrong code'(visitor) {
+    const page = await open(visitor)
+    await on(page).email.fill('nobody@example.org')
+    await on(page).sendCode.click()
+    await on(page).code.fill('123')
+    await on(page).signIn.click()
+    await on(page).alert.waitFor()
+    return page
+  },
+  async link(visitor) {
+    const page = await open(visitor, `${server.origin}/desk#token_hash=abc&type=magiclink`)
+    await on(page).signIn.click()
+    await on(page).alert.waitFor()
+    return page
+  },
+  async 'no mail server'(visitor) {
+    const page = await open(visitor)
+    await page.route('**/auth/v1/otp*', (route) =>
+      route.fulfill({ status: 422, json: { code: 422, error_code: 'email_provider_disabled', msg: '' } }),
+    )
+    await on(page).email.fill('ada@example.org')
+    await on(page).sendCode.click()
+    await on(page).alert.waitFor()
+    return page
+  },
+  async 'second factor'(visitor) {
+    const { page, email } = await signedIn(visitor)
+    await on(page).account.click()
+    const secret = await setUpFactor(page)
+    await on(page).code.fill(codeOf(secret))
+    await on(page).button('Switch on').click()
+    await on(page).button('Switch off').waitFor()
+    await page.goto(await linkFor(email))
+    await on(page).signIn.click()
+    await on(page).heading('Second factor').waitFor()
+    return page
+  },
+  async stranger(visitor) {
+    const email = await organiser()
+    const page = await open(visitor, await linkFor(email))
+    await sql`delete from private.organisers using auth.users where account_id = users.id and email = ${email}`
+    await on(page).signIn.click()
+    await on(page).heading('Not an organiser').waitFor()
+    return page
+  },
+  async unreachable(visitor) {
+    const { page } = await signedIn(visitor)
+    await page.route('**/rpc/**', (route) => route.fulfill({ status: 503, json: { code: 'PGRST000' } }))
+    await page.reload()
+    await on(page).heading('The desk cannot be opened now').waitFor()
+    return page
+  },
+  async account(visitor) {
+    const { page } = await signedIn(visitor)
+    await on(page).account.click()
+    await page.getByRole('switch').check()
+    return page
+  },
+  async 'new factor'(visitor) {
+    const { page } = await signedIn(visitor)
+    await on(page).account.click()
+    await setUpFactor(page)
+    await on(page).code.fill('1')
+    await on(page).button('Switch on').click()
+    await on(page).alert.waitFor()
+    return page
+  },
+}
+
+test.for(Object.entries(screens))(
+  'axe finds nothing, nothing is wider than the window, and each target is 44 px: %s',
+  async ([name, reach], { visitor }) => {
+    visitor.expects(refusedRequest)
+    const page = await reach(visitor)
+    const folder = process.env['SCREENSHOTS']
+    for (const [width, height] of [
+      [320, 640],
+      [390, 844],
+      [1440, 900],
+    ] as const) {
+      await page.setViewportSize({ width, height })
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        expect(await accessibilityProblems(page, colorScheme === 'light' ? 'all' : 'colours')).toEqual([])
+        if (folder)
+          await page.screenshot({ path: `${folder}/${name}-${width}-${colorScheme}.png`, fullPage: true })
+      }
+      const small = await page.locator('main').evaluate((main) =>
+        [...main.querySelectorAll('button, input, label:has(input), select')]
+          .filter((element) => !element.closest('label') || element instanceof HTMLLabelElement)
+          .map((element) => ({
+            text: element.outerHTML.slice(0, 80),
+            height: element.getBoundingClientRect().height,
+          }))
+          .filter((target) => target.height > 0 && target.height < 44),
+      )
+      expect(small).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+    }
+    await page.emulateMedia({ forcedColors: 'active' })
+    expect(await accessibilityProblems(page, 'colours')).toEqual([])
+  },
+)

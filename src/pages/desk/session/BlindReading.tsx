@@ -1,0 +1,56 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+
+import type { CallDesk } from '../../../client/desk.ts'
+import { announce } from '../announcement.ts'
+import { sentenceOf } from '../messages.ts'
+
+const key = ['desk_blind']
+
+/** The switch of an organiser who wants to read without knowing who wrote. */
+export function BlindReading({ callDesk }: { callDesk: CallDesk }) {
+  const queries = useQueryClient()
+  const { data, error } = useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => callDesk('desk_blind', {}, signal),
+  })
+  const change = useMutation({
+    mutationFn: (blind: boolean) => callDesk('desk_set_blind', { blind }),
+    async onSuccess(answer) {
+      // Whatever was read before shows too much now, or too little.
+      await queries.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== key[0] })
+      queries.setQueryData(key, answer)
+      announce(answer.blind ? 'Blind reading is on.' : 'Blind reading is off.')
+    },
+  })
+  const problem = error ?? change.error
+  const isOn = change.isPending ? change.variables : data?.blind
+  return (
+    <section className="sheet" aria-labelledby="blind">
+      <h2 id="blind">Reading</h2>
+      <label className="switch">
+        <input
+          type="checkbox"
+          role="switch"
+          checked={isOn ?? false}
+          aria-checked={isOn ?? false}
+          disabled={isOn === undefined}
+          aria-describedby="about-blind"
+          onChange={({ target }) => {
+            if (!change.isPending) change.mutate(target.checked)
+          }}
+        />
+        Blind reading
+      </label>
+      <p className="hint" id="about-blind">
+        Hides name, e-mail, telephone, LinkedIn and company everywhere, for you alone. Search then covers the
+        reasons and the custom answers. In an application you can reveal them one by one, which its history
+        keeps.
+      </p>
+      {problem && (
+        <p className="problem" role="alert">
+          {sentenceOf(problem)}
+        </p>
+      )}
+    </section>
+  )
+}

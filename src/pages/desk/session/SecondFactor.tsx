@@ -1,0 +1,49 @@
+import type { GoTrueClient } from '@supabase/auth-js'
+
+import { codeIn, CodeField, sixDigits } from './Field.tsx'
+import { sentenceOfFactor } from './sentences.ts'
+import { SignOutButton } from './SignOutButton.tsx'
+import { Step } from './Step.tsx'
+import type { WatchedStanding } from './standing.ts'
+import { useSending } from './use-sending.ts'
+
+/** The second step of signing in, where the account has one: a code by time. */
+export function SecondFactor({ auth, standing }: { auth: GoTrueClient; standing: WatchedStanding }) {
+  const { problem, isUnderWay, send } = useSending(async (fields) => {
+    const code = codeIn(fields)
+    return code === undefined ? sixDigits : tryCode(auth, code)
+  })
+  return (
+    <Step title="Second factor">
+      <form onSubmit={send}>
+        <CodeField hint="The six digits that your authenticator app shows now." problem={problem} isFirst />
+        <button disabled={isUnderWay}>{isUnderWay ? 'Signing in…' : 'Sign in'}</button>
+      </form>
+      <div className="row others">
+        <SignOutButton standing={standing} />
+      </div>
+    </Step>
+  )
+}
+
+/** Tries the code with each authenticator of the account; gives why none took it. */
+async function tryCode(auth: GoTrueClient, code: string): Promise<string | undefined> {
+  const { data, error } = await auth.mfa.listFactors()
+  if (error) return sentenceOfFactor(error)
+  if (data.totp.length === 0) {
+    // It was taken away meanwhile, which a new token says; or it is of a kind that the desk cannot ask for.
+    const refreshed = await auth.refreshSession()
+    if (refreshed.error) return sentenceOfFactor(refreshed.error)
+    return data.phone.length + data.webauthn.length > 0
+      ? 'The desk asks for codes of authenticator apps alone, and this account has none.'
+      : undefined
+  }
+  let problem: string | undefined
+  for (const { id } of data.totp) {
+    const answer = await auth.mfa.challengeAndVerify({ factorId: id, code })
+    if (answer.error === null) return undefined
+    problem = sentenceOfFactor(answer.error)
+    if (answer.error.code !== 'mfa_verification_failed') return problem
+  }
+  return problem
+}

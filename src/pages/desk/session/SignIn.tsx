@@ -1,0 +1,132 @@
+import type { GoTrueClient } from '@supabase/auth-js'
+import { useState } from 'react'
+
+import { codeIn, CodeField, Field, sixDigits, textIn } from './Field.tsx'
+import { sentenceOfSignIn, type Notice } from './sentences.ts'
+import { Step } from './Step.tsx'
+import { useSending } from './use-sending.ts'
+
+interface SignInProps {
+  auth: GoTrueClient
+  /** What is said above the first field. */
+  notice: Notice | undefined
+}
+
+/** Signing in by a mail: first the address, then the code. */
+export function SignIn({ auth, notice }: SignInProps) {
+  const [{ email, isSent }, setMail] = useState({ email: '', isSent: false })
+  return isSent ? (
+    <CodeForm auth={auth} email={email} onBack={() => setMail({ email, isSent: false })} />
+  ) : (
+    <EmailForm
+      auth={auth}
+      notice={email === '' ? notice : undefined}
+      email={email}
+      onSent={(to) => setMail({ email: to, isSent: true })}
+    />
+  )
+}
+
+interface EmailFormProps extends SignInProps {
+  email: string
+  onSent: (email: string) => void
+}
+
+function EmailForm({ auth, notice, email: former, onSent }: EmailFormProps) {
+  /** For whom the operator has to be asked, since no mail goes out. */
+  const [unmailed, setUnmailed] = useState('')
+  const { problem, isUnderWay, send } = useSending(async (fields) => {
+    const email = textIn(fields, 'email').trim()
+    const answer = await askForCode(auth, email)
+    setUnmailed(answer === 'no mail' ? email : '')
+    if (answer === 'sent') onSent(email)
+    return typeof answer === 'string' ? undefined : answer.sentence
+  })
+  return (
+    <Step title="Sign in" notice={unmailed === '' && problem === '' ? notice : undefined}>
+      {unmailed !== '' && <AskOperator email={unmailed} />}
+      <form onSubmit={send}>
+        <Field
+          label="Email"
+          name="email"
+          type="email"
+          autoComplete="email"
+          defaultValue={former}
+          problem={problem}
+          isFirst
+        />
+        <button disabled={isUnderWay}>{isUnderWay ? 'Sending…' : 'Send code'}</button>
+      </form>
+    </Step>
+  )
+}
+
+function AskOperator({ email }: { email: string }) {
+  return (
+    <div className="notice error" role="alert">
+      <p>
+        No mails go out from here. Please ask whoever runs this site for a link to sign in. They get one by
+        this command:
+      </p>
+      <p>
+        <code>
+          npm run organisers -- <span className="whole">--link</span> {email}
+        </code>
+      </p>
+    </div>
+  )
+}
+
+function CodeForm({ auth, email, onBack }: { auth: GoTrueClient; email: string; onBack: () => void }) {
+  const [sentAgain, setSentAgain] = useState(0)
+  const signIn = useSending(async (fields) => {
+    const token = codeIn(fields)
+    if (token === undefined) return sixDigits
+    const { error } = await auth.verifyOtp({ email, token, type: 'email' })
+    return error ? sentenceOfSignIn(error) : undefined
+  })
+  const again = useSending(async () => {
+    const answer = await askForCode(auth, email)
+    if (answer === 'sent') setSentAgain((count) => count + 1)
+    if (answer === 'no mail') return 'No mails go out from here any more.'
+    return typeof answer === 'string' ? undefined : answer.sentence
+  })
+  return (
+    <Step title="Type the code">
+      <p>
+        If <b>{email}</b> is an organiser’s address, a mail with a code is on its way. Its link signs in, too.
+      </p>
+      <form onSubmit={signIn.send}>
+        <CodeField hint="Six digits, good once." problem={signIn.problem} isFirst />
+        <button disabled={signIn.isUnderWay}>{signIn.isUnderWay ? 'Signing in…' : 'Sign in'}</button>
+      </form>
+      <div className="row others">
+        <button type="button" className="quiet" disabled={again.isUnderWay} onClick={again.press}>
+          Send again
+        </button>
+        <button type="button" className="quiet" onClick={onBack}>
+          Another address
+        </button>
+      </div>
+      {again.problem && (
+        <p className="problem" role="alert">
+          {again.problem}
+        </p>
+      )}
+      <output>{sentAgain > 0 && !again.problem && <span key={sentAgain}>It was sent again.</span>}</output>
+    </Step>
+  )
+}
+
+/**
+ * Asks for a mail. A hosted project says of an address that it has no account; here that is answered as if it had one.
+ */
+async function askForCode(
+  auth: GoTrueClient,
+  email: string,
+): Promise<'sent' | 'no mail' | { sentence: string }> {
+  const { error } = await auth.signInWithOtp({ email, options: { shouldCreateUser: false } })
+  if (error === null || error.code === 'otp_disabled' || error.code === 'signup_disabled') return 'sent'
+  if (error.code === 'email_provider_disabled') return 'no mail'
+  return { sentence: sentenceOfSignIn(error) }
+}

@@ -1,0 +1,34 @@
+import type { ReactNode } from 'react'
+
+import type { Notice } from './sentences.ts'
+
+/** One step on the way into the desk, which stands alone on the page. */
+export function Step({
+  title,
+  notice,
+  children,
+}: {
+  title: string
+  notice?: Notice | undefined
+  children: ReactNode
+}) {
+  return (
+    <div className="alone">
+      <p className="brand">Unplugged.</p>
+      <section className="sheet step" aria-labelledby="step">
+        <h1 id="step">{title}</h1>
+        {notice && <Said {...notice} />}
+        {children}
+      </section>
+    </div>
+  )
+}
+
+/** A sentence that is heard when it comes. */
+export function Said({ text, isProblem }: Notice) {
+  return (
+    <p className={`notice ${isProblem ? 'error' : 'success'}`} role={isProblem ? 'alert' : 'status'}>
+      {text}
+    </p>
+  )
+}

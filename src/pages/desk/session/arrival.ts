@@ -1,0 +1,50 @@
+import type { EmailOtpType } from '@supabase/auth-js'
+
+import { navigate, useFragment } from '../fragment.ts'
+import { linkHasEnded, type Notice } from './sentences.ts'
+
+/** What a hosted project's own link brought back in the fragment: a session, or why there is none. */
+export type Arrival = { session: { access_token: string; refresh_token: string } } | { notice: Notice }
+
+/** A link to the desk that has not been used up yet. */
+export interface SignInLink {
+  token_hash: string
+  type: EmailOtpType
+}
+
+/** What a fragment brings, if anything. Its own words are not shown: anybody can write a link. */
+function arrivalIn(fragment: string): Arrival | undefined {
+  const said = new URLSearchParams(fragment.replace(/^#/, ''))
+  const [access_token, refresh_token] = [said.get('access_token'), said.get('refresh_token')]
+  if (access_token && refresh_token) return { session: { access_token, refresh_token } }
+  if (said.get('error_code') === 'otp_expired') return { notice: { isProblem: true, text: linkHasEnded } }
+  if (said.has('error') || said.has('error_code')) {
+    const text = 'Signing in by this link did not work. Please ask for a code instead.'
+    return { notice: { isProblem: true, text } }
+  }
+  if (said.has('message') && said.has('sb')) return { notice: { isProblem: false, text: halfConfirmed } }
+  return undefined
+}
+
+/** What is said when one of the two links of a change of address was used. */
+export const halfConfirmed =
+  'This address is confirmed. Please open the link in the mail to the other address, too.'
+
+/** Takes from the address what a link brought, so that no token stays there or in the history. */
+export function takeArrival(): Arrival | undefined {
+  const arrival = arrivalIn(location.hash)
+  if (arrival) navigate('/', { replace: true })
+  return arrival
+}
+
+/** The link in a fragment, if there is one. */
+function linkIn(fragment: string): SignInLink | undefined {
+  const said = new URLSearchParams(fragment.replace(/^#/, ''))
+  const [token_hash, type] = [said.get('token_hash'), said.get('type')]
+  return token_hash && type ? { token_hash, type } : undefined
+}
+
+/** The link that the desk was opened by, as long as it is in the address. */
+export function useSignInLink(): SignInLink | undefined {
+  return linkIn(useFragment())
+}

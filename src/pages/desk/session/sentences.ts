@@ -1,0 +1,62 @@
+import { isAuthRetryableFetchError, type AuthError } from '@supabase/auth-js'
+
+/** What is said beside a form before anything was done there. */
+export interface Notice {
+  text: string
+  isProblem: boolean
+}
+
+export const linkHasEnded = 'This link was used already, or its time is over. Please ask for a code instead.'
+
+const sentences: Record<string, string> = {
+  otp_expired:
+    'This code is wrong, was used already, or its time is over. The newest mail has the one that counts.',
+  over_request_rate_limit: 'There were too many tries. Please wait five minutes, and try again.',
+  validation_failed: 'This is not an e-mail address that can be used. Please check it.',
+  email_address_invalid: 'This is not an e-mail address that can be used. Please check it.',
+  email_address_not_authorized:
+    'The project may not send mails to this address yet: it needs SMTP of its own.',
+  user_banned: 'This account is suspended. Please ask whoever runs this site.',
+  bad_jwt: 'Your session has ended. Please sign in again.',
+  session_not_found: 'Your session has ended. Please sign in again.',
+  user_not_found: 'Your session has ended. Please sign in again.',
+}
+
+const factorSentences: Record<string, string> = {
+  mfa_verification_failed:
+    'This code is wrong, or was used already. Please type the one that your app shows now.',
+  mfa_challenge_expired: 'That took too long. Please type the code that your app shows now.',
+  mfa_ip_address_mismatch: 'Your connection changed meanwhile. Please try again.',
+  mfa_factor_not_found: 'This second factor is not there any more. Please reload the page.',
+  over_request_rate_limit: 'There were too many tries. Please wait 15 minutes, and try again.',
+  insufficient_aal: 'Please sign out, and sign in again with the code of your app, to change this.',
+  mfa_totp_enroll_not_enabled: 'Second factors are switched off in the settings of the project.',
+  too_many_enrolled_mfa_factors: 'This account has as many second factors as it may have.',
+}
+
+/** What the sign-in refused, in a sentence that says what to do. */
+export function sentenceOfSignIn(error: AuthError): string {
+  if (isAuthRetryableFetchError(error)) {
+    return error.status
+      ? 'The server could not answer. Please try again in a moment.'
+      : 'The server could not be reached. Please check your connection, and try again.'
+  }
+  if (error.code === 'over_email_send_rate_limit') return tooManyMails(error.message)
+  return sentences[error.code ?? ''] ?? ofTheServer(error)
+}
+
+/** The same of a code by time, and of what is done with second factors. */
+export function sentenceOfFactor(error: AuthError): string {
+  return factorSentences[error.code ?? ''] ?? sentenceOfSignIn(error)
+}
+
+function tooManyMails(message: string) {
+  const [, seconds] = /(\d+) seconds?/.exec(message) ?? []
+  return seconds === undefined
+    ? 'Too many mails were asked for. Please wait an hour, and try again.'
+    : `A mail was asked for a moment ago. Please wait ${seconds} ${seconds === '1' ? 'second' : 'seconds'} before you ask for another.`
+}
+
+function ofTheServer({ message }: AuthError) {
+  return message === '' ? 'That did not work. Please try again.' : `The server said: ${message}`
+}
