@@ -13,7 +13,7 @@ import { dataDirectory, startServer, type RunningServer } from './server.ts'
 import type { Visitor } from './visitor.ts'
 
 /** Somebody who may use the desk, signed in. */
-export interface Organiser {
+interface Organiser {
   email: string
   client: SupabaseClient
 }

@@ -22,10 +22,10 @@ export interface Position {
 }
 
 /** What blind reading leaves out. */
-export type Hidden = 'first_name' | 'last_name' | 'email' | 'phone' | 'linkedin' | 'company'
+type Hidden = 'first_name' | 'last_name' | 'email' | 'phone' | 'linkedin' | 'company'
 
 /** What organisers made of an application. */
-export interface Standing {
+interface Standing {
   id: string
   created_at: string
   status: Status
@@ -50,7 +50,7 @@ export interface Page<Item> {
 }
 
 /** A number that was not counted further than a thousand. */
-export interface Count {
+interface Count {
   count: number
   more: boolean
 }
@@ -152,6 +152,9 @@ interface Functions {
   desk_set_door: [Pick<Door, 'version' | 'closed' | 'sentence' | 'closes_at' | 'closes_after'>, Door]
 }
 
+/** Milliseconds after which a call is given up: longer than a server waits for its database. */
+const timeout = 20_000
+
 /** Calls a function of the desk. */
 export type CallDesk = <Name extends keyof Functions>(
   name: Name,
@@ -162,12 +165,16 @@ export type CallDesk = <Name extends keyof Functions>(
 /**
  * The desk's functions, called as whoever is signed in.
  *
- * @returns A call that throws a `PostgrestError` where the database refuses, and a `TypeError` where no answer came.
+ * @returns A call that throws a `PostgrestError` where the database refuses, a `TypeError` where no answer came, and a
+ *   `DOMException` where none came in time.
  */
 export function createDesk(rest: PostgrestClient): CallDesk {
   return async (name, given, signal) => {
-    const call = rest.rpc(name, given)
-    const { data } = await (signal ? call.abortSignal(signal) : call).throwOnError()
+    const inTime = AbortSignal.timeout(timeout)
+    const { data } = await rest
+      .rpc(name, given)
+      .abortSignal(signal ? AbortSignal.any([signal, inTime]) : inTime)
+      .throwOnError()
     return data as never
   }
 }

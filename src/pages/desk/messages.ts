@@ -1,9 +1,18 @@
 import { PostgrestError } from '@supabase/postgrest-js'
 
+/** What is said where something else stands at the address. */
+export const foreignAnswer =
+  'What answered is not the server of this desk. Please ask whoever runs this site.'
+
+function isTimeout(error: unknown) {
+  return error instanceof DOMException && error.name === 'TimeoutError'
+}
+
 /** Whether the same may work when it is asked for again: no answer came, or the backend says "not now". */
 export function mayRetry(error: unknown): boolean {
   return (
     error instanceof TypeError ||
+    isTimeout(error) ||
     (error instanceof PostgrestError && /^(5|PGRST00|08|40|53|57)/.test(error.code))
   )
 }
@@ -11,6 +20,9 @@ export function mayRetry(error: unknown): boolean {
 /** What went wrong, in a sentence for an organiser. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof TypeError) return 'The server could not be reached. Please check your connection.'
+  if (isTimeout(error)) return 'No answer came in time. Please check your connection.'
+  // What is no JSON, or has no code, comes from something else that stands at the address.
+  if (error instanceof SyntaxError || (error instanceof PostgrestError && !error.code)) return foreignAnswer
   if (error instanceof Error && error.message !== '') return error.message
   return 'Something went wrong. Please try again.'
 }

@@ -31,13 +31,13 @@ function deskOf() {
     asked,
     outcomes,
     /** Answers the next call, and waits for what becomes of it. */
-    async answer(with_: Answer) {
+    answer: async (given: Answer) => {
       await until(() => waiting.length > 0)
       const said = outcomes.length
-      waiting.shift()?.resolve(with_(asked.at(-waiting.length - 1) ?? { act: '', decisions: [] }))
+      waiting.shift()?.resolve(given(asked.at(-waiting.length - 1) ?? { act: '', decisions: [] }))
       await until(() => outcomes.length > said)
     },
-    async refuse(error: Error) {
+    refuse: async (error: Error) => {
       await until(() => waiting.length > 0)
       const said = outcomes.length
       waiting.shift()?.reject(error)

@@ -1,4 +1,6 @@
-import { isAuthRetryableFetchError, type AuthError } from '@supabase/auth-js'
+import { AuthUnknownError, isAuthRetryableFetchError, type AuthError } from '@supabase/auth-js'
+
+import { foreignAnswer } from '../messages.ts'
 
 /** What is said beside a form before anything was done there. */
 export interface Notice {
@@ -57,6 +59,9 @@ function tooManyMails(message: string) {
     : `A mail was asked for a moment ago. Please wait ${seconds} ${seconds === '1' ? 'second' : 'seconds'} before you ask for another.`
 }
 
-function ofTheServer({ message }: AuthError) {
+function ofTheServer(error: AuthError) {
+  const { message } = error
+  // It could not be read.
+  if (error instanceof AuthUnknownError) return foreignAnswer
   return message === '' ? 'That did not work. Please try again.' : `The server said: ${message}`
 }

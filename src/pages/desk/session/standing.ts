@@ -6,7 +6,7 @@ import type { Arrival } from './arrival.ts'
 import { linkHasEnded, sentenceOfSignIn, type Notice } from './sentences.ts'
 
 /** How far somebody has come on the way into the desk. */
-export type Standing =
+type Standing =
   | { step: 'opening' }
   | { step: 'out'; notice: Notice | undefined }
   | { step: 'factor' }

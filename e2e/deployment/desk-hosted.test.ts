@@ -1,0 +1,228 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdir } from 'node:fs/promises'
+import { buffer } from 'node:stream/consumers'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import fastifyStatic from '@fastify/static'
+import { createClient, type SupabaseClient } from '@supabase/supabase-js'
+import fastify from 'fastify'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+import ws from 'ws'
+
+import { anApplication, getForm } from '../../testing/form.ts'
+import { newProject } from '../../testing/hosted-project.ts'
+import { freePort } from '../../testing/ports.ts'
+import { startPostgres } from '../../testing/postgres.ts'
+import { runCommand, temporaryDirectory } from '../../testing/server.ts'
+import { buildStaticSite } from '../../testing/static-site.ts'
+import { fetchSupabaseLite, startSupabaseLite, type SupabaseLite } from '../../testing/supabase-lite.ts'
+import { test } from '../../testing/visitor.ts'
+
+/** Of the version that the README names. */
+const cli = 'supabase@3.1.0'
+
+// The hosted way with as much of Supabase as can be had here: the real PostgreSQL with a project's roles and default
+// privileges, `supabase db push`, the static build on another origin, and before the database a door that is not ours:
+// `@supabase/lite`, Supabase's own small server. docs/decisions/0017-desk.md has what it cannot do.
+let door: SupabaseLite | undefined
+let project: Awaited<ReturnType<typeof newProject>>
+let site: string
+const cleanUp: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  const directory = await temporaryDirectory()
+  cleanUp.push(() => directory.remove())
+  const lite = join(directory.path, 'lite')
+  await mkdir(lite)
+  if (!(await fetchSupabaseLite(lite))) {
+    console.log('@supabase/lite could not be fetched, so the desk is not tried against it.')
+    return
+  }
+  const database = await startPostgres()
+  cleanUp.push(() => database.close())
+  project = await newProject(database)
+  cleanUp.push(() => project.end())
+  // As the project's sign-in, it owns the schema of the accounts; as its data interface, it may become who calls.
+  await project.asSupabase.unsafe(`
+    set client_min_messages = warning;
+    drop schema auth cascade;
+    create role door login;
+    grant anon, authenticated, service_role to door;
+    create schema auth authorization door;
+    grant create on database project to door;
+  `)
+  site = `http://127.0.0.1:${await freePort()}`
+  const started = await startSupabaseLite(lite, database.url('project', 'door'), site)
+  door = started
+  cleanUp.push(() => started.close())
+  // What a project has besides: second factors, and how its sign-in came to be; its owner may see the accounts. The
+  // migrations are the CLI's to keep.
+  await project.asSupabase.unsafe(`
+    drop schema supabase_migrations cascade;
+    create table auth.schema_migrations (version text primary key);
+    create table auth.mfa_factors (id uuid primary key, user_id uuid references auth.users on delete cascade, status text);
+    grant usage on schema auth to anon, authenticated, project_owner;
+    grant select on all tables in schema auth to project_owner;
+    grant references on auth.users to project_owner;
+  `)
+  await cp('supabase', join(directory.path, 'supabase'), { recursive: true })
+  const push = ['supabase', 'db', 'push', '--yes', `--remote=${project.url}?sslmode=disable`]
+  await promisify(execFile)('npm', ['exec', '--yes', '--package', cli, '--', ...push], {
+    cwd: directory.path,
+  })
+  const root = await buildStaticSite(join(directory.path, 'checkout'), {
+    VITE_SUPABASE_URL: started.origin,
+    VITE_SUPABASE_ANON_KEY: started.publicKey,
+  })
+  const host = fastify()
+  await host.register(fastifyStatic, { root })
+  await host.listen({ host: '127.0.0.1', port: Number(new URL(site).port) })
+  cleanUp.push(() => host.close())
+  // Its first call that meets row level security begins by giving everybody everything, which the database refuses
+  // to who does not own the tables.
+  await clientOf(started).rpc('desk_me')
+})
+
+afterAll(async () => {
+  for (const end of cleanUp.toReversed()) await end()
+})
+
+function clientOf({ origin, publicKey }: SupabaseLite): SupabaseClient {
+  return createClient(origin, publicKey, {
+    auth: { persistSession: false, autoRefreshToken: false },
+    realtime: { transport: ws as never },
+  })
+}
+
+/** An account of the project, made as somebody makes theirs where sign-ups are on, and signed in. */
+async function account(at: SupabaseLite, email: string) {
+  const client = clientOf(at)
+  const asked = await client.auth.signInWithOtp({ email, options: { shouldCreateUser: true } })
+  const token = /Your code is (\d{6})\./.exec(mailTo(at, email))?.[1] ?? ''
+  const signedIn = await client.auth.verifyOtp({ email, token, type: 'magiclink' })
+  expect([asked.error, signedIn.error]).toEqual([null, null])
+  return client
+}
+
+const mailTo = ({ mails }: SupabaseLite, email: string) =>
+  mails.findLast(({ to }) => to === email)?.html ?? ''
+
+const makeOrganiser = (email: string) =>
+  runCommand(['organisers', '--add', email], { DATABASE_URL: project.url })
+
+/** The name of each function that a role may call, with an argument for each that it has. */
+async function callable(role: string) {
+  const functions = await project.owner<{ name: string; given: Record<string, null> }[]>`
+    select proname as name, coalesce(
+      (select jsonb_object_agg(argument, null) from unnest(proargnames) as argument), '{}'
+    ) as given
+    from pg_proc where pronamespace = 'public'::regnamespace and has_function_privilege(${role}, oid, 'execute')`
+  return functions
+}
+
+test('a door that is not ours lets nobody but an organiser call the desk, and nobody read a table', async ({
+  skip,
+}) => {
+  if (!door) return skip()
+  const functions = await callable('authenticated')
+  expect(functions.map(({ name }) => name)).toEqual(expect.arrayContaining(['desk_me', 'desk_decide']))
+  expect(await callable('anon')).toEqual([])
+  const stranger = await account(door, 'stranger@example.org')
+  const clients = { visitor: clientOf(door), stranger, former: await account(door, 'former@example.org') }
+  const added = await makeOrganiser('former@example.org')
+  expect(added.code).toBe(0)
+  expect((await clients.former.rpc('desk_me')).data).toEqual({ email: 'former@example.org' })
+  await runCommand(['organisers', '--remove', 'former@example.org'], { DATABASE_URL: project.url })
+
+  for (const [who, client] of Object.entries(clients)) {
+    for (const { name, given } of functions) {
+      const { error } = await client.rpc(name, given)
+      expect([who, name, error?.code]).toEqual([who, name, '42501'])
+    }
+    const { error } = await client.from('retreat_applications').select()
+    expect(error?.code).toBe('42501')
+  }
+})
+
+/** What an organiser finds on the desk. */
+const on = (page: Page) => ({
+  button: (name: string) => page.getByRole('button', { name, exact: true }),
+  says: async (text: string) => {
+    await expect.poll(() => page.getByRole('status').textContent()).toBe(text)
+  },
+})
+
+test('through that door an application comes in, and the static desk lists, decides, notes, undoes and exports it', async ({
+  visitor,
+  skip,
+}) => {
+  if (!door) return skip()
+  const application = anApplication()
+  const name = `${application.first_name} ${application.last_name}`
+  const applicant = await visitor.open(site)
+  const form = getForm(applicant)
+  await form.fill(application)
+  await form.button.click()
+  await form.success.waitFor()
+
+  const email = 'ada@example.org'
+  const other = await account(door, email)
+  expect((await makeOrganiser(email)).code).toBe(0)
+  const page = await visitor.open(`${site}/desk/`)
+  const desk = on(page)
+  await page.getByLabel('Email', { exact: true }).fill(email)
+  await desk.button('Send code').click()
+  await page.getByLabel('Code', { exact: true }).waitFor()
+  // The mail is our template. The door takes no code as `email`, which is what the real one calls it: so its link.
+  const [, link = ''] = /href="([^"]*)"/.exec(mailTo(door, email)) ?? []
+  expect(link).toMatch(`${site}/desk/#token_hash=`)
+  await page.goto(link.replaceAll('&amp;', '&'))
+  await desk.button('Sign in').click()
+  await page.getByRole('heading', { name: 'Applications', exact: true }).waitFor()
+  await page.reload()
+
+  await page.getByRole('link', { name }).click()
+  await page.getByRole('heading', { level: 1, name }).waitFor()
+  await desk.button('Accept').click()
+  await desk.says(`${name}: Accepted`)
+  await page.getByLabel('Note', { exact: true }).fill('A strong one.')
+  await desk.button('Add note').click()
+  await desk.says('Note added')
+  const statuses = async () => {
+    const { data } = await other.rpc('desk_list', { filter: { search: application.email } })
+    return (data as { applications: { status: string }[] }).applications.map(({ status }) => status)
+  }
+  await expect.poll(statuses).toEqual(['accepted'])
+  await desk.button('Undo').click()
+  await desk.says(`${name}: New`)
+  await expect.poll(statuses).toEqual(['new'])
+  // Somebody else decides meanwhile.
+  const listed = await other.rpc('desk_list', { filter: { search: application.email } })
+  const [{ id, version } = { id: '', version: 0 }] = (
+    listed.data as { applications: { id: string; version: number }[] }
+  ).applications
+  const decided = await other.rpc('desk_decide', {
+    act: crypto.randomUUID(),
+    decisions: [{ id, version, status: 'declined' }],
+  })
+  expect(decided.data).toMatchObject([{ outcome: 'kept', status: 'declined' }])
+  await desk.button('Accept').click()
+  await page.getByRole('alert').first().waitFor()
+  expect(await statuses()).toEqual(['declined'])
+
+  await page.goto(`${site}/desk/#/?status=declined`)
+  const saved = page.waitForEvent('download')
+  await desk.button('Download CSV').click()
+  const table = (await buffer(await (await saved).createReadStream())).toString()
+  expect(table).toMatch(/^\ufeffid,created_at,/)
+  expect(table).toContain(application.email)
+  expect(table.trimEnd().split(',').at(-1)).toBe('declined')
+
+  await desk.button('Sign out').click()
+  await page.getByText('You are signed out.').waitFor()
+  const kept =
+    await project.owner`select kind, author from private.history where application_id = ${id} order by id`
+  expect(kept.map(({ kind }) => kind as string)).toEqual(['status', 'note', 'status', 'status'])
+  expect(new Set(kept.map(({ author }) => author as string))).toEqual(new Set([email]))
+})

@@ -1,0 +1,230 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import fastifyStatic from '@fastify/static'
+import fastify from 'fastify'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+
+import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
+import { signInPage } from '../testing/desk.ts'
+import { startMailServer, type MailServer } from '../testing/mail-server.ts'
+import { clientOf } from '../testing/organiser.ts'
+import { freePort } from '../testing/ports.ts'
+import { startPostgres, type TestPostgres } from '../testing/postgres.ts'
+import { send } from '../testing/client.ts'
+import { anApplication, getForm } from '../testing/form.ts'
+import { startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
+import { buildStaticSite } from '../testing/static-site.ts'
+import { hydrated, test, type Visitor } from '../testing/visitor.ts'
+
+const kilobyte = 1_000
+
+// The static build on one origin, at the root and in a folder; its backend on another. That is our server, before a
+// database with a project's roles and default privileges: what a hosted project's own door answers,
+// e2e/deployment/desk-hosted.test.ts tries as far as it can be had.
+let site: string
+let origin: string
+let backend: string
+let database: TestPostgres
+let mail: MailServer
+let server: RunningServer
+const cleanUp: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  const directory = await temporaryDirectory()
+  cleanUp.push(() => directory.remove())
+  database = await startPostgres()
+  cleanUp.push(() => database.close())
+  await database.admin.unsafe(`
+    create role anon nologin noinherit;
+    create role authenticated nologin noinherit;
+    create role service_role nologin noinherit bypassrls;
+    alter default privileges in schema public grant all on tables to anon, authenticated, service_role;
+    alter default privileges in schema public grant all on sequences to anon, authenticated, service_role;
+    alter default privileges in schema public grant all on functions to anon, authenticated, service_role;
+  `)
+  mail = await startMailServer()
+  cleanUp.push(() => mail.close())
+  const port = await freePort()
+  backend = `http://127.0.0.1:${port}`
+  site = await buildStaticSite(join(directory.path, 'checkout'), { VITE_SUPABASE_URL: backend })
+  const host = fastify()
+  await host.register(fastifyStatic, { root: site })
+  await host.register(fastifyStatic, { root: site, prefix: '/retreat/', decorateReply: false })
+  // Hosts that take the slash away give the same document.
+  for (const address of ['/desk', '/retreat/desk']) {
+    host.get(address, (_request, reply) => reply.sendFile('desk/index.html'))
+  }
+  origin = await host.listen({ host: '127.0.0.1', port: 0 })
+  cleanUp.push(() => host.close())
+  server = await startServer({
+    PORT: String(port),
+    DATABASE_URL: database.url(),
+    SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
+    MAIL_FROM: 'hello@example.org',
+  })
+  cleanUp.push(() => server.stop())
+})
+
+afterAll(async () => {
+  for (const end of cleanUp.toReversed()) await end()
+})
+
+/** Opens a page, and keeps what it asks for. */
+async function open(
+  visitor: Visitor,
+  address: string,
+  prepare: (page: Page) => Promise<unknown> = async () => {},
+) {
+  const asked: string[] = []
+  const page = await visitor.open(origin + address, {}, async (opened) => {
+    opened.on('request', (request) => asked.push(`${request.resourceType()} ${request.url()}`))
+    await prepare(opened)
+  })
+  return { page, asked: () => asked.filter((each) => !each.includes(' data:')) }
+}
+
+/** The file that a document asks for as its script. */
+async function scriptOf(document: string) {
+  const [, script = ''] = /data-page="\.?\/?([^"]+)"/.exec(await readFile(join(site, document), 'utf8')) ?? []
+  return script
+}
+
+test.for([
+  '/desk/',
+  '/desk',
+  '/desk/index.html',
+  '/retreat/desk/',
+  '/retreat/desk',
+  '/retreat/desk/index.html',
+])(
+  'the static desk opens at %s, keeps to its policy, and asks nobody but its host and its backend',
+  async (address, { visitor }) => {
+    const { page, asked } = await open(visitor, `${address}#/?status=all`)
+    await page.getByLabel('Email', { exact: true }).waitFor()
+    const root = origin + (address.startsWith('/retreat') ? '/retreat' : '')
+    expect(asked()).toEqual([
+      `document ${origin}${address}`,
+      `script ${root}/${await scriptOf('desk/index.html')}`,
+    ])
+    const policy =
+      (await page.locator('meta[http-equiv="content-security-policy"]').getAttribute('content')) ?? ''
+    expect(policy).toContain(`connect-src ${backend};`)
+    expect(policy).toMatch(/^default-src 'none';/)
+    expect(policy).not.toMatch(/unsafe|font-src|frame-src/)
+    const refused = page.waitForEvent('console', (message) => message.text().includes('connect-src'))
+    visitor.expects(/connect-src|violates the document's Content Security Policy|Failed to fetch/)
+    await page.evaluate(() => fetch('/robots.txt').catch(() => {}))
+    await refused
+  },
+)
+
+test('an organiser signs in on the static desk by a code and decides, across origins', async ({
+  visitor,
+}) => {
+  const application = anApplication()
+  expect(await send(backend, application)).toBe(201)
+  await addOrganiser(database.admin, 'ada@example.org')
+  const { page, asked } = await open(visitor, '/retreat/desk/')
+  const button = (name: string) => page.getByRole('button', { name, exact: true })
+  await page.getByLabel('Email', { exact: true }).fill('ada@example.org')
+  await button('Send code').click()
+  await page.getByLabel('Code', { exact: true }).waitFor()
+  const [{ code } = { code: '' }] = await mail.count(1, 'ada@example.org')
+  await page.getByLabel('Code', { exact: true }).fill(code)
+  await button('Sign in').click()
+  const name = `${application.first_name} ${application.last_name}`
+  await page.getByRole('link', { name }).click()
+  await page.getByRole('heading', { level: 1, name }).waitFor()
+  await button('Accept').click()
+  await expect.poll(() => page.getByRole('status').textContent()).toBe(`${name}: Accepted`)
+  await page.reload()
+  await page.getByRole('listitem').filter({ hasText: 'Accepted' }).waitFor()
+  const hosts = new Set(asked().map((each) => new URL(each.split(' ')[1] ?? '').origin))
+  expect(hosts).toEqual(new Set([origin, backend]))
+  expect(asked().filter((each) => each.startsWith('font'))).toEqual([])
+})
+
+test('the applicants are asked for not a byte of the desk', async ({ visitor }) => {
+  const { page, asked } = await open(visitor, '/retreat/')
+  await hydrated(page)
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.button.click()
+  await form.success.waitFor()
+  expect(asked().filter((each) => each.includes('desk'))).toEqual([])
+  const apply = await readFile(join(site, await scriptOf('index.html')), 'utf8')
+  expect(apply).not.toMatch(/desk_|unplugged-desk|Shortlist/)
+  expect(await readFile(join(site, 'index.html'), 'utf8')).not.toMatch(/desk/i)
+})
+
+test("the desk's script is at most 130 kB, and the site holds nothing of the server", async () => {
+  const script = await scriptOf('desk/index.html')
+  const { size } = await stat(join(site, `${script}.br`))
+  console.log(`the desk's script: ${size} bytes`)
+  expect(size).toBeGreaterThan(30 * kilobyte)
+  expect(size).toBeLessThanOrEqual(130 * kilobyte)
+  const files = await readdir(site, { recursive: true, withFileTypes: true })
+  for (const file of files.filter((entry) => entry.isFile() && /\.(js|html)$/.test(entry.name))) {
+    const text = await readFile(join(file.parentPath, file.name), 'utf8')
+    expect(text).not.toMatch(/webhook_outbox|initdb|DATABASE_URL|SMTP_URL|private\.|security definer/)
+  }
+})
+
+/** What stands at a wrong address of the backend. */
+const wrong: Record<string, { status: number; body: string } | undefined> = {
+  'nobody listens': undefined,
+  'somebody answers everything with a page': { status: 200, body: '<!doctype html><title>Hello</title>' },
+  'somebody knows no such address': { status: 404, body: '<h1>Not Found</h1>' },
+}
+
+/** Answers in the backend's place. */
+const inItsPlace = (answer: (typeof wrong)[string]) => (page: Page) =>
+  page.route(`${backend}/**`, (route) =>
+    answer
+      ? route.fulfill({
+          ...answer,
+          contentType: 'text/html',
+          headers: {
+            'access-control-allow-origin': '*',
+            'access-control-allow-headers': '*, authorization',
+          },
+        })
+      : route.abort('connectionrefused'),
+  )
+
+test.for(Object.entries(wrong))(
+  'where the backend should be, %s: the desk says so, to who signs in and to who is signed in',
+  async ([, answer], { visitor }) => {
+    visitor.expects(/Failed to load resource|TypeError: Failed to fetch|is not valid JSON/)
+    const { page } = await open(visitor, '/desk/', inItsPlace(answer))
+    const email = page.getByLabel('Email', { exact: true })
+    await email.fill('grace@example.org')
+    await page.getByRole('button', { name: 'Send code' }).click()
+    await page.getByRole('alert').waitFor()
+    expect(await page.getByRole('alert').textContent()).toMatch(/^The server /)
+    expect(await email.inputValue()).toBe('grace@example.org')
+
+    await addOrganiser(database.admin, 'grace@example.org')
+    const grace = clientOf(backend)
+    const token_hash = await operatorSecret(database.admin, 'grace@example.org')
+    expect((await grace.auth.verifyOtp({ type: 'magiclink', token_hash })).error).toBeNull()
+    const signedIn = await open(visitor, '/desk/', async (opened) => {
+      await signInPage(grace)(opened)
+      await inItsPlace(answer)(opened)
+    })
+    await signedIn.page.getByRole('heading', { name: 'The desk cannot be opened now' }).waitFor()
+    expect(await signedIn.page.getByRole('alert').textContent()).toMatch(/\S+ \S+/)
+    await signedIn.page.unroute(`${backend}/**`)
+    await signedIn.page.getByRole('button', { name: 'Try again' }).click()
+    await signedIn.page.getByRole('heading', { name: 'Applications', exact: true }).waitFor()
+  },
+)
+
+test('a desk whose script does not come says so', async ({ visitor }) => {
+  visitor.expects(/Failed to load resource/)
+  const { page } = await open(visitor, '/retreat/desk', (opened) =>
+    opened.route('**/assets/**', (route) => route.abort()),
+  )
+  await page.getByText('The desk could not be loaded.').waitFor()
+})
