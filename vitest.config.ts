@@ -10,6 +10,7 @@ export default defineConfig((environment) =>
       // For what hangs: on a machine ten times as busy the longest of them take minutes.
       testTimeout: 300_000,
       hookTimeout: 300_000,
+      expect: { poll: { timeout: 20_000 } },
       // Most of them wait: for PostgreSQL, a browser, a time limit.
       maxWorkers: 4,
       // Those of a deployment need what stands around the product: nginx, pgbouncer, the Supabase CLI.

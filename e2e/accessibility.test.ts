@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 
 import { textFields } from '../src/application/fields.ts'
 import { anApplication, getForm } from '../testing/form.ts'
+import { overflow } from '../testing/overflow.ts'
 import { startServer, dataDirectory, type RunningServer } from '../testing/server.ts'
 import { states } from '../testing/states.ts'
 import { accessibilityProblems, hydrated, test } from '../testing/visitor.ts'
@@ -23,20 +24,6 @@ beforeAll(async () => {
 
 afterAll(() => cleanUp())
 
-/** By how much the page is wider than its window, and what sticks out, in CSS pixels. */
-function overflow(page: Page) {
-  return page.evaluate(() => {
-    const width = document.documentElement.clientWidth
-    const wide = [...document.querySelectorAll('body *')].filter(
-      (element) =>
-        !element.closest('svg, .visually-hidden') && element.getBoundingClientRect().right > width + 0.5,
-    )
-    return {
-      scroll: document.documentElement.scrollWidth - width,
-      wide: wide.map((element) => element.outerHTML.slice(0, 80)),
-    }
-  })
-}
 const none = { scroll: 0, wide: [] }
 
 /** What a screen reader has of the page: each element of the accessibility tree in reading order. */

@@ -3,6 +3,7 @@ import { deepStrictEqual, ok } from 'node:assert'
 
 import type { Application } from '../src/application/application.ts'
 import { textFields } from '../src/application/fields.ts'
+import { send } from '../testing/client.ts'
 import { engines, type EngineBrowser } from '../testing/engines.ts'
 import { anApplication } from '../testing/form.ts'
 import { startGate, type Gate } from '../testing/gate.ts'
@@ -29,6 +30,8 @@ async function until(browser: EngineBrowser, expression: string) {
 interface World {
   browser: EngineBrowser
   gate: Gate
+  /** A link that signs an organiser in, once. */
+  signInLink: () => Promise<string>
   /** The applications that are stored under an address. */
   stored: (email: string) => Promise<Record<string, unknown>[]>
 }
@@ -195,6 +198,49 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     deepStrictEqual(await browser.evaluate(inside('#reason')), true)
     deepStrictEqual(Number(await browser.evaluate(height)) > empty, true)
   },
+
+  async 'an organiser signs in, finds an application, accepts it, notes, and takes it back'({
+    browser,
+    gate,
+    signInLink,
+  }) {
+    const application = anApplication()
+    deepStrictEqual(await send(gate.origin, application), 201)
+    const text = (selector: string) => `document.querySelector('${selector}')?.textContent`
+    const name = `${application.first_name} ${application.last_name}`
+    const says = (words: string) => until(browser, `${text('[role=status]')} === '${words}'`)
+    await browser.open(await signInLink())
+    await browser.waitFor('button')
+    await browser.click('button')
+    await browser.waitFor('#search')
+    await browser.type('#search', application.email)
+    await until(
+      browser,
+      `${text('tbody .name a')} === '${name}' && document.querySelectorAll('tbody .name').length === 1`,
+    )
+    await browser.click('tbody .name a')
+    await until(browser, `${text('h1')} === '${name}' && document.activeElement.tagName === 'H1'`)
+    await browser.click('.bar .accepted')
+    await says(`${name}: Accepted`)
+    await browser.type('#note', 'A strong one.')
+    await browser.click('.note-form button')
+    await says('Note added')
+    await browser.click('.bar .undo')
+    await says(`${name}: New`)
+    await until(browser, `document.querySelectorAll('.timeline li').length === 4`)
+    const seen = await browser.evaluate(`({
+      happened: [...document.querySelectorAll('.timeline li')].map((each) => each.lastChild.textContent),
+      standing: ${text('.application-head .pill')},
+      reason: ${text('.answers .long dd')},
+      overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    })`)
+    deepStrictEqual(seen, {
+      happened: ['Received', 'Accepted (was New)', 'A strong one.', 'New (was Accepted)'],
+      standing: 'New',
+      reason: application.reason,
+      overflow: 0,
+    })
+  },
 }
 
 let failed = false
@@ -206,6 +252,12 @@ const stored = async (email: string) => {
   const { stdout } = await runCommand(['applications', '--json'], settings)
   const rows = stdout.split('\n').filter((line) => line.includes(`"${email}"`))
   return rows.map((line) => JSON.parse(line) as Record<string, unknown>)
+}
+const signInLink = async () => {
+  const account = `organiser-${crypto.randomUUID()}@example.org`
+  const { port } = new URL(server.origin)
+  const { stdout } = await runCommand(['organisers', '--add', account], { ...settings, PORT: port })
+  return stdout.trim().replace(server.origin, gate.origin)
 }
 for (const [name, find] of Object.entries(engines)) {
   if (named.length > 0 && !named.includes(name)) continue
@@ -219,7 +271,7 @@ for (const [name, find] of Object.entries(engines)) {
     gate.scripts('pass')
     const browser = await start()
     try {
-      await go({ browser, gate, stored })
+      await go({ browser, gate, signInLink, stored })
       console.log(`✓ ${name}: ${journey}`)
     } catch (error) {
       failed = true

@@ -1,0 +1,416 @@
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
+import { overflow } from '../testing/overflow.ts'
+import { accessibilityProblems, test } from '../testing/visitor.ts'
+
+const failedRequest = /Failed to load resource/
+
+const desk = deskOfThisFile()
+
+const long = 'Wolfeschlegelsteinhausenbergerdorff'
+
+/** As the data interface says what went wrong. */
+const refusal = { code: 'XX000', message: long, details: null, hint: null }
+
+/** Applications as they may be: short, long, hostile, and twice from the same e-mail. */
+async function store() {
+  const [first, second] = await desk.store([
+    { first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com', company: 'Engines' },
+    {
+      first_name: long.repeat(2),
+      last_name: 'L',
+      email: `${long}@${long}.example`,
+      phone: 'call me',
+      linkedin: 'javascript:alert(1)',
+      company: long.repeat(3),
+      paid_solution: 'custom',
+      custom_solution: long.repeat(4),
+      reason: `${long.repeat(9)}\n\n${'To think. '.repeat(200)}`,
+    },
+    { first_name: 'Ada', last_name: 'L', email: 'ADA@example.com', company: 'Looms', team_size: '' },
+    ...people(5),
+  ])
+  await desk.stand(first ? [first] : [], 'accepted', desk.bob)
+  await desk.stand(second ? [second] : [], 'declined', desk.bob)
+}
+
+/** What axe finds; a contrast of 7:1 is more than AA asks for. */
+async function problemsOf(page: Page, rules: 'all' | 'colours') {
+  const problems = await accessibilityProblems(page, rules)
+  return problems.filter((problem) => !problem.startsWith('color-contrast-enhanced'))
+}
+
+async function openApplication(page: Page, name: string) {
+  await getDesk(page).link(name).click()
+  await getDesk(page).note.waitFor()
+}
+
+/** The desk's states, and how an organiser reaches each from the list. */
+const states: Record<string, (page: Page) => Promise<unknown>> = {
+  async list(page) {
+    await page.getByText('At a glance').waitFor()
+  },
+  async 'list with numbers, filters and nothing found'(page) {
+    await page.getByLabel('Team size').selectOption('10+')
+    await page.getByText('No applications here.').waitFor()
+  },
+  async 'list with a selection, just decided'(page) {
+    await page.getByLabel('Select all shown').check()
+    await getDesk(page).button('Waitlist').click()
+    await expect.poll(() => getDesk(page).status.textContent()).toContain('Waitlisted')
+  },
+  async 'list with problems'(page) {
+    await getDesk(page).select('Ada Lovelace').check()
+    await getDesk(page).select('Ada L').check()
+    await page.route('**/rpc/desk_decide', (route) => route.fulfill({ status: 403, json: refusal }))
+    await getDesk(page).button('Decline').click()
+    await expect.poll(() => getDesk(page).alert.count()).toBe(2)
+  },
+  async 'list that could not be read'(page) {
+    await page.route('**/rpc/desk_list', (route) => route.fulfill({ status: 400, json: refusal }))
+    await getDesk(page).tab('Declined').click()
+    await page.getByRole('alert').getByText(long).waitFor()
+  },
+  async 'an application'(page) {
+    await openApplication(page, 'Ada Lovelace')
+    await getDesk(page).note.fill('A strong one.')
+    await getDesk(page).button('Add note').click()
+    await expect.poll(() => getDesk(page).status.textContent()).toBe('Note added')
+  },
+  async 'an application with long answers'(page) {
+    await openApplication(page, `${long.repeat(2)} L`)
+  },
+  async 'an application that somebody else decided'(page) {
+    await openApplication(page, 'Person 1')
+    const [row] = await desk.sql<{ id: string }[]>`
+      select id from public.retreat_applications where last_name = '1'`
+    await desk.stand(row ? [row] : [], 'declined', desk.bob)
+    await getDesk(page).button('Accept').click()
+    await getDesk(page).alert.waitFor()
+  },
+  async 'an application that is not there'(page) {
+    await page.evaluate((id) => location.assign(`#/applications/${id}`), crypto.randomUUID())
+    await page.getByText('There is no such application').waitFor()
+  },
+  async 'the dialog that erases'(page) {
+    await openApplication(page, 'Ada Lovelace')
+    await getDesk(page).button('Erase').click()
+    await page.getByLabel(/^Type the e-mail/).fill('somebody else')
+    await getDesk(page).button('Erase for good').click()
+    await page.getByText('This is not the e-mail').waitFor()
+  },
+  async 'the dialog of the keys'(page) {
+    await getDesk(page).button('Keys').click()
+  },
+}
+
+// The tabs and, where it is low, the bar go sideways by themselves.
+const aside = 'svg, .visually-hidden, thead, .skip, .tabs, .said, .bar'
+
+test.for(Object.entries(states))(
+  'axe finds nothing at any width, light, dark or in forced colours, and nothing sticks out: %s',
+  async ([, reach], { visitor }) => {
+    visitor.expects(failedRequest)
+    await store()
+    const page = await desk.open(visitor, '/?status=all')
+    await getDesk(page).link('Ada Lovelace').waitFor()
+    await reach(page)
+    for (const width of [320, 390, 1440]) {
+      await page.setViewportSize({ width, height: 800 })
+      expect(await overflow(page, aside), `${width} px`).toEqual({ scroll: 0, wide: [] })
+      for (const [rules, media] of [
+        ['all', { colorScheme: 'light', forcedColors: 'none' }],
+        ['colours', { colorScheme: 'dark', forcedColors: 'none' }],
+        ['colours', { colorScheme: 'dark', forcedColors: 'active' }],
+      ] as const) {
+        await page.emulateMedia(media)
+        expect(await problemsOf(page, rules), `${width} px, ${JSON.stringify(media)}`).toEqual([])
+      }
+    }
+    // A window of 1280 x 1024 at 400 %.
+    await page.setViewportSize({ width: 320, height: 256 })
+    expect(await overflow(page, aside)).toEqual({ scroll: 0, wide: [] })
+  },
+)
+
+test.for([
+  [320, 640],
+  [320, 256],
+  [1440, 800],
+] as const)(
+  'what has the focus is never behind the bar at the foot (%d x %d)',
+  async ([width, height], { visitor }) => {
+    visitor.expects(failedRequest)
+    await store()
+    const page = await desk.open(visitor, '/?status=all', { viewport: { width, height } })
+    await getDesk(page).link('Ada Lovelace').waitFor()
+    /** Tabs through the page; gives what was not seen of what had the focus. */
+    const hidden = async (key: string) => {
+      const problems: string[] = []
+      for (let step = 0; step < 45; step += 1) {
+        await page.keyboard.press(key)
+        const seen = await page.evaluate(async () => {
+          // Once it was scrolled to.
+          await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+          const element = document.activeElement
+          if (!element || element === document.body || element.closest('.bar')) return ''
+          const { left, right, top, bottom } = element.getBoundingClientRect()
+          const across = Math.min(Math.max((left + right) / 2, 0), innerWidth - 1)
+          const [from, to] = [Math.max(top, 0), Math.min(bottom, innerHeight)]
+          const isSeen =
+            to - from >= Math.min(bottom - top, 20) - 0.5 &&
+            [from + 2, (from + to) / 2, to - 2].every((down) => {
+              const shown = document.elementFromPoint(across, down)
+              return shown !== null && !shown.closest('.bar, .problems:not(:has(:focus))')
+            })
+          return isSeen ? '' : `${element.outerHTML.slice(0, 80)} ${Math.round(top)} to ${Math.round(bottom)}`
+        })
+        if (seen !== '') problems.push(seen)
+      }
+      return problems
+    }
+    await page.getByLabel('Select all shown').check()
+    await getDesk(page).bar.waitFor()
+    expect(await hidden('Tab')).toEqual([])
+    expect(await hidden('Shift+Tab')).toEqual([])
+    await page.getByLabel('Select all shown').uncheck()
+    await states['list with problems']?.(page)
+    expect(await hidden('Tab')).toEqual([])
+    expect(await hidden('Shift+Tab')).toEqual([])
+    await openApplication(page, 'Ada Lovelace')
+    expect(await hidden('Tab')).toEqual([])
+    expect(await hidden('Shift+Tab')).toEqual([])
+  },
+)
+
+test('on a phone every button and every box is at least 44 px', async ({ visitor }) => {
+  await store()
+  const page = await desk.open(visitor, '/?status=all', {
+    viewport: { width: 360, height: 780 },
+    hasTouch: true,
+    isMobile: true,
+  })
+  await getDesk(page).link('Ada Lovelace').waitFor()
+  const small = () =>
+    page
+      .locator(
+        'button, .button, [role=tab], nav a, label:has([type=checkbox]), select, input:not([type=checkbox])',
+      )
+      .filter({ visible: true })
+      .evaluateAll((elements) =>
+        elements
+          .map((element) => ({ element, place: element.getBoundingClientRect() }))
+          .filter(({ place }) => place.width < 43.9 || place.height < 43.9)
+          .map(({ element, place }) => `${element.outerHTML.slice(0, 60)} ${place.width} x ${place.height}`),
+      )
+  expect(await small()).toEqual([])
+  await getDesk(page).select('Ada Lovelace').check()
+  await getDesk(page).bar.waitFor()
+  expect(await small()).toEqual([])
+  await openApplication(page, 'Ada Lovelace')
+  expect(await small()).toEqual([])
+  await getDesk(page).button('Erase').click()
+  expect(await small()).toEqual([])
+})
+
+test('on a phone the five buttons are in reach wherever the page is', async ({ visitor }) => {
+  await store()
+  const page = await desk.open(visitor, '/?status=all', { viewport: { width: 390, height: 844 } })
+  await openApplication(page, 'Ada Lovelace')
+  const inSight = () =>
+    page.locator('.bar button').evaluateAll((buttons) =>
+      buttons.map((each) => {
+        const { left, right, top, bottom } = each.getBoundingClientRect()
+        return left >= 0 && right <= innerWidth && top >= innerHeight / 2 && bottom <= innerHeight
+      }),
+    )
+  expect(await inSight()).toEqual(Array(6).fill(true))
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
+  expect(await inSight()).toEqual(Array(6).fill(true))
+  // And the last of the page can be seen above them.
+  const erase = await getDesk(page).button('Erase').boundingBox()
+  const bar = await getDesk(page).bar.boundingBox()
+  expect((erase?.y ?? 0) + (erase?.height ?? 0)).toBeLessThanOrEqual(bar?.y ?? 0)
+})
+
+test('what was done is said without motion for who asked for none, and goes by itself', async ({
+  visitor,
+}) => {
+  await store()
+  for (const reducedMotion of ['reduce', 'no-preference'] as const) {
+    const page = await desk.open(visitor, '/?status=all', { reducedMotion })
+    await openApplication(page, 'Ada Lovelace')
+    await getDesk(page).button('Undo').waitFor()
+    await getDesk(page)
+      .button(reducedMotion === 'reduce' ? 'Decline' : 'Accept')
+      .click()
+    const said = getDesk(page).status.locator('span')
+    await said.waitFor()
+    const opacities = await said.evaluate((element) => {
+      const [animation] = element.getAnimations()
+      return [0, 3_000, 5_500, 6_000].map((time) => {
+        if (animation) animation.currentTime = time
+        return getComputedStyle(element).opacity
+      })
+    })
+    expect(opacities.at(-1)).toBe('0')
+    expect(opacities.slice(0, 2)).toEqual(['1', '1'])
+    const steps = await said.evaluate((element) => getComputedStyle(element).animationTimingFunction)
+    expect(steps).toBe(reducedMotion === 'reduce' ? 'steps(1)' : 'ease')
+  }
+})
+
+test('the focus goes to what was opened, to the row it came from, and to what is there when a button goes', async ({
+  visitor,
+}) => {
+  await desk.store([
+    ...people(58),
+    { first_name: 'Ada', last_name: 'L', email: 'ada@example.com' },
+    { first_name: 'Ada', last_name: 'B', company: 'Looms' },
+  ])
+  const page = await desk.open(visitor, '', { prepare: (opened) => opened.clock.install() })
+  const { link, button, heading, dialog, names, status, select, search } = getDesk(page)
+  const at = async (text: string) => {
+    await expect.poll(() => focused(page)).toBe(text)
+  }
+  await link('Person 40').click()
+  await at('H1: Person 40')
+  expect(await page.evaluate(() => scrollY)).toBe(0)
+  await link('Next').click()
+  await at('H1: Person 41')
+  await link('Back').click()
+  await at('A: Person 41')
+  await page.goBack()
+  await at('H1: Person 41')
+  await page.goForward()
+  await at('A: Person 41')
+
+  await button('More').focus()
+  await page.keyboard.press('Enter')
+  await at('A: Person 51')
+  await expect.poll(names).toHaveLength(60)
+
+  await button('Keys').click()
+  await dialog.waitFor()
+  await page.keyboard.press('Escape')
+  await at('BUTTON: Keys')
+
+  await search.fill('looms')
+  await expect.poll(names).toEqual(['Ada B'])
+  await at('INPUT: Search')
+  await button('Clear').click()
+  await at('INPUT: Search')
+  await expect.poll(names).toHaveLength(60)
+
+  await select('Ada B').check()
+  await button('Accept').click()
+  await expect.poll(() => status.textContent()).toBe('Ada B: Accepted')
+  await button('Undo').click()
+  await expect.poll(() => status.textContent()).toBe('Ada B: New')
+  await at('BUTTON: Undo')
+
+  await desk.store([{ first_name: 'Late', last_name: 'One', created_at: new Date() }])
+  await page.clock.fastForward(20_000)
+  await button('1 new').click()
+  await at('H1: Applications')
+
+  await link('Late One').click()
+  await at('H1: Late One')
+  await button('Erase').click()
+  await dialog.waitFor()
+  await expect.poll(() => focused(page)).toMatch(/^INPUT: Type the e-mail/)
+  await button('Cancel').click()
+  await at('BUTTON: Erase')
+  await page.keyboard.press('Enter')
+  const [{ email } = { email: '' }] = await desk.sql<{ email: string }[]>`
+    select email from public.retreat_applications where first_name = 'Late'`
+  await page.keyboard.type(email)
+  await page.keyboard.press('Enter')
+  await expect.poll(() => status.textContent()).toBe('Late One: erased')
+  await heading('Applications').waitFor()
+  await at('H1: Applications')
+})
+
+test('after a problem was settled the focus is on what it was about', async ({ visitor }) => {
+  const [first, second] = await desk.store(people(3))
+  const page = await desk.open(visitor)
+  const { select, button, alert, link, note } = getDesk(page)
+  const at = async (text: string) => {
+    await expect.poll(() => focused(page)).toBe(text)
+  }
+  await select('Person 1').check()
+  await desk.stand(first ? [first] : [], 'declined', desk.bob)
+  await button('Accept').click()
+  await button('Accept anyway').click()
+  await at('A: Person 1')
+  await expect.poll(() => alert.count()).toBe(0)
+  await link('Person 2').click()
+  await note.waitFor()
+  await desk.stand(second ? [second] : [], 'declined', desk.bob)
+  await button('Accept').click()
+  await button('Leave it Declined').click()
+  await at('H1: Person 2')
+})
+
+test('the whole journey by keyboard alone, single keys switched off', async ({ visitor }) => {
+  await store()
+  const page = await desk.open(visitor, '', {
+    viewport: { width: 1280, height: 720 },
+    prepare: (opened) => opened.addInitScript(() => localStorage.setItem('unplugged-desk-keys', 'off')),
+  })
+  const { keyboard } = page
+  const { heading, status, names, timeline, link, dialog, tab } = getDesk(page)
+  const says = async (text: string) => {
+    await expect.poll(() => status.textContent()).toBe(text)
+  }
+  /** Goes on with Tab, and not further than there is something. */
+  const tabTo = async (name: string, key = 'Tab') => {
+    const stops: string[] = []
+    while (stops.at(-1) !== name && stops.length < 80) {
+      await keyboard.press(key)
+      stops.push(await focused(page))
+    }
+    expect(stops.at(-1)).toBe(name)
+  }
+  await link('Person 1').waitFor()
+  await tabTo('A: Skip to the content')
+  await keyboard.press('Enter')
+  await tabTo('A: New 6')
+  await keyboard.press('ArrowLeft')
+  await keyboard.press('Enter')
+  await expect.poll(() => tab('All').getAttribute('aria-selected')).toBe('true')
+  await tabTo('INPUT: Search')
+  await keyboard.type('looms')
+  await expect.poll(names).toEqual(['Ada L'])
+  await tabTo('INPUT: Select Ada L')
+  await keyboard.press('Space')
+  await tabTo('BUTTON: Shortlist')
+  await keyboard.press('Enter')
+  await says('Ada L: Shortlisted')
+  await tabTo('A: Ada L', 'Shift+Tab')
+  await keyboard.press('Enter')
+  await heading('Ada L').waitFor()
+  await expect.poll(() => focused(page)).toBe('H1: Ada L')
+  await tabTo('TEXTAREA: Note')
+  await keyboard.type('Ask her.')
+  await tabTo('BUTTON: Add note')
+  await keyboard.press('Enter')
+  await says('Note added')
+  await expect.poll(() => timeline.last().textContent()).toContain('Ask her.')
+  await tabTo('BUTTON: Decline')
+  await keyboard.press('Enter')
+  await says('Ada L: Declined')
+  await tabTo('BUTTON: Undo')
+  await keyboard.press('Space')
+  await says('Ada L: Shortlisted')
+  await tabTo('BUTTON: Erase', 'Shift+Tab')
+  await keyboard.press('Enter')
+  await dialog.waitFor()
+  await tabTo('INPUT: Type the e-mail, ADA@example.com')
+  await keyboard.type('ada@example.com')
+  await keyboard.press('Enter')
+  await says('Ada L: erased')
+  await page.getByText('Nothing was found.').waitFor()
+})

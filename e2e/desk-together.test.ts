@@ -1,0 +1,238 @@
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
+import { randomFrom } from '../testing/random.ts'
+import { test } from '../testing/visitor.ts'
+
+/** How often the server is killed amid decisions; more for a longer run. */
+const rounds = Number(process.env['KILL_ROUNDS'] ?? 5)
+const seed = Number(process.env['KILL_SEED'] ?? 1)
+
+const failedRequest = /Failed to load resource/
+
+const desk = deskOfThisFile()
+
+/** Presses buttons of the bar in one breath, so that each is on its way before the one before is answered. */
+function pressQuickly(page: Page, ...labels: string[]) {
+  return page.evaluate((wanted) => {
+    for (const label of wanted) {
+      const found = [...document.querySelectorAll('.bar button')].find((each) => each.textContent === label)
+      if (found instanceof HTMLElement) found.click()
+    }
+  }, labels)
+}
+
+test('of two organisers the second is told who did what, decides again knowingly, or leaves it', async ({
+  visitor,
+}) => {
+  const [{ id } = { id: '' }] = await desk.store(people(2))
+  const mine = await desk.open(visitor)
+  const theirs = await desk.open(visitor, `/applications/${id}`, { as: desk.bob })
+  const [my, their] = [getDesk(mine), getDesk(theirs)]
+  await my.select('Person 1').check()
+  await their.button('Decline').click()
+  await expect.poll(() => their.status.textContent()).toBe('Person 1: Declined')
+
+  await my.button('Accept').click()
+  await expect.poll(() => my.status.textContent()).toBe('Person 1: not saved')
+  expect(await my.alert.locator('p').first().textContent()).toMatch(
+    /^Person 1: “Accepted” was not saved\. bob@example\.org set it to Declined meanwhile \(\d.* 20\d\d, \d\d:\d\d\)\.$/,
+  )
+  expect(await my.standing('Person 1')).toBe('Declined')
+  expect(await desk.statusOf(id)).toBe('declined')
+  await my.button('Accept anyway').click()
+  await expect.poll(() => my.status.textContent()).toBe('Person 1: Accepted')
+  expect(await my.alert.count()).toBe(0)
+  expect(await desk.statusOf(id)).toBe('accepted')
+
+  await their.button('Waitlist').click()
+  await expect.poll(() => their.status.textContent()).toBe('Person 1: not saved')
+  expect(await their.alert.textContent()).toContain('ada@example.org set it to Accepted meanwhile')
+  await their.button('Leave it Accepted').click()
+  expect(await their.alert.count()).toBe(0)
+  expect(await their.pill.textContent()).toBe('Accepted')
+  expect(await desk.statusOf(id)).toBe('accepted')
+  expect(
+    await desk.sql`select author, detail ->> 'status' as status from private.history order by id`,
+  ).toEqual([
+    { author: 'bob@example.org', status: 'declined' },
+    { author: 'ada@example.org', status: 'accepted' },
+  ])
+})
+
+test('of several at once the one that somebody else decided is told, and the others are kept', async ({
+  visitor,
+}) => {
+  const stored = await desk.store(people(5))
+  const page = await desk.open(visitor)
+  const { select, button, status, standing, alert } = getDesk(page)
+  await page.getByLabel('Select all shown').check()
+  await desk.stand(stored.slice(2, 3), 'declined', desk.bob)
+  await button('Shortlist').click()
+  await expect.poll(() => status.textContent()).toBe('4 applications: Shortlisted; 1 not saved')
+  expect(await Promise.all([1, 2, 3, 4, 5].map((number) => standing(`Person ${number}`)))).toEqual([
+    'Shortlisted',
+    'Shortlisted',
+    'Declined',
+    'Shortlisted',
+    'Shortlisted',
+  ])
+  expect(await alert.locator('p').first().textContent()).toContain(
+    'Person 3: “Shortlisted” was not saved. bob@example.org set it to Declined',
+  )
+  expect(await desk.statusOf(stored[2]?.id ?? '')).toBe('declined')
+  await button('Shortlist anyway').click()
+  await expect.poll(() => status.textContent()).toBe('Person 3: Shortlisted')
+  expect(await select('Person 3').isChecked()).toBe(true)
+  expect(await desk.statusOf(stored[2]?.id ?? '')).toBe('shortlisted')
+})
+
+test('quick decisions on one application end at the last one, and each is in its history', async ({
+  visitor,
+}) => {
+  const [{ id } = { id: '' }] = await desk.store(people(1))
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { pill, timeline } = getDesk(page)
+  await pill.waitFor()
+  await pressQuickly(page, 'Accept', 'Decline', 'Waitlist', 'Shortlist')
+  await expect.poll(() => pill.textContent()).toBe('Shortlisted')
+  expect(await desk.statusOf(id)).toBe('shortlisted')
+  expect(await desk.sql`select detail ->> 'status' as status from private.history order by id`).toEqual(
+    ['accepted', 'declined', 'waitlisted', 'shortlisted'].map((status) => ({ status })),
+  )
+  await expect
+    .poll(() => timeline.last().textContent())
+    .toMatch(/ada@example\.orgShortlisted \(was Waitlisted\)$/)
+})
+
+test('of quick decisions on what somebody else decided meanwhile none overwrites it', async ({ visitor }) => {
+  const [first] = await desk.store(people(1))
+  const page = await desk.open(visitor)
+  const { select, status, standing, alert } = getDesk(page)
+  await select('Person 1').check()
+  await desk.stand(first ? [first] : [], 'declined', desk.bob)
+  await pressQuickly(page, 'Accept', 'Waitlist')
+  await expect.poll(() => alert.count()).toBe(1)
+  await expect.poll(() => alert.textContent()).toContain('“Waitlisted” was not saved. bob@example.org set it')
+  expect(await standing('Person 1')).toBe('Declined')
+  expect(await status.textContent()).toBe('Person 1: not saved')
+  expect(await desk.statusOf(first?.id ?? '')).toBe('declined')
+})
+
+test('two who decide the same agree, and neither is told of a problem', async ({ visitor }) => {
+  const stored = await desk.store(people(1))
+  const page = await desk.open(visitor)
+  const { select, button, status, standing, alert } = getDesk(page)
+  await select('Person 1').check()
+  await desk.stand(stored, 'accepted', desk.bob)
+  await button('Accept').click()
+  await expect.poll(() => status.textContent()).toBe('Person 1: Accepted already')
+  expect(await standing('Person 1')).toBe('Accepted')
+  expect(await alert.count()).toBe(0)
+  // It was not theirs to take back.
+  expect(await button('Undo').getAttribute('aria-disabled')).toBe('true')
+  expect(await desk.sql`select author from private.history`).toEqual([{ author: 'bob@example.org' }])
+})
+
+test('Undo does not take back what somebody else decided since, even where it is shown', async ({
+  visitor,
+}) => {
+  const [{ id } = { id: '' }] = await desk.store(people(1))
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { button, status, pill, alert, note } = getDesk(page)
+  await button('Accept').click()
+  await expect.poll(() => status.textContent()).toBe('Person 1: Accepted')
+  await desk.stand([{ id }], 'declined', desk.bob)
+  await page.getByRole('link', { name: 'Applications', exact: true }).click()
+  await getDesk(page).link('Person 1').click()
+  await note.waitFor()
+  await expect.poll(() => pill.textContent()).toBe('Declined')
+  await button('Undo').click()
+  await expect.poll(() => alert.textContent()).toContain('bob@example.org set it to Declined meanwhile')
+  expect(await pill.textContent()).toBe('Declined')
+  expect(await desk.statusOf(id)).toBe('declined')
+  await button('Back to new anyway').click()
+  await expect.poll(() => status.textContent()).toBe('Person 1: New')
+  expect(await desk.statusOf(id)).toBe('new')
+})
+
+test('what somebody else erased meanwhile is told, to who decides and to who opens it', async ({
+  visitor,
+}) => {
+  visitor.expects(failedRequest)
+  const [first] = await desk.store(people(2))
+  const page = await desk.open(visitor)
+  const { select, button, status, alert, link, names } = getDesk(page)
+  await select('Person 1').check()
+  await desk.bob.client.rpc('desk_erase', { applications: [first?.id], email: first?.email }).throwOnError()
+  await button('Accept').click()
+  await expect.poll(() => status.textContent()).toBe('Person 1: not saved')
+  expect(await alert.locator('p').first().textContent()).toBe(
+    'Person 1: “Accepted” was not saved. The application was erased meanwhile.',
+  )
+  expect(await alert.getByRole('button').allTextContents()).toEqual(['Close'])
+  await button('Close').click()
+  expect(await alert.count()).toBe(0)
+  await link('Person 1').click()
+  await page.getByText('There is no such application: it may have been erased.').waitFor()
+  await link('Back').click()
+  await expect.poll(names).toContain('Person 2')
+  expect(await desk.sql`select from public.retreat_applications`).toHaveLength(1)
+})
+
+test(`of ${rounds} servers killed amid decisions, whatever was said to be kept is kept`, async ({
+  visitor,
+}) => {
+  visitor.expects(failedRequest)
+  const random = randomFrom(seed)
+  console.log(`seed ${seed}`)
+  const stored = await desk.store(people(8))
+  const page = await desk.open(visitor)
+  const { link, status } = getDesk(page)
+  await link('Person 1').waitFor()
+  await status.evaluate((region) => {
+    const heard: string[] = []
+    Object.assign(window, { heard })
+    new MutationObserver(() => heard.push(region.textContent ?? '')).observe(region, { childList: true })
+  })
+  const heard = () => page.evaluate(() => Reflect.get(window, 'heard') as string[])
+  let isOver = false
+  const decide = async () => {
+    while (!isOver) {
+      // As somebody does who looks whether it is kept, and decides on another one meanwhile.
+      await page.waitForFunction(() => document.querySelectorAll('.pill[aria-busy=true]').length < 3)
+      await page.keyboard.press(random() < 0.5 ? 'j' : 'k')
+      await page.keyboard.press('sawdr'[Math.floor(random() * 5)] ?? 's')
+    }
+  }
+  page.setDefaultTimeout(60_000)
+  const deciding = decide()
+  for (let round = 0; round < rounds; round += 1) {
+    const enough = (await heard()).length + 3 + Math.floor(random() * 10)
+    await expect.poll(async () => (await heard()).length, { timeout: 60_000 }).toBeGreaterThan(enough)
+    await desk.killed()
+  }
+  isOver = true
+  await deciding
+  await expect.poll(() => page.locator('.pill[aria-busy=true]').count(), { timeout: 60_000 }).toBe(0)
+  const said = (await heard()).filter((text) => !text.includes('not saved'))
+  expect(said.length).toBeGreaterThan(3 * rounds)
+  for (const { id, first_name, last_name } of stored) {
+    const name = `${first_name} ${last_name}: `
+    const kept = said
+      .filter((text) => text.startsWith(name))
+      .map((text) => text.slice(name.length).toLowerCase())
+    const history = await desk.sql<{ status: string }[]>`
+      select detail ->> 'status' as status from private.history where application_id = ${id} order by id`
+    const written = history.map((each) => each.status)
+    let place = 0
+    const lost = kept.filter((each) => {
+      const found = written.indexOf(each, place)
+      if (found !== -1) place = found + 1
+      return found === -1
+    })
+    expect({ name, lost, written }).toEqual({ name, lost: [], written })
+    expect(await desk.statusOf(id)).toBe(written.at(-1) ?? 'new')
+  }
+})

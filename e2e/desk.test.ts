@@ -1,0 +1,722 @@
+import { once } from 'node:events'
+import type { Page, Route } from 'playwright-core'
+import { afterAll, expect } from 'vitest'
+
+import { send } from '../testing/client.ts'
+import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
+import { anApplication } from '../testing/form.ts'
+import { startReceiver, type Receiver } from '../testing/receiver.ts'
+import { test } from '../testing/visitor.ts'
+
+const failedRequest = /Failed to load resource/
+
+let receiver: Receiver
+const desk = deskOfThisFile(async () => {
+  receiver = await startReceiver()
+  return { WEBHOOK_URL: receiver.origin }
+})
+
+afterAll(() => receiver.close())
+
+/** Holds what the desk decides until it is let go. */
+async function holdDecisions(
+  page: Page,
+  then: (route: Route) => Promise<void> = (route) => route.continue(),
+) {
+  const goOn = new AbortController()
+  const released = once(goOn.signal, 'abort')
+  await page.route('**/rpc/desk_decide', async (route) => {
+    await released
+    await then(route)
+  })
+  return () => goOn.abort()
+}
+
+const refuse = (route: Route) =>
+  route.fulfill({
+    status: 500,
+    json: { code: 'XX000', message: 'The disk is full.', details: null, hint: null },
+  })
+
+test('the newest fifty are listed, then fifty more at a time, and every tab says how many it has', async ({
+  visitor,
+}) => {
+  const stored = await desk.store(people(120))
+  await desk.stand(stored.slice(0, 3), 'accepted')
+  await desk.stand(stored.slice(3, 4), 'declined')
+  const page = await desk.open(visitor)
+  const { names, button, tab, tabs } = getDesk(page)
+  await expect.poll(names).toHaveLength(50)
+  expect((await names()).slice(0, 2)).toEqual(['Person 5', 'Person 6'])
+  await button('More').click()
+  await expect.poll(names).toHaveLength(100)
+  await button('More').click()
+  await expect.poll(names).toHaveLength(116)
+  expect((await names()).at(-1)).toBe('Person 120')
+  expect(await button('More').count()).toBe(0)
+  await expect
+    .poll(tabs)
+    .toEqual(['New 116', 'Shortlisted 0', 'Accepted 3', 'Waitlisted 0', 'Declined 1', 'All 120'])
+  await tab('Accepted').click()
+  await expect.poll(names).toEqual(['Person 1', 'Person 2', 'Person 3'])
+  expect(await tab('Accepted').getAttribute('aria-selected')).toBe('true')
+  await tab('All').click()
+  await expect.poll(names).toHaveLength(50)
+  expect((await names())[0]).toBe('Person 1')
+})
+
+test('a row says who, from where, how large, the first line of why, when and how it stands', async ({
+  visitor,
+}) => {
+  const created_at = new Date('2024-03-05T12:00:00Z')
+  const reason = '\n  To think.\r\nWithout a screen.'
+  await desk.store([{ first_name: 'Zoë', last_name: 'K', company: 'Nana & Sons', reason, created_at }])
+  const page = await desk.open(visitor)
+  const { row } = getDesk(page)
+  await expect
+    .poll(() => row('Zoë K').getByRole('cell').allTextContents())
+    .toEqual(['', 'Nana & Sons', '3-10', 'To think.', '5 Mar 2024', 'New'])
+})
+
+test('search goes over names, e-mail, company, LinkedIn, reason and custom answer, accents folded, and is in no request’s address', async ({
+  visitor,
+}) => {
+  await desk.store([
+    { first_name: 'Émile', last_name: 'Zola', email: 'emile@naturalisme.example', company: 'Nana & Sons' },
+    { first_name: 'Grace', last_name: 'Hopper', linkedin: 'linkedin.com/in/amazing', reason: 'The Øresund.' },
+    { first_name: 'Ada', last_name: 'Byron', paid_solution: 'custom', custom_solution: 'A CABIN, far away' },
+  ])
+  const addresses: string[] = []
+  const page = await desk.open(visitor, '', {
+    prepare: async (opened) => opened.on('request', (request) => addresses.push(request.url())),
+  })
+  const { search, names } = getDesk(page)
+  for (const [words, found] of [
+    ['emile', ['Émile Zola']],
+    ['ZOL', ['Émile Zola']],
+    ['zo', []],
+    ['emile@naturalisme.example', ['Émile Zola']],
+    ['naturalisme', ['Émile Zola']],
+    ['sons', ['Émile Zola']],
+    ['amazing', ['Grace Hopper']],
+    ['øres', ['Grace Hopper']],
+    ['hopper grace', ['Grace Hopper']],
+    ['cabin', ['Ada Byron']],
+    ['emile hopper', []],
+  ] as const) {
+    await search.fill(words)
+    await expect.poll(names, { message: words }).toEqual(found)
+  }
+  await page.getByText('Nothing was found.').waitFor()
+  await search.fill('emile@naturalisme.example')
+  await expect.poll(names).toEqual(['Émile Zola'])
+  expect(new URL(page.url()).search).toBe('')
+  expect(new URL(page.url()).hash).toBe('#/?search=emile%40naturalisme.example')
+  await page.reload()
+  await expect.poll(names).toEqual(['Émile Zola'])
+  expect(addresses.filter((address) => /naturalisme|emile|zol/i.test(address.replace(/#.*/, '')))).toEqual([])
+  expect(addresses.some((address) => address.endsWith('/rpc/desk_list'))).toBe(true)
+})
+
+test('team size, paid solution and dates narrow the list and its counts, each alone and together', async ({
+  visitor,
+}) => {
+  const on = (day: string) => new Date(`${day}T12:00:00Z`)
+  await desk.store([
+    {
+      first_name: 'A',
+      last_name: 'A',
+      team_size: '1-3',
+      paid_solution: 'travel',
+      created_at: on('2026-03-04'),
+    },
+    {
+      first_name: 'B',
+      last_name: 'B',
+      team_size: '1-3',
+      paid_solution: 'work',
+      created_at: on('2026-03-03'),
+    },
+    {
+      first_name: 'C',
+      last_name: 'C',
+      team_size: '10+',
+      paid_solution: 'work',
+      created_at: on('2026-03-02'),
+    },
+    { first_name: 'D', last_name: 'D', team_size: '', paid_solution: '', created_at: on('2026-03-01') },
+  ])
+  const page = await desk.open(visitor)
+  const { names, button, tabs } = getDesk(page)
+  const [teamSize, paidSolution] = [page.getByLabel('Team size'), page.getByLabel('Paid solution')]
+  await expect.poll(names).toHaveLength(4)
+  await teamSize.selectOption('1-3')
+  await expect.poll(names).toEqual(['A A', 'B B'])
+  await expect.poll(async () => (await tabs())[0]).toBe('New 2')
+  await paidSolution.selectOption('Yes, work or team related')
+  await expect.poll(names).toEqual(['B B'])
+  await teamSize.selectOption('Any')
+  await expect.poll(names).toEqual(['B B', 'C C'])
+  await paidSolution.selectOption('No answer')
+  await expect.poll(names).toEqual(['D D'])
+  await button('Clear').click()
+  await expect.poll(names).toHaveLength(4)
+  await page.getByLabel('From').fill('2026-03-02')
+  await expect.poll(names).toEqual(['A A', 'B B', 'C C'])
+  await page.getByLabel('To').fill('2026-03-03')
+  await expect.poll(names).toEqual(['B B', 'C C'])
+  await page.reload()
+  await expect.poll(names).toEqual(['B B', 'C C'])
+  expect(await page.getByLabel('From').inputValue()).toBe('2026-03-02')
+})
+
+test('an address sent to a co-organiser opens the same list and the same application; Back goes back', async ({
+  visitor,
+}) => {
+  const [, , third] = await desk.store(people(5).map((each) => ({ ...each, company: 'Acme' })))
+  await desk.store([{ first_name: 'Not', last_name: 'Acme', company: 'Other' }])
+  const page = await desk.open(visitor)
+  const { names, tab, search, link, heading, position } = getDesk(page)
+  await expect.poll(names).toHaveLength(6)
+  await tab('All').click()
+  await search.fill('acme person')
+  await expect.poll(names).toHaveLength(5)
+  await link('Person 3').click()
+  await heading('Person 3').waitFor()
+  await expect.poll(() => position.textContent()).toBe('3 of 5')
+  expect(new URL(page.url()).hash).toBe(`#/applications/${third?.id}?status=all&search=acme+person`)
+
+  const theirs = await desk.open(visitor, new URL(page.url()).hash.slice(1), { as: desk.bob })
+  await getDesk(theirs).heading('Person 3').waitFor()
+  await expect.poll(() => getDesk(theirs).position.textContent()).toBe('3 of 5')
+  await getDesk(theirs).link('Back').click()
+  await expect.poll(getDesk(theirs).names).toEqual(people(5).map(({ last_name }) => `Person ${last_name}`))
+  expect(await getDesk(theirs).search.inputValue()).toBe('acme person')
+
+  await link('Next').click()
+  await heading('Person 4').waitFor()
+  await page.goBack()
+  await heading('Person 3').waitFor()
+  await page.goBack()
+  await expect.poll(names).toHaveLength(5)
+  await page.goBack()
+  await expect.poll(names).toHaveLength(6)
+  expect(await tab('New').getAttribute('aria-selected')).toBe('true')
+})
+
+test('who opens an application while a search is about to begin stays there', async ({ visitor }) => {
+  await desk.store(people(2))
+  const page = await desk.open(visitor, '', { prepare: (opened) => opened.clock.install() })
+  const { search, link, heading, tab, names } = getDesk(page)
+  await link('Person 2').waitFor()
+  await search.fill('person')
+  await link('Person 2').click()
+  await heading('Person 2').waitFor()
+  await page.clock.fastForward(1_000)
+  expect(await heading('Person 2').count()).toBe(1)
+  await page.goBack()
+  await search.fill('nobody')
+  await tab('All').click()
+  await page.clock.fastForward(1_000)
+  await expect.poll(names).toEqual([])
+  expect(await tab('All').getAttribute('aria-selected')).toBe('true')
+})
+
+test('what comes meanwhile is offered, and no row moves until it is asked for', async ({ visitor }) => {
+  await desk.store(people(60))
+  const page = await desk.open(visitor, '', { prepare: (opened) => opened.clock.install() })
+  const { names, button, row } = getDesk(page)
+  await expect.poll(names).toHaveLength(50)
+  for (const first_name of ['Late', 'Later', 'Latest']) {
+    expect(await send(desk.origin, anApplication({ first_name, last_name: 'One' }))).toBe(201)
+  }
+  const place = await row('Person 3').boundingBox()
+  await page.clock.fastForward(20_000)
+  await button('3 new').waitFor()
+  expect((await names()).slice(0, 2)).toEqual(['Person 1', 'Person 2'])
+  expect(await row('Person 3').boundingBox()).toEqual(place)
+  await button('3 new').click()
+  await expect
+    .poll(async () => (await names()).slice(0, 4))
+    .toEqual(['Latest One', 'Later One', 'Late One', 'Person 1'])
+  expect(await button('3 new').count()).toBe(0)
+  await page.clock.fastForward(20_000)
+  await expect.poll(names).toHaveLength(50)
+})
+
+test('more than one application of an e-mail is marked, and each leads to the others', async ({
+  visitor,
+}) => {
+  await desk.store([
+    { first_name: 'Ada', last_name: 'B', email: 'ADA@example.com', company: 'Engines' },
+    { first_name: 'Grace', last_name: 'H' },
+    { first_name: 'Ada', last_name: 'L', email: 'ada@example.com', company: 'Looms' },
+  ])
+  const page = await desk.open(visitor)
+  const { row, link, heading } = getDesk(page)
+  await link('Ada B').waitFor()
+  expect(await page.locator('.again').count()).toBe(2)
+  expect(await row('Grace H').textContent()).not.toContain('applied more than once')
+  await link('Ada B').click()
+  await page.getByRole('heading', { name: 'The same e-mail applied again' }).waitFor()
+  await page.getByRole('link', { name: /^Looms, / }).click()
+  await heading('Ada L').waitFor()
+  await page.getByRole('link', { name: /^Engines, / }).waitFor()
+})
+
+test('an application shows every answer as it was given; links are what are such', async ({ visitor }) => {
+  const reason = '  To think.\r\n\r\n\tWithout a <b>screen</b>.\n'
+  const [whole, hostile] = await desk.store([
+    { first_name: 'Ada', last_name: 'L', reason, linkedin: 'in/ada', phone: '+44 (20) 7946 0958' },
+    {
+      first_name: '<i>Eve</i>',
+      last_name: 'M',
+      email: 'eve',
+      phone: 'call me',
+      linkedin: 'javascript:alert(1)',
+      paid_solution: 'custom',
+      custom_solution: 'A cabin\nby the sea',
+      team_size: '',
+    },
+  ])
+  const page = await desk.open(visitor)
+  const { link, heading } = getDesk(page)
+  const answer = (label: string) =>
+    page
+      .locator('.answers > div', { has: page.getByText(label, { exact: true }) })
+      .locator('dd')
+      .evaluate((element) => element.textContent)
+  await link('Ada L').click()
+  await heading('Ada L').waitFor()
+  expect(await answer('Why do you want to attend this retreat?')).toBe(reason)
+  expect(await link(whole?.email ?? '').getAttribute('href')).toBe(`mailto:${whole?.email}`)
+  expect(await link('+44 (20) 7946 0958').getAttribute('href')).toBe('tel:+442079460958')
+  expect(await link('in/ada').getAttribute('href')).toBe('https://www.linkedin.com/in/ada')
+  expect(await link('in/ada').getAttribute('rel')).toBe('noopener noreferrer')
+  await page.goBack()
+  await link('<i>Eve</i> M').click()
+  await heading('<i>Eve</i> M').waitFor()
+  expect(await page.locator('.answers a').count()).toBe(0)
+  expect(await answer('LinkedIn')).toBe(hostile?.linkedin)
+  expect(await answer('In own words')).toBe('A cabin\nby the sea')
+  expect(await answer('How many full time team members are on your team?')).toBe('No answer')
+})
+
+test('an application knows its place in the list, and the next one across the pages', async ({ visitor }) => {
+  await desk.store(people(101))
+  const page = await desk.open(visitor)
+  const { link, heading, position } = getDesk(page)
+  await link('Person 50').click()
+  await expect.poll(() => position.textContent()).toBe('50 of 101')
+  await link('Next').click()
+  await heading('Person 51').waitFor()
+  await expect.poll(() => position.textContent()).toBe('51 of 101')
+  await link('Previous').click()
+  await heading('Person 50').waitFor()
+  await page.reload()
+  await expect.poll(() => position.textContent()).toBe('50 of 101')
+  await link('Back').click()
+  await link('Person 1').click()
+  await heading('Person 1').waitFor()
+  expect(await link('Previous').count()).toBe(0)
+})
+
+test('the timeline tells what happened, when and by whom, the webhook’s delivery too', async ({
+  visitor,
+}) => {
+  const application = anApplication({ first_name: 'Ada', last_name: 'L' })
+  expect(await send(desk.origin, application)).toBe(201)
+  await receiver.count(1, ({ body }) => body.includes(encodeURIComponent(application.email)))
+  await expect
+    .poll(() => desk.sql`select from private.webhook_outbox where delivered_at is null`)
+    .toHaveLength(0)
+  const [{ id } = { id: '' }] = await desk.sql<{ id: string }[]>`select id from public.retreat_applications`
+  await desk.stand([{ id }], 'waitlisted', desk.bob)
+  const page = await desk.open(visitor)
+  const { link, timeline, note, button, status } = getDesk(page)
+  await getDesk(page).tab('Waitlisted').click()
+  await link('Ada L').click()
+  await button('Decline').click()
+  await expect.poll(() => status.textContent()).toBe('Ada L: Declined')
+  await note.fill('Too far away.')
+  await button('Add note').click()
+  const moment = '\\d+ [A-Z][a-z]+ 20\\d\\d, \\d\\d:\\d\\d'
+  await expect
+    .poll(() => timeline.allTextContents())
+    .toEqual([
+      expect.stringMatching(`^${moment}Received$`),
+      expect.stringMatching(`^${moment}Delivered to the webhook$`),
+      expect.stringMatching(`^${moment}, bob@example.orgWaitlisted \\(was New\\)$`),
+      expect.stringMatching(`^${moment}, ada@example.orgDeclined \\(was Waitlisted\\)$`),
+      expect.stringMatching(`^${moment}, ada@example.orgToo far away.$`),
+    ])
+})
+
+test('five buttons decide, each is said, shown and kept, and each can be taken back', async ({ visitor }) => {
+  const [{ id } = { id: '' }] = await desk.store([{ first_name: 'Ada', last_name: 'L' }])
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { button, status, pill } = getDesk(page)
+  for (const [label, standing] of [
+    ['Shortlist', 'Shortlisted'],
+    ['Accept', 'Accepted'],
+    ['Waitlist', 'Waitlisted'],
+    ['Decline', 'Declined'],
+    ['Back to new', 'New'],
+  ] as const) {
+    await button(label).click()
+    await expect.poll(() => status.textContent()).toBe(`Ada L: ${standing}`)
+    expect(await pill.textContent()).toBe(standing)
+    expect(await button(label).getAttribute('aria-pressed')).toBe('true')
+    expect(await desk.statusOf(id)).toBe(standing.toLowerCase())
+  }
+  await button('Undo').click()
+  await expect.poll(() => status.textContent()).toBe('Ada L: Declined')
+  expect(await desk.statusOf(id)).toBe('declined')
+  await page.reload()
+  await expect.poll(() => pill.textContent()).toBe('Declined')
+})
+
+test('several are decided at once, each row says what became of it, and all are undone together', async ({
+  visitor,
+}) => {
+  const stored = await desk.store(people(4))
+  await desk.stand(stored.slice(1, 2), 'shortlisted')
+  const page = await desk.open(visitor, '/?status=all')
+  const { select, button, bar, status, standing, tabs } = getDesk(page)
+  const all = () => Promise.all([1, 2, 3, 4].map((number) => standing(`Person ${number}`)))
+  for (const name of ['Person 1', 'Person 2', 'Person 4']) await select(name).check()
+  await bar.getByText('3 selected').waitFor()
+  await button('Accept').click()
+  await expect.poll(() => status.textContent()).toBe('3 applications: Accepted')
+  expect(await all()).toEqual(['Accepted', 'Accepted', 'New', 'Accepted'])
+  expect((await Promise.all(stored.map(({ id }) => desk.statusOf(id)))).join()).toBe(
+    'accepted,accepted,new,accepted',
+  )
+  await expect.poll(async () => (await tabs())[2]).toBe('Accepted 3')
+  await button('Undo').click()
+  await expect.poll(() => status.textContent()).toBe('3 applications: as they were before')
+  expect(await all()).toEqual(['New', 'Shortlisted', 'New', 'New'])
+  await page.reload()
+  await expect.poll(all).toEqual(['New', 'Shortlisted', 'New', 'New'])
+})
+
+test('a decided row stays where it is in its tab, and is in the other one', async ({ visitor }) => {
+  await desk.store(people(3))
+  const page = await desk.open(visitor)
+  const { select, button, status, standing, names, tab } = getDesk(page)
+  await select('Person 2').check()
+  await button('Decline').click()
+  await expect.poll(() => status.textContent()).toBe('Person 2: Declined')
+  expect(await names()).toEqual(['Person 1', 'Person 2', 'Person 3'])
+  expect(await standing('Person 2')).toBe('Declined')
+  await tab('Declined').click()
+  await expect.poll(names).toEqual(['Person 2'])
+})
+
+test('an unsaved note survives a reload, an added one has author and time, and neither touches the status', async ({
+  visitor,
+}) => {
+  const [{ id } = { id: '' }] = await desk.store(people(2))
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { note, button, status, timeline, pill, link } = getDesk(page)
+  await note.fill('A strong one.\nAsk her.')
+  await page.reload()
+  await expect.poll(() => note.inputValue()).toBe('A strong one.\nAsk her.')
+  await link('Next').click()
+  await getDesk(page).heading('Person 2').waitFor()
+  expect(await note.inputValue()).toBe('')
+  await page.goBack()
+  await expect.poll(() => note.inputValue()).toBe('A strong one.\nAsk her.')
+  await button('Add note').click()
+  await expect.poll(() => status.textContent()).toBe('Note added')
+  expect(await timeline.last().locator('.note').textContent()).toBe('A strong one.\nAsk her.')
+  expect(await timeline.last().textContent()).toMatch(/^\d+ .* 20\d\d, \d\d:\d\d, ada@example.org/)
+  expect(await note.inputValue()).toBe('')
+  expect(await pill.textContent()).toBe('New')
+  await page.reload()
+  await expect.poll(() => timeline.locator('.note').count()).toBe(1)
+  expect(await note.inputValue()).toBe('')
+  expect(await desk.statusOf(id)).toBe('new')
+  expect(await desk.sql`select kind, author, application_id from private.history`).toEqual([
+    { kind: 'note', author: 'ada@example.org', application_id: id },
+  ])
+})
+
+test('a note that was refused says so and is not lost', async ({ visitor }) => {
+  visitor.expects(failedRequest)
+  const [{ id } = { id: '' }] = await desk.store(people(1))
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { note, button } = getDesk(page)
+  await page.route('**/rpc/desk_note', refuse)
+  await note.fill('A strong one.')
+  await button('Add note').click()
+  await page.getByText('Not added: The disk is full.').waitFor()
+  expect(await note.inputValue()).toBe('A strong one.')
+  await page.unroute('**/rpc/desk_note')
+  await button('Add note').click()
+  await expect.poll(() => getDesk(page).status.textContent()).toBe('Note added')
+})
+
+test('a decision is shown at once while nobody answers, and is said to be kept when it is', async ({
+  visitor,
+}) => {
+  const [{ id } = { id: '' }] = await desk.store([{ first_name: 'Ada', last_name: 'L' }])
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { button, status, pill } = getDesk(page)
+  const letGo = await holdDecisions(page)
+  const [request] = await Promise.all([page.waitForRequest('**/rpc/desk_decide'), button('Accept').click()])
+  expect(request.method()).toBe('POST')
+  expect(await pill.textContent()).toBe('Accepted (saving)')
+  expect(await pill.getAttribute('aria-busy')).toBe('true')
+  expect(await button('Accept').getAttribute('aria-pressed')).toBe('true')
+  expect(await status.textContent()).toBe('')
+  expect(await desk.statusOf(id)).toBe('new')
+  letGo()
+  await expect.poll(() => status.textContent()).toBe('Ada L: Accepted')
+  expect(await pill.textContent()).toBe('Accepted')
+  expect(await desk.statusOf(id)).toBe('accepted')
+})
+
+test('a decision that the server refuses is shown as not saved, and the former status is back', async ({
+  visitor,
+}) => {
+  visitor.expects(failedRequest)
+  const [first] = await desk.store(people(2))
+  await desk.stand([{ id: first?.id ?? '' }], 'shortlisted')
+  const page = await desk.open(visitor, '/?status=all')
+  const { select, button, status, standing, alert } = getDesk(page)
+  await page.route('**/rpc/desk_decide', refuse)
+  await select('Person 1').check()
+  await button('Accept').click()
+  await expect.poll(() => status.textContent()).toBe('Person 1: not saved')
+  expect(await standing('Person 1')).toBe('Shortlisted')
+  expect(await alert.locator('p').first().textContent()).toBe(
+    'Person 1: “Accepted” was not saved. The disk is full.',
+  )
+  expect(await button('Undo').getAttribute('aria-disabled')).toBe('true')
+  await page.unroute('**/rpc/desk_decide')
+  await button('Try again').click()
+  await expect.poll(() => status.textContent()).toBe('Person 1: Accepted')
+  expect(await alert.count()).toBe(0)
+  expect(await desk.statusOf(first?.id ?? '')).toBe('accepted')
+})
+
+test('after a second decision that failed the first one stands, and a third is not taken for somebody else’s', async ({
+  visitor,
+}) => {
+  visitor.expects(failedRequest)
+  const [{ id } = { id: '' }] = await desk.store(people(1))
+  const page = await desk.open(visitor)
+  const { select, button, status, standing, alert } = getDesk(page)
+  let asked = 0
+  await page.route('**/rpc/desk_decide', (route) => {
+    asked += 1
+    return asked === 2 ? refuse(route) : route.continue()
+  })
+  await select('Person 1').check()
+  // In one breath, so that the second is on its way before the first is answered.
+  await page.evaluate(() => {
+    for (const label of ['Accept', 'Decline']) {
+      const found = [...document.querySelectorAll('.bar button')].find((each) => each.textContent === label)
+      if (found instanceof HTMLElement) found.click()
+    }
+  })
+  await expect.poll(() => status.textContent()).toBe('Person 1: not saved')
+  expect(await standing('Person 1')).toBe('Accepted')
+  await button('Waitlist').click()
+  await expect.poll(() => status.textContent()).toBe('Person 1: Waitlisted')
+  expect(await alert.count()).toBe(0)
+  expect(await desk.statusOf(id)).toBe('waitlisted')
+})
+
+test('without a connection a decision is tried again for a while, and then shown as not saved', async ({
+  visitor,
+}) => {
+  visitor.expects(failedRequest)
+  const [{ id } = { id: '' }] = await desk.store([{ first_name: 'Ada', last_name: 'L' }])
+  const page = await desk.open(visitor, `/applications/${id}`, {
+    prepare: (opened) => opened.clock.install(),
+  })
+  const { button, status, pill, alert } = getDesk(page)
+  await pill.waitFor()
+  await page.context().setOffline(true)
+  await button('Accept').click()
+  await expect.poll(() => pill.textContent()).toBe('Accepted (saving)')
+  await expect
+    .poll(async () => {
+      await page.clock.fastForward(5_000)
+      return alert.count()
+    })
+    .toBe(1)
+  expect(await alert.textContent()).toContain('“Accepted” was not saved. The server could not be reached.')
+  expect(await status.textContent()).toBe('Ada L: not saved')
+  expect(await pill.textContent()).toBe('New')
+  await page.context().setOffline(false)
+  await button('Try again').click()
+  await expect.poll(() => status.textContent()).toBe('Ada L: Accepted')
+  expect(await desk.statusOf(id)).toBe('accepted')
+})
+
+test('an answer that was lost is asked for again, and the decision is made once', async ({ visitor }) => {
+  visitor.expects(failedRequest)
+  const [{ id } = { id: '' }] = await desk.store([{ first_name: 'Ada', last_name: 'L' }])
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { button, status } = getDesk(page)
+  let asked = 0
+  await page.route('**/rpc/desk_decide', async (route) => {
+    asked += 1
+    if (asked > 1) return route.continue()
+    await route.fetch()
+    return route.abort()
+  })
+  await button('Accept').click()
+  await expect.poll(() => status.textContent()).toBe('Ada L: Accepted')
+  expect(asked).toBe(2)
+  expect(await desk.sql`select from private.history where application_id = ${id}`).toHaveLength(1)
+})
+
+test('an application is erased for good once its e-mail is typed, with another of the same e-mail', async ({
+  visitor,
+}) => {
+  const same = { email: 'ada@example.com' }
+  const [first, , third] = await desk.store([
+    { first_name: 'Ada', last_name: 'L', ...same, company: 'Engines' },
+    { first_name: 'Grace', last_name: 'H' },
+    { first_name: 'Ada', last_name: 'B', ...same, company: 'Looms' },
+    { first_name: 'Ada', last_name: 'C', ...same, company: 'Cards' },
+  ])
+  const page = await desk.open(visitor)
+  const { link, button, dialog, status, names, note } = getDesk(page)
+  await link('Ada L').click()
+  await note.fill('Half a thought.')
+  await button('Erase').click()
+  await dialog.getByText(/Backups made before, and whoever got it by the webhook, still have it/).waitFor()
+  await dialog.getByLabel(/^Type the e-mail/).fill('grace@example.com')
+  await button('Erase for good').click()
+  await page.getByText('This is not the e-mail of this application. Nothing was erased.').waitFor()
+  expect(await desk.sql`select from public.retreat_applications`).toHaveLength(4)
+  await dialog.getByLabel(/^Looms, /).check()
+  await dialog.getByLabel(/^Type the e-mail/).fill(' ADA@example.com ')
+  await button('Erase for good').click()
+  await expect.poll(() => status.textContent()).toBe('Ada L: erased, 2 applications')
+  await expect.poll(names).toEqual(['Grace H', 'Ada C'])
+  expect(
+    await desk.sql`select from public.retreat_applications where id in (${first?.id ?? ''}, ${third?.id ?? ''})`,
+  ).toHaveLength(0)
+  expect(await desk.sql`select author, kind, detail from private.history`).toEqual([
+    { author: 'ada@example.org', kind: 'erased', detail: { applications: 2 } },
+  ])
+  expect(await page.evaluate(() => Object.keys(sessionStorage))).toEqual([])
+})
+
+test('keys find, open, decide, note, select, undo and go back; never inside a field', async ({ visitor }) => {
+  await desk.store(people(3))
+  const page = await desk.open(visitor)
+  const { keyboard } = page
+  const { link, heading, status, standing, select, note, search, dialog, pill, bar } = getDesk(page)
+  const says = async (text: string) => {
+    await expect.poll(() => status.textContent()).toBe(text)
+  }
+  const hasFocus = async (name: string) => {
+    await expect.poll(() => link(name).evaluate((element) => element === document.activeElement)).toBe(true)
+  }
+  await link('Person 1').waitFor()
+  await keyboard.press('j')
+  await hasFocus('Person 1')
+  await keyboard.press('j')
+  await keyboard.press('j')
+  await hasFocus('Person 3')
+  await keyboard.press('k')
+  await hasFocus('Person 2')
+  for (const [key, standing_] of [
+    ['s', 'Shortlisted'],
+    ['a', 'Accepted'],
+    ['w', 'Waitlisted'],
+    ['d', 'Declined'],
+    ['r', 'New'],
+  ] as const) {
+    await keyboard.press(key)
+    await says(`Person 2: ${standing_}`)
+    expect(await standing('Person 2')).toBe(standing_)
+  }
+  await keyboard.press('z')
+  await says('Person 2: Declined')
+  await keyboard.press('x')
+  await keyboard.press('k')
+  await keyboard.press('x')
+  await bar.getByText('2 selected').waitFor()
+  await keyboard.press('a')
+  await says('2 applications: Accepted')
+  await keyboard.press('Escape')
+  expect(await select('Person 1').isChecked()).toBe(false)
+  await keyboard.press('Enter')
+  await heading('Person 1').waitFor()
+  await keyboard.press('j')
+  await heading('Person 2').waitFor()
+  await keyboard.press('k')
+  await heading('Person 1').waitFor()
+  await expect.poll(() => pill.textContent()).toBe('Accepted')
+  await keyboard.press('w')
+  await says('Person 1: Waitlisted')
+  await keyboard.press('z')
+  await says('Person 1: Accepted')
+  await keyboard.press('n')
+  await keyboard.type('sawdrjkxz?/n')
+  expect(await note.inputValue()).toBe('sawdrjkxz?/n')
+  await keyboard.press('Escape')
+  expect(await heading('Person 1').count()).toBe(1)
+  await note.blur()
+  await keyboard.press('?')
+  await dialog.waitFor()
+  await keyboard.press('d')
+  await keyboard.press('Escape')
+  await dialog.waitFor({ state: 'hidden' })
+  expect(await heading('Person 1').count()).toBe(1)
+  await keyboard.press('Control+a')
+  await keyboard.press('Escape')
+  await hasFocus('Person 1')
+  expect(await standing('Person 1')).toBe('Accepted')
+  await keyboard.press('/')
+  await keyboard.type('person d')
+  expect(await search.inputValue()).toBe('person d')
+  await link('Person 1').waitFor({ state: 'detached' })
+  await search.fill('')
+  await link('Person 1').click()
+  await heading('Person 1').waitFor()
+  await keyboard.press('/')
+  await expect.poll(() => search.evaluate((field) => field === document.activeElement)).toBe(true)
+})
+
+test('Enter opens the application whose box has the focus', async ({ visitor }) => {
+  await desk.store(people(2))
+  const page = await desk.open(visitor)
+  const { select, heading } = getDesk(page)
+  await select('Person 2').focus()
+  await page.keyboard.press('Enter')
+  await heading('Person 2').waitFor()
+})
+
+test('the switch turns single keys off, also after a reload, and on again', async ({ visitor }) => {
+  const [{ id } = { id: '' }] = await desk.store(people(1))
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { button, dialog, pill, status, heading } = getDesk(page)
+  const { keyboard } = page
+  const keysDo = dialog.getByLabel('Single keys do something')
+  await pill.waitFor()
+  await keyboard.press('?')
+  await keysDo.uncheck()
+  await button('Close').click()
+  for (const key of ['a', 'z', '?', 'n', '/']) await keyboard.press(key)
+  expect(await dialog.count()).toBe(0)
+  await page.reload()
+  await heading('Person 1').waitFor()
+  for (const key of ['a', 'z', '?', 'n', '/']) await keyboard.press(key)
+  expect(await dialog.count()).toBe(0)
+  expect(await pill.textContent()).toBe('New')
+  expect(await desk.sql`select from private.history`).toHaveLength(0)
+  await button('Keys').click()
+  await keysDo.check()
+  await button('Close').click()
+  await keyboard.press('a')
+  await expect.poll(() => status.textContent()).toBe('Person 1: Accepted')
+})
