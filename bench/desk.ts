@@ -167,17 +167,30 @@ async function benchCalls() {
   await Promise.all(directories.map((directory) => directory.remove()))
 }
 
-/** Inserts a second without the search index and with it, by how GIN takes what comes. */
+/**
+ * Inserts a second by how the search index takes what comes, beside those without it; in turns with the version that
+ * lies in the folder `BESIDE`, if that is set.
+ */
 async function benchInserts() {
-  const ways = {
-    'without it': 'drop index public.retreat_applications_search',
-    'fastupdate on': 'alter index public.retreat_applications_search set (fastupdate = on)',
-    'fastupdate off': 'alter index public.retreat_applications_search set (fastupdate = off)',
-  }
+  const { BESIDE: beside } = process.env
+  const ways = [
+    ...(beside ? [{ name: 'the version in BESIDE', checkout: beside, change: 'select 1' }] : []),
+    { name: 'without it', checkout: '.', change: 'drop index public.retreat_applications_search' },
+    {
+      name: 'fastupdate on',
+      checkout: '.',
+      change: 'alter index public.retreat_applications_search set (fastupdate = on)',
+    },
+    {
+      name: 'fastupdate off',
+      checkout: '.',
+      change: 'alter index public.retreat_applications_search set (fastupdate = off)',
+    },
+  ]
   const sides = await Promise.all(
-    Object.entries(ways).map(async ([name, change]) => {
+    ways.map(async ({ name, checkout, change }) => {
       const directory = await temporaryDirectory()
-      const server = await startServer({ DATA_DIR: directory.path })
+      const server = await startServer({ DATA_DIR: directory.path }, checkout)
       const sql = socketConnection(directory.path, { max: 1 })
       await sql.unsafe(change)
       await sql.end()
@@ -195,7 +208,7 @@ async function benchInserts() {
   }
   printTable(
     'Inserts with the search index (50 connections, 7 rounds of 4 s, in turns)',
-    ['', 'inserts/s', 'to those without', 'p99, ms', 'p99.9, ms'],
+    ['', 'inserts/s', 'to the first', 'p99, ms', 'p99.9, ms'],
     sides.map(({ name, rates, p99, p999 }) => [
       name,
       spread(rates),

@@ -117,17 +117,15 @@ test.for(Object.entries(states))(
     const page = await desk.open(visitor, '/?status=all')
     await getDesk(page).link('Ada Lovelace').waitFor()
     await reach(page)
-    for (const width of [320, 390, 1440]) {
+    for (const width of [320, 1440, 390]) {
       await page.setViewportSize({ width, height: 800 })
       expect(await overflow(page, aside), `${width} px`).toEqual({ scroll: 0, wide: [] })
-      for (const [rules, media] of [
-        ['all', { colorScheme: 'light', forcedColors: 'none' }],
-        ['colours', { colorScheme: 'dark', forcedColors: 'none' }],
-        ['colours', { colorScheme: 'dark', forcedColors: 'active' }],
-      ] as const) {
-        await page.emulateMedia(media)
-        expect(await problemsOf(page, rules), `${width} px, ${JSON.stringify(media)}`).toEqual([])
-      }
+      expect(await problemsOf(page, 'all'), `${width} px`).toEqual([])
+    }
+    // Colours are the same at each width.
+    for (const forcedColors of ['none', 'active'] as const) {
+      await page.emulateMedia({ colorScheme: 'dark', forcedColors })
+      expect(await problemsOf(page, 'colours'), `dark, forced colours: ${forcedColors}`).toEqual([])
     }
     // A window of 1280 x 1024 at 400 %.
     await page.setViewportSize({ width: 320, height: 256 })

@@ -145,7 +145,8 @@ test('a download that fails or is stopped saves nothing, and says so', async ({ 
 test('the plots hold the same numbers as their tables, and show their bars in forced colours', async ({
   visitor,
 }) => {
-  const page = await visitor.open(`${server.origin}/desk#/?status=all`, {}, signInPage(ada))
+  const viewport = { width: 1280, height: 900 }
+  const page = await visitor.open(`${server.origin}/desk#/?status=all`, { viewport }, signInPage(ada))
   const cells = (caption: string) =>
     page
       .getByRole('table', { name: caption })

@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 
 import type { CallDesk } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
@@ -13,6 +14,8 @@ export function BlindReading({ callDesk }: { callDesk: CallDesk }) {
     queryKey: key,
     queryFn: ({ signal }) => callDesk('desk_blind', {}, signal),
   })
+  // Shown at once: a mutation tells a moment later that it began.
+  const [wanted, setWanted] = useState<boolean | null>(null)
   const change = useMutation({
     mutationFn: (blind: boolean) => callDesk('desk_set_blind', { blind }),
     async onSuccess(answer) {
@@ -21,9 +24,10 @@ export function BlindReading({ callDesk }: { callDesk: CallDesk }) {
       queries.setQueryData(key, answer)
       announce(answer.blind ? 'Blind reading is on.' : 'Blind reading is off.')
     },
+    onSettled: () => setWanted(null),
   })
   const problem = error ?? change.error
-  const isOn = change.isPending ? change.variables : data?.blind
+  const isOn = wanted ?? data?.blind
   return (
     <section className="sheet" aria-labelledby="blind">
       <h2 id="blind">Reading</h2>
@@ -36,7 +40,9 @@ export function BlindReading({ callDesk }: { callDesk: CallDesk }) {
           disabled={isOn === undefined}
           aria-describedby="about-blind"
           onChange={({ target }) => {
-            if (!change.isPending) change.mutate(target.checked)
+            if (wanted !== null) return
+            setWanted(target.checked)
+            change.mutate(target.checked)
           }}
         />
         Blind reading
