@@ -36,7 +36,7 @@ export async function standAsBefore(sql: Sql): Promise<void> {
 export const deskStates: Record<string, (page: Page) => Promise<void>> = {
   async list() {},
   async selected(page) {
-    for (const name of ['Ada Zola', 'Grace Lovelace']) {
+    for (const name of ['Émile Lovelace', 'Alan Zola']) {
       await page
         .getByRole('checkbox', { name: `Select ${name}` })
         .first()
@@ -44,6 +44,7 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
     }
     await page.getByRole('button', { name: 'Accept', exact: true }).click()
     await page.getByRole('status').getByText('2 applications: Accepted').waitFor()
+    await page.evaluate(() => scrollTo(0, 0))
   },
   async found(page) {
     await page.getByLabel('Search').fill('emile')

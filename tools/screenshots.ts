@@ -28,7 +28,7 @@ const shown = {
   'idle-1440-light': 'desktop',
   'filled-390-light-whole': 'phone',
   'success-1366x650-dark': 'sent',
-  'desk-selected-1366x650-light': 'desk',
+  'desk-selected-1440-light': 'desk',
   'desk-noted-390-dark': 'desk-phone',
 }
 
