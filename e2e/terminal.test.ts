@@ -56,6 +56,8 @@ interface Terminal {
   /** Resolves when the text comes, after what was waited for before. */
   shows: (text: string) => Promise<unknown>
   press: (keys: string) => void
+  /** Presses keys now, and again whenever the text is shown: less forgets what it was told while it was interrupted. */
+  keepPressing: (keys: string, text: string) => void
   signal: (name: NodeJS.Signals) => void
 }
 
@@ -81,6 +83,10 @@ async function onTerminal({ args = '', environment = {}, path, meanwhile = async
   await meanwhile({
     shows,
     press: (keys) => child.stdin.write(keys),
+    keepPressing(keys, text) {
+      child.stdin.write(keys)
+      child.stdout.on('data', (chunk: string) => chunk.includes(text) && child.stdin.write(keys))
+    },
     signal: (name) => process.kill(Number(/pid=(\d+)/.exec(output)?.[1]), name),
   })
   const [code] = await closed
@@ -244,11 +250,11 @@ const plain = (screen: string) => screen.replaceAll(/\u001b(\[\?1[hl]|\[[mK]|[=>
 test.skipIf(!hasLess)('less shows the newest, and is left by q', async () => {
   await store(...people(1200))
   const { code, screen } = await onTerminal({
-    meanwhile: async ({ shows, press }) => {
+    meanwhile: async ({ shows, press, keepPressing }) => {
       await shows(prompt)
       press('\u0003')
       await shows(prompt)
-      press('q')
+      keepPressing('q', prompt)
     },
   })
   expect(code).toBe(0)
