@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import type { Page, Route } from 'playwright-core'
-import { afterAll, expect } from 'vitest'
+import { afterAll, expect, onTestFinished } from 'vitest'
 
 import { send } from '../testing/client.ts'
-import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
+import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
 import { anApplication } from '../testing/form.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
 import { test } from '../testing/visitor.ts'
@@ -544,7 +544,7 @@ test('without a connection a decision is tried again for a while, and then shown
   await expect.poll(() => pill.textContent()).toBe('Accepted (saving)')
   await expect
     .poll(async () => {
-      await page.clock.fastForward(5_000)
+      await page.clock.fastForward(1_000)
       return alert.count()
     })
     .toBe(1)
@@ -573,6 +573,77 @@ test('an answer that was lost is asked for again, and the decision is made once'
   await expect.poll(() => status.textContent()).toBe('Ada L: Accepted')
   expect(asked).toBe(2)
   expect(await desk.sql`select from private.history where application_id = ${id}`).toHaveLength(1)
+})
+
+test('while nobody is behind the proxy the desk waits, and then opens without a word of it', async ({
+  visitor,
+}) => {
+  visitor.expects(failedRequest)
+  await desk.store(people(2))
+  let refused = 0
+  const page = await desk.open(visitor, '', {
+    prepare: (opened) =>
+      opened.route('**/rpc/**', (route) => {
+        if (refused === 2) return route.continue()
+        refused += 1
+        return route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad Gateway</h1>' })
+      }),
+  })
+  await expect.poll(getDesk(page).names).toEqual(['Person 1', 'Person 2'])
+  expect(refused).toBe(2)
+})
+
+test('what is revealed is in sight until its screen is left, and written down once however often it was asked for', async ({
+  visitor,
+}) => {
+  visitor.expects(failedRequest)
+  const [{ id } = { id: '' }] = await desk.store([
+    { first_name: 'Ada', last_name: 'L', email: 'ada@example.com' },
+  ])
+  await desk.sql`update private.organisers set blind = true`
+  onTestFinished(async () => {
+    await desk.sql`update private.organisers set blind = false`
+  })
+  const revealed = () => desk.sql`select author from private.history where application_id = ${id}`
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { button, heading, link, note, timeline } = getDesk(page)
+  const reveals = timeline.filter({ hasText: 'Revealed name, ' })
+  await page.route(
+    '**/rpc/desk_reveal',
+    async (route) => {
+      await route.fetch()
+      await refuse(route)
+    },
+    { times: 1 },
+  )
+  await button('Reveal').click()
+  await page.getByText('The disk is full.').waitFor()
+  await button('Reveal').click()
+  await heading('Ada L').waitFor()
+  await link('ada@example.com').waitFor()
+  await expect.poll(() => focused(page)).toBe('H1: Ada L')
+  await expect.poll(() => reveals.allTextContents()).toEqual([expect.stringContaining('ada@example.org')])
+  expect(await page.getByText('The disk is full.').count()).toBe(0)
+  expect(await button('Reveal').count()).toBe(0)
+  expect(await revealed()).toEqual([{ author: 'ada@example.org' }])
+
+  await link('Back').click()
+  await heading('Applications').waitFor()
+  await page.goBack()
+  await heading('Application').waitFor()
+  // Who went on meanwhile is not called back.
+  const letGo = new AbortController()
+  await page.route('**/rpc/desk_reveal', async (route) => {
+    await once(letGo.signal, 'abort')
+    await route.continue()
+  })
+  await Promise.all([page.waitForRequest('**/rpc/desk_reveal'), button('Reveal').click()])
+  await note.focus()
+  letGo.abort()
+  await heading('Ada L').waitFor()
+  await expect.poll(() => reveals.count()).toBe(2)
+  expect(await focused(page)).toBe('TEXTAREA: Note')
+  expect(await revealed()).toHaveLength(2)
 })
 
 test('an application is erased for good once its e-mail is typed, with another of the same e-mail', async ({

@@ -114,7 +114,7 @@ export type DecisionOutcome =
 
 /** Whether applications are taken. */
 export interface Door {
-  /** Counts the changes, as an application's version does. */
+  /** Goes up with each change, and down by one when the door closes by itself: whoever changes it says which they saw. */
   version: number
   is_open: boolean
   /** Whether it was closed by hand. */

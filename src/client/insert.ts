@@ -1,6 +1,7 @@
 import { PostgrestClient, PostgrestError } from '@supabase/postgrest-js'
 
 import { isAlreadyStored, table, type Application } from '../application/application.ts'
+import { withRetry } from './retry.ts'
 
 /** Where applications are stored. */
 export interface DataInterface {
@@ -15,8 +16,6 @@ const timeout = 20_000
 /** Milliseconds before the second and the third try. */
 const retryPauses = [700, 1_800]
 const unreachable = 'The backend could not be reached. Please check your connection and try again.'
-/** What a proxy answers when nobody behind it did. */
-const unanswered = new Set([502, 503, 504])
 
 /**
  * Stores an application through the backend's data interface, asking for nothing back. A send that got no
@@ -40,7 +39,8 @@ export async function insertApplication(
   const client = new PostgrestClient(`${base.replace(/\/$/, '')}/rest/v1`, {
     // Supabase's older keys are JWTs, which its gateway wants as bearer too; its newer ones must not be.
     headers: isJwt(anonKey) ? { apikey: anonKey, authorization: `Bearer ${anonKey}` } : { apikey: anonKey },
-    fetch: async (input, init) => readable(await withRetry(() => fetcher(input, init), controller.signal)),
+    fetch: async (input, init) =>
+      readable(await withRetry(() => fetcher(input, init), retryPauses, controller.signal)),
   })
   try {
     await client.from(table).insert(application).abortSignal(controller.signal).throwOnError()
@@ -51,19 +51,6 @@ export async function insertApplication(
   } finally {
     clearTimeout(timer)
   }
-}
-
-async function withRetry(attempt: () => Promise<Response>, signal: AbortSignal) {
-  for (const pause of retryPauses) {
-    try {
-      const response = await attempt()
-      if (!unanswered.has(response.status)) return response
-    } catch (error) {
-      if (signal.aborted) throw error
-    }
-    await delay(pause, signal)
-  }
-  return attempt()
 }
 
 /**
@@ -86,13 +73,6 @@ function parsed(text: string) {
   } catch {
     return undefined
   }
-}
-
-function delay(milliseconds: number, signal: AbortSignal) {
-  return new Promise<void>((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
-    setTimeout(resolve, milliseconds)
-  })
 }
 
 function isJwt(key: string) {

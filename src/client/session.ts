@@ -2,6 +2,7 @@ import { AuthClient, type GoTrueClient } from '@supabase/auth-js'
 import { PostgrestClient } from '@supabase/postgrest-js'
 
 import type { DataInterface } from './insert.ts'
+import { withRetry } from './retry.ts'
 
 /** What an organiser signs in with, and what they then may call. */
 export interface Session {
@@ -10,8 +11,14 @@ export interface Session {
 }
 
 /**
+ * Milliseconds before the tries that follow the first. Each call may come twice: it only reads, is known by its act,
+ * or changes nothing the second time.
+ */
+const retryPauses = [500, 1_000, 2_000, 4_000]
+
+/**
  * The backend's two clients, put together as `@supabase/supabase-js` does: what is called goes out with the access
- * token of whoever is signed in.
+ * token of whoever is signed in. A call that got no answer is repeated; for the sign-in its own client cares.
  *
  * @param backend.url The backend's address, not null.
  * @see https://github.com/supabase/supabase-js
@@ -33,7 +40,7 @@ export function createSession({ url, anonKey }: DataInterface & { url: string })
       const { data } = await auth.getSession()
       const headers = new Headers(init?.headers)
       headers.set('authorization', `Bearer ${data.session?.access_token ?? anonKey}`)
-      return fetch(input, { ...init, headers })
+      return withRetry(() => fetch(input, { ...init, headers }), retryPauses, init?.signal)
     },
   })
   return { auth, rest }

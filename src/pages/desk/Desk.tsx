@@ -8,7 +8,6 @@ import { useFragmentPath, useFragmentSearch } from './fragment.ts'
 import { Frame } from './Frame.tsx'
 import { JudgeProvider } from './judging/JudgeProvider.tsx'
 import { ListScreen } from './list/ListScreen.tsx'
-import { mayRetry } from './messages.ts'
 import { AccountScreen } from './session/AccountScreen.tsx'
 import { SignedIn } from './session/SignedIn.tsx'
 import type { WatchedStanding } from './session/standing.ts'
@@ -23,7 +22,8 @@ export interface DeskProps {
 
 const queries = new QueryClient({
   defaultOptions: {
-    queries: { retry: (tries, error) => tries < 3 && mayRetry(error), refetchOnWindowFocus: false },
+    // What got no answer is tried again where it is sent (client/session.ts).
+    queries: { retry: false, refetchOnWindowFocus: false },
   },
 })
 

@@ -8,15 +8,6 @@ function isTimeout(error: unknown) {
   return error instanceof DOMException && error.name === 'TimeoutError'
 }
 
-/** Whether the same may work when it is asked for again: no answer came, or the backend says "not now". */
-export function mayRetry(error: unknown): boolean {
-  return (
-    error instanceof TypeError ||
-    isTimeout(error) ||
-    (error instanceof PostgrestError && /^(5|PGRST00|08|40|53|57)/.test(error.code))
-  )
-}
-
 /** What went wrong, in a sentence for an organiser. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof TypeError) return 'The server could not be reached. Please check your connection.'

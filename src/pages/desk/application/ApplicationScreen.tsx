@@ -1,10 +1,10 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { Link, useLocation, useSearch } from 'wouter'
 
 import type { CallDesk } from '../../../client/desk.ts'
-import { beginAt } from '../focus.ts'
+import { beginAt, focusHeading } from '../focus.ts'
 import { decisions, DecisionBar } from '../judging/DecisionBar.tsx'
 import { useJudge } from '../judging/JudgeProvider.tsx'
 import type { Seen } from '../judging/judge.ts'
@@ -28,7 +28,6 @@ export function ApplicationScreen({ id, callDesk }: { id: string; callDesk: Call
   const { judge } = useJudge()
   const queries = useQueryClient()
   const note = useRef<HTMLTextAreaElement>(null)
-  const [revealProblem, setRevealProblem] = useState<string | null>(null)
   const { previous, next, words } = useNeighbours(callDesk, asked, id)
   const queryKey = ['application', id]
   const { data, error } = useQuery({
@@ -39,16 +38,19 @@ export function ApplicationScreen({ id, callDesk }: { id: string; callDesk: Call
       return whole
     },
   })
-  // What was asked for stays in sight until the screen is left.
-  const { data: revealed } = useQuery({
-    queryKey: ['revealed', id],
-    enabled: false,
+  // Asked for again after a failure it is the same act.
+  const [act] = useState(() => crypto.randomUUID())
+  // What was asked for stays in sight until the screen is left, and is kept nowhere then.
+  const reveal = useMutation({
+    mutationFn: () => callDesk('desk_reveal', { act, application: id }),
     gcTime: 0,
-    queryFn: reveal,
+    onSuccess: () => void queries.invalidateQueries({ queryKey }),
   })
-  function reveal() {
-    return callDesk('desk_reveal', { act: crypto.randomUUID(), application: id })
-  }
+  const { data: revealed } = reveal
+  useEffect(() => {
+    // The button that was pressed went.
+    if (revealed && document.activeElement === document.body) focusHeading()
+  }, [revealed])
 
   const whole =
     data && revealed
@@ -96,15 +98,9 @@ export function ApplicationScreen({ id, callDesk }: { id: string; callDesk: Call
             <section className="sheet" aria-label="Answers">
               <Answers
                 application={whole.application}
-                onReveal={() => {
-                  setRevealProblem(null)
-                  queries.fetchQuery({ queryKey: ['revealed', id], queryFn: reveal }).then(
-                    () => queries.invalidateQueries({ queryKey }),
-                    (failure: unknown) => setRevealProblem(sentenceOf(failure)),
-                  )
-                }}
+                onReveal={() => !reveal.isPending && reveal.mutate()}
               />
-              {revealProblem !== null && <p role="alert">{revealProblem}</p>}
+              {reveal.error && <p role="alert">{sentenceOf(reveal.error)}</p>}
             </section>
             <section className="sheet" aria-labelledby="timeline">
               <h2 id="timeline">What happened</h2>

@@ -3,7 +3,7 @@ import { useState, type RefObject } from 'react'
 
 import type { CallDesk, Whole } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
-import { mayRetry, sentenceOf } from '../messages.ts'
+import { sentenceOf } from '../messages.ts'
 
 interface NoteFormProps {
   id: string
@@ -25,7 +25,6 @@ export function NoteForm({ id, callDesk, field }: NoteFormProps) {
   }
   const { mutate, isPending, error } = useMutation({
     mutationFn: (added: Draft) => callDesk('desk_note', { application: id, ...added }),
-    retry: (tries, failure) => tries < 3 && mayRetry(failure),
     onSuccess: (history) => {
       change('')
       queries.setQueryData<Whole>(['application', id], (whole) => whole && { ...whole, history })

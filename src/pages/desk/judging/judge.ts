@@ -1,6 +1,6 @@
 import { statuses, type Status } from '../../../application/statuses.ts'
 import type { CallDesk } from '../../../client/desk.ts'
-import { mayRetry, sentenceOf } from '../messages.ts'
+import { sentenceOf } from '../messages.ts'
 
 /** Where an application stood when whoever decides saw it, and what it is called. */
 export interface Seen {
@@ -58,9 +58,6 @@ export interface Judgement {
   /** Whether there is an act to undo. */
   canUndo: boolean
 }
-
-/** Milliseconds before an act that got no answer is sent again. It is known by its id, so it happens once. */
-const retryPauses = [500, 1_000, 2_000, 4_000]
 
 /**
  * Decides: each act is shown at once and sent in its turn. What somebody else changed meanwhile is not overwritten but
@@ -172,7 +169,7 @@ export class Judge {
       version: versionOf(entry),
     }))
     try {
-      const outcomes = sent.length === 0 ? [] : await this.#call(act, decisions)
+      const outcomes = sent.length === 0 ? [] : await this.#callDesk('desk_decide', { act, decisions })
       for (const entry of sent) {
         const outcome = outcomes.find(({ id }) => id === entry.seen.id)
         if (outcome === undefined || outcome.outcome === 'gone') {
@@ -197,18 +194,6 @@ export class Judge {
     this.#lastAct = this.#lastAct.filter(({ kept }) => kept !== null)
     this.#tell({ canUndo: this.#lastAct.length > 0 })
     this.#onOutcome(outcomeOf(entries))
-  }
-
-  async #call(act: string, decisions: { id: string; status: Status; version: number }[]) {
-    for (const pause of retryPauses) {
-      try {
-        return await this.#callDesk('desk_decide', { act, decisions })
-      } catch (error) {
-        if (!mayRetry(error)) throw error
-        await new Promise((resolve) => setTimeout(resolve, pause))
-      }
-    }
-    return this.#callDesk('desk_decide', { act, decisions })
   }
 
   /** Shows an application as it stands, unless something newer is on its way. */
