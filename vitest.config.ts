@@ -13,7 +13,8 @@ export default defineConfig((environment) =>
       expect: { poll: { timeout: 20_000 } },
       // Most of them wait: for PostgreSQL, a browser, a time limit.
       maxWorkers: 4,
-      // Those of a deployment need what stands around the product: nginx, pgbouncer, the Supabase CLI.
+      // Those of a deployment need what stands around the product: nginx, pgbouncer, the Supabase CLI and
+      // `@supabase/lite`.
       include:
         environment.mode === 'deployment'
           ? ['e2e/deployment/*.test.ts']

@@ -4,8 +4,8 @@ import type { Sql } from 'postgres'
 
 import { socketConnection } from '../src/server/database/connections.ts'
 import { ensureChromium, launchChromium } from '../testing/browser.ts'
-import { secretOf } from '../testing/links.ts'
-import { runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
+import { signInPage, startDesk, type DeskServer } from '../testing/desk.ts'
+import { startServer, temporaryDirectory } from '../testing/server.ts'
 import { insertLoad } from './load.ts'
 import { paint, slowDown } from './paint.ts'
 import { median, printTable, ratio, spread } from './table.ts'
@@ -54,34 +54,16 @@ async function fill(sql: Sql, count: number) {
   await sql`vacuum analyze`
 }
 
-/** An organiser who signed in by the operator's link. */
-async function signIn(origin: string, dataDir: string) {
-  const { stdout } = await runCommand(['organisers', '--add', 'ada@example.org'], { DATA_DIR: dataDir })
-  const answer = await fetch(`${origin}/auth/v1/verify`, {
-    method: 'POST',
-    headers: { apikey: 'public-anon-key', 'content-type': 'application/json' },
-    body: JSON.stringify({ type: 'magiclink', token_hash: secretOf(stdout.trim()) }),
-  })
-  const session = (await answer.json()) as { access_token: string; expires_at: number }
-  const call = async (name: string, given: object) => {
-    const response = await fetch(`${origin}/rest/v1/rpc/${name}`, {
-      method: 'POST',
-      headers: {
-        apikey: 'public-anon-key',
-        authorization: `Bearer ${session.access_token}`,
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify(given),
-    })
-    if (!response.ok) throw new Error(`${name} was refused: ${await response.text()}`)
-    return (await response.json()) as never
-  }
-  return { session, call }
+/** A server with so many applications, and an organiser who signed in. */
+async function filledDesk(count: number) {
+  const desk = await startDesk()
+  await fill(desk.sql, count)
+  return { desk, client: await desk.signedIn('ada@example.org') }
 }
 
 interface Side {
   name: string
-  origin: string
+  desk: DeskServer
   call: (name: string, given: object) => Promise<never>
   /** Applications that nobody decided on. */
   undecided: string[]
@@ -105,6 +87,7 @@ const acts: Record<string, (side: Side, after: unknown) => Promise<unknown>> = {
   'search, rare': ({ call }) => call('desk_list', { filter: { search: 'xylophone' } }),
   'search, common': ({ call }) => call('desk_list', { filter: { search: 'silence' } }),
   'search, in every one': ({ call }) => call('desk_list', { filter: { search: 'linkedin' } }),
+  'search, a beginning that all have': ({ call }) => call('desk_list', { filter: { search: 'domain' } }),
   'search, none': ({ call }) => call('desk_list', { filter: { search: 'nobodysaidthis' } }),
   'team size and dates': ({ call }) =>
     call('desk_list', { filter: { team_size: '10+', since: '2020-01-01', until: '2100-01-01' } }),
@@ -120,19 +103,15 @@ async function timeOf(work: () => Promise<unknown>) {
 
 /** What organisers do at a thousand applications and at a million, through our server, in turns. */
 async function benchCalls() {
-  const directories = [await temporaryDirectory(), await temporaryDirectory()]
-  const servers = await Promise.all(directories.map(({ path }) => startServer({ DATA_DIR: path })))
   const sides: Side[] = []
-  for (const [index, count] of [few, many].entries()) {
-    const [path = '', origin = ''] = [directories[index]?.path, servers[index]?.origin]
-    const sql = socketConnection(path, { max: 1 })
-    await fill(sql, count)
-    const undecided = await sql<{ id: string }[]>`
+  for (const count of [few, many]) {
+    const { desk, client } = await filledDesk(count)
+    const undecided = await desk.sql<{ id: string }[]>`
       select id from public.retreat_applications left join private.statuses on application_id = id
       where application_id is null limit ${rounds + 5}`
-    await sql.end()
-    const { call } = await signIn(origin, path)
-    sides.push({ name: count.toLocaleString('en'), origin, call, undecided: undecided.map(({ id }) => id) })
+    const call = async (name: string, given: object) =>
+      (await client.rpc(name, given).throwOnError()).data as never
+    sides.push({ name: count.toLocaleString('en'), desk, call, undecided: undecided.map(({ id }) => id) })
   }
   const times = new Map(Object.keys(acts).map((name) => [name, sides.map((): number[] => [])]))
   const after = await Promise.all(
@@ -163,8 +142,7 @@ async function benchCalls() {
       ]
     }),
   )
-  for (const server of servers) await server.stop()
-  await Promise.all(directories.map((directory) => directory.remove()))
+  for (const { desk } of sides) await desk.close()
 }
 
 /**
@@ -256,12 +234,8 @@ async function decisionTimes(page: Page) {
 }
 
 async function benchPage() {
-  const directory = await temporaryDirectory()
-  const server = await startServer({ DATA_DIR: directory.path })
-  const sql = socketConnection(directory.path, { max: 1 })
-  await fill(sql, few)
-  await sql.end()
-  const { session } = await signIn(server.origin, directory.path)
+  const { desk, client } = await filledDesk(few)
+  const signIn = signInPage(client)
   const browser: Browser = await launchChromium(ensureChromium())
   const firstPaints: number[] = []
   const fields: number[] = []
@@ -270,29 +244,26 @@ async function benchPage() {
   const kept: number[] = []
   let bytes = 0
   for (let round = 0; round <= 7; round += 1) {
-    const visit = await paint(browser, `${server.origin}/desk`)
+    const visit = await paint(browser, `${desk.origin}/desk`)
     const slow = await browser.newPage({ viewport: { width: 412, height: 823 } })
     await slowDown(slow)
     const field = await timeOf(async () => {
-      await slow.goto(`${server.origin}/desk`)
+      await slow.goto(`${desk.origin}/desk`)
       await slow.getByLabel('Email').waitFor()
     })
-    await slow.evaluate((value) => localStorage.setItem('unplugged-desk', value), JSON.stringify(session))
     await slow.close()
     const context = await browser.newContext()
-    await context.addInitScript(
-      (value) => localStorage.setItem('unplugged-desk', value),
-      JSON.stringify(session),
-    )
     const known = await context.newPage()
+    await signIn(known)
     await slowDown(known)
     const list = await timeOf(async () => {
-      await known.goto(`${server.origin}/desk`)
+      await known.goto(`${desk.origin}/desk`)
       await known.locator('table.applications a').first().waitFor()
     })
     await known.close()
     const page = await context.newPage()
-    await page.goto(`${server.origin}/desk`)
+    await signIn(page)
+    await page.goto(`${desk.origin}/desk`)
     await page.locator('table.applications a').first().click()
     await page.locator('.application-head .pill').waitFor()
     const times = await decisionTimes(page)
@@ -317,8 +288,7 @@ async function benchPage() {
     ],
   )
   await browser.close()
-  await server.stop()
-  await directory.remove()
+  await desk.close()
 }
 
 /** The desk: its calls as applications grow, what its search costs the inserts, and what an organiser waits for. */

@@ -4,12 +4,8 @@ import { afterAll, beforeAll, beforeEach } from 'vitest'
 
 import type { Application } from '../src/application/application.ts'
 import type { Status } from '../src/application/statuses.ts'
-import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
-import { socketConnection } from '../src/server/database/connections.ts'
-import { signInPage } from './desk.ts'
+import { signInPage, startDesk, type DeskServer } from './desk.ts'
 import { anApplication } from './form.ts'
-import { signInByLink } from './organiser.ts'
-import { dataDirectory, startServer, type RunningServer } from './server.ts'
 import type { Visitor } from './visitor.ts'
 
 /** Somebody who may use the desk, signed in. */
@@ -20,10 +16,8 @@ interface Organiser {
 
 type Stored = Application & { id: string; created_at: Date }
 
-/** A server on a database of its own, with organisers and applications. */
-export interface DeskServer {
-  readonly origin: string
-  readonly sql: ReturnType<typeof socketConnection>
+/** The server of a test file, with organisers and applications. */
+interface DeskOfFile extends Pick<DeskServer, 'origin' | 'sql' | 'killed'> {
   readonly ada: Organiser
   readonly bob: Organiser
   /** Stores applications, the newest first and a minute apart unless they say when they came. */
@@ -34,8 +28,6 @@ export interface DeskServer {
   statusOf(id: string): Promise<string>
   /** Opens a page of the desk. */
   open(visitor: Visitor, path?: string, options?: OpenOptions): Promise<Page>
-  /** Kills the server, and starts it again on the same database and port. */
-  killed(): Promise<void>
 }
 
 interface OpenOptions extends BrowserContextOptions {
@@ -46,45 +38,32 @@ interface OpenOptions extends BrowserContextOptions {
 /** Starts a server for the test file that calls this. Before each of its tests there is no application. */
 export function deskOfThisFile(
   settings: () => Promise<Record<string, string>> = async () => ({}),
-): DeskServer {
-  let parts: { server: RunningServer; sql: DeskServer['sql']; ada: Organiser; bob: Organiser } | undefined
-  let given: Record<string, string> = {}
-  let cleanUp = async () => {}
+): DeskOfFile {
+  let started: DeskServer | undefined
+  let parts: { server: DeskServer; ada: Organiser; bob: Organiser } | undefined
   const running = () => {
     if (parts === undefined) throw new Error('The server is there from the first test on.')
     return parts
   }
 
   beforeAll(async () => {
-    const directory = await dataDirectory()
-    given = { ...(await settings()), DATA_DIR: directory.path }
-    const server = await startServer(given)
-    given['PORT'] = new URL(server.origin).port
-    const sql = socketConnection(directory.path, { max: 1 })
-    const organiser = async (email: string) => {
-      await addOrganiser(sql, email)
-      const link = `${server.origin}/desk#token_hash=${await operatorSecret(sql, email)}&type=magiclink`
-      return { email, client: (await signInByLink(server.origin, link)).client }
-    }
-    parts = { server, sql, ada: await organiser('ada@example.org'), bob: await organiser('bob@example.org') }
-    cleanUp = async () => {
-      await sql.end()
-      await running().server.stop()
-      await directory.remove()
-    }
+    const server = await startDesk(await settings())
+    started = server
+    const organiser = async (email: string) => ({ email, client: await server.signedIn(email) })
+    parts = { server, ada: await organiser('ada@example.org'), bob: await organiser('bob@example.org') }
   })
   beforeEach(async () => {
-    await running().sql`truncate public.retreat_applications cascade`
-    await running().sql`delete from private.history`
+    await desk.sql`truncate public.retreat_applications cascade`
+    await desk.sql`delete from private.history`
   })
-  afterAll(() => cleanUp())
+  afterAll(() => started?.close())
 
-  const desk: DeskServer = {
+  const desk: DeskOfFile = {
     get origin() {
       return running().server.origin
     },
     get sql() {
-      return running().sql
+      return running().server.sql
     },
     get ada() {
       return running().ada
@@ -127,10 +106,7 @@ export function deskOfThisFile(
         await prepare(page)
       })
     },
-    async killed() {
-      await running().server.stop('SIGKILL')
-      running().server = await startServer(given)
-    },
+    killed: () => running().server.killed(),
   }
   return desk
 }

@@ -8,30 +8,38 @@ import { dataDirectory, startServer } from './server.ts'
 
 /** A running server whose desk is to be used, and its database. */
 export interface DeskServer {
-  origin: string
-  sql: ReturnType<typeof socketConnection>
+  readonly origin: string
+  readonly sql: ReturnType<typeof socketConnection>
   /** The real client of an organiser who signed in; they are made one unless they are. */
   signedIn(email: string): Promise<SupabaseClient>
+  /** Kills the server, and starts it again on the same database and port. */
+  killed(): Promise<void>
   close(): Promise<void>
 }
 
-/** Starts a server as `npm start` does, with an empty database. */
-export async function startDesk(): Promise<DeskServer> {
+/** Starts a server as `npm start` does, with these settings and an empty database. */
+export async function startDesk(settings: Record<string, string> = {}): Promise<DeskServer> {
   const directory = await dataDirectory()
-  const server = await startServer({ DATA_DIR: directory.path })
+  const given = { ...settings, DATA_DIR: directory.path }
+  let server = await startServer(given)
+  const { origin } = server
   const sql = socketConnection(directory.path, { max: 1 })
   return {
-    origin: server.origin,
+    origin,
     sql,
     async signedIn(email) {
       await addOrganiser(sql, email)
-      const client = clientOf(server.origin)
+      const client = clientOf(origin)
       const { error } = await client.auth.verifyOtp({
         type: 'magiclink',
         token_hash: await operatorSecret(sql, email),
       })
       if (error) throw error
       return client
+    },
+    async killed() {
+      await server.stop('SIGKILL')
+      server = await startServer({ ...given, PORT: new URL(origin).port })
     },
     async close() {
       await sql.end()
