@@ -54,7 +54,7 @@ const plausible: Record<string, Record<string, unknown>> = {
   desk_note: { act: someId, application: someId, note: 'A note.' },
   desk_erase: { applications: [someId], email: 'ada@example.com' },
   desk_door: {},
-  desk_set_door: { version: 0, closed: true, sentence: 'Closed.', closes_at: null, closes_after: null },
+  desk_set_door: { version: 1, closed: true, sentence: 'Closed.', closes_at: null, closes_after: null },
 }
 
 /** The functions of `public` that the roles of the data interface may execute, by their rights and not by name. */

@@ -491,6 +491,29 @@ test('the overview counts each status and tells how what is found is made up, a 
   await own.close()
 })
 
+test('of more decided ones than are counted, New is how many of the newest thousand are new, or more', async () => {
+  const own = await startSignIn()
+  const { client: asking } = await own.signedIn()
+  const { owner } = own.database
+  await owner`
+    insert into public.retreat_applications (created_at, first_name, last_name, email, phone, linkedin, company, reason, consent)
+    select '2026-03-03'::timestamptz + n * interval '1 second', n, 'b', 'c', 'd', 'e', 'f', 'g', true
+    from generate_series(1, 20301) as n`
+  const decideTheOldest = (count: number) => owner`
+    insert into private.statuses (application_id, created_at, status, version)
+    select id, created_at, 'declined', 1 from public.retreat_applications where first_name::integer <= ${count}
+    on conflict do nothing`
+  const counts = async () => (await ask<Overview>(asking, 'overview', { filter: {} })).counts
+  const many = { count: 1000, more: true }
+  await decideTheOldest(20_000)
+  expect(await counts()).toMatchObject({ new: { count: 301, more: false }, declined: many, all: many })
+  await decideTheOldest(20_101)
+  expect(await counts()).toMatchObject({ new: { count: 200, more: true }, declined: many, all: many })
+  await decideTheOldest(20_301)
+  expect(await counts()).toMatchObject({ new: { count: 0, more: true }, declined: many, all: many })
+  await own.close()
+})
+
 test('a decision is kept where it was made on what stands, and refused with who did what where not', async () => {
   const id = await store()
   const other = await server.signedIn()
@@ -816,7 +839,7 @@ test('who reads blind finds and reads none of what is hidden, whatever they call
     ],
     desk_note: [{ act: act(), application: id, note: 'Convincing.' }],
     desk_door: [{}],
-    desk_set_door: [{ version: 0, closed: false, sentence: '' }],
+    desk_set_door: [{ version: 1, closed: false, sentence: '' }],
     desk_erase: [{ applications: [again], email: hidden.email }],
     // This one is for that.
     desk_reveal: [],
@@ -967,13 +990,13 @@ test('a closed door refuses with its sentence, on the page too; what is stored i
   const { own, door, set, send, stored, email } = await startWithDoor()
   const before = anApplication()
   expect(await send(before)).toBe(201)
-  expect(await door()).toMatchObject({ is_open: true, closed: false, version: 0, sentence: '', history: [] })
+  expect(await door()).toMatchObject({ is_open: true, closed: false, version: 1, sentence: '', history: [] })
   const sentence = 'We are full: 100% “thanks”, see you in 2027. <b>\\</b>'
   expect(await set({ closed: true, sentence })).toMatchObject({
     is_open: false,
     closed: true,
     sentence,
-    version: 1,
+    version: 2,
   })
   expect(await send()).toEqual([403, 'PT403', sentence])
   expect(await send(before)).toMatchObject([
@@ -1021,7 +1044,7 @@ test('a door is changed by whoever saw how it stands, and only to what can be', 
   await set({ closed: true, sentence: 'First.' })
   const change = (args: object, asking = keeper) => asking.rpc('desk_set_door', { closed: false, ...args })
   const stale = { status: 409, data: null, error: { code: 'PT409' } }
-  expect(await change({ version: 0 }, other.client)).toMatchObject(stale)
+  expect(await change({ version: 1 }, other.client)).toMatchObject(stale)
   expect(await change({ version: null })).toMatchObject(stale)
   for (const wrong of [
     { closes_after: 0 },
@@ -1029,17 +1052,23 @@ test('a door is changed by whoever saw how it stands, and only to what can be', 
     { sentence: 'x'.repeat(301) },
     { closes_at: 'soon' },
   ]) {
-    expect(await change({ version: 1, ...wrong })).toMatchObject({ status: 400 })
+    expect(await change({ version: 2, ...wrong })).toMatchObject({ status: 400 })
   }
-  expect(await door()).toMatchObject({ version: 1, closed: true, sentence: 'First.' })
+  expect(await door()).toMatchObject({ version: 2, closed: true, sentence: 'First.' })
   // Of two at once one is kept.
   const both = await Promise.all([
-    change({ version: 1, sentence: 'a' }),
-    change({ version: 1, sentence: 'b', closes_after: 5 }, other.client),
+    change({ version: 2, sentence: 'a' }),
+    change({ version: 2, sentence: 'b', closes_after: 5 }, other.client),
   ])
   expect(both.map(({ status }) => String(status)).toSorted()).toEqual(['200', '409'])
-  expect(await door()).toMatchObject({ version: 2 })
+  expect(await door()).toMatchObject({ version: 5 })
   expect((await door()).history).toHaveLength(2)
+  // A change whose answer was lost is sent again, and is one.
+  const changed = await change({ version: 5, sentence: 'Again.' })
+  expect(changed).toMatchObject({ status: 200, data: { version: 7, sentence: 'Again.' } })
+  expect(await change({ version: 5, sentence: 'Again.' })).toMatchObject({ status: 200, data: changed.data })
+  expect(await change({ version: 5, sentence: 'Other.' })).toMatchObject(stale)
+  expect((await door()).history).toHaveLength(3)
   expect(await set({ sentence: '🌲'.repeat(300) })).toMatchObject({ sentence: '🌲'.repeat(300) })
   await own.close()
 })
@@ -1049,12 +1078,39 @@ test('a door closes by itself at its time', async () => {
   const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
   expect(await set({ closes_at: inAnHour, sentence: 'Too late.' })).toMatchObject({ is_open: true })
   expect(await send()).toBe(201)
-  const { version } = await door()
   await own.database.owner`update private.door set closes_at = now()`
-  expect(await door()).toMatchObject({ is_open: false, closed: false, version })
+  expect(await door()).toMatchObject({ is_open: false, closed: false })
   expect(await send()).toEqual([403, 'PT403', 'Too late.'])
   expect(await set({ closes_at: null })).toMatchObject({ is_open: true, closes_at: null })
   expect(await send()).toBe(201)
+  await own.close()
+})
+
+test('a door that closed by itself is opened by nobody who saw it open', async () => {
+  const { own, keeper, door, set, send } = await startWithDoor()
+  const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
+  const closings = [
+    [{ closes_at: inAnHour }, () => own.database.owner`update private.door set closes_at = now()`],
+    // One came since it was opened again.
+    [{ closes_after: 2 }, () => send()],
+  ] as const
+  for (const [limits, close] of closings) {
+    const seen = await set(limits)
+    expect(seen).toMatchObject({ is_open: true })
+    await close()
+    const stood = await door()
+    expect(stood).toMatchObject({ is_open: false, closed: false })
+    for (const changes of [{ sentence: 'Soon over.' }, { ...limits, sentence: 'Soon over.' }]) {
+      expect(
+        await keeper.rpc('desk_set_door', { version: seen.version, closed: false, ...changes }),
+      ).toMatchObject({ status: 409, data: null, error: { code: 'PT409' } })
+    }
+    expect(await door()).toEqual(stood)
+    expect(await send()).toEqual([403, 'PT403', 'Applications are closed.'])
+    // Whoever saw it closed may open it.
+    expect(await set({})).toMatchObject({ is_open: true })
+    expect(await send()).toBe(201)
+  }
   await own.close()
 })
 

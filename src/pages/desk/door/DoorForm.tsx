@@ -25,10 +25,7 @@ export function DoorForm({ callDesk, door, now }: DoorFormProps) {
   const [draft, setDraft] = useState<Draft | null>(null)
   const save = useSaveDoor(callDesk)
   const entries = draft?.entries ?? entriesOf(door)
-  const isStale =
-    draft !== null &&
-    !save.isPending &&
-    (draft.over.version !== door.version || draft.over.is_open !== door.is_open)
+  const isStale = draft !== null && !save.isPending && draft.over.version !== door.version
 
   const enter = (change: Partial<Entries>) =>
     setDraft({ entries: { ...entries, ...change }, over: draft?.over ?? door })
@@ -161,7 +158,7 @@ function CountHint({ door: { is_open: isOpen, opened_at: openedAt } }: { door: D
 
 /** How the door stands now, where it was changed under what is being entered. */
 function Meanwhile({ door, over }: { door: DoorState; over: Door }) {
-  const last = door.version === over.version ? undefined : door.history.find(({ kind }) => kind === 'door')
+  const last = door.version > over.version ? door.history.find(({ kind }) => kind === 'door') : undefined
   return (
     <p className="notice error" role="alert">
       {last
