@@ -100,6 +100,9 @@ async function deskOf(dataDir: string) {
     history: await database`select * from private.history order by id`,
     door: await database`select *, opened_at::text from private.door`,
     organisers: await database`select * from private.organisers`,
+    templates: await database`select * from private.templates order by occasion`,
+    letterSettings: await database`select * from private.letter_settings`,
+    letters: await database`select * from private.letters order by id`,
     applications: await database<{ id: string }[]>`select id from public.retreat_applications order by id`,
   }
   await database.end()
@@ -125,9 +128,23 @@ test('what organisers made of the applications comes back, and so does a door th
   for (const { error } of [
     await client.rpc('desk_decide', { act: act(), decisions }),
     await client.rpc('desk_note', { act: act(), application: first, note: 'Has a cabin: "yes"\n\u2028' }),
+    await client.rpc('desk_set_template', {
+      occasion: 'Travel',
+      version: null,
+      subject: 'How to get there',
+      body: 'By train.',
+    }),
+    await client.rpc('desk_set_letters', { version: 0, reply_to: 'desk@example.org' }),
     await client.rpc('desk_set_blind', { blind: true }),
   ])
     expect(error).toBeNull()
+  // One that is on its way, as a postman sees it.
+  const postman = socketConnection(original.DATA_DIR, { max: 1 })
+  await postman`
+    update private.letters set state = 'sending', subject = 'Welcome', body = 'Come!', released_at = now(),
+      due_at = now() + interval '1 hour', attempts = 1, author = 'ada@example.org'
+    where occasion = 'accepted'`
+  await postman.end()
   await runCommand(['door', '--close', '--sentence', 'See you next year.'], original)
   expect((await runCommand(['backup', '--to', folder], original)).code).toBe(0)
   const before = await deskOf(original.DATA_DIR)
@@ -136,16 +153,23 @@ test('what organisers made of the applications comes back, and so does a door th
     'status',
     'status',
     'note',
+    'letters',
+    'letters',
     'blind',
     'door',
   ])
+  expect(before.letters.map(({ state }) => String(state)).toSorted()).toEqual(['draft', 'sending'])
   expect(before.organisers).toMatchObject([{ blind: true }])
   expect(before.door).toMatchObject([{ closed: true, sentence: 'See you next year.' }])
   await server.stop()
 
   expect((await runCommand(['restore', '--from', folder], copy)).code).toBe(0)
   const restored = await startServer(copy)
-  expect(await deskOf(copy.DATA_DIR)).toEqual(before)
+  // It may have been sent since: somebody has to look.
+  const letters = before.letters.map((letter) =>
+    letter['state'] === 'sending' ? { ...letter, state: 'draft', released_at: null, due_at: null } : letter,
+  )
+  expect(await deskOf(copy.DATA_DIR)).toEqual({ ...before, letters })
   expect(await send(restored.origin, anApplication())).toBe(403)
   expect(await send(restored.origin, stored[0] ?? anApplication())).toBe(409)
 

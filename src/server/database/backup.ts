@@ -11,10 +11,13 @@ import { ownerOfAuth, schemaVersion } from './schema.ts'
 /** What is kept, in the order in which it can be put back. */
 const applications = `public.${table}`
 const tables = [applications, 'private.webhook_outbox']
-/** What organisers made of them, and the door. Databases and backups of before there was a desk have none of it. */
+/** What organisers made of them. Databases and backups of before there was a desk, or letters, have none of it. */
+const statuses = 'private.statuses'
 const history = 'private.history'
-const door = 'private.door'
-const deskTables = ['private.statuses', history, door]
+const letters = 'private.letters'
+/** What a new database has rows of. */
+const furniture = ['private.door', 'private.templates', 'private.letter_settings']
+const deskTables = [statuses, history, ...furniture, letters]
 /**
  * What is kept of the organisers where their accounts are ours: no sessions, codes, factors' secrets or keys. Of a
  * hosted project nothing is: the accounts are the project's, and rights mean nothing without them.
@@ -128,24 +131,28 @@ export async function restore(sql: Sql, folder: string): Promise<Kept> {
     const kept = await checkBackup(folder, await schemaVersion(sql))
     const hasAccounts = kept.includes(accounts) && (await ownerOfAuth(sql)) === 'us'
     return await sql.begin(async (transaction) => {
-      await transaction.unsafe(`lock table ${applications}, ${door}, ${history} in exclusive mode`)
+      await transaction.unsafe(`lock table ${[applications, ...deskTables].join(', ')} in exclusive mode`)
       await refuseRows(transaction, applications, 'applications')
       if (kept.includes(history)) await refuseRows(transaction, history, 'a history of the desk')
       if (hasAccounts) await refuseRows(transaction, accounts, 'accounts of organisers')
-      // The backup brings the deliveries itself; new ones would be made twice. And a closed door would refuse it.
-      await transaction.unsafe(`alter table ${applications} disable trigger user`)
+      // The backup brings deliveries and drafts itself; new ones would be made twice. And a closed door would refuse it.
+      const silenced = [applications, ...(kept.includes(letters) ? [statuses] : [])]
+      for (const name of silenced) await transaction.unsafe(`alter table ${name} disable trigger user`)
       // By INSERT: the driver never returns from a COPY that the database refuses at its end.
       for (const name of kept) {
         if (accountTables.includes(name) && !hasAccounts) continue
-        // A new database has a door.
-        if (name === door) await transaction.unsafe(`delete from ${door}`)
+        if (furniture.includes(name)) await transaction.unsafe(`delete from ${name}`)
         await insertLines(transaction, name, join(folder, fileOf(name)))
       }
       // What happens next comes behind what happened.
       await transaction.unsafe(
         `select setval(pg_get_serial_sequence('${history}', 'id'), max(id)) from ${history}`,
       )
-      await transaction.unsafe(`alter table ${applications} enable trigger user`)
+      // The database that this was taken from may have sent them since: somebody has to look.
+      await transaction.unsafe(`
+        update ${letters} set state = 'draft', released_at = null, due_at = null, act = null, withdrawn_at = null
+        where state in ('waiting', 'sending')`)
+      for (const name of silenced) await transaction.unsafe(`alter table ${name} enable trigger user`)
       return {
         applications: await countRows(transaction, applications),
         accounts: hasAccounts ? await countRows(transaction, accounts) : 0,

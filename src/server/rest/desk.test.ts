@@ -841,9 +841,26 @@ test('who reads blind finds and reads none of what is hidden, whatever they call
     desk_door: [{}],
     desk_set_door: [{ version: 1, closed: false, sentence: '' }],
     desk_erase: [{ applications: [again], email: hidden.email }],
-    // This one is for that.
+    desk_letters: [{}],
+    desk_drafts: [{ occasion: 'accepted' }, { occasion: 'declined' }],
+    desk_outbox: [{ state: 'waiting' }, { state: 'refused' }],
+    desk_letters_of: [{ applications: [id, again] }],
+    desk_preview: [{ subject: '{{first_name}}', body: '{{company}} {{email}}', application: id }],
+    desk_set_template: [{ occasion: 'Travel', version: null, subject: 'By train', body: 'At noon.' }],
+    desk_write: [{ applications: [id], occasion: 'Travel' }],
+    desk_release: [{ act: act(), letters: [{ id: act(), seen: '' }] }],
+    desk_withdraw: [{ act: act() }],
+    desk_discard: [{ letters: [act()] }],
+    desk_retry: [{ letters: [act()] }],
+    desk_stop: [{ stopped: true }, { stopped: false }],
+    desk_set_letters: [{ version: 0, reply_to: 'desk@example.org' }],
+    desk_remove_template: [{ occasion: 'Travel', version: 0 }],
+    // This one is for that; these are for who reads all of it.
     desk_reveal: [],
+    desk_edit: [],
+    desk_sent_by_hand: [],
   }
+  await owner`update private.postman set seen_at = now()`
   const functions = await owner<{ name: string }[]>`
     select proname as name from pg_proc where pronamespace = 'public'::regnamespace
       and has_function_privilege('authenticated', oid, 'execute') order by 1`

@@ -1,0 +1,437 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+
+import { anApplication } from '../../../testing/form.ts'
+import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import { columns, paidSolutions, teamSizes, type Application } from '../../application/application.ts'
+
+let server: SignInServer
+let client: SupabaseClient
+let me: string
+
+beforeAll(async () => {
+  server = await startSignIn()
+  ;({ client, email: me } = await server.signedIn())
+})
+
+beforeEach(async () => {
+  await server.database.owner`delete from public.retreat_applications`
+  // Somebody carries letters.
+  await server.database.owner`update private.postman set seen_at = now(), stopped = false`
+})
+
+afterAll(() => server.close())
+
+interface Letter {
+  id: string
+  application: string
+  occasion: string
+  edition: number
+  state: string
+  subject: string
+  body: string
+  seen: string
+  missing: string[]
+  unknown: string[]
+  is_edited: boolean
+  to: string | null
+  name: string | null
+  author: string | null
+}
+interface Page {
+  letters: Letter[]
+  next: object | null
+}
+
+/** What a function of the desk answers an organiser. */
+async function ask<Answer>(name: string, args: object = {}, asking = client): Promise<Answer> {
+  const { data, error } = await asking.rpc(`desk_${name}`, args)
+  if (error) throw error
+  return data as Answer
+}
+
+async function store(changes: Partial<Application> = {}) {
+  const answers = anApplication(changes)
+  const [row] = await server.database.owner<{ id: string }[]>`
+    insert into public.retreat_applications ${server.database.owner({ ...answers })} returning id`
+  return row?.id ?? ''
+}
+
+const versions = new Map<string, number>()
+async function decide(id: string, status: string) {
+  const act = crypto.randomUUID()
+  const decisions = [{ id, status, version: versions.get(id) ?? 0 }]
+  const [outcome] = await ask<{ version: number; outcome: string }[]>('decide', { act, decisions })
+  versions.set(id, outcome?.version ?? 0)
+  return outcome
+}
+
+const drafts = (occasion = 'accepted') => ask<Page>('drafts', { occasion })
+const lettersOf = (...applications: string[]) => ask<Letter[]>('letters_of', { applications })
+const release = (letters: { id: string; seen: string }[], more: object = {}) =>
+  ask<{ id: string; outcome: string }[]>('release', {
+    act: crypto.randomUUID(),
+    letters: letters.map(({ id, seen }) => ({ id, seen })),
+    ...more,
+  })
+const statesOf = (letters: Letter[]) => letters.map(({ occasion, state }) => `${occasion}: ${state}`)
+const outcomesOf = (outcomes: { outcome: string }[]) => outcomes.map(({ outcome }) => outcome)
+
+/** A postman who carried all that waits. */
+const carried = () =>
+  server.database.owner`
+    update private.letters set state = 'sent', sent_at = clock_timestamp(), due_at = null where state = 'waiting'`
+
+test('a decision writes to nobody: it leaves a draft, filled in for whom it is', async () => {
+  const id = await store({ first_name: 'Zoë', email: 'zoe@example.org' })
+  await decide(id, 'shortlisted')
+  expect(await lettersOf(id)).toEqual([])
+  await decide(id, 'accepted')
+  const { letters } = await drafts()
+  expect(letters).toMatchObject([
+    {
+      application: id,
+      state: 'draft',
+      edition: 1,
+      to: 'zoe@example.org',
+      subject: 'Your place at Unplugged',
+    },
+  ])
+  expect(letters[0]?.body).toMatch(/^Hello Zoë,\n/)
+  expect(await server.database.owner`select from private.letters where due_at is not null`).toHaveLength(0)
+})
+
+test('a decision that is flipped a hundred times leaves one draft, for what stands at the end', async () => {
+  const id = await store()
+  const flips = ['accepted', 'declined', 'new', 'waitlisted']
+  for (let flip = 0; flip < 100; flip += 1) await decide(id, flips[flip % 4] ?? '')
+  expect(statesOf(await lettersOf(id))).toEqual(['waitlisted: draft'])
+  await decide(id, 'new')
+  expect(await lettersOf(id)).toEqual([])
+})
+
+test('what was released is withdrawn by another decision, and drafted anew when that is taken back', async () => {
+  const id = await store()
+  await decide(id, 'accepted')
+  const { letters } = await drafts()
+  expect(outcomesOf(await release(letters))).toEqual(['released'])
+  expect(await lettersOf(id)).toMatchObject([{ state: 'waiting', author: me }])
+  await decide(id, 'declined')
+  expect(statesOf(await lettersOf(id))).toEqual(['accepted: withdrawn', 'declined: draft'])
+  await decide(id, 'accepted')
+  const [withdrawn, again] = await lettersOf(id)
+  expect(withdrawn).toMatchObject({ state: 'withdrawn' })
+  expect(again).toMatchObject({ occasion: 'accepted', state: 'draft', edition: 1 })
+  expect(again?.id).not.toBe(withdrawn?.id)
+})
+
+test('a draft that somebody edited comes back as it was', async () => {
+  const id = await store()
+  await decide(id, 'accepted')
+  const [draft] = (await drafts()).letters
+  const edited = { letter: draft?.id, seen: draft?.seen, subject: 'For you', body: 'Only for you. {{email}}' }
+  expect(await ask('edit', edited)).toMatchObject({ is_edited: true, subject: 'For you' })
+  // Sent again, because its answer was lost; and by somebody who read the former text.
+  expect(await ask('edit', edited)).toMatchObject({ subject: 'For you' })
+  await expect(ask('edit', { ...edited, body: 'Other.' })).rejects.toMatchObject({ code: 'PT409' })
+  await decide(id, 'declined')
+  await decide(id, 'accepted')
+  expect((await drafts()).letters).toMatchObject([
+    { id: draft?.id, subject: 'For you', body: 'Only for you. {{email}}', is_edited: true },
+  ])
+  const [same] = (await drafts()).letters
+  expect(await ask('edit', { ...edited, seen: same?.seen, subject: '', body: '' })).toMatchObject({
+    is_edited: false,
+    subject: draft?.subject,
+  })
+})
+
+test('a letter is released once, whoever presses and however often', async () => {
+  const ids = [await store(), await store({ email: 'b@example.org' })]
+  for (const id of ids) await decide(id, 'accepted')
+  const { letters } = await drafts()
+  const other = (await server.signedIn()).client
+  const sent = letters.map(({ id, seen }) => ({ id, seen }))
+  const act = crypto.randomUUID()
+  const all = await Promise.all([
+    ask<{ outcome: string }[]>('release', { act, letters: sent }),
+    ask<{ outcome: string }[]>('release', { act: crypto.randomUUID(), letters: sent }, other),
+  ])
+  expect(all.map((each) => outcomesOf(each).join()).toSorted()).toEqual(['gone,gone', 'released,released'])
+  const winner = all[0]?.[0]?.outcome === 'released'
+  const repeated = await ask<{ outcome: string }[]>('release', { act, letters: sent })
+  expect(outcomesOf(repeated)).toEqual(winner ? ['released', 'released'] : ['gone', 'gone'])
+  expect(statesOf(await lettersOf(...ids))).toEqual(['accepted: waiting', 'accepted: waiting'])
+  const due = await server.database.owner<{ wait: number }[]>`
+    select extract(epoch from due_at - released_at)::int as wait from private.letters`
+  expect(due).toEqual([{ wait: 60 }, { wait: 60 }])
+})
+
+test('more than thirty leave only by their number, and nothing where nobody carries letters', async () => {
+  await server.database.owner`
+    insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
+    select 'Ada', 'L', 'a' || n || '@example.org', '1', 'l', 'c', 'r' || n, true from generate_series(1, 31) as n`
+  await server.database.owner`
+    insert into private.statuses (application_id, created_at, status, version)
+    select id, created_at, 'accepted', 1 from public.retreat_applications`
+  const { letters, next } = await drafts()
+  expect(letters).toHaveLength(31)
+  expect(next).toBeNull()
+  for (const number of [null, 30, 32]) {
+    await expect(release(letters, { number })).rejects.toMatchObject({ code: '22023' })
+  }
+  await server.database.owner`update private.postman set seen_at = now() - interval '2 minutes'`
+  await expect(release(letters, { number: 31 })).rejects.toMatchObject({ code: 'PT409' })
+  await server.database.owner`update private.postman set seen_at = now()`
+  expect(new Set(outcomesOf(await release(letters, { number: 31 })))).toEqual(new Set(['released']))
+})
+
+test('what was not read as it would be sent is not released, nor what quotes a blank answer', async () => {
+  const id = await store({ team_size: '' })
+  await decide(id, 'declined')
+  const { letters: before } = await drafts('declined')
+  const set = (version: number, body: string) =>
+    ask<{ version: number }>('set_template', {
+      occasion: 'declined',
+      version,
+      subject: 'About {{company}}',
+      body,
+    })
+  const { templates } = await ask<{ templates: { occasion: string; version: number }[] }>('letters')
+  const version = templates.find(({ occasion }) => occasion === 'declined')?.version ?? 0
+  await set(version, 'A team of {{ team_size }}.')
+  expect(outcomesOf(await release(before))).toEqual(['changed'])
+  const { letters } = await drafts('declined')
+  expect(letters).toMatchObject([{ missing: ['team_size'], unknown: [] }])
+  expect(outcomesOf(await release(letters))).toEqual(['missing'])
+  await set(version + 1, 'Not this time.')
+  expect(outcomesOf(await release((await drafts('declined')).letters))).toEqual(['released'])
+})
+
+test('stopping makes drafts of what has not left', async () => {
+  const ids = [
+    await store(),
+    await store({ email: 'b@example.org' }),
+    await store({ email: 'c@example.org' }),
+  ]
+  for (const id of ids) await decide(id, 'accepted')
+  const act = crypto.randomUUID()
+  const { letters } = await drafts()
+  await release(letters, { act })
+  await server.database.owner`
+    update private.letters set state = 'sending' where application_id = ${ids[0] ?? ''}`
+  expect(await ask('withdraw', { act })).toEqual({ withdrawn: 2, left: 1 })
+  expect(await ask('withdraw', { act })).toEqual({ withdrawn: 0, left: 1 })
+  const { letters: back } = await drafts()
+  expect(back).toHaveLength(2)
+  expect(back).toMatchObject([{ body: letters[1]?.body }, { body: letters[2]?.body }])
+})
+
+test('who was told is told again only knowingly, or after having been told something else', async () => {
+  const id = await store()
+  await decide(id, 'accepted')
+  await release((await drafts()).letters)
+  await carried()
+  await decide(id, 'shortlisted')
+  await decide(id, 'accepted')
+  expect(statesOf(await lettersOf(id))).toEqual(['accepted: sent'])
+  expect(await ask('write', { applications: [id], occasion: 'accepted' })).toMatchObject([
+    { outcome: 'written' },
+  ])
+  expect(await ask('write', { applications: [id], occasion: 'declined' })).toMatchObject([
+    { outcome: 'undecided' },
+  ])
+  expect(await ask('write', { applications: [id], occasion: 'accepted', again: true })).toMatchObject([
+    { outcome: 'drafted' },
+  ])
+  const { letters: second } = await drafts()
+  expect(second).toMatchObject([{ edition: 2 }])
+  expect(outcomesOf(await release(second))).toEqual(['again'])
+  await ask('discard', { letters: second.map((letter) => letter.id) })
+  await decide(id, 'declined')
+  await release((await drafts('declined')).letters)
+  await carried()
+  await decide(id, 'accepted')
+  const { letters: third } = await drafts()
+  expect(third).toMatchObject([{ edition: 2 }])
+  expect(outcomesOf(await release(third, { again: true }))).toEqual(['released'])
+})
+
+test('a letter that was being handed over when the decision changed is marked, and nothing is drafted twice', async () => {
+  const id = await store()
+  await decide(id, 'accepted')
+  await release((await drafts()).letters)
+  await server.database.owner`update private.letters set state = 'sending' where state = 'waiting'`
+  await decide(id, 'declined')
+  const marked = await server.database.owner<{ occasion: string; state: string; marked: boolean }[]>`
+    select occasion, state, withdrawn_at is not null as marked from private.letters order by occasion`
+  expect(marked).toEqual([
+    { occasion: 'accepted', state: 'sending', marked: true },
+    { occasion: 'declined', state: 'draft', marked: false },
+  ])
+  await decide(id, 'accepted')
+  expect((await drafts()).letters).toEqual([])
+})
+
+test('every answer has its placeholder, and reads as the applicant read it', async () => {
+  const choices = [
+    ...Object.keys(paidSolutions).map((value) => ['paid_solution', value, paidSolutions] as const),
+    ...Object.keys(teamSizes).map((value) => ['team_size', value, teamSizes] as const),
+  ]
+  for (const [column, value, labels] of choices) {
+    const id = await store({ [column]: value, email: `${column}.${value}@example.org` })
+    const body = `{{${column}}}`
+    expect(await ask('preview', { subject: 's', body, application: id })).toMatchObject({
+      body: (labels as Record<string, string>)[value],
+    })
+  }
+  const quoted = columns.filter((column) => column !== 'consent')
+  const answers = anApplication({ custom_solution: 'Mine', paid_solution: 'custom' })
+  const id = await store(answers)
+  const body = quoted.map((column) => `{{${column}}}`).join('|')
+  const { body: filled } = await ask<{ body: string }>('preview', { subject: 's', body, application: id })
+  expect(filled.split('|')).toHaveLength(quoted.length)
+  expect(filled).not.toContain('{{')
+})
+
+test('what an applicant wrote is no placeholder, and a subject stays one line', async () => {
+  const id = await store({ first_name: 'A{{email}}\r\nBcc: b@example.org', company: '\u2028x\\1$&' })
+  const preview = await ask('preview', {
+    subject: '{{first_name}} {{company}}',
+    body: '{{first_name}}',
+    application: id,
+  })
+  expect(preview).toMatchObject({
+    subject: 'A{{email}} Bcc: b@example.org x\\1$&',
+    unknown: [],
+  })
+})
+
+test('a template with an unknown placeholder is not kept', async () => {
+  const before = await ask<{ templates: object[] }>('letters')
+  for (const body of [
+    '{{frist_name}}',
+    '{{}}',
+    '{{first_name',
+    'first_name}}',
+    '{{{first_name}}}',
+    '{{consent}}',
+  ]) {
+    const refused = ask('set_template', { occasion: 'Travel', version: null, subject: 'By train', body })
+    await expect(refused).rejects.toMatchObject({ code: '22023' })
+  }
+  for (const subject of ['', ' ', 'two\nlines', 'x'.repeat(201)]) {
+    await expect(
+      ask('set_template', { occasion: 'Travel', version: null, subject, body: 'b' }),
+    ).rejects.toMatchObject({ code: '22023' })
+  }
+  expect((await ask<{ templates: object[] }>('letters')).templates).toHaveLength(before.templates.length)
+})
+
+test('a template of its own name is made, changed by who saw it, written with, and removed with its drafts', async () => {
+  const text = { occasion: 'Travel', subject: 'How to get there', body: 'By train.' }
+  expect(await ask('set_template', { ...text, version: null })).toMatchObject({ version: 0 })
+  expect(await ask('set_template', { ...text, version: null })).toMatchObject({ version: 0 })
+  expect(await ask('set_template', { ...text, version: 0, body: 'By bus.' })).toMatchObject({ version: 1 })
+  const stale = ask('set_template', { ...text, version: 0, body: 'On foot.' })
+  await expect(stale).rejects.toMatchObject({ code: 'PT409' })
+  const id = await store()
+  expect(await ask('write', { applications: [id, crypto.randomUUID()], occasion: 'Travel' })).toHaveLength(2)
+  expect((await drafts('Travel')).letters).toMatchObject([{ body: 'By bus.' }])
+  const keep = ask('remove_template', { occasion: 'accepted', version: 0 })
+  await expect(keep).rejects.toMatchObject({ code: '22023' })
+  expect(await ask('remove_template', { occasion: 'Travel', version: 1 })).toEqual({ removed: true })
+  expect(await lettersOf(id)).toEqual([])
+})
+
+test('who reads blind learns no name, address or text from letters', async () => {
+  const id = await store({ first_name: 'Grace', email: 'grace@example.org', company: 'Hopper' })
+  await decide(id, 'accepted')
+  const { client: blind } = await server.signedIn()
+  await ask('set_blind', { blind: true }, blind)
+  const told = async () =>
+    JSON.stringify([
+      await ask('drafts', { occasion: 'accepted' }, blind),
+      await ask('letters_of', { applications: [id] }, blind),
+      await ask('outbox', { state: 'waiting' }, blind),
+      await ask(
+        'preview',
+        { subject: '{{first_name}}', body: '{{email}} {{company}}', application: id },
+        blind,
+      ),
+    ])
+  expect(await told()).not.toMatch(/Grace|grace|Hopper/)
+  const { letters } = await ask<Page>('drafts', { occasion: 'accepted' }, blind)
+  const [{ outcome = '' } = {}] = await ask<{ outcome: string }[]>(
+    'release',
+    { act: crypto.randomUUID(), letters: letters.map(({ id: letter, seen }) => ({ id: letter, seen })) },
+    blind,
+  )
+  expect(outcome).toBe('released')
+  expect(await told()).not.toMatch(/Grace|grace|Hopper/)
+  // It is written in full all the same.
+  expect(await lettersOf(id)).toMatchObject([{ body: expect.stringMatching(/^Hello Grace,/) as string }])
+})
+
+test('what did not arrive is tried again, and what was sent by hand is noted', async () => {
+  const ids = [await store(), await store({ email: 'b@example.org' })]
+  for (const id of ids) await decide(id, 'accepted')
+  const [first, second] = (await drafts()).letters
+  await release(first ? [first] : [])
+  await server.database.owner`
+    update private.letters set state = 'refused', due_at = null, answer = '550 no', attempts = 3 where id = ${first?.id ?? ''}`
+  expect(await ask('outbox', { state: 'refused' })).toMatchObject({ letters: [{ answer: '550 no' }] })
+  expect(await ask('letters')).toMatchObject({ states: { refused: { count: 1, more: false } } })
+  expect(await ask('retry', { letters: [first?.id] })).toEqual({ retried: 1 })
+  expect(await lettersOf(ids[0] ?? '')).toMatchObject([{ state: 'waiting', attempts: 0 }])
+  const byHand = { letter: second?.id, seen: second?.seen }
+  expect(await ask('sent_by_hand', byHand)).toMatchObject({ state: 'sent', author: me })
+  await expect(ask('sent_by_hand', byHand)).rejects.toMatchObject({ code: 'PT409' })
+})
+
+test('an address for answers is one address, and changes by who saw it', async () => {
+  const settings = async () =>
+    (await ask<{ settings: { version: number; reply_to: string } }>('letters')).settings
+  const { version } = await settings()
+  for (const reply_to of ['a@b, c@d', 'Ada <a@b>', 'a@b\r\nBcc: c@d', 'nobody', '@', 'a b@c']) {
+    await expect(ask('set_letters', { version, reply_to })).rejects.toMatchObject({ code: '22023' })
+  }
+  await ask('set_letters', { version, reply_to: 'desk@example.org' })
+  await ask('set_letters', { version, reply_to: 'desk@example.org' })
+  expect(await settings()).toMatchObject({ version: version + 1, reply_to: 'desk@example.org' })
+  await expect(ask('set_letters', { version, reply_to: '' })).rejects.toMatchObject({ code: 'PT409' })
+})
+
+test('erasing an application takes its letters along', async () => {
+  const id = await store({ email: 'gone@example.org' })
+  await decide(id, 'accepted')
+  await release((await drafts()).letters)
+  await ask('erase', { applications: [id], email: 'gone@example.org' })
+  expect(await server.database.owner`select from private.letters`).toHaveLength(0)
+})
+
+test('who stops, releases, decides and erases at the same time waits for each other, and not in a circle', async () => {
+  const ids = await Promise.all(
+    Array.from({ length: 8 }, (_, number) =>
+      store({ email: `same${number % 2}@example.org`, company: `${number}` }),
+    ),
+  )
+  for (const id of ids) await decide(id, 'accepted')
+  const { letters } = await drafts()
+  for (let round = 0; round < 10; round += 1) {
+    const act = crypto.randomUUID()
+    const decisions = ids.map((id) => ({
+      id,
+      status: round % 2 ? 'accepted' : 'declined',
+      version: round + 1,
+    }))
+    const results = await Promise.all([
+      client.rpc('desk_release', { act, letters: letters.map(({ id, seen }) => ({ id, seen })) }),
+      client.rpc('desk_withdraw', { act }),
+      client.rpc('desk_decide', { act, decisions }),
+      client.rpc('desk_write', { applications: ids.toReversed(), occasion: 'accepted', again: true }),
+      client.rpc('desk_erase', { applications: [ids[round % 8]], email: `same${round % 2}@example.org` }),
+    ])
+    expect(results.map(({ error }) => error)).toEqual(Array.from(results, () => null))
+  }
+})
