@@ -162,28 +162,39 @@ test('a letter is released once, whoever presses and however often', async () =>
   const repeated = await ask<{ outcome: string }[]>('release', { act, letters: sent })
   expect(outcomesOf(repeated)).toEqual(winner ? ['released', 'released'] : ['gone', 'gone'])
   expect(statesOf(await lettersOf(...ids))).toEqual(['accepted: waiting', 'accepted: waiting'])
-  const due = await server.database.owner<{ wait: number }[]>`
-    select extract(epoch from due_at - released_at)::int as wait from private.letters`
-  expect(due).toEqual([{ wait: 60 }, { wait: 60 }])
+  const due = await server.database.owner<{ wait: number; status_version: number }[]>`
+    select extract(epoch from due_at - released_at)::int as wait, status_version from private.letters`
+  expect(due).toEqual([
+    { wait: 60, status_version: 1 },
+    { wait: 60, status_version: 1 },
+  ])
 })
 
 test('more than thirty leave only by their number, and nothing where nobody carries letters', async () => {
   await server.database.owner`
     insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
-    select 'Ada', 'L', 'a' || n || '@example.org', '1', 'l', 'c', 'r' || n, true from generate_series(1, 31) as n`
+    select 'Ada', 'L', 'a' || n || '@example.org', '1', 'l', 'c', 'r' || n, true from generate_series(1, 61) as n`
   await server.database.owner`
     insert into private.statuses (application_id, created_at, status, version)
     select id, created_at, 'accepted', 1 from public.retreat_applications`
   const { letters, next } = await drafts()
-  expect(letters).toHaveLength(31)
-  expect(next).toBeNull()
-  for (const number of [null, 30, 32]) {
+  expect(letters).toHaveLength(50)
+  const last = await ask<Page>('drafts', { occasion: 'accepted', after: next })
+  expect(last).toMatchObject({ next: null })
+  expect(new Set([...letters, ...last.letters].map(({ id }) => id)).size).toBe(61)
+  const { templates } = await ask<{ templates: object[] }>('letters')
+  expect(templates).toMatchObject([
+    { occasion: 'accepted', drafts: { count: 61, more: false } },
+    { occasion: 'waitlisted', drafts: { count: 0, more: false } },
+    { occasion: 'declined', drafts: { count: 0, more: false } },
+  ])
+  for (const number of [null, 49, 51]) {
     await expect(release(letters, { number })).rejects.toMatchObject({ code: '22023' })
   }
   await server.database.owner`update private.postman set seen_at = now() - interval '2 minutes'`
-  await expect(release(letters, { number: 31 })).rejects.toMatchObject({ code: 'PT409' })
+  await expect(release(letters, { number: 50 })).rejects.toMatchObject({ code: 'PT409' })
   await server.database.owner`update private.postman set seen_at = now()`
-  expect(new Set(outcomesOf(await release(letters, { number: 31 })))).toEqual(new Set(['released']))
+  expect(new Set(outcomesOf(await release(letters, { number: 50 })))).toEqual(new Set(['released']))
 })
 
 test('what was not read as it would be sent is not released, nor what quotes a blank answer', async () => {
@@ -216,6 +227,8 @@ test('stopping makes drafts of what has not left', async () => {
   ]
   for (const id of ids) await decide(id, 'accepted')
   const act = crypto.randomUUID()
+  const [, edited] = (await drafts()).letters
+  await ask('edit', { letter: edited?.id, seen: edited?.seen, subject: 'For you', body: 'Only for you.' })
   const { letters } = await drafts()
   await release(letters, { act })
   await server.database.owner`
@@ -224,7 +237,9 @@ test('stopping makes drafts of what has not left', async () => {
   expect(await ask('withdraw', { act })).toEqual({ withdrawn: 0, left: 1 })
   const { letters: back } = await drafts()
   expect(back).toHaveLength(2)
-  expect(back).toMatchObject([{ body: letters[1]?.body }, { body: letters[2]?.body }])
+  const texts = (some: Letter[]) => some.map(({ subject, body }) => `${subject}: ${body}`).toSorted()
+  expect(texts(back)).toEqual(texts(letters.filter(({ application }) => application !== ids[0])))
+  expect(texts(back)).toContain('For you: Only for you.')
 })
 
 test('who was told is told again only knowingly, or after having been told something else', async () => {
@@ -382,8 +397,14 @@ test('what did not arrive is tried again, and what was sent by hand is noted', a
     update private.letters set state = 'refused', due_at = null, answer = '550 no', attempts = 3 where id = ${first?.id ?? ''}`
   expect(await ask('outbox', { state: 'refused' })).toMatchObject({ letters: [{ answer: '550 no' }] })
   expect(await ask('letters')).toMatchObject({ states: { refused: { count: 1, more: false } } })
+  const { client: blind } = await server.signedIn()
+  await ask('set_blind', { blind: true }, blind)
+  expect(await ask('outbox', { state: 'refused' }, blind)).toMatchObject({
+    letters: [{ answer: '', to: null }],
+  })
   expect(await ask('retry', { letters: [first?.id] })).toEqual({ retried: 1 })
   expect(await lettersOf(ids[0] ?? '')).toMatchObject([{ state: 'waiting', attempts: 0 }])
+  expect(await server.database.owner`select from private.letters where due_at <= now()`).toHaveLength(1)
   const byHand = { letter: second?.id, seen: second?.seen }
   expect(await ask('sent_by_hand', byHand)).toMatchObject({ state: 'sent', author: me })
   await expect(ask('sent_by_hand', byHand)).rejects.toMatchObject({ code: 'PT409' })
@@ -400,6 +421,21 @@ test('an address for answers is one address, and changes by who saw it', async (
   await ask('set_letters', { version, reply_to: 'desk@example.org' })
   expect(await settings()).toMatchObject({ version: version + 1, reply_to: 'desk@example.org' })
   await expect(ask('set_letters', { version, reply_to: '' })).rejects.toMatchObject({ code: 'PT409' })
+})
+
+test('who stops all letters is written down, once', async () => {
+  const stands = async () => (await ask<{ postman: { stopped: boolean } }>('letters')).postman.stopped
+  expect(await stands()).toBe(false)
+  for (const stopped of [true, true, false]) {
+    expect(await ask('stop', { stopped })).toEqual({ stopped })
+    expect(await stands()).toBe(stopped)
+  }
+  await expect(ask('stop', { stopped: null })).rejects.toMatchObject({ code: '22023' })
+  const { history } = await ask<{ history: { kind: string; detail: object; author: string }[] }>('door')
+  expect(history.filter(({ detail }) => 'stopped' in detail)).toMatchObject([
+    { kind: 'letters', author: me, detail: { stopped: false } },
+    { kind: 'letters', author: me, detail: { stopped: true } },
+  ])
 })
 
 test('erasing an application takes its letters along', async () => {
