@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 
 /** A mail as it came in. */
@@ -13,10 +13,15 @@ export interface ReceivedMail {
   subject: string
   /** All of it, with what was encoded for the way decoded. */
   text: string
+  /** All of it, as it came. */
+  raw: string
   /** The code of six digits, and the link, as far as it has them. */
   code: string
   link: string
 }
+
+/** How a command is answered where it is not taken: a refusal, nothing for ever, or the end of the connection. */
+type Refusal = { code: number; text?: string } | 'hang' | 'break off'
 
 /** An SMTP server that keeps what it is sent. */
 export interface MailServer {
@@ -32,19 +37,30 @@ export interface MailServer {
  *
  * @param options.user Whom it asks for, if anybody.
  * @param options.refuses Whether it refuses every recipient.
+ * @param options.answer Asked at each of these: gives how it is answered, unless it is taken. At `DATA`, which is the
+ *   end of the letter, it is asked with the recipient.
  * @param options.startTls Whether it offers STARTTLS, with a certificate that nobody signed.
  */
 export async function startMailServer({
   user,
   refuses = false,
+  answer = () => undefined,
   startTls = false,
 }: {
   user?: { name: string; password: string }
   refuses?: boolean
+  answer?: (at: 'greeting' | 'MAIL FROM' | 'RCPT TO' | 'DATA', address: string) => Refusal | undefined
   startTls?: boolean
 } = {}): Promise<MailServer> {
   const received: ReceivedMail[] = []
   const waiting = new Set<() => void>()
+  const sockets = new Map<number, Socket>()
+  const say = (refusal: Refusal | undefined, { remotePort }: { remotePort: number }, done: Done) => {
+    if (refusal === 'hang') return
+    if (refusal === 'break off') sockets.get(remotePort)?.destroy()
+    else if (refusal === undefined) done(null)
+    else done(Object.assign(new Error(refusal.text ?? 'no'), { responseCode: refusal.code }))
+  }
   const server = new SMTPServer({
     authOptional: user === undefined,
     allowInsecureAuth: true,
@@ -53,13 +69,23 @@ export async function startMailServer({
       if (username === user?.name && password === user?.password) done(null, { user: username })
       else done(new Error('wrong'))
     },
-    onRcptTo({ address }, _session, done) {
-      done(refuses ? new Error(`no such user ${address}`) : null)
+    onConnect(session, done) {
+      say(answer('greeting', ''), session, done)
     },
-    onData(stream, { envelope, secure, user: name }, done) {
+    onMailFrom({ address }, session, done) {
+      say(answer('MAIL FROM', address), session, done)
+    },
+    onRcptTo({ address }, session, done) {
+      const refusal = refuses ? { code: 550, text: `no such user ${address}` } : answer('RCPT TO', address)
+      say(refusal, session, done)
+    },
+    onData(stream, session, done) {
+      const { envelope, secure, user: name } = session
       const chunks: Buffer[] = []
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
       stream.on('end', () => {
+        const refusal = answer('DATA', envelope.rcptTo[0]?.address ?? '')
+        if (refusal !== undefined) return say(refusal, session, done)
         const raw = Buffer.concat(chunks).toString()
         const text = decoded(raw)
         received.push({
@@ -69,6 +95,7 @@ export async function startMailServer({
           user: typeof name === 'string' ? name : '',
           subject: /^Subject: (.*)$/m.exec(text)?.[1]?.trim() ?? '',
           text,
+          raw,
           code: /\b\d{6}\b/.exec(text)?.[0] ?? '',
           link: /^https?:\/\/\S+$/m.exec(text)?.[0] ?? '',
         })
@@ -76,6 +103,12 @@ export async function startMailServer({
         for (const check of waiting) check()
       })
     },
+  })
+  server.on('error', () => {})
+  server.server.on('connection', (socket: Socket) => {
+    const port = socket.remotePort ?? 0
+    sockets.set(port, socket)
+    socket.on('close', () => sockets.delete(port))
   })
   server.listen(0, '127.0.0.1')
   await once(server.server, 'listening')
@@ -93,9 +126,15 @@ export async function startMailServer({
         waiting.add(check)
         check()
       }),
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        for (const socket of sockets.values()) socket.destroy()
+      }),
   }
 }
+
+type Done = (error?: Error | null) => void
 
 /** Undoes quoted-printable: a long link is broken over lines on the way. */
 function decoded(raw: string) {

@@ -4,6 +4,7 @@ import pino from 'pino'
 
 import { createApp } from './http/app.ts'
 import { openDatabase, type Database } from './database/database.ts'
+import { startPostman } from './letters/postman.ts'
 import { logDestination, logOptions } from './log.ts'
 import { OperatorError, runProgram } from '../settings/operator-error.ts'
 import { readSettings, type Settings } from '../settings/server-settings.ts'
@@ -47,7 +48,7 @@ async function end(server: { stop: () => Promise<void> }) {
 }
 
 async function start(settings: Settings) {
-  const { host, port, webhookUrl, webhookSecret } = settings
+  const { host, port, webhookUrl, webhookSecret, mailServer, mailPerMinute } = settings
   const log = pino(logOptions, logDestination)
   const database = await openDatabase(settings, {
     schema: 'migrate',
@@ -69,6 +70,11 @@ async function start(settings: Settings) {
             log,
           })
     if (dispatcher) closing.push(() => dispatcher.stop())
+    const postman =
+      mailServer === undefined
+        ? undefined
+        : startPostman({ run: database.asOwner, mailServer, perMinute: mailPerMinute, log })
+    if (postman) closing.push(() => postman.stop())
     const onStored = () => dispatcher?.wake()
     const app = await createApp({ settings, database, delivers: dispatcher !== undefined, onStored, log })
     closing.push(() => closeApp(app))

@@ -38,6 +38,7 @@ test('without any variable the settings are the defaults of the README', async (
     SITE_URL: settings.siteUrl,
     SMTP_URL: settings.mailServer?.host,
     MAIL_FROM: settings.mailServer?.from.address,
+    MAIL_PER_MINUTE: settings.mailPerMinute,
   }
   for (const [name, value] of Object.entries(named))
     expect(`${name} ${told(value)}`).toBe(`${name} ${readme[name]}`)
@@ -93,6 +94,8 @@ test.each([
   ['WEBHOOK_URL', 'example.com/hook', 'https://'],
   ['WEBHOOK_SECRET', 'short', 'whsec_'],
   ['RATE_LIMIT_PER_MINUTE', '-1', 'whole number'],
+  ['MAIL_PER_MINUTE', 'many', 'whole number'],
+  ['MAIL_PER_MINUTE', '1000001', 'from 0 to 1000000'],
   ['TRUST_PROXY', 'nginx', 'ranges'],
   ['TRUST_PROXY', '10.0.0.0/33', 'ranges'],
   ['TRUST_PROXY', '0.0.0.0/0', 'ranges'],
@@ -116,6 +119,13 @@ test('secrets are not repeated in what is said about them', () => {
   expect(() => readSettings({ WEBHOOK_SECRET: 'hunter2' })).toThrow(/^(?!.*hunter2)/)
   expect(() => readSettings({ DATABASE_URL: 'postgres://u:hunter2#@h/d' })).toThrow(/^(?!.*hunter2)/)
   expect(() => readSettings({ WEBHOOK_URL: 'ftp://u:hunter2@h/d' })).toThrow(/^(?!.*hunter2)/)
+})
+
+test.each([
+  ['0', 0],
+  ['1000000', 1_000_000],
+])('MAIL_PER_MINUTE set to %s is understood', (given, expected) => {
+  expect(readSettings({ MAIL_PER_MINUTE: given }).mailPerMinute).toBe(expected)
 })
 
 test.each([

@@ -35,6 +35,8 @@ export interface Settings {
   siteUrl: string | undefined
   /** None where no mails are sent. */
   mailServer: MailServer | undefined
+  /** Letters a minute, from all servers on the database together; 0 is no limit. */
+  mailPerMinute: number
 }
 
 /**
@@ -60,6 +62,7 @@ export function readSettings(environment: Environment = process.env): Settings {
       readAddress(environment, 'SITE_URL', webProtocols) ??
       readAddress(environment, 'VITE_SITE_URL', webProtocols),
     mailServer: readMailServer(environment),
+    mailPerMinute: readNumber(environment, 'MAIL_PER_MINUTE', 60, 1_000_000),
   }
 }
 

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 
 import type { Application } from '../../application/application.ts'
 import type { DeliveryResult } from './delivery.ts'
-import { nextAttempt } from './schedule.ts'
+import { nextAttempt } from '../schedule.ts'
 
 /** A delivery that this server has taken upon itself. */
 export interface Claim {

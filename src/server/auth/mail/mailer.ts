@@ -1,8 +1,6 @@
 import type { MailServer } from '../../../settings/mail-settings.ts'
+import { smtpOptions } from '../../mail/smtp-options.ts'
 import type { Message } from './messages.ts'
-
-/** Milliseconds for a connection, for the server's first words, and between two of its answers. */
-const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
 
 /** Sends mails. */
 export interface Mailer {
@@ -24,20 +22,11 @@ class MailError extends Error {
   }
 }
 
-/**
- * Sends mails by SMTP, each over a connection of its own. What is said is encrypted where the server can; unless it
- * is on this machine, it has to.
- */
-export function createMailer({ host, port, secure, user, password, from }: MailServer): Mailer {
-  const isHere = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
+/** Sends mails by SMTP, each over a connection of its own. */
+export function createMailer(mailServer: MailServer): Mailer {
+  const { user, password, from } = mailServer
   const options = {
-    ...timeouts,
-    host: host.replace(/^\[(.*)\]$/, '$1'),
-    ...(port === undefined ? {} : { port }),
-    secure,
-    requireTLS: !isHere,
-    // What never leaves this machine needs no certificate.
-    tls: { rejectUnauthorized: !isHere },
+    ...smtpOptions(mailServer),
     ...(user === '' ? {} : { auth: { user, pass: password } }),
     disableFileAccess: true,
     disableUrlAccess: true,

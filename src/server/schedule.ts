@@ -35,7 +35,7 @@ export interface NextAttempt {
  * When a failed delivery is tried again.
  *
  * @param attempts How many tries have failed.
- * @param age Milliseconds since the application came.
+ * @param age Milliseconds since there was something to deliver.
  * @param retryAfter Milliseconds that the receiver asked to wait, where it did. Whoever asks for an earlier try than
  *   the schedule's is only busy: that try does not count, or a crowd would be given up within seconds.
  * @param random A number from 0 to 1, which spreads deliveries that failed together.

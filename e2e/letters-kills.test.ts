@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+
+import { startMailServer } from '../testing/mail-server.ts'
+import { startPostgres } from '../testing/postgres.ts'
+import { randomFrom } from '../testing/random.ts'
+import { runCommand, startServer } from '../testing/server.ts'
+
+const rounds = 10
+const many = 1_000
+
+test(`of ${many} letters that go out through ${rounds} kills every one arrives, and twice only what was on the wire`, async () => {
+  const random = randomFrom(20261122)
+  const [postgres, mails] = await Promise.all([startPostgres(), startMailServer()])
+  const settings = {
+    DATABASE_URL: postgres.url(),
+    SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+    MAIL_FROM: 'hello@example.org',
+    MAIL_PER_MINUTE: '0',
+  }
+  const { admin } = postgres
+  await (await startServer(settings)).stop()
+  await admin`
+    insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
+    select 'Ada', 'L', 'a' || n || '@example.org', '1', 'l', 'c', 'r', true from generate_series(1, ${many}) as n`
+  await admin`
+    insert into private.letters
+      (application_id, occasion, state, subject, body, released_at, due_at, status_version, author, act)
+    select id, 'Travel', 'waiting', 'How to get there', 'By train.', now(), now(), 0, 'ada@example.org', gen_random_uuid()
+    from public.retreat_applications`
+
+  for (let round = 0; round < rounds; round += 1) {
+    const server = await startServer(settings)
+    const enough = mails.received.length + 1 + Math.floor(random() * 80)
+    await expect.poll(() => mails.received.length, { interval: 1 }).toBeGreaterThanOrEqual(enough)
+    expect(await server.stop('SIGKILL')).toBe('SIGKILL')
+    // As if the lease of what was on the wire had run out.
+    await admin`update private.letters set due_at = now() where state = 'sending'`
+  }
+  const server = await startServer(settings)
+  const unsent = async () => (await admin`select from private.letters where state <> 'sent'`).length
+  await expect.poll(unsent).toBe(0)
+  await server.stop()
+
+  const arrivals = new Map<string, number>()
+  for (const { text } of mails.received) {
+    const [, id = ''] = /^Message-ID: <([0-9a-f-]{36})@example\.org>$/im.exec(text) ?? []
+    arrivals.set(id, (arrivals.get(id) ?? 0) + 1)
+  }
+  const letters = await admin<{ id: string; uncertain: number }[]>`select id, uncertain from private.letters`
+  expect([...arrivals.keys()].toSorted()).toEqual(letters.map(({ id }) => id).toSorted())
+  const tooOften = letters.filter(({ id, uncertain }) => (arrivals.get(id) ?? 0) > 1 + uncertain)
+  expect(tooOften).toEqual([])
+  const uncertain = letters.filter((letter) => letter.uncertain > 0)
+  const { stdout } = await runCommand(['letters'], settings)
+  expect(stdout).toMatch(new RegExp(`^sent +${many}$`, 'm'))
+  expect(stdout).toMatch(new RegExp(`^may have arrived twice +${uncertain.length}$`, 'm'))
+  // Five at a time, so that is what a kill can leave.
+  expect(uncertain.length).toBeLessThanOrEqual(5 * rounds)
+  await Promise.all([mails.close(), postgres.close()])
+})

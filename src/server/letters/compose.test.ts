@@ -1,0 +1,151 @@
+import { expect, test } from 'vitest'
+
+import { randomFrom } from '../../../testing/random.ts'
+import { compose, isAddress, type Letter } from './compose.ts'
+
+const from = { name: 'Unplugged.', address: 'hello@example.org' }
+const id = '0b7a1c52-6a4e-4f5b-9a55-0d6a3c1f2e4d'
+
+const aLetter = (changes: Partial<Letter> = {}): Letter => ({
+  id,
+  to: 'ada@example.com',
+  subject: 'Your place at Unplugged',
+  body: 'Hello Ada,\n\nyou are in.',
+  replyTo: '',
+  ...changes,
+})
+
+/** A mail's headers by their names in lower case, unfolded, and the rest. */
+async function written(changes: Partial<Letter> = {}, sender = from) {
+  const mail = await compose(aLetter(changes), sender)
+  const raw = mail.bytes.toString('latin1')
+  const end = raw.indexOf('\r\n\r\n')
+  const lines = raw
+    .slice(0, end)
+    .replaceAll(/\r\n[ \t]/g, ' ')
+    .split('\r\n')
+  const headers = lines.map((line) => {
+    const colon = line.indexOf(':')
+    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const
+  })
+  return {
+    mail,
+    raw,
+    names: headers.map(([name]) => name),
+    headers: Object.fromEntries(headers),
+    rest: raw.slice(end),
+  }
+}
+
+const expectedNames = [
+  'auto-submitted',
+  'content-type',
+  'date',
+  'from',
+  'message-id',
+  'mime-version',
+  'subject',
+  'to',
+]
+
+test('a letter has these headers and no others', async () => {
+  const { mail, names, headers } = await written()
+  expect(names.toSorted()).toEqual(expectedNames)
+  expect(headers).toMatchObject({
+    from: '"Unplugged." <hello@example.org>',
+    to: 'ada@example.com',
+    subject: 'Your place at Unplugged',
+    'message-id': `<${id}@example.org>`,
+    'auto-submitted': 'auto-generated',
+    'content-type': expect.stringMatching(/^multipart\/alternative;/) as string,
+  })
+  expect(mail).toMatchObject({ from: 'hello@example.org', to: 'ada@example.com' })
+})
+
+test('answers go where organisers want them', async () => {
+  expect((await written({ replyTo: 'organisers@example.org' })).headers).toMatchObject({
+    'reply-to': 'organisers@example.org',
+  })
+  expect((await written({ replyTo: 'a@example.org, b@example.org' })).names).not.toContain('reply-to')
+})
+
+test('its HTML has the paragraphs and lines of its text, and nothing that is loaded or leads anywhere', async () => {
+  const { rest } = await written({
+    body: 'Hello <b>"Ada"</b> & co,\nhttps://example.org/?a=1\n\n\n  \n<img src="https://example.org/x.png">\n',
+  })
+  const html = rest.slice(rest.indexOf('<!doctype html>')).replaceAll('=\r\n', '').replaceAll('=3D', '=')
+  expect(html).toContain(
+    '<p>Hello &lt;b&gt;&quot;Ada&quot;&lt;/b&gt; &amp; co,<br>\r\nhttps://example.org/?a=1</p>\r\n<p>&lt;img src=&quot;',
+  )
+  expect(html).not.toMatch(/<(img|a|b|script|link)\b/)
+})
+
+test.each([
+  ['plain', 'ada@example.com'],
+  ['with a tag', 'ada.l+retreat@mail.example.com'],
+  ['with an apostrophe', "o'brien@example.com"],
+  ['in another script', 'måne@exämple.com'],
+])('an address %s is one', (_how, text) => expect(isAddress(text)).toBe(true))
+
+test.each([
+  ['nothing', ''],
+  ['no sign', 'ada'],
+  ['no host', 'ada@'],
+  ['no name', '@example.com'],
+  ['two signs', 'ada@b@example.com'],
+  ['two addresses', 'ada@example.com,b@example.com'],
+  ['a name before it', 'Ada <ada@example.com>'],
+  ['a space', 'ada @example.com'],
+  ['quotes', '"ada"@example.com'],
+  ['a line that ends', 'ada@example.com\r\nBcc: b@example.com'],
+  ['an end without a line', 'ada@example.com\n'],
+  ['a control character', 'ada\u0000@example.com'],
+  ['a comment', 'ada(b)@example.com'],
+  ['a group', 'a:ada@example.com;'],
+  ['a hidden character', 'ada\u200b@example.com'],
+  ['too many characters', `${'a'.repeat(250)}@example.com`],
+])('with %s it is no address', (_what, text) => expect(isAddress(text)).toBe(false))
+
+const odd = [
+  ['\r\n', '\n', '\r', '\u0000', '\u0085', '\u2028', '\t', ' ', '"', "'", '<', '>', ',', ';', ':', '@', '\\'],
+  ['=?utf-8?Q?', '?=', 'Bcc: eve@example.com', 'To: eve@example.com', '\r\nBcc: eve@example.com\r\n\r\n'],
+  [
+    'é',
+    '漢字',
+    '👩‍🚀',
+    '\ud800',
+    '\u202e',
+    'ada',
+    '.\r\n',
+    '\r\n.\r\nMAIL FROM:<eve@example.com>',
+    'x'.repeat(90),
+  ],
+].flat()
+
+test('whatever 200 letters are made of, none has another header or another recipient', async () => {
+  const random = randomFrom(14)
+  const some = () =>
+    Array.from({ length: 1 + Math.floor(random() * 8) }, () => odd[Math.floor(random() * odd.length)]).join(
+      '',
+    )
+  for (let round = 0; round < 200; round += 1) {
+    const given = { subject: `Hello ${some()}`, body: some(), replyTo: some(), name: some() }
+    const { mail, raw, names, headers } = await written(given, { ...from, name: given.name })
+    expect({
+      given,
+      names: names.filter((name) => name !== 'reply-to').toSorted(),
+      to: headers['to'],
+      envelope: [mail.from, mail.to],
+      // No line of any part ends in another way, and none is longer than mail allows.
+      strayEnd: /\r(?!\n)|(?<!\r)\n/.exec(raw),
+      longLine: raw.split('\r\n').find((line) => line.length > 998),
+    }).toEqual({
+      given,
+      names: expectedNames,
+      to: 'ada@example.com',
+      envelope: ['hello@example.org', 'ada@example.com'],
+      strayEnd: null,
+      longLine: undefined,
+    })
+  }
+})

@@ -1,0 +1,261 @@
+import { Readable } from 'node:stream'
+import type SMTPConnection from 'nodemailer/lib/smtp-connection'
+
+import type { MailServer } from '../../settings/mail-settings.ts'
+import { smtpOptions } from '../mail/smtp-options.ts'
+import type { Mail } from './compose.ts'
+
+/** What a handover came to. */
+export type HandoverResult = {
+  /** The mail server's last code; null where it said none. */
+  code: number | null
+} & (
+  | { outcome: 'sent' }
+  /** For good: it is the letter's fault. The words are the mail server's, which may quote an address. */
+  | { outcome: 'refused'; answer: string }
+  /** Not this time. Uncertain where the letter was on its way and no answer came: it may have arrived. */
+  | { outcome: 'retry'; answer: string; isUncertain: boolean }
+  /** Not the letter's fault. The words are ours: no address in them. */
+  | { outcome: 'unavailable'; problem: string }
+  /** It was broken off before anything of the letter had left. */
+  | { outcome: 'broken off' }
+)
+
+/** Hands letters over to a mail server, one after the other, over a connection that stays for the next one. */
+export interface Handover {
+  /**
+   * Hands a letter over. Never throws: every failure is a result.
+   *
+   * @param cancelled Breaks it off.
+   */
+  give(mail: Mail, cancelled?: AbortSignal): Promise<HandoverResult>
+  /** Says goodbye. */
+  end(): Promise<void>
+}
+
+/** Milliseconds for a handover, from the connection to the last answer: less than a claim's lease. */
+const timeout = 60_000
+/** Milliseconds that a connection waits for another letter. */
+const idleTime = 15_000
+/** Milliseconds that a goodbye waits for an answer. */
+const quitGrace = 500
+/** The most of a mail server's words that is kept. */
+const shownLength = 300
+
+/** What nodemailer tells of a failure. */
+interface SmtpFailure {
+  code?: string
+  /** The command that failed; `CONN` where no command was answered. */
+  command?: string
+  responseCode?: number
+  response?: string
+}
+
+/** How far a handover has come. */
+interface Progress {
+  /** `letter` from when the mail server asked for it. */
+  stage: 'connection' | 'envelope' | 'letter'
+  connection: SMTPConnection | undefined
+}
+
+/** @param limit Milliseconds for a handover. */
+export function createHandover(mailServer: MailServer, limit = timeout): Handover {
+  let open: SMTPConnection | undefined
+  let idle: NodeJS.Timeout | undefined
+
+  /** The result, and the connection if it can be used again. */
+  const tryOnce = async (mail: Mail, signal: AbortSignal, reused: SMTPConnection | undefined) => {
+    const progress: Progress = { stage: 'connection', connection: reused }
+    try {
+      const connection = reused ?? (await connect(mailServer, signal, (made) => (progress.connection = made)))
+      const code = await send(connection, mail, signal, progress)
+      open = connection
+      return { outcome: 'sent', code } as const
+    } catch (error) {
+      const result = classify(error ?? {}, progress, signal)
+      const { connection } = progress
+      if (connection === undefined) return result
+      const isUsable = result.outcome === 'refused' || (result.outcome === 'retry' && result.code !== null)
+      if (isUsable && (await reset(connection, signal))) open = connection
+      else connection.close()
+      return result
+    }
+  }
+
+  const take = () => {
+    clearTimeout(idle)
+    const connection = open
+    open = undefined
+    return connection?.destroyed === false ? connection : undefined
+  }
+
+  return {
+    async give(mail, cancelled) {
+      const late = AbortSignal.timeout(limit)
+      const signal = cancelled === undefined ? late : AbortSignal.any([late, cancelled])
+      const reused = take()
+      let result = await tryOnce(mail, signal, reused)
+      // The mail server may have ended the connection meanwhile, or takes only so many letters over one.
+      if (reused !== undefined && result.outcome === 'unavailable' && !signal.aborted) {
+        result = await tryOnce(mail, signal, undefined)
+      }
+      const isNothingSaid =
+        result.outcome === 'unavailable' || (result.outcome === 'retry' && !result.isUncertain)
+      if (cancelled?.aborted === true && isNothingSaid && result.code === null) {
+        return { outcome: 'broken off', code: null }
+      }
+      clearTimeout(idle)
+      idle = setTimeout(() => void quit(take()), idleTime).unref()
+      return result
+    },
+    end: () => quit(take()),
+  }
+}
+
+/** Waits for one step of a conversation; a connection that breaks, and a signal, end it. */
+async function step<T>(
+  connection: SMTPConnection,
+  signal: AbortSignal,
+  act: (done: (error: unknown, value?: T) => void) => void,
+): Promise<T | undefined> {
+  let stopWaiting = () => {}
+  try {
+    return await new Promise<T | undefined>((resolve, reject) => {
+      const fail = (error: unknown) => reject(error)
+      // The answer that ended it is told after the end.
+      const onEnd = () => setImmediate(() => fail(new Error('the connection ended')))
+      const onAbort = () => fail(new Error('it was broken off'))
+      stopWaiting = () => {
+        connection.off('error', fail)
+        connection.off('end', onEnd)
+        signal.removeEventListener('abort', onAbort)
+      }
+      connection.on('error', fail)
+      connection.on('end', onEnd)
+      signal.addEventListener('abort', onAbort)
+      if (signal.aborted) return onAbort()
+      act((error, value) => (error ? fail(error) : resolve(value)))
+    })
+  } finally {
+    stopWaiting()
+  }
+}
+
+async function connect(mailServer: MailServer, signal: AbortSignal, onMade: (made: SMTPConnection) => void) {
+  const { default: Connection } = await import('nodemailer/lib/smtp-connection')
+  const connection = new Connection(smtpOptions(mailServer))
+  onMade(connection)
+  // What nobody waits for any more is no error.
+  connection.on('error', () => {})
+  await step(connection, signal, (done) => connection.connect(done))
+  const { user, password } = mailServer
+  if (user !== '' && connection.allowsAuth) {
+    const credentials = { credentials: { user, pass: password } }
+    await step(connection, signal, (done) => connection.login(credentials, done))
+  }
+  return connection
+}
+
+/** Gives the code of the last answer. */
+async function send(
+  connection: SMTPConnection,
+  { from, to, bytes }: Mail,
+  signal: AbortSignal,
+  progress: Progress,
+) {
+  progress.stage = 'envelope'
+  // Tells afterwards whether the sender was answered: nothing else that is public does.
+  connection.lastServerResponse = false
+  // It is read once the mail server has asked for it.
+  const message = new Readable({
+    read() {
+      progress.stage = 'letter'
+      this.push(bytes)
+      this.push(null)
+    },
+  })
+  const info = await step<{ response: string }>(connection, signal, (done) =>
+    connection.send({ from, to: [to] }, message, (error, sent) => done(error, sent)),
+  )
+  return codeOf(info?.response)
+}
+
+/** Makes a connection ready for the next letter; tells whether it is. */
+async function reset(connection: SMTPConnection, signal: AbortSignal) {
+  try {
+    await step(connection, signal, (done) => connection.reset(done))
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function quit(connection: SMTPConnection | undefined) {
+  if (connection === undefined || connection.destroyed) return
+  await new Promise<void>((resolve) => {
+    const late = setTimeout(() => connection.close(), quitGrace)
+    connection.once('end', () => {
+      clearTimeout(late)
+      resolve()
+    })
+    connection.quit()
+  })
+}
+
+/**
+ * Whose fault a failure is. What the mail server says to the recipient or to the letter is the letter's; everything
+ * before is the outbox's, since every other letter would meet it too.
+ */
+function classify(
+  failure: SmtpFailure,
+  { stage, connection }: Progress,
+  { aborted }: AbortSignal,
+): HandoverResult {
+  const { command, responseCode, response } = failure
+  const code = responseCode ?? null
+  const unavailable = { outcome: 'unavailable', code, problem: problemOf(failure, stage, aborted) } as const
+  // It says that it goes, not what it thinks of the letter.
+  if (code === 421 || command === 'MAIL FROM') return unavailable
+  if (code !== null && (command === 'RCPT TO' || command === 'DATA')) {
+    const answer = shown(response ?? '')
+    if (code >= 500 && code < 600) return { outcome: 'refused', code, answer }
+    return { outcome: 'retry', code, answer, isUncertain: false }
+  }
+  const answer =
+    aborted || isTimeout(failure) ? 'The mail server did not answer in time.' : 'The connection broke.'
+  if (stage === 'letter') return { outcome: 'retry', code: null, answer, isUncertain: true }
+  // The sender was answered: what broke then may be about the recipient, and must not keep all the others.
+  if (stage === 'envelope' && typeof connection?.lastServerResponse === 'string') {
+    return { outcome: 'retry', code: null, answer, isUncertain: false }
+  }
+  return unavailable
+}
+
+/** What is wrong with the mail server, for organisers. */
+function problemOf(failure: SmtpFailure, stage: Progress['stage'], isLate: boolean) {
+  const { code, command, responseCode } = failure
+  const known = [code, command, responseCode].filter((part) => part !== undefined && part !== 'CONN')
+  const said = known.length > 0 ? ` (${known.join(', ')})` : ''
+  if (isLate || isTimeout(failure)) return `The mail server did not answer in time${said}.`
+  if (responseCode === 421) return `The mail server is closing${said}.`
+  if (command === 'MAIL FROM') return `The mail server did not take the sender${said}.`
+  if (code === 'EAUTH') return `The mail server did not take the user and password${said}.`
+  if (code === 'ETLS') return `The connection to the mail server could not be encrypted${said}.`
+  if (responseCode !== undefined) return `The mail server did not let us in${said}.`
+  if (stage === 'envelope') return `The mail server broke off the connection${said}.`
+  return `The mail server could not be reached${said}.`
+}
+
+function isTimeout({ code }: SmtpFailure) {
+  return code === 'ETIMEDOUT'
+}
+
+function codeOf(response: string | undefined) {
+  return Number(/^\d{3}/.exec(response ?? '')?.[0]) || null
+}
+
+/** The mail server's words on one line, cut short. */
+function shown(response: string) {
+  const line = response.replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim()
+  return Array.from(line).slice(0, shownLength).join('')
+}

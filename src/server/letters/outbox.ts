@@ -1,0 +1,251 @@
+import type { Sql } from 'postgres'
+
+import { nextAttempt } from '../schedule.ts'
+import type { Letter } from './compose.ts'
+import type { HandoverResult } from './handover.ts'
+
+/** A letter that this server has taken upon itself. */
+export interface Claim extends Letter {
+  /** Which try this is, from 1. */
+  attempt: number
+  releasedAt: Date
+  applicationId: string
+}
+
+/** What is recorded of a try. */
+export type Outcome = 'sent' | 'refused' | 'retry' | 'given up' | 'withdrawn' | 'lost'
+
+/** Seconds after which another server may take a claimed letter: longer than any handover takes. */
+const lease = 90
+/** Milliseconds that a letter may be late without those after it being so. */
+const slack = 200
+
+/**
+ * Takes the letter that is due and waits longest; each goes to one server. Only what was released for the decision
+ * that stands is taken, and nothing while organisers or a problem keep all letters.
+ *
+ * @param pause Milliseconds between two letters, whichever servers take them; none where there is no pace.
+ */
+export async function claimDue(
+  sql: Sql,
+  { pause }: { pause?: number | undefined } = {},
+): Promise<Claim | undefined> {
+  const isOpen = sql`not stopped and paused_until <= now()`
+  const isPaced = pause !== undefined
+  for (;;) {
+    const [row] = await sql<[(Claim & { isWithdrawn: boolean })?]>`
+      with turn as (
+        select from private.postman
+        where ${isOpen} ${isPaced ? sql`and next_at <= now() for update` : sql``}
+      ), due as (
+        select id from private.letters as letter
+        where state in ('waiting', 'sending') and due_at <= now()
+          and exists (select from turn)
+          and (
+            withdrawn_at is not null
+            or status_version = coalesce(
+              (select version from private.statuses where application_id = letter.application_id), 0
+            )
+          )
+        order by due_at limit 1
+        for update of letter skip locked
+      ), claimed as (
+        update private.letters as letter
+        set state = 'sending', attempts = attempts + 1, due_at = now() + ${lease} * interval '1 second',
+          -- Its server died, or lost the database: nobody knows what that try came to.
+          uncertain = uncertain + case state when 'sending' then 1 else 0 end
+        from due where letter.id = due.id
+        returning letter.*
+      ) ${
+        isPaced
+          ? sql`, moved as (
+              update private.postman
+              set next_at = greatest(next_at, now() - ${slack} * interval '1 millisecond')
+                + ${pause} * interval '1 millisecond'
+              where exists (select from claimed where withdrawn_at is null)
+            )`
+          : sql``
+      }
+      select claimed.id, attempts as attempt, released_at as "releasedAt", application_id as "applicationId",
+        application.email as "to", subject, body, reply_to as "replyTo", withdrawn_at is not null as "isWithdrawn"
+      from claimed
+      join public.retreat_applications as application on application.id = application_id
+      cross join private.letter_settings`
+    if (row === undefined) return undefined
+    const { isWithdrawn, ...claim } = row
+    if (!isWithdrawn) return claim
+    await recordUnsent(sql, claim, { state: 'waiting', counts: false })
+  }
+}
+
+/**
+ * Records what a try came to. Where the lease ran out meanwhile, the letter is somebody else's, and nothing is
+ * recorded of this try.
+ */
+export async function settle(
+  sql: Sql,
+  claim: Claim,
+  result: Extract<HandoverResult, { outcome: 'sent' | 'refused' | 'retry' }>,
+): Promise<Outcome> {
+  if (result.outcome === 'sent') return (await recordSent(sql, claim)) ? 'sent' : 'lost'
+  const { answer } = result
+  if (result.outcome === 'refused') return recordUnsent(sql, claim, { state: 'refused', answer })
+  const { isUncertain } = result
+  const next = nextAttempt(claim.attempt, Date.now() - claim.releasedAt.getTime())
+  return next === null
+    ? recordUnsent(sql, claim, { state: 'given up', answer, isUncertain })
+    : recordUnsent(sql, claim, { state: 'waiting', answer, isUncertain, ...next })
+}
+
+/** Gives a claim back of which nothing has left: it is due at once, and the try does not count. */
+export async function release(sql: Sql, claim: Claim): Promise<void> {
+  await recordUnsent(sql, claim, { state: 'waiting', counts: false })
+}
+
+/** Also one that was withdrawn while it was on the wire. Tells whether it was this claim's to record. */
+async function recordSent(sql: Sql, { id, attempt }: Claim) {
+  const rows = await sql`
+    with settled as (
+      update private.letters set state = 'sent', sent_at = now(), due_at = null, answer = ''
+      where id = ${id} and attempts = ${attempt} and state = 'sending'
+      returning true
+    ), cleared as (
+      update private.postman set failures = 0, problem = ''
+      where (failures > 0 or problem <> '') and exists (select from settled)
+    )
+    select from settled`
+  return rows.count > 0
+}
+
+/**
+ * Records a try by which nothing was sent. A letter that was withdrawn meanwhile does not wait any more, and what
+ * stands is drafted, which could not be while this one was under way.
+ */
+async function recordUnsent(
+  sql: Sql,
+  { id, attempt, applicationId }: Claim,
+  {
+    state,
+    answer,
+    isUncertain = false,
+    pause = 0,
+    counts = true,
+  }: {
+    state: 'waiting' | 'refused' | 'given up'
+    answer?: string
+    isUncertain?: boolean
+    pause?: number
+    counts?: boolean
+  },
+): Promise<Outcome> {
+  const recorded = await sql.begin(async (transaction) => {
+    // In the order in which organisers lock them: who erases or decides waits, or is seen.
+    await transaction`select from public.retreat_applications where id = ${applicationId} for key share`
+    const [decision] = await transaction<[{ status: string }?]>`
+      select status from private.statuses where application_id = ${applicationId} for share`
+    const [letter] = await transaction<[{ state: string }?]>`
+      update private.letters
+      set state = case when withdrawn_at is null then ${state} else 'withdrawn' end,
+        due_at = case when withdrawn_at is null and ${state === 'waiting'}
+          then now() + ${pause} * interval '1 millisecond' end,
+        attempts = attempts - ${counts ? 0 : 1},
+        uncertain = uncertain + ${isUncertain ? 1 : 0},
+        answer = coalesce(${answer ?? null}, answer)
+      where id = ${id} and attempts = ${attempt} and state = 'sending'
+      returning state`
+    if (letter?.state === 'withdrawn' && /^(accepted|waitlisted|declined)$/.test(decision?.status ?? '')) {
+      await transaction`
+        select private.draft(application_id, status) from private.statuses where application_id = ${applicationId}`
+    }
+    return letter?.state
+  })
+  if (recorded === undefined) return 'lost'
+  if (recorded === 'withdrawn') return 'withdrawn'
+  return state === 'waiting' ? 'retry' : state
+}
+
+/**
+ * Keeps all letters for a while, which is longer each time until one is sent.
+ *
+ * @param problem Why, for organisers: no applicant's address in it.
+ * @returns Whether it was this call that did: whoever meets the same problem meanwhile adds nothing.
+ */
+export async function pauseAll(sql: Sql, problem: string): Promise<boolean> {
+  const { count } = await sql`
+    update private.postman
+    set failures = failures + 1, problem = ${problem},
+      paused_until = now() + (array[5, 15, 60, 300, 600])[least(failures + 1, 5)] * interval '1 second'
+    where paused_until <= now()`
+  return count > 0
+}
+
+/** Says that there is a postman at work. */
+export async function beat(sql: Sql): Promise<void> {
+  await sql`update private.postman set seen_at = now()`
+}
+
+/** How letters stand, by number. */
+export interface LetterCounts {
+  draft: number
+  waiting: number
+  sending: number
+  sent: number
+  refused: number
+  givenUp: number
+  withdrawn: number
+  /** Of all these, the ones with a try of which nobody knows what it came to: they may have arrived twice. */
+  uncertain: number
+}
+
+export async function countLetters(sql: Sql): Promise<LetterCounts> {
+  const [row] = await sql<[LetterCounts]>`
+    select
+      (count(*) filter (where state = 'draft'))::int as draft,
+      (count(*) filter (where state = 'waiting'))::int as waiting,
+      (count(*) filter (where state = 'sending'))::int as sending,
+      (count(*) filter (where state = 'sent'))::int as sent,
+      (count(*) filter (where state = 'refused'))::int as refused,
+      (count(*) filter (where state = 'given up'))::int as "givenUp",
+      (count(*) filter (where state = 'withdrawn'))::int as withdrawn,
+      (count(*) filter (where uncertain > 0))::int as uncertain
+    from private.letters`
+  return row
+}
+
+/** A letter that did not arrive. */
+export interface Undelivered {
+  state: 'refused' | 'given up'
+  occasion: string
+  email: string
+  /** When it was released. */
+  at: Date
+  /** What the mail server said last. */
+  answer: string
+}
+
+/** What did not arrive, the oldest first. */
+export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
+  return sql<Undelivered[]>`
+    select state, occasion, email, released_at as at, answer
+    from private.letters join public.retreat_applications as application on application.id = application_id
+    where state in ('refused', 'given up') order by released_at, letters.id`
+}
+
+/**
+ * Makes what did not arrive due again, from the schedule's beginning; a running server sees it within a second.
+ *
+ * @returns How many those are.
+ */
+export async function retryUndelivered(sql: Sql): Promise<number> {
+  const { count } = await sql`
+    update private.letters set state = 'waiting', attempts = 0, due_at = now(), answer = ''
+    where state in ('refused', 'given up')`
+  return count
+}
+
+/** Lets no letter leave, or all of them again. */
+export async function setStopped(sql: Sql, stopped: boolean): Promise<void> {
+  await sql`
+    with changed as (update private.postman set stopped = ${stopped} where stopped <> ${stopped} returning true)
+    select private.write_down_letters('operator', jsonb_build_object('stopped', ${stopped}::boolean)) from changed`
+}

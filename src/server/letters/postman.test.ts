@@ -1,0 +1,438 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+
+import { anApplication } from '../../../testing/form.ts'
+import { startMailServer, type MailServer } from '../../../testing/mail-server.ts'
+import { dataDirectory } from '../../../testing/server.ts'
+import { mailServerAt } from '../../../testing/sign-in.ts'
+import { openDatabase, type Database } from '../database/database.ts'
+import { claimDue, countLetters, pauseAll, release, settle } from './outbox.ts'
+import { startPostman, type Postman, type PostmanOptions } from './postman.ts'
+
+let database: Database
+let cleanUp: () => Promise<void>
+const postmen: Postman[] = []
+const servers: MailServer[] = []
+
+beforeAll(async () => {
+  const directory = await dataDirectory()
+  database = await openDatabase(
+    { dataDir: directory.path, databaseUrl: undefined },
+    { schema: 'migrate', holder: 'the tests' },
+  )
+  cleanUp = async () => {
+    await database.close()
+    await directory.remove()
+  }
+})
+
+beforeEach(async () => {
+  await database.owner`delete from public.retreat_applications`
+  await database.owner`delete from private.postman`
+  await database.owner`insert into private.postman default values`
+  await database.owner`update private.letter_settings set reply_to = ''`
+})
+
+afterEach(async () => {
+  await Promise.all(postmen.splice(0).map((postman) => postman.stop()))
+  await Promise.all(servers.splice(0).map((server) => server.close()))
+})
+
+afterAll(() => cleanUp())
+
+async function receiver(options?: Parameters<typeof startMailServer>[0]) {
+  const server = await startMailServer(options)
+  servers.push(server)
+  return server
+}
+
+/** Collects everything that is logged. */
+function aLog() {
+  const lines: { message: string; details: Record<string, unknown> }[] = []
+  const write = (details: object, message: string) => {
+    lines.push({ message, details: { ...details } })
+  }
+  const log: PostmanOptions['log'] = { info: write, warn: write }
+  return { log, lines }
+}
+
+function postmanFor(server: MailServer, options: Partial<PostmanOptions> = {}) {
+  const { log, lines } = aLog()
+  const mailServer = mailServerAt(server.port)
+  const postman = startPostman({ run: database.asOwner, mailServer, perMinute: 0, log, ...options })
+  postmen.push(postman)
+  return { postman, lines }
+}
+
+/** A letter that was released to somebody; gives its id. */
+async function released(to: string, changes: { occasion?: string; subject?: string; email?: string } = {}) {
+  const { email = to, occasion = 'free', subject = 'Your place' } = changes
+  const application = anApplication({ email })
+  const [row] = await database.owner<[{ id: string }]>`
+    with application as (
+      insert into public.retreat_applications ${database.owner(application)} returning id
+    )
+    insert into private.letters
+      (application_id, occasion, state, subject, body, released_at, status_version, due_at)
+    select id, ${occasion}, 'waiting', ${subject}, ${'Hello Ada,\n\nyou are in.'}, now(), 0, now() from application
+    returning id`
+  return row.id
+}
+
+const letters = () => database.owner`
+  select state, attempts, uncertain, answer, due_at from private.letters order by created_at, id`
+const postmanRow = async () => (await database.owner`select * from private.postman`)[0]
+/** Lets time pass for the outbox. */
+const pass = (seconds: number) => database.owner`
+  with moved as (
+    update private.letters set due_at = due_at - ${seconds} * interval '1 second' where due_at is not null
+  )
+  update private.postman set paused_until = paused_until - ${seconds} * interval '1 second'`
+const becomes = async (state: object[]) => {
+  await expect.poll(letters, { timeout: 10_000 }).toMatchObject(state)
+}
+const header = (raw: string | undefined, name: string) =>
+  new RegExp(`^${name}: (.*)\r$`, 'm').exec(raw ?? '')?.[1]
+
+test('a released letter is sent once, from and to whom it should, and answers go where they should', async () => {
+  await database.owner`update private.letter_settings set reply_to = 'organisers@example.org'`
+  const id = await released('ada@example.com')
+  const server = await receiver()
+  const { lines } = postmanFor(server)
+  await becomes([{ state: 'sent', attempts: 1, uncertain: 0, due_at: null }])
+  await expect.poll(() => lines).toHaveLength(1)
+  expect(server.received).toMatchObject([
+    { from: 'hello@example.org', to: ['ada@example.com'], subject: 'Your place' },
+  ])
+  const raw = server.received[0]?.raw
+  expect(header(raw, 'Message-ID')).toBe(`<${id}@example.org>`)
+  expect(header(raw, 'Reply-To')).toBe('organisers@example.org')
+  expect(header(raw, 'Auto-Submitted')).toBe('auto-generated')
+  expect(header(raw, 'From')).toBe('"Unplugged." <hello@example.org>')
+  expect(header(raw, 'Date')).toBeDefined()
+  expect(raw).not.toMatch(/^X-Mailer/im)
+  expect(lines).toEqual([
+    {
+      message: 'letter sent',
+      details: {
+        letterId: id,
+        attempt: 1,
+        outcome: 'sent',
+        code: 250,
+        milliseconds: expect.any(Number) as number,
+      },
+    },
+  ])
+  expect(Number((await postmanRow())?.['seen_at'])).toBeGreaterThan(0)
+})
+
+test('user and password are shown to a mail server that asks for them', async () => {
+  await released('ada@example.com')
+  const server = await receiver({ user: { name: 'ada', password: 'p@ss' } })
+  const mailServer = { ...mailServerAt(server.port), user: 'ada', password: 'p@ss' }
+  postmanFor(server, { mailServer })
+  await becomes([{ state: 'sent' }])
+  expect(server.received).toMatchObject([{ user: 'ada' }])
+})
+
+test('a letter that is not taken at first is sent later, with the same Message-ID', async () => {
+  const id = await released('ada@example.com')
+  let asked = 0
+  const server = await receiver({
+    answer: (at) =>
+      at === 'RCPT TO' && (asked += 1) === 1 ? { code: 451, text: 'come back later' } : undefined,
+  })
+  const { postman } = postmanFor(server)
+  await becomes([{ state: 'waiting', attempts: 1, uncertain: 0, answer: '451 come back later' }])
+  expect(server.received).toEqual([])
+  await pass(6)
+  postman.wake()
+  await becomes([{ state: 'sent', attempts: 2, answer: '' }])
+  expect(header(server.received[0]?.raw, 'Message-ID')).toBe(`<${id}@example.org>`)
+  expect(await postmanRow()).toMatchObject({ failures: 0, problem: '' })
+})
+
+test.each(['RCPT TO', 'DATA'])(
+  'refused at %s is final, and the words are kept but not logged',
+  async (where) => {
+    await released('ada@example.com')
+    await released('grace@example.com')
+    const server = await receiver({
+      answer: (at, address) =>
+        at === where && address.startsWith('ada') ? { code: 550, text: `no ${address} here` } : undefined,
+    })
+    const { lines } = postmanFor(server)
+    await becomes([
+      { state: 'refused', attempts: 1, due_at: null, answer: '550 no ada@example.com here' },
+      { state: 'sent' },
+    ])
+    await expect.poll(() => lines).toHaveLength(2)
+    expect(new Set(lines.map(({ details }) => details['code']))).toEqual(new Set([250, 550]))
+    expect(JSON.stringify(lines)).not.toMatch(/@|here/)
+  },
+)
+
+test.each([
+  ['RCPT TO', 451],
+  ['DATA', 452],
+])('%s answered with %d is tried again', async (where, code) => {
+  await released('ada@example.com')
+  postmanFor(await receiver({ answer: (at) => (at === where ? { code } : undefined) }))
+  await becomes([{ state: 'waiting', attempts: 1, uncertain: 0 }])
+  expect(await postmanRow()).toMatchObject({ failures: 0 })
+})
+
+const problems: [string, Parameters<typeof startMailServer>[0], RegExp][] = [
+  ['the sender', { answer: (at) => (at === 'MAIL FROM' ? { code: 550 } : undefined) }, /sender.*550/],
+  ['the sender for now', { answer: (at) => (at === 'MAIL FROM' ? { code: 451 } : undefined) }, /sender.*451/],
+  ['the connection', { answer: (at) => (at === 'greeting' ? { code: 554 } : undefined) }, /554/],
+  ['the session at the sender', { answer: (at) => (at === 'MAIL FROM' ? 'break off' : undefined) }, /broke/],
+  ['more', { answer: (at) => (at === 'RCPT TO' ? { code: 421 } : undefined) }, /closing.*421/],
+  ['the user', { user: { name: 'ada', password: 'secret' } }, /user and password.*535/],
+]
+
+test.each(problems)(
+  'a server that refuses %s keeps all letters, and costs none a try',
+  async (_what, options, problem) => {
+    await released('ada@example.com')
+    await released('grace@example.com')
+    const server = await receiver(options)
+    const mailServer = { ...mailServerAt(server.port), user: options?.user ? 'ada' : '', password: 'wrong' }
+    const { postman, lines } = postmanFor(server, { mailServer })
+    await expect.poll(() => lines).toHaveLength(1)
+    await becomes([
+      { state: 'waiting', attempts: 0, answer: '' },
+      { state: 'waiting', attempts: 0, answer: '' },
+    ])
+    await postman.stop()
+    expect(await postmanRow()).toMatchObject({
+      failures: 1,
+      problem: expect.stringMatching(problem) as string,
+    })
+    expect(lines).toMatchObject([{ message: 'letters are kept for a while' }])
+    expect(JSON.stringify(lines)).not.toContain('@')
+    expect(server.received).toEqual([])
+  },
+)
+
+test('when the mail server is there again, letters leave and the problem is forgotten', async () => {
+  await released('ada@example.com')
+  let isBroken = true
+  const server = await receiver({
+    answer: (at) => (isBroken && at === 'MAIL FROM' ? { code: 550 } : undefined),
+  })
+  const { postman, lines } = postmanFor(server)
+  await expect.poll(() => lines).toHaveLength(1)
+  isBroken = false
+  await pass(6)
+  postman.wake()
+  await becomes([{ state: 'sent', attempts: 1 }])
+  expect(await postmanRow()).toMatchObject({ failures: 0, problem: '' })
+})
+
+test('a mail server that ended the connection meanwhile is asked again at once', async () => {
+  let asked = 0
+  const server = await receiver({
+    answer: (at) => (at === 'MAIL FROM' && (asked += 1) === 2 ? { code: 421, text: 'too many' } : undefined),
+  })
+  const { postman, lines } = postmanFor(server)
+  for (const [index, name] of ['ada', 'grace'].entries()) {
+    await released(`${name}@example.com`)
+    postman.wake()
+    await expect.poll(() => lines).toHaveLength(index + 1)
+  }
+  expect(server.received).toHaveLength(2)
+  expect(await postmanRow()).toMatchObject({ failures: 0 })
+})
+
+test.each([
+  ['hangs before the letter', 'RCPT TO', 'hang', 0],
+  ['hangs after the letter', 'DATA', 'hang', 1],
+  ['breaks off before the letter', 'RCPT TO', 'break off', 0],
+  ['breaks off after the letter', 'DATA', 'break off', 1],
+] as const)(
+  'a server that %s has it again later, and the others meanwhile',
+  async (_what, where, how, uncertain) => {
+    await released('ada@example.com')
+    for (let index = 0; index < 8; index += 1) await released(`grace.${index}@example.com`)
+    const server = await receiver({
+      answer: (at, address) => (at === where && address.startsWith('ada') ? how : undefined),
+    })
+    postmanFor(server, { limit: 2_000 })
+    await becomes([
+      { state: 'waiting', attempts: 1, uncertain },
+      ...Array.from({ length: 8 }, () => ({ state: 'sent' })),
+    ])
+    expect(await postmanRow()).toMatchObject({ failures: 0 })
+  },
+)
+
+test('what was withdrawn does not leave, nor what was released for another decision', async () => {
+  const withdrawn = await released('ada@example.com')
+  await database.owner`
+    update private.letters set state = 'withdrawn', withdrawn_at = now(), due_at = null where id = ${withdrawn}`
+  const other = await released('grace@example.com')
+  await database.owner`update private.letters set status_version = 1 where id = ${other}`
+  await released('mary@example.com')
+  const server = await receiver()
+  postmanFor(server)
+  await becomes([{ state: 'withdrawn' }, { state: 'waiting', attempts: 0 }, { state: 'sent' }])
+  expect(server.received.map(({ to }) => to)).toEqual([['mary@example.com']])
+})
+
+/** Somebody decides. */
+const decide = (letter: string, status: string) => database.owner`
+  insert into private.statuses (application_id, created_at, status, version)
+  select application_id, now(), ${status}, 1 from private.letters where id = ${letter}
+  on conflict (application_id) do update set status = excluded.status, version = private.statuses.version + 1`
+const occasions = () =>
+  database.owner`select occasion, state, attempts, uncertain from private.letters order by occasion`
+
+test('withdrawn while it is handed over, a letter that was not taken ends, and what stands is drafted', async () => {
+  const id = await released('ada@example.com', { occasion: 'accepted' })
+  const claim = await claimDue(database.owner)
+  await decide(id, 'declined')
+  await decide(id, 'accepted')
+  if (claim === undefined) throw new Error('nothing was claimed')
+  const refusal = { outcome: 'refused', code: 550, answer: '550 no' } as const
+  expect(await settle(database.owner, claim, refusal)).toBe('withdrawn')
+  expect(await occasions()).toMatchObject([
+    { occasion: 'accepted', state: 'withdrawn' },
+    { occasion: 'accepted', state: 'draft' },
+    { occasion: 'declined', state: 'withdrawn' },
+  ])
+})
+
+test('whose server died is tried again and counted, unless it was withdrawn', async () => {
+  const [kept, withdrawn] = [await released('ada@example.com'), await released('grace@example.com')]
+  const first = await claimDue(database.owner)
+  const second = await claimDue(database.owner)
+  expect([first?.id, second?.id]).toEqual([kept, withdrawn])
+  await decide(withdrawn, 'declined')
+  expect(await claimDue(database.owner)).toBeUndefined()
+  await pass(91)
+  expect(await claimDue(database.owner)).toMatchObject({ id: kept, attempt: 2 })
+  expect(await claimDue(database.owner)).toBeUndefined()
+  expect(await countLetters(database.owner)).toEqual({
+    draft: 1,
+    waiting: 0,
+    sending: 1,
+    sent: 0,
+    refused: 0,
+    givenUp: 0,
+    withdrawn: 1,
+    uncertain: 2,
+  })
+  // The server that was only slow records nothing, and gives nothing back.
+  if (first === undefined) throw new Error('nothing was claimed')
+  expect(await settle(database.owner, first, { outcome: 'sent', code: 250 })).toBe('lost')
+  await release(database.owner, first)
+  expect(await letters()).toMatchObject([{ state: 'sending', attempts: 2 }, {}, {}])
+})
+
+test('after the last try a letter is given up', async () => {
+  await released('ada@example.com')
+  await database.owner`update private.letters set attempts = 9`
+  postmanFor(await receiver({ answer: (at) => (at === 'RCPT TO' ? { code: 451 } : undefined) }))
+  await becomes([{ state: 'given up', attempts: 10, due_at: null }])
+  expect(await countLetters(database.owner)).toMatchObject({ givenUp: 1, uncertain: 0 })
+})
+
+test('while organisers let nothing leave, nothing does', async () => {
+  await released('ada@example.com')
+  await database.owner`update private.postman set stopped = true`
+  const server = await receiver()
+  let polls = 0
+  const { postman } = postmanFor(server, {
+    interval: 10,
+    run: (work) => database.asOwner(work).finally(() => (polls += 1)),
+  })
+  await expect.poll(() => polls).toBeGreaterThan(5)
+  expect(await letters()).toMatchObject([{ state: 'waiting', attempts: 0 }])
+  expect(server.received).toEqual([])
+  await database.owner`update private.postman set stopped = false`
+  postman.wake()
+  await becomes([{ state: 'sent' }])
+})
+
+test('two postmen send 50 letters once each', async () => {
+  for (let index = 0; index < 50; index += 1) await released(`ada.${index}@example.com`)
+  const server = await receiver()
+  postmanFor(server)
+  postmanFor(server)
+  await becomes(Array.from({ length: 50 }, () => ({ state: 'sent', attempts: 1 })))
+  expect(server.received).toHaveLength(50)
+  expect(new Set(server.received.map(({ to }) => to[0])).size).toBe(50)
+})
+
+test('with a pace one letter has its turn after the other, whoever asks; without one nobody waits for a turn', async () => {
+  for (let index = 0; index < 4; index += 1) await released(`ada.${index}@example.com`)
+  const hour = { pause: 3_600_000 }
+  const turns = await Promise.all([1, 2, 3].map(() => database.asOwner((sql) => claimDue(sql, hour))))
+  expect(turns.filter((claim) => claim !== undefined)).toHaveLength(1)
+  expect(await claimDue(database.owner, hour)).toBeUndefined()
+  await database.owner.begin(async (sql) => {
+    await sql`select from private.postman for update`
+    expect(await database.asOwner((other) => claimDue(other))).toBeDefined()
+  })
+  await database.owner`update private.postman set next_at = now()`
+  expect(await claimDue(database.owner, hour)).toBeDefined()
+})
+
+test('with a pace letters leave by themselves when their turn comes', async () => {
+  for (let index = 0; index < 3; index += 1) await released(`ada.${index}@example.com`)
+  const server = await receiver()
+  // Nothing but the turns wakes it.
+  postmanFor(server, { perMinute: 120, interval: 3_600_000 })
+  await becomes(Array.from({ length: 3 }, () => ({ state: 'sent' })))
+  expect(server.received).toHaveLength(3)
+})
+
+test('each pause is longer than the one before, and whoever meets the same problem meanwhile adds none', async () => {
+  const pauses = []
+  for (let index = 0; index < 7; index += 1) {
+    expect(await pauseAll(database.owner, 'no')).toBe(true)
+    expect(await pauseAll(database.owner, 'no')).toBe(false)
+    const [row] = await database.owner`
+      select round(extract(epoch from paused_until - now()))::int as seconds, failures from private.postman`
+    pauses.push(row?.['seconds'])
+    await database.owner`update private.postman set paused_until = now()`
+  }
+  expect(pauses).toEqual([5, 15, 60, 300, 600, 600, 600])
+})
+
+test('what is no address is refused without asking a server', async () => {
+  await released('', { email: 'ada@example.com, eve@example.com' })
+  const server = await receiver()
+  const { lines } = postmanFor(server)
+  await becomes([{ state: 'refused', answer: 'This is not one plain address.' }])
+  await expect.poll(() => lines).toHaveLength(1)
+  expect(server.received).toEqual([])
+  expect(JSON.stringify(lines)).not.toContain('@')
+})
+
+test('a subject with a line end makes no header', async () => {
+  await released('ada@example.com', { subject: 'Hello\r\nBcc: eve@example.com\r\n\r\nyou' })
+  const server = await receiver()
+  postmanFor(server)
+  await becomes([{ state: 'sent' }])
+  expect(server.received).toMatchObject([
+    { to: ['ada@example.com'], subject: 'Hello Bcc: eve@example.com you' },
+  ])
+  expect(server.received[0]?.raw).not.toMatch(/^Bcc:/m)
+})
+
+test('whoever stops the postman does not wait for a server that hangs; what had not left costs no try', async () => {
+  await released('ada@example.com')
+  let isAsked = false
+  const server = await receiver({
+    answer: (at) => {
+      if (at !== 'RCPT TO') return undefined
+      isAsked = true
+      return 'hang'
+    },
+  })
+  const { postman } = postmanFor(server)
+  await expect.poll(() => isAsked).toBe(true)
+  await postman.stop()
+  expect(await letters()).toMatchObject([{ state: 'waiting', attempts: 0, uncertain: 0 }])
+})
