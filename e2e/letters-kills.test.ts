@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 
+import { storeDueLetters } from '../testing/letters.ts'
 import { startMailServer } from '../testing/mail-server.ts'
 import { startPostgres } from '../testing/postgres.ts'
 import { randomFrom } from '../testing/random.ts'
@@ -19,21 +20,17 @@ test(`of ${many} letters that go out through ${rounds} kills every one arrives, 
   }
   const { admin } = postgres
   await (await startServer(settings)).stop()
-  await admin`
-    insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
-    select 'Ada', 'L', 'a' || n || '@example.org', '1', 'l', 'c', 'r', true from generate_series(1, ${many}) as n`
-  await admin`
-    insert into private.letters
-      (application_id, occasion, state, subject, body, released_at, due_at, status_version, author, act)
-    select id, 'Travel', 'waiting', 'How to get there', 'By train.', now(), now(), 0, 'ada@example.org', gen_random_uuid()
-    from public.retreat_applications`
+  await storeDueLetters(admin, many)
 
+  const connections = async () =>
+    (await admin`select from pg_stat_activity where application_name like 'unplugged%'`).length
   for (let round = 0; round < rounds; round += 1) {
     const server = await startServer(settings)
     const enough = mails.received.length + 1 + Math.floor(random() * 80)
     await expect.poll(() => mails.received.length, { interval: 1 }).toBeGreaterThanOrEqual(enough)
     expect(await server.stop('SIGKILL')).toBe('SIGKILL')
-    // As if the lease of what was on the wire had run out.
+    // What it had asked the database for is over; and as if the lease of what was on the wire had run out.
+    await expect.poll(connections).toBe(0)
     await admin`update private.letters set due_at = now() where state = 'sending'`
   }
   const server = await startServer(settings)
