@@ -25,6 +25,7 @@ export async function storeExamples(sql: Sql): Promise<void> {
 export async function standAsBefore(sql: Sql): Promise<void> {
   await sql.unsafe(`
     delete from private.history;
+    delete from private.letters;
     delete from private.statuses;
     insert into private.statuses (application_id, created_at, status, version)
       select id, created_at, (array['shortlisted', 'accepted', 'waitlisted', 'declined'])[1 + row % 4], 1
@@ -87,6 +88,20 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
   async keys(page) {
     await page.getByRole('button', { name: 'Keys' }).click()
     await page.getByRole('dialog').waitFor()
+  },
+  async letters(page) {
+    await page.getByRole('link', { name: 'Letters' }).click()
+    await page.getByRole('heading', { name: 'Who waits for a letter' }).waitFor()
+  },
+  async drafts(page) {
+    await page.getByRole('link', { name: 'Letters' }).click()
+    await page.getByRole('link', { name: /^Review .* Accepted$/ }).click()
+    await page.locator('.draft').first().waitFor()
+  },
+  async template(page) {
+    await page.getByRole('link', { name: 'Letters' }).click()
+    await page.getByRole('link', { name: 'Declined', exact: true }).click()
+    await page.locator('.letter').waitFor()
   },
   async door(page) {
     await page.getByRole('link', { name: 'Door' }).click()

@@ -39,17 +39,20 @@ export interface MailServer {
  * @param options.refuses Whether it refuses every recipient.
  * @param options.answer Asked at each of these: gives how it is answered, unless it is taken. At `DATA`, which is the
  *   end of the letter, it is asked with the recipient.
+ * @param options.pause Milliseconds that it takes to answer at the end of a letter.
  * @param options.startTls Whether it offers STARTTLS, with a certificate that nobody signed.
  */
 export async function startMailServer({
   user,
   refuses = false,
   answer = () => undefined,
+  pause = 0,
   startTls = false,
 }: {
   user?: { name: string; password: string }
   refuses?: boolean
   answer?: (at: 'greeting' | 'MAIL FROM' | 'RCPT TO' | 'DATA', address: string) => Refusal | undefined
+  pause?: number
   startTls?: boolean
 } = {}): Promise<MailServer> {
   const received: ReceivedMail[] = []
@@ -99,7 +102,8 @@ export async function startMailServer({
           code: /\b\d{6}\b/.exec(text)?.[0] ?? '',
           link: /^https?:\/\/\S+$/m.exec(text)?.[0] ?? '',
         })
-        done(null)
+        if (pause === 0) done(null)
+        else setTimeout(() => done(null), pause)
         for (const check of waiting) check()
       })
     },

@@ -50,7 +50,7 @@ export interface Page<Item> {
 }
 
 /** A number that was not counted further than a thousand. */
-interface Count {
+export interface Count {
   count: number
   more: boolean
 }
@@ -133,7 +133,103 @@ export type GeneralHappening = { at: string; author: string } & (
   | { kind: 'door'; detail: Omit<Door, 'version' | 'received'> }
   | { kind: 'erased'; detail: { applications: number } }
   | { kind: 'blind'; detail: { on: boolean } }
+  | {
+      kind: 'letters'
+      detail: { template?: string; removed?: string; stopped?: boolean; reply_to?: string }
+    }
 )
+
+/** A letter to an applicant, as it would be sent or was. */
+export interface Letter {
+  id: string
+  application: string
+  /** A status, or what organisers named. */
+  occasion: string
+  /** Higher than 1 where somebody sends again what was sent. */
+  edition: number
+  state: 'draft' | 'waiting' | 'sending' | 'sent' | 'refused' | 'given up' | 'withdrawn'
+  subject: string
+  body: string
+  /** Tells one text from another: whoever changes or releases a draft says which one they read. */
+  seen: string
+  /** Placeholders that the applicant left blank, and those that there are none of. */
+  missing: string[]
+  unknown: string[]
+  is_edited: boolean
+  /** Null for who reads blind. */
+  to: string | null
+  name: string | null
+  /** Who released it, by which act, and when. */
+  author: string | null
+  act: string | null
+  released_at: string | null
+  due_at: string | null
+  attempts: number
+  /** Tries of which nobody knows whether the letter arrived. */
+  uncertain: number
+  sent_at: string | null
+  withdrawn_at: string | null
+  /** What the mail server said last. */
+  answer: string
+}
+
+/** Where a list of letters goes on. */
+export interface LetterPosition {
+  at: string
+  id: string
+}
+
+interface LetterPage {
+  letters: Letter[]
+  next: LetterPosition | null
+}
+
+/** What letters of an occasion say. */
+export interface Template {
+  occasion: string
+  version: number
+  subject: string
+  body: string
+}
+
+interface LetterSettings {
+  version: number
+  /** Blank: answers go to the sender. */
+  reply_to: string
+}
+
+/** How it stands with the letters. */
+export interface LettersStanding {
+  settings: LetterSettings & { hold_seconds: number }
+  /** Whoever carries letters. */
+  postman: { is_there: boolean; stopped: boolean; paused_until: string | null; problem: string }
+  /** Those of the decisions first. */
+  templates: (Template & { drafts: Count })[]
+  states: Record<OutboxState, Count>
+}
+
+/** Letters that did not leave yet, and those that did not arrive. */
+export type OutboxState = 'waiting' | 'refused' | 'given up'
+
+/** A text filled in for an application. */
+interface Preview extends Pick<Letter, 'subject' | 'body' | 'missing' | 'unknown' | 'name'> {
+  application: string
+}
+
+/** What became of a letter that was to be written. */
+export interface WriteOutcome {
+  application: string
+  /** `written`: there is a draft or a letter; `undecided`: another decision stands. */
+  outcome: 'drafted' | 'written' | 'undecided' | 'gone'
+}
+
+/** What became of a draft that was to be released. */
+export interface ReleaseOutcome {
+  id: string
+  application: string | null
+  /** `changed`: since it was read; `missing`: it quotes a blank answer; `again`: it was sent before. */
+  outcome: 'released' | 'changed' | 'missing' | 'again' | 'gone'
+}
 
 /** The functions of the desk: see `supabase/migrations/` for what each does. */
 interface Functions {
@@ -150,6 +246,25 @@ interface Functions {
   desk_erase: [{ applications: string[]; email: string }, { erased: number }]
   desk_door: [object, Door & { history: GeneralHappening[] }]
   desk_set_door: [Pick<Door, 'version' | 'closed' | 'sentence' | 'closes_at' | 'closes_after'>, Door]
+  desk_letters: [object, LettersStanding]
+  desk_drafts: [{ occasion: string; after: LetterPosition | null }, LetterPage]
+  desk_outbox: [{ state: OutboxState; after: LetterPosition | null }, LetterPage]
+  desk_letters_of: [{ applications: string[] }, Letter[]]
+  desk_preview: [{ subject: string; body: string; application?: string }, Preview | null]
+  desk_set_template: [Omit<Template, 'version'> & { version: number | null }, Template]
+  desk_remove_template: [Pick<Template, 'occasion' | 'version'>, { removed: boolean }]
+  desk_write: [{ applications: string[]; occasion: string; again?: boolean }, WriteOutcome[]]
+  desk_edit: [{ letter: string; seen: string; subject: string; body: string }, Letter]
+  desk_discard: [{ letters: string[] }, { discarded: number }]
+  desk_release: [
+    { act: string; letters: Pick<Letter, 'id' | 'seen'>[]; number: number | null; again: boolean },
+    ReleaseOutcome[],
+  ]
+  desk_withdraw: [{ letters: string[] } | { act: string }, { withdrawn: number; left: number }]
+  desk_retry: [{ letters: string[] }, { retried: number }]
+  desk_sent_by_hand: [{ letter: string; seen: string }, Letter]
+  desk_stop: [{ stopped: boolean }, { stopped: boolean }]
+  desk_set_letters: [LetterSettings, LetterSettings]
 }
 
 /** Milliseconds after which a call is given up: longer than a server waits for its database. */

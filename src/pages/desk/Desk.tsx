@@ -7,6 +7,8 @@ import { DoorScreen } from './door/DoorScreen.tsx'
 import { useFragmentPath, useFragmentSearch } from './fragment.ts'
 import { Frame } from './Frame.tsx'
 import { JudgeProvider } from './judging/JudgeProvider.tsx'
+import { LettersPlace } from './letters/LettersPlace.tsx'
+import { LettersScreen } from './letters/LettersScreen.tsx'
 import { ListScreen } from './list/ListScreen.tsx'
 import { AccountScreen } from './session/AccountScreen.tsx'
 import { SignedIn } from './session/SignedIn.tsx'
@@ -40,6 +42,12 @@ export function Desk({ auth, standing, signInIsElsewhere }: DeskProps) {
                 <Switch>
                   <Route path="/applications/:id">
                     {({ id }) => <ApplicationScreen key={id} id={id} callDesk={callDesk} />}
+                  </Route>
+                  <Route path="/letters">
+                    <LettersScreen callDesk={callDesk} />
+                  </Route>
+                  <Route path="/letters/:screen/:name">
+                    {({ screen }) => <LettersPlace screen={screen} callDesk={callDesk} />}
                   </Route>
                   <Route path="/door">
                     <DoorScreen callDesk={callDesk} />

@@ -28,6 +28,9 @@ export function Frame({ standing, email, children }: FrameProps) {
           <Link href="/" aria-current={current('/')}>
             Applications
           </Link>
+          <Link href="/letters" aria-current={path.startsWith('/letters') ? 'page' : undefined}>
+            Letters
+          </Link>
           <Link href="/door" aria-current={current('/door')}>
             Door
           </Link>

@@ -7,6 +7,7 @@ import applicationStyle from './application/application.css?inline'
 import deskStyle from './desk.css?inline'
 import doorStyle from './door/door.css?inline'
 import judgingStyle from './judging/judging.css?inline'
+import lettersStyle from './letters/letters.css?inline'
 import listStyle from './list/list.css?inline'
 import plotsStyle from './list/plots.css?inline'
 import sessionStyle from './session/session.css?inline'
@@ -33,7 +34,14 @@ export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptio
     sceneStyle: '',
     content: <Opening />,
     contentStyle:
-      deskStyle + sessionStyle + judgingStyle + listStyle + plotsStyle + applicationStyle + doorStyle,
+      deskStyle +
+      sessionStyle +
+      judgingStyle +
+      listStyle +
+      plotsStyle +
+      applicationStyle +
+      doorStyle +
+      lettersStyle,
     data,
     script,
     inlineScript,

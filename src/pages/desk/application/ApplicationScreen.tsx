@@ -11,6 +11,8 @@ import type { Seen } from '../judging/judge.ts'
 import { Problems } from '../judging/Problems.tsx'
 import { StatusPill } from '../judging/StatusPill.tsx'
 import { useKeys } from '../keys/keys.ts'
+import { useLettersOf } from '../letters/letters.ts'
+import { WriteLetter } from '../letters/WriteLetter.tsx'
 import { addressOf, askedFrom } from '../list/asked.ts'
 import { nameOf } from '../list/names.ts'
 import { sentenceOf } from '../messages.ts'
@@ -38,6 +40,7 @@ export function ApplicationScreen({ id, callDesk }: { id: string; callDesk: Call
       return whole
     },
   })
+  const { letters, error: lettersError } = useLettersOf(callDesk, [id])
   // Asked for again after a failure it is the same act.
   const [act] = useState(() => crypto.randomUUID())
   // What was asked for stays in sight until the screen is left, and is kept nowhere then.
@@ -104,8 +107,15 @@ export function ApplicationScreen({ id, callDesk }: { id: string; callDesk: Call
             </section>
             <section className="sheet" aria-labelledby="timeline">
               <h2 id="timeline">What happened</h2>
-              <Timeline whole={whole} />
+              <Timeline whole={whole} letters={letters} />
+              {lettersError && <p role="alert">{sentenceOf(lettersError)}</p>}
               <NoteForm id={id} callDesk={callDesk} field={note} />
+              <WriteLetter
+                callDesk={callDesk}
+                application={id}
+                status={judge.shownOf(whole.application).status}
+                letters={letters}
+              />
             </section>
             <Others asked={asked} others={whole.others} />
             <EraseDialog callDesk={callDesk} whole={whole} onErased={() => navigate(list)} />

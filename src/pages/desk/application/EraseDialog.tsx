@@ -30,6 +30,7 @@ export function EraseDialog({ callDesk, whole: { application, others }, onErased
       queries.removeQueries({ queryKey: ['application', application.id] })
       queries.removeQueries({ queryKey: ['list'] })
       void queries.invalidateQueries({ queryKey: ['overview'] })
+      void queries.invalidateQueries({ queryKey: ['letters'] })
       announce(`${nameOf(application)}: erased${erased > 1 ? `, ${erased} applications` : ''}`)
       onErased()
     },

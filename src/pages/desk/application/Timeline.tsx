@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react'
 
 import { statuses } from '../../../application/statuses.ts'
-import type { Delivery, Happening, Whole } from '../../../client/desk.ts'
+import type { Delivery, Happening, Letter, Whole } from '../../../client/desk.ts'
 import { momentOf } from '../dates.ts'
+import { eventsOf, wordsOfLetter } from '../letters/letter-events.ts'
 
 interface Event {
   key: string
@@ -11,14 +12,20 @@ interface Event {
   text: ReactNode
 }
 
+interface TimelineProps {
+  whole: Whole
+  letters: readonly Letter[]
+}
+
 /** Everything that happened to an application, the oldest first. */
-export function Timeline({ whole: { application, delivery, history } }: { whole: Whole }) {
+export function Timeline({ whole: { application, delivery, history }, letters }: TimelineProps) {
   const events: Event[] = [
     { key: 'received', at: application.created_at, author: null, text: 'Received' },
     ...(delivery?.delivered_at
       ? [{ key: 'delivered', at: delivery.delivered_at, author: null, text: 'Delivered to the webhook' }]
       : []),
     ...history.map((happening) => ({ key: happening.act, ...happening, text: textOf(happening) })),
+    ...eventsOf(letters).map((event) => ({ ...event, text: <p>{event.text}</p> })),
   ].toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
   return (
     <>
@@ -33,6 +40,14 @@ export function Timeline({ whole: { application, delivery, history } }: { whole:
           </li>
         ))}
       </ol>
+      {letters
+        .map((letter) => ({ id: letter.id, words: wordsOfLetter(letter) }))
+        .filter(({ words }) => words !== '')
+        .map(({ id, words }) => (
+          <p key={id} className="quietly letter-standing">
+            {words}
+          </p>
+        ))}
       {delivery && !delivery.delivered_at && <p className="quietly">{waiting(delivery)}</p>}
     </>
   )

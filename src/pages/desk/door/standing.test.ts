@@ -53,6 +53,13 @@ test('each happening has its words', () => {
   )
   expect(wordsOf({ ...by, kind: 'erased', detail: { applications: 1 } })).toBe('1 application erased')
   expect(wordsOf({ ...by, kind: 'blind', detail: { on: false } })).toBe('Own blind reading off')
+  const words = (detail: object) => wordsOf({ ...by, kind: 'letters', detail })
+  expect(words({ template: 'accepted' })).toBe('Template of letters changed: “accepted”')
+  expect(words({ removed: 'Travel' })).toBe('Template of letters removed: “Travel”')
+  expect(words({ stopped: true })).toBe('All letters stopped')
+  expect(words({ stopped: false })).toBe('Letters may leave again')
+  expect(words({ reply_to: 'desk@example.org' })).toBe('Answers to letters go to desk@example.org')
+  expect(words({ reply_to: '' })).toBe('Answers to letters go to the sender')
 })
 
 test('what nobody changes in the form is saved as it was, to the second', () => {

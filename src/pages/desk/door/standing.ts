@@ -40,7 +40,21 @@ export function wordsOf(happening: GeneralHappening): string {
       return `${countOf(happening.detail.applications, 'application')} erased`
     case 'blind':
       return `Own blind reading ${happening.detail.on ? 'on' : 'off'}`
+    case 'letters':
+      return letterWordsOf(happening.detail)
   }
+}
+
+function letterWordsOf({
+  template,
+  removed,
+  stopped,
+  reply_to: replyTo,
+}: Extract<GeneralHappening, { kind: 'letters' }>['detail']) {
+  if (template !== undefined) return `Template of letters changed: “${template}”`
+  if (removed !== undefined) return `Template of letters removed: “${removed}”`
+  if (stopped !== undefined) return stopped ? 'All letters stopped' : 'Letters may leave again'
+  return replyTo ? `Answers to letters go to ${replyTo}` : 'Answers to letters go to the sender'
 }
 
 function doorWordsOf(door: Omit<Standing, 'received'>) {

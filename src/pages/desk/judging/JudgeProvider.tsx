@@ -16,6 +16,7 @@ export function JudgeProvider({ callDesk, children }: { callDesk: CallDesk; chil
         announce(sentence)
         void queries.invalidateQueries({ queryKey: ['overview'] })
         void queries.invalidateQueries({ queryKey: ['application'] })
+        void queries.invalidateQueries({ queryKey: ['letters'] })
       }),
   )
   return <JudgeContext value={judge}>{children}</JudgeContext>

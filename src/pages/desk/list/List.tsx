@@ -10,6 +10,7 @@ import { useJudge } from '../judging/JudgeProvider.tsx'
 import type { Seen } from '../judging/judge.ts'
 import { Problems } from '../judging/Problems.tsx'
 import { useKeys } from '../keys/keys.ts'
+import { useLettersOf } from '../letters/letters.ts'
 import { sentenceOf } from '../messages.ts'
 import { useApplications, useNews } from './applications.ts'
 import { addressOf, filterOf, type Asked } from './asked.ts'
@@ -36,6 +37,7 @@ export function List({ callDesk, asked, children }: ListProps) {
   const [, navigate] = useLocation()
   const { judge } = useJudge()
   const rows = data?.pages.flatMap(({ applications }) => applications)
+  const { letters } = useLettersOf(callDesk, rows?.map(({ id }) => id) ?? [])
   const news = useNews(callDesk, filter, rows?.[0] ?? null, rows !== undefined)
 
   const chosen = rows?.filter(({ id }) => (selected.size > 0 ? selected.has(id) : id === current)) ?? []
@@ -106,7 +108,7 @@ export function List({ callDesk, asked, children }: ListProps) {
       </div>
       <Problems />
       {rows.length > 0 && (
-        <Table {...{ rows, asked, selected, current }} onSelect={select} onCurrent={setCurrent} />
+        <Table {...{ rows, letters, asked, selected, current }} onSelect={select} onCurrent={setCurrent} />
       )}
       {rows.length === 0 && !hasNextPage && (
         <p>{asked.search === '' ? 'No applications here.' : 'Nothing was found.'}</p>

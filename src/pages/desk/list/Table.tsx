@@ -1,14 +1,16 @@
 import { Link } from 'wouter'
 
 import { teamSizes } from '../../../application/application.ts'
-import type { Listed } from '../../../client/desk.ts'
+import type { Letter, Listed } from '../../../client/desk.ts'
 import { momentOf, shortMomentOf } from '../dates.ts'
 import { StatusPill } from '../judging/StatusPill.tsx'
+import { LetterWord } from '../letters/LetterWord.tsx'
 import { addressOf, type Asked } from './asked.ts'
 import { nameOf } from './names.ts'
 
 interface TableProps {
   rows: readonly Listed[]
+  letters: readonly Letter[]
   asked: Asked
   selected: ReadonlySet<string>
   current: string | null
@@ -17,7 +19,7 @@ interface TableProps {
 }
 
 /** The rows of a list. On a phone each is a card. */
-export function Table({ rows, asked, selected, current, onSelect, onCurrent }: TableProps) {
+export function Table({ rows, letters, asked, selected, current, onSelect, onCurrent }: TableProps) {
   return (
     <table className="applications">
       <caption className="visually-hidden">Applications, the newest first</caption>
@@ -67,6 +69,7 @@ export function Table({ rows, asked, selected, current, onSelect, onCurrent }: T
             </td>
             <td className="standing">
               <StatusPill seen={row} />
+              <LetterWord row={row} letters={letters} />
             </td>
           </tr>
         ))}

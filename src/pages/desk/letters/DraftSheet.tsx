@@ -1,0 +1,98 @@
+import { useEffect, useRef, useState } from 'react'
+import { Link } from 'wouter'
+
+import type { CallDesk, Letter } from '../../../client/desk.ts'
+import { announce } from '../announcement.ts'
+import { sentenceOf } from '../messages.ts'
+import { ByHand } from './ByHand.tsx'
+import { EditDraft } from './EditDraft.tsx'
+import { useLetterAct } from './letters.ts'
+import { focusNext } from './focus-next.ts'
+import { LetterText } from './LetterText.tsx'
+import { nameOfLetter } from './words.ts'
+
+interface DraftSheetProps {
+  callDesk: CallDesk
+  letter: Letter
+  /** Whether organisers send it from their own mail program. */
+  isByHand: boolean
+}
+
+/** One draft as it would be sent. */
+export function DraftSheet({ callDesk, letter, isByHand }: DraftSheetProps) {
+  const [isEditing, setIsEditing] = useState(false)
+  const editButton = useRef<HTMLButtonElement>(null)
+  const name = nameOfLetter(letter)
+  const remove = useLetterAct(
+    () => callDesk('desk_discard', { letters: [letter.id] }),
+    () => {
+      focusNext(letter.id)
+      announce(`${name}: draft removed`)
+    },
+  )
+  const restore = useLetterAct(
+    () => callDesk('desk_edit', { letter: letter.id, seen: letter.seen, subject: '', body: '' }),
+    () => {
+      announce(`${name}: as the template has it`)
+      // The button that was pressed goes.
+      editButton.current?.focus()
+    },
+  )
+  // The focus goes back to where it was before the form came.
+  const wasEditing = useRef(false)
+  useEffect(() => {
+    if (wasEditing.current && !isEditing) editButton.current?.focus()
+    wasEditing.current = isEditing
+  }, [isEditing])
+  const problem = remove.error ?? restore.error
+  return (
+    <article className="sheet draft" aria-labelledby={`draft-${letter.id}`}>
+      <h2 id={`draft-${letter.id}`}>
+        <Link href={`/applications/${letter.application}`}>{name}</Link>
+      </h2>
+      <p className="quietly">
+        {letter.to === null ? 'The address is hidden: you read blind.' : `To ${letter.to}`}
+        {letter.is_edited && '. Changed for them alone.'}
+        {letter.edition > 1 && ' They were sent this before.'}
+      </p>
+      {isEditing ? (
+        <EditDraft callDesk={callDesk} letter={letter} onClose={() => setIsEditing(false)} />
+      ) : (
+        <>
+          <LetterText text={letter} />
+          {problem && <p role="alert">{sentenceOf(problem)}</p>}
+          <div className="row">
+            {isByHand && <ByHand callDesk={callDesk} letter={letter} />}
+            {/* What was written to somebody names them. */}
+            {letter.name !== null && (
+              <button
+                aria-label={`Edit: ${name}`}
+                ref={editButton}
+                className="quiet"
+                onClick={() => setIsEditing(true)}
+              >
+                Edit
+              </button>
+            )}
+            {letter.is_edited && letter.name !== null && (
+              <button
+                aria-label={`Back to the template: ${name}`}
+                className="quiet"
+                onClick={() => !restore.isPending && restore.mutate(undefined)}
+              >
+                Back to the template
+              </button>
+            )}
+            <button
+              aria-label={`Remove: ${name}`}
+              className="quiet"
+              onClick={() => !remove.isPending && remove.mutate(undefined)}
+            >
+              Remove
+            </button>
+          </div>
+        </>
+      )}
+    </article>
+  )
+}

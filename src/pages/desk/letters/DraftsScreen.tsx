@@ -1,0 +1,86 @@
+import { useState } from 'react'
+import { Link } from 'wouter'
+
+import type { CallDesk } from '../../../client/desk.ts'
+import { beginAt } from '../focus.ts'
+import { sentenceOf } from '../messages.ts'
+import { DraftSheet } from './DraftSheet.tsx'
+import { LeavingBars } from './LeavingBars.tsx'
+import { useDrafts, useLetters } from './letters.ts'
+import { MoreButton } from './MoreButton.tsx'
+import { NotReleased, type Unreleased } from './NotReleased.tsx'
+import { templateOf } from './places.ts'
+import { SendDialog } from './SendDialog.tsx'
+import { countOf, isSendable, nameOfOccasion } from './words.ts'
+
+interface DraftsScreenProps {
+  callDesk: CallDesk
+  occasion: string
+}
+
+/** The drafts of one occasion, each as it would be sent: read, changed, taken away, and sent. */
+export function DraftsScreen({ callDesk, occasion }: DraftsScreenProps) {
+  const { data: standing } = useLetters(callDesk)
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useDrafts(callDesk, occasion)
+  const [unreleased, setUnreleased] = useState<readonly Unreleased[]>([])
+  const drafts = data?.pages.flatMap(({ letters }) => letters)
+  const sendable = drafts?.filter(isSendable) ?? []
+  const held = (drafts?.length ?? 0) - sendable.length
+  return (
+    <>
+      <nav className="row application-nav" aria-label="In the letters">
+        <Link href="/letters" className="button">
+          Back
+        </Link>
+        <Link href={templateOf(occasion)} className="button">
+          Template
+        </Link>
+      </nav>
+      <h1 ref={beginAt} tabIndex={-1}>
+        Drafts: {nameOfOccasion(occasion)}
+      </h1>
+      <LeavingBars callDesk={callDesk} />
+      <NotReleased unreleased={unreleased} />
+      {error && (
+        <p className="notice error" role="alert">
+          {sentenceOf(error)}
+        </p>
+      )}
+      {!drafts && !error && <p aria-busy="true">Loading…</p>}
+      {drafts?.length === 0 && <p>No drafts here.</p>}
+      {drafts && drafts.length > 0 && standing && (
+        <div className="row send">
+          {standing.postman.is_there ? (
+            sendable.length > 0 && (
+              <SendDialog
+                callDesk={callDesk}
+                drafts={sendable}
+                holdSeconds={standing.settings.hold_seconds}
+                onReleased={setUnreleased}
+              />
+            )
+          ) : (
+            <p className="quietly">
+              Nobody carries letters yet: open each in your own mail program, and note here that you sent it.
+            </p>
+          )}
+          {held > 0 && (
+            <span className="quietly">
+              {countOf(held, 'draft')} {held === 1 ? 'quotes' : 'quote'} a blank answer and cannot be sent so.
+            </span>
+          )}
+          {hasNextPage && <span className="quietly">There are more below than are shown.</span>}
+        </div>
+      )}
+      {drafts?.map((letter) => (
+        <DraftSheet
+          key={letter.id}
+          callDesk={callDesk}
+          letter={letter}
+          isByHand={standing?.postman.is_there === false}
+        />
+      ))}
+      {hasNextPage && <MoreButton isUnderWay={isFetchingNextPage} onPress={() => void fetchNextPage()} />}
+    </>
+  )
+}

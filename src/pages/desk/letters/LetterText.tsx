@@ -1,0 +1,19 @@
+import type { Letter } from '../../../client/desk.ts'
+
+/** What a letter says, and which placeholders it cannot fill. */
+export function LetterText({ text }: { text: Pick<Letter, 'subject' | 'body' | 'missing' | 'unknown'> }) {
+  const { subject, body, missing, unknown } = text
+  return (
+    <>
+      <div className="letter">
+        <p className="subject">
+          <span className="visually-hidden">Subject: </span>
+          {subject}
+        </p>
+        <p className="body">{body}</p>
+      </div>
+      {missing.length > 0 && <p className="notice error">No answer to: {missing.join(', ')}</p>}
+      {unknown.length > 0 && <p className="notice error">There is no placeholder: {unknown.join(', ')}</p>}
+    </>
+  )
+}

@@ -1,0 +1,51 @@
+import type { CallDesk } from '../../../client/desk.ts'
+import { beginAt } from '../focus.ts'
+import { sentenceOf } from '../messages.ts'
+import { DeliveryStanding } from './DeliveryStanding.tsx'
+import { LeavingBars } from './LeavingBars.tsx'
+import { useLetters } from './letters.ts'
+import { NewTemplate } from './NewTemplate.tsx'
+import { ReplyToForm } from './ReplyToForm.tsx'
+import { TemplateList } from './TemplateList.tsx'
+import { WhoWaits } from './WhoWaits.tsx'
+
+/** Letters: who waits for one, how delivery stands, and what they say. */
+export function LettersScreen({ callDesk }: { callDesk: CallDesk }) {
+  const { data: standing, error } = useLetters(callDesk)
+  return (
+    <>
+      <h1 ref={beginAt} tabIndex={-1}>
+        Letters
+      </h1>
+      <LeavingBars callDesk={callDesk} />
+      {error && (
+        <p className="notice error" role="alert">
+          {standing && 'This may no longer be how it stands. '}
+          {sentenceOf(error)}
+        </p>
+      )}
+      {!standing && !error && <p aria-busy="true">Loading…</p>}
+      {standing && (
+        <div className="letters">
+          <section className="sheet" aria-labelledby="who-waits">
+            <h2 id="who-waits">Who waits for a letter</h2>
+            <WhoWaits templates={standing.templates} />
+          </section>
+          <section className="sheet" aria-labelledby="delivery">
+            <h2 id="delivery">Delivery</h2>
+            <DeliveryStanding callDesk={callDesk} standing={standing} />
+          </section>
+          <section className="sheet" aria-labelledby="templates">
+            <h2 id="templates">Templates</h2>
+            <TemplateList templates={standing.templates} />
+            <NewTemplate templates={standing.templates} />
+          </section>
+          <section className="sheet" aria-labelledby="answers">
+            <h2 id="answers">Answers</h2>
+            <ReplyToForm callDesk={callDesk} settings={standing.settings} />
+          </section>
+        </div>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,72 @@
+import { useState } from 'react'
+
+import type { CallDesk, LettersStanding } from '../../../client/desk.ts'
+import { announce } from '../announcement.ts'
+import { sentenceOf } from '../messages.ts'
+import { isConflict, useKeepStanding, useLetterAct } from './letters.ts'
+
+interface ReplyToFormProps {
+  callDesk: CallDesk
+  settings: LettersStanding['settings']
+}
+
+/** Where answers to letters go. Until something is entered, the field follows how it stands. */
+export function ReplyToForm({ callDesk, settings }: ReplyToFormProps) {
+  const [draft, setDraft] = useState<{ entered: string; version: number } | null>(null)
+  const keepStanding = useKeepStanding()
+  const save = useLetterAct(
+    (reply_to: string) => callDesk('desk_set_letters', { version: settings.version, reply_to }),
+    (saved) => {
+      const { reply_to: to } = saved
+      keepStanding((former) => ({ ...former, settings: { ...former.settings, ...saved } }))
+      setDraft(null)
+      announce(to === '' ? 'Saved. Answers go to the sender.' : `Saved. Answers go to ${to}.`)
+    },
+  )
+  const entered = draft?.entered ?? settings.reply_to
+  const isStale = draft !== null && !save.isPending && draft.version !== settings.version
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (save.isPending) return
+        // How it stands now has been seen.
+        setDraft({ entered, version: settings.version })
+        save.mutate(entered.trim())
+      }}
+    >
+      <div className="field">
+        <label htmlFor="reply-to">Answers go to</label>
+        <input
+          id="reply-to"
+          aria-describedby="reply-to-hint"
+          type="email"
+          autoComplete="off"
+          maxLength={254}
+          value={entered}
+          onChange={({ target }) =>
+            setDraft({ entered: target.value, version: draft?.version ?? settings.version })
+          }
+        />
+        <p className="hint" id="reply-to-hint">
+          One e-mail address. Left blank: to the sender.
+        </p>
+      </div>
+      {isStale && (
+        <p className="notice error" role="alert">
+          Somebody else changed this meanwhile: answers go to {settings.reply_to || 'the sender'} now. What
+          you entered is not saved.
+        </p>
+      )}
+      {save.error && !isConflict(save.error) && <p role="alert">Not saved. {sentenceOf(save.error)}</p>}
+      <div className="row">
+        <button className="quiet">{isStale ? 'Save anyway' : 'Save'}</button>
+        {draft && (
+          <button type="button" className="quiet" onClick={() => setDraft(null)}>
+            Discard
+          </button>
+        )}
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,39 @@
+import { Link } from 'wouter'
+
+import type { CallDesk } from '../../../client/desk.ts'
+import { beginAt } from '../focus.ts'
+import { sentenceOf } from '../messages.ts'
+import { useLetters } from './letters.ts'
+import { RemoveTemplate } from './RemoveTemplate.tsx'
+import { TemplateForm } from './TemplateForm.tsx'
+import { isOfDecision, nameOfOccasion } from './words.ts'
+
+/** What letters of one occasion say. */
+export function TemplateScreen({ callDesk, occasion }: { callDesk: CallDesk; occasion: string }) {
+  const { data: standing, error } = useLetters(callDesk)
+  const template = standing?.templates.find((each) => each.occasion === occasion)
+  return (
+    <>
+      <nav className="row application-nav" aria-label="In the letters">
+        <Link href="/letters" className="button">
+          Back
+        </Link>
+      </nav>
+      <h1 ref={beginAt} tabIndex={-1}>
+        Template: {nameOfOccasion(occasion)}
+      </h1>
+      {error && (
+        <p className="notice error" role="alert">
+          {sentenceOf(error)}
+        </p>
+      )}
+      {!standing && !error && <p aria-busy="true">Loading…</p>}
+      {standing && (
+        <>
+          <TemplateForm callDesk={callDesk} occasion={occasion} template={template} />
+          {template && !isOfDecision(occasion) && <RemoveTemplate callDesk={callDesk} template={template} />}
+        </>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,35 @@
+import { statuses, type Status } from '../../../application/statuses.ts'
+import type { Count, Letter } from '../../../client/desk.ts'
+
+/** The decisions that applicants are told of. */
+const told: readonly string[] = ['accepted', 'waitlisted', 'declined'] satisfies Status[]
+
+/** Whether letters of this occasion tell a decision; the other ones are named by organisers. */
+export function isOfDecision(occasion: string): occasion is Status {
+  return told.includes(occasion)
+}
+
+/** An occasion as organisers read it. */
+export function nameOfOccasion(occasion: string): string {
+  return isOfDecision(occasion) ? statuses[occasion] : occasion
+}
+
+/** So many letters, or whatever it is. */
+export function countOf(count: number, what: string): string {
+  return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`
+}
+
+/** A number that may not have been counted to its end. */
+export function inDigits({ count, more }: Count): string {
+  return `${count.toLocaleString('en')}${more ? '+' : ''}`
+}
+
+/** Whom a letter is for; where that is hidden, what it belongs to. */
+export function nameOfLetter({ name }: Pick<Letter, 'name'>): string {
+  return name ?? 'Application'
+}
+
+/** Whether a draft may be sent as it is. */
+export function isSendable({ missing, unknown }: Letter): boolean {
+  return missing.length === 0 && unknown.length === 0
+}
