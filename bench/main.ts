@@ -1,9 +1,10 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile enumeration desk`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile enumeration desk letters`. */
 import { benchDesk } from './desk.ts'
 import { benchEnumeration } from './enumeration.ts'
 import { benchGrowth } from './growth.ts'
 import { benchHostile } from './hostile.ts'
 import { benchLaunch } from './launch.ts'
+import { benchLetters } from './letters.ts'
 import { benchPage } from './page.ts'
 import { benchParts } from './parts.ts'
 import { benchServer } from './server.ts'
@@ -22,6 +23,7 @@ const parts: Record<string, () => Promise<void>> = {
   hostile: benchHostile,
   enumeration: benchEnumeration,
   desk: benchDesk,
+  letters: benchLetters,
 }
 const chosen = process.argv.slice(2)
 const unknown = chosen.find((name) => !(name in parts))

@@ -3,11 +3,13 @@ import type { Sql } from 'postgres'
 /** Stores applications from `a1@example.org` on, with a letter each that is due, as if an organiser had released it. */
 export async function storeDueLetters(sql: Sql, many: number): Promise<void> {
   await sql`
-    insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
-    select 'Ada', 'L', 'a' || n || '@example.org', '1', 'l', 'c', 'r', true from generate_series(1, ${many}::int) as n`
-  await sql`
+    with application as (
+      insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
+      select 'Ada', 'L', 'a' || n || '@example.org', '1', 'l', 'c', 'r', true from generate_series(1, ${many}::int) as n
+      returning id
+    )
     insert into private.letters
       (application_id, occasion, state, subject, body, released_at, due_at, status_version, author, act)
     select id, 'Travel', 'waiting', 'How to get there', 'By train.', now(), now(), 0, 'ada@example.org', gen_random_uuid()
-    from public.retreat_applications`
+    from application`
 }

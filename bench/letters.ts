@@ -1,0 +1,70 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Sql } from 'postgres'
+
+import { storeDueLetters } from '../testing/letters.ts'
+import { startMailServer } from '../testing/mail-server.ts'
+import { startPostgres } from '../testing/postgres.ts'
+import { startServer } from '../testing/server.ts'
+import { printTable, spread } from './table.ts'
+
+const rounds = 3
+const many = 1_000_000
+
+/** Letters a second, to a mail server that answers at once or late, and beside very many that were sent. */
+export async function benchLetters(): Promise<void> {
+  const postgres = await startPostgres()
+  const { admin } = postgres
+  // The schema.
+  await (await startServer({ DATABASE_URL: postgres.url() })).stop()
+  const rows: string[][] = []
+  for (const [sent, pause, letters] of [
+    [0, 0, 2_000],
+    [0, 100, 300],
+    [many, 0, 2_000],
+  ] as const) {
+    if (sent > 0) await storeSent(admin, sent)
+    const speeds: number[] = []
+    for (let round = 0; round < rounds; round += 1)
+      speeds.push(await speedOf(postgres.url(), admin, letters, pause))
+    rows.push([`${pause} ms`, sent.toLocaleString('en'), spread(speeds)])
+  }
+  printTable('Letters', ['the mail server answers after', 'sent before', 'letters a second'], rows)
+  await postgres.close()
+}
+
+/** How many leave in a second, from the first to the last. */
+async function speedOf(url: string, admin: Sql, letters: number, pause: number) {
+  const mails = await startMailServer({ pause })
+  const settings = {
+    DATABASE_URL: url,
+    SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+    MAIL_FROM: 'hello@example.org',
+    MAIL_PER_MINUTE: '0',
+  }
+  await admin`update private.postman set stopped = true`
+  await admin`delete from public.retreat_applications where company <> 'sent before'`
+  await storeDueLetters(admin, letters)
+  const server = await startServer(settings)
+  await admin`update private.postman set stopped = false`
+  while (mails.received.length === 0) await wait(1)
+  const first = performance.now()
+  while (mails.received.length < letters) await wait(5)
+  const seconds = (performance.now() - first) / 1000
+  await server.stop()
+  await mails.close()
+  return letters / seconds
+}
+
+/** Letters that were sent: all to one, since nothing else of it counts here. */
+async function storeSent(admin: Sql, count: number) {
+  await admin`
+    with application as (
+      insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
+      values ('Ada', 'L', 'a@example.org', '1', 'l', 'sent before', 'r', true) returning id
+    )
+    insert into private.letters
+      (application_id, occasion, edition, state, subject, body, released_at, sent_at, status_version)
+    select id, 'Before', n, 'sent', 'How to get there', 'By train.', now(), now(), 0
+    from application, generate_series(1, ${count}::int) as n`
+  await admin`vacuum analyze private.letters`
+}
