@@ -19,8 +19,9 @@ Please answer this letter to confirm that you are coming.
 The organisers of Unplugged.'),
   ('waitlisted', 'You are on the waitlist of Unplugged', 'Hello {{first_name}},
 
-thank you for your application to Unplugged. All places are taken for now, and you are on our waitlist: if one becomes
-free, we write to you at once.
+thank you for your application to Unplugged. All places are taken for now, and you are on our waitlist.
+
+If one becomes free, we write to you at once.
 
 The organisers of Unplugged.'),
   ('declined', 'Your application to Unplugged', 'Hello {{first_name}},
