@@ -194,8 +194,11 @@ test('a backup holds the accounts, and no session, code, second factor or key; a
     'manifest.json',
     'private.door.jsonl',
     'private.history.jsonl',
+    'private.letter_settings.jsonl',
+    'private.letters.jsonl',
     'private.organisers.jsonl',
     'private.statuses.jsonl',
+    'private.templates.jsonl',
     'private.webhook_outbox.jsonl',
     'public.retreat_applications.jsonl',
   ])
@@ -281,7 +284,10 @@ test("of a hosted project's accounts nothing is touched: the right alone is give
     'manifest.json',
     'private.door.jsonl',
     'private.history.jsonl',
+    'private.letter_settings.jsonl',
+    'private.letters.jsonl',
     'private.statuses.jsonl',
+    'private.templates.jsonl',
     'private.webhook_outbox.jsonl',
     'public.retreat_applications.jsonl',
   ])
