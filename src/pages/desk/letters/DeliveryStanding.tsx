@@ -55,7 +55,7 @@ export function DeliveryStanding({ callDesk, standing: { postman, states } }: De
 function words({ is_there, stopped, paused_until, problem }: LettersStanding['postman']) {
   if (stopped) return 'All letters are stopped: nothing leaves until you let it.'
   if (!is_there)
-    return 'Nobody carries letters yet: a server of ours with SMTP_URL set does. Until then each letter opens in your own mail program.'
+    return 'Nobody carries letters yet: a server that has a mail server does. Until then each letter opens in your own mail program.'
   if (paused_until !== null)
     return `The mail server keeps all letters until ${momentOf(paused_until)}: ${problem}`
   return 'Letters leave a while after they are sent, so that they can be stopped.'
