@@ -583,6 +583,11 @@ begin
     raise exception 'Who reads blind edits no letter.' using errcode = '22023';
   elsif subject <> '' or body <> '' then
     perform private.check_text(subject, body);
+    -- It is sent as it stands.
+    if (subject || body) ~ '\{\{|\}\}' then
+      raise exception 'In a letter to one person there are no placeholders: write what is to stand there.'
+        using errcode = '22023';
+    end if;
   end if;
   select * into draft from private.letters where id = desk_edit.letter and state = 'draft' for update;
   if not found or private.letter_text(draft, false) ->> 'seen' <> seen then

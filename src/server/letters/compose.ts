@@ -1,4 +1,5 @@
 import type { MailServer } from '../../settings/mail-settings.ts'
+import { escapeHtml } from '../mail/html.ts'
 
 /** A letter to an applicant. */
 export interface Letter {
@@ -61,15 +62,6 @@ function htmlOf(text: string) {
     .split(/\n[^\S\n]*\n\s*/)
     .map((paragraph) => paragraph.trim())
     .filter((paragraph) => paragraph !== '')
-    .map((paragraph) => `<p>${escape(paragraph).replaceAll('\n', '<br>\n')}</p>\n`)
+    .map((paragraph) => `<p>${escapeHtml(paragraph).replaceAll('\n', '<br>\n')}</p>\n`)
   return `<!doctype html>\n<html>\n<head>\n<meta charset="utf-8">\n</head>\n<body>\n${paragraphs.join('')}</body>\n</html>\n`
-}
-
-function escape(text: string) {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;')
 }

@@ -1,5 +1,6 @@
 import type { MailServer } from '../../settings/mail-settings.ts'
 import type { Run } from '../database/lanes.ts'
+import { startPolling } from '../polling.ts'
 import { compose, isAddress } from './compose.ts'
 import { createHandover, type Handover, type HandoverResult } from './handover.ts'
 import { beat, claimDue, pauseAll, release, settle, type Claim } from './outbox.ts'
@@ -55,9 +56,6 @@ export function startPostman({
   const handovers = Array.from({ length: workers }, () => createHandover(mailServer, limit))
   const free = [...handovers]
   const underWay = new Set<Promise<void>>()
-  let stopped = false
-  let polling: Promise<void> | undefined
-  let pollAgain = false
   let nextTurn: NodeJS.Timeout | undefined
 
   const attempt = async (claim: Claim, handover: Handover) => {
@@ -85,80 +83,59 @@ export function startPostman({
   }
 
   const give = async (claim: Claim, handover: Handover): Promise<HandoverResult> => {
-    if (!isAddress(claim.to)) return refusedHere('This is not one plain address.')
-    let mail
-    try {
-      mail = await compose(claim, mailServer.from)
-    } catch {
-      return refusedHere('This could not be written as a mail.')
+    if (!isAddress(claim.to)) {
+      return { outcome: 'refused', code: null, answer: 'This is not one plain address.' }
     }
-    return handover.give(mail, cancellation.signal)
+    try {
+      return await handover.give(await compose(claim, mailServer.from), cancellation.signal)
+    } catch (error) {
+      log.warn({ letterId: claim.id, err: error }, 'a letter could not be written as a mail')
+      const answer = 'This could not be written as a mail.'
+      return { outcome: 'retry', code: null, answer, isUncertain: false }
+    }
   }
 
-  const poll = async () => {
-    do {
-      pollAgain = false
-      for (;;) {
-        if (stopped || free.length === 0) return
-        const claim = await run((sql) => claimDue(sql, { pause }))
-        const handover = claim === undefined ? undefined : free.pop()
-        if (claim === undefined || handover === undefined) break
-        const running: Promise<void> = attempt(claim, handover)
-          .catch((error: unknown) =>
-            log.warn({ letterId: claim.id, err: error }, 'what a letter came to could not be recorded'),
-          )
-          .finally(() => {
-            underWay.delete(running)
-            free.push(handover)
-            wake()
-          })
-        underWay.add(running)
-        if (pause !== undefined) {
-          clearTimeout(nextTurn)
-          nextTurn = setTimeout(wake, pause)
-          break
-        }
-      }
-    } while (pollAgain)
-  }
-
-  const wake = () => {
-    if (stopped) return
-    pollAgain = true
-    polling ??= poll()
-      .catch((error: unknown) => log.warn({ err: error }, 'the letters that are due could not be read'))
-      .finally(() => {
-        polling = undefined
-        // Woken in the moment between the last poll and this one.
-        if (pollAgain) wake()
-      })
-  }
+  const polling = startPolling(
+    async () => {
+      if (free.length === 0) return
+      const claim = await run((sql) => claimDue(sql, { pause }))
+      const handover = claim === undefined ? undefined : free.pop()
+      if (claim === undefined || handover === undefined) return
+      const running: Promise<void> = attempt(claim, handover)
+        .catch((error: unknown) =>
+          log.warn({ letterId: claim.id, err: error }, 'what a letter came to could not be recorded'),
+        )
+        .finally(() => {
+          underWay.delete(running)
+          free.push(handover)
+          polling.wake()
+        })
+      underWay.add(running)
+      if (pause === undefined) return polling.wake()
+      clearTimeout(nextTurn)
+      nextTurn = setTimeout(polling.wake, pause)
+    },
+    interval,
+    (error) => log.warn({ err: error }, 'the letters that are due could not be read'),
+  )
 
   const tellOfUs = () => {
     run(beat).catch((error: unknown) => log.warn({ err: error }, 'the database was not told of the postman'))
   }
 
-  const timer = setInterval(wake, interval)
   const beats = setInterval(tellOfUs, beatInterval)
   tellOfUs()
-  wake()
 
   return {
-    wake,
+    wake: polling.wake,
     async stop() {
-      stopped = true
-      clearInterval(timer)
       clearInterval(beats)
-      clearTimeout(nextTurn)
       const late = setTimeout(() => cancellation.abort(), grace)
-      await polling
+      await polling.stop()
+      clearTimeout(nextTurn)
       await Promise.all(underWay)
       clearTimeout(late)
       await Promise.all(handovers.map((handover) => handover.end()))
     },
   }
-}
-
-function refusedHere(answer: string): HandoverResult {
-  return { outcome: 'refused', code: null, answer }
 }

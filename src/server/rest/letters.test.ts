@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { columns, paidSolutions, teamSizes, type Application } from '../../application/application.ts'
+import type { Letter } from '../../client/desk.ts'
 
 let server: SignInServer
 let client: SupabaseClient
@@ -22,22 +23,6 @@ beforeEach(async () => {
 
 afterAll(() => server.close())
 
-interface Letter {
-  id: string
-  application: string
-  occasion: string
-  edition: number
-  state: string
-  subject: string
-  body: string
-  seen: string
-  missing: string[]
-  unknown: string[]
-  is_edited: boolean
-  to: string | null
-  name: string | null
-  author: string | null
-}
 interface Page {
   letters: Letter[]
   next: object | null
@@ -129,15 +114,19 @@ test('a draft that somebody edited comes back as it was', async () => {
   const id = await store()
   await decide(id, 'accepted')
   const [draft] = (await drafts()).letters
-  const edited = { letter: draft?.id, seen: draft?.seen, subject: 'For you', body: 'Only for you. {{email}}' }
+  const edited = { letter: draft?.id, seen: draft?.seen, subject: 'For you', body: 'Only for you.' }
   expect(await ask('edit', edited)).toMatchObject({ is_edited: true, subject: 'For you' })
   // Sent again, because its answer was lost; and by somebody who read the former text.
   expect(await ask('edit', edited)).toMatchObject({ subject: 'For you' })
   await expect(ask('edit', { ...edited, body: 'Other.' })).rejects.toMatchObject({ code: 'PT409' })
+  // What is written to one person is not filled in.
+  for (const text of [{ body: 'Hello {{frist_name}}' }, { subject: '{{first_name}}' }]) {
+    await expect(ask('edit', { ...edited, ...text })).rejects.toMatchObject({ code: '22023' })
+  }
   await decide(id, 'declined')
   await decide(id, 'accepted')
   expect((await drafts()).letters).toMatchObject([
-    { id: draft?.id, subject: 'For you', body: 'Only for you. {{email}}', is_edited: true },
+    { id: draft?.id, subject: 'For you', body: 'Only for you.', is_edited: true },
   ])
   const [same] = (await drafts()).letters
   expect(await ask('edit', { ...edited, seen: same?.seen, subject: '', body: '' })).toMatchObject({

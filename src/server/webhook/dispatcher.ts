@@ -1,4 +1,5 @@
 import type { Run } from '../database/lanes.ts'
+import { startPolling } from '../polling.ts'
 import { deliver, type Receiver } from './delivery.ts'
 import { claimDue, release, settle, type Claim } from './outbox.ts'
 
@@ -40,9 +41,6 @@ export function startDispatcher({
 }: DispatcherOptions): Dispatcher {
   const cancellation = new AbortController()
   const underWay = new Set<Promise<void>>()
-  let stopped = false
-  let polling: Promise<void> | undefined
-  let pollAgain = false
 
   const attempt = async (claim: Claim) => {
     const started = Date.now()
@@ -60,11 +58,10 @@ export function startDispatcher({
     else log.warn(details, said[outcome])
   }
 
-  const poll = async () => {
-    do {
-      pollAgain = false
+  const polling = startPolling(
+    async () => {
       const free = concurrency - underWay.size
-      if (stopped || free === 0) return
+      if (free === 0) return
       for (const claim of await run((sql) => claimDue(sql, free))) {
         const running: Promise<void> = attempt(claim)
           .catch((error: unknown) =>
@@ -72,35 +69,20 @@ export function startDispatcher({
           )
           .finally(() => {
             underWay.delete(running)
-            wake()
+            polling.wake()
           })
         underWay.add(running)
       }
-    } while (pollAgain)
-  }
-
-  const wake = () => {
-    if (stopped) return
-    pollAgain = true
-    polling ??= poll()
-      .catch((error: unknown) => log.warn({ err: error }, 'the outbox could not be read'))
-      .finally(() => {
-        polling = undefined
-        // Woken in the moment between the last poll and this one.
-        if (pollAgain) wake()
-      })
-  }
-
-  const timer = setInterval(wake, interval)
-  wake()
+    },
+    interval,
+    (error) => log.warn({ err: error }, 'the outbox could not be read'),
+  )
 
   return {
-    wake,
+    wake: polling.wake,
     async stop() {
-      stopped = true
-      clearInterval(timer)
       const limit = setTimeout(() => cancellation.abort(), grace)
-      await polling
+      await polling.stop()
       await Promise.all(underWay)
       clearTimeout(limit)
     },

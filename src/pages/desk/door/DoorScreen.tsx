@@ -19,7 +19,7 @@ export function DoorScreen({ callDesk }: { callDesk: CallDesk }) {
       )}
       {!door && !error && <p>Looking at the door…</p>}
       {door && (
-        <div className="door">
+        <div className="door columns">
           <section className="sheet" aria-label="How it stands">
             <p className={`standing ${door.is_open ? 'open' : 'closed'}`}>{standingOf(door)}</p>
             <DoorForm callDesk={callDesk} door={door} now={dataUpdatedAt} />

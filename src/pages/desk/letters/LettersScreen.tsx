@@ -26,7 +26,7 @@ export function LettersScreen({ callDesk }: { callDesk: CallDesk }) {
       )}
       {!standing && !error && <p aria-busy="true">Loading…</p>}
       {standing && (
-        <div className="letters">
+        <div className="letters columns">
           <section className="sheet" aria-labelledby="who-waits">
             <h2 id="who-waits">Who waits for a letter</h2>
             <WhoWaits templates={standing.templates} />

@@ -50,7 +50,7 @@ test('what a person wrote stays text in a mail', () => {
     code: '123456',
     change: { from: 'ada@example.org', to: 'a<b>&"@example.org' },
   })
-  expect(written.html).toContain('a&lt;b>&amp;&quot;@example.org')
+  expect(written.html).toContain('a&lt;b&gt;&amp;&quot;@example.org')
 })
 
 test('user and password are shown to a server that asks for them', async () => {

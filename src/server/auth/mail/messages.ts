@@ -1,3 +1,5 @@
+import { escapeHtml } from '../../mail/html.ts'
+
 /** A mail, in plain words. */
 export interface Message {
   to: string
@@ -43,18 +45,15 @@ export function message(
       ? first[occasion]
       : `${first[occasion]} The address would change from ${change.from} to ${change.to}, once both have confirmed it.`
   const lines = [about, `Your code is ${code}. It works once, within 10 minutes.`]
-  const before = lines.map((line) => `<p>${escape(line)}</p>`).join('\n')
-  const linked = link === undefined ? '' : `\n<p>Or <a href="${escape(link)}">open this link</a>, once.</p>`
+  const before = lines.map((line) => `<p>${escapeHtml(line)}</p>`).join('\n')
+  const linked =
+    link === undefined ? '' : `\n<p>Or <a href="${escapeHtml(link)}">open this link</a>, once.</p>`
   return {
     to,
     subject: `${code} is your ${occasion === 'reauthentication' ? 'verification code' : 'code for Unplugged.'}`,
     text: [...lines, ...(link === undefined ? [] : [`Or open this link, once:\n${link}`]), last[occasion]]
       .join('\n\n')
       .concat('\n'),
-    html: `<!doctype html>\n<html lang="en">\n<body>\n${before}${linked}\n<p>${escape(last[occasion])}</p>\n</body>\n</html>\n`,
+    html: `<!doctype html>\n<html lang="en">\n<body>\n${before}${linked}\n<p>${escapeHtml(last[occasion])}</p>\n</body>\n</html>\n`,
   }
-}
-
-function escape(text: string) {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }
