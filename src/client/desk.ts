@@ -135,7 +135,13 @@ export type GeneralHappening = { at: string; author: string } & (
   | { kind: 'blind'; detail: { on: boolean } }
   | {
       kind: 'letters'
-      detail: { template?: string; removed?: string; stopped?: boolean; reply_to?: string }
+      detail: {
+        template?: string
+        removed?: string
+        stopped?: boolean
+        reply_to?: string
+        receipts?: boolean
+      }
     }
 )
 
@@ -147,6 +153,8 @@ export interface Letter {
   occasion: string
   /** Higher than 1 where somebody sends again what was sent. */
   edition: number
+  /** How it goes: as a mail, or by an automation that is told of the decision. */
+  way: 'mail' | 'automation'
   state: 'draft' | 'waiting' | 'sending' | 'sent' | 'refused' | 'given up' | 'withdrawn'
   subject: string
   body: string
@@ -196,13 +204,21 @@ interface LetterSettings {
   version: number
   /** Blank: answers go to the sender. */
   reply_to: string
+  /** Whether whoever applies is sent a receipt. */
+  receipts: boolean
 }
 
 /** How it stands with the letters. */
 export interface LettersStanding {
   settings: LetterSettings & { hold_seconds: number }
-  /** Whoever carries letters. */
-  postman: { is_there: boolean; stopped: boolean; paused_until: string | null; problem: string }
+  /** Whoever carries letters, and whether an automation is told of decisions. */
+  postman: {
+    is_there: boolean
+    is_automation_there: boolean
+    stopped: boolean
+    paused_until: string | null
+    problem: string
+  }
   /** Those of the decisions first. */
   templates: (Template & { drafts: Count })[]
   states: Record<OutboxState, Count>
@@ -210,6 +226,21 @@ export interface LettersStanding {
 
 /** Letters that did not leave yet, and those that did not arrive. */
 export type OutboxState = 'waiting' | 'refused' | 'given up'
+
+/** A text that is to be filled in for an application, the newest one unless it is named. */
+interface Example {
+  occasion: string
+  subject: string
+  body: string
+  application?: string
+}
+
+/** Whether an organiser hears of applications, and when the next day's mail is due. */
+export interface Notices {
+  notices: 'off' | 'each' | 'daily'
+  day_due_at: string | null
+  email: string
+}
 
 /** A text filled in for an application. */
 interface Preview extends Pick<Letter, 'subject' | 'body' | 'missing' | 'unknown' | 'name'> {
@@ -250,7 +281,10 @@ interface Functions {
   desk_drafts: [{ occasion: string; after: LetterPosition | null }, LetterPage]
   desk_outbox: [{ state: OutboxState; after: LetterPosition | null }, LetterPage]
   desk_letters_of: [{ applications: string[] }, Letter[]]
-  desk_preview: [{ subject: string; body: string; application?: string }, Preview | null]
+  desk_preview: [Example, Preview | null]
+  desk_send_test: [Example, { to: string }]
+  desk_notices: [object, Notices]
+  desk_set_notices: [Pick<Notices, 'notices'>, Notices]
   desk_set_template: [Omit<Template, 'version'> & { version: number | null }, Template]
   desk_remove_template: [Pick<Template, 'occasion' | 'version'>, { removed: boolean }]
   desk_write: [{ applications: string[]; occasion: string; again?: boolean }, WriteOutcome[]]

@@ -19,7 +19,10 @@ export const deskCalls: Readonly<Record<string, object>> = {
   desk_drafts: { occasion: 'accepted', after: null },
   desk_outbox: { state: 'waiting', after: null },
   desk_letters_of: { applications: [] },
-  desk_preview: { subject: '', body: '', application: null },
+  desk_preview: { subject: '', body: '', application: null, occasion: null },
+  desk_send_test: { subject: '', body: '', application: null, occasion: null },
+  desk_notices: {},
+  desk_set_notices: { notices: null },
   desk_set_template: { occasion: '', version: null, subject: '', body: '' },
   desk_remove_template: { occasion: 'accepted', version: 0 },
   desk_write: { applications: [], occasion: 'accepted', again: false },
@@ -30,5 +33,5 @@ export const deskCalls: Readonly<Record<string, object>> = {
   desk_retry: { letters: [] },
   desk_sent_by_hand: { letter: id, seen: '' },
   desk_stop: { stopped: null },
-  desk_set_letters: { version: -1, reply_to: '' },
+  desk_set_letters: { version: -1, reply_to: '', receipts: null },
 }

@@ -4,11 +4,14 @@ import pino from 'pino'
 
 import { createApp } from './http/app.ts'
 import { openDatabase, type Database } from './database/database.ts'
+import { siteOf } from './auth/mail/links.ts'
+import { startDecisions } from './letters/decisions.ts'
 import { startPostman } from './letters/postman.ts'
 import { logDestination, logOptions } from './log.ts'
 import { OperatorError, runProgram } from '../settings/operator-error.ts'
 import { readSettings, type Settings } from '../settings/server-settings.ts'
 import { startDispatcher } from './webhook/dispatcher.ts'
+import { applicationsOutbox } from './webhook/outbox.ts'
 
 /** Milliseconds between two signals that are two: Ctrl-C reaches this process from the terminal and again from npm. */
 const twice = 500
@@ -48,7 +51,8 @@ async function end(server: { stop: () => Promise<void> }) {
 }
 
 async function start(settings: Settings) {
-  const { host, port, webhookUrl, webhookSecret, mailServer, mailPerMinute } = settings
+  const { host, port, siteUrl, webhookUrl, webhookDecisionsUrl, webhookSecret, mailServer, mailPerMinute } =
+    settings
   const log = pino(logOptions, logDestination)
   const database = await openDatabase(settings, {
     schema: 'migrate',
@@ -66,19 +70,26 @@ async function start(settings: Settings) {
         ? undefined
         : startDispatcher({
             run: database.asOwner,
+            outbox: applicationsOutbox,
             receiver: { url: webhookUrl, secret: webhookSecret },
             log,
           })
     if (dispatcher) closing.push(() => dispatcher.stop())
-    const postman =
-      mailServer === undefined
-        ? undefined
-        : startPostman({ run: database.asOwner, mailServer, perMinute: mailPerMinute, log })
-    if (postman) closing.push(() => postman.stop())
     const onStored = () => dispatcher?.wake()
     const app = await createApp({ settings, database, delivers: dispatcher !== undefined, onStored, log })
     closing.push(() => closeApp(app))
     await app.listen({ host, port })
+    if (mailServer !== undefined) {
+      // Their letters lead to where this server listens.
+      const site = siteOf(siteUrl, app.server.address())
+      const postman = startPostman({ run: database.asOwner, mailServer, site, perMinute: mailPerMinute, log })
+      closing.push(() => postman.stop())
+    }
+    if (webhookDecisionsUrl !== undefined) {
+      const receiver = { url: webhookDecisionsUrl, secret: webhookSecret }
+      const decisions = startDecisions({ run: database.asOwner, receiver, log })
+      closing.push(() => decisions.stop())
+    }
     tellWhere(app, database, settings)
   } catch (error) {
     await stop()

@@ -27,6 +27,8 @@ export interface Settings {
   anonKey: string
   webhookUrl: string | undefined
   webhookSecret: string | undefined
+  /** Told of the decisions that organisers send. */
+  webhookDecisionsUrl: string | undefined
   /** Inserts a minute from one address; 0 is no limit. */
   rateLimitPerMinute: number
   /** How many proxies, or which address ranges, are believed in `X-Forwarded-For`. */
@@ -54,7 +56,8 @@ export function readSettings(environment: Environment = process.env): Settings {
     databaseUrl: databaseUrl(environment),
     databasePooler: pooler(environment['DATABASE_POOLER'] || undefined),
     anonKey: readKey(environment, 'ANON_KEY'),
-    webhookUrl: webhookUrl(environment),
+    webhookUrl: webhookUrl(environment, 'WEBHOOK_URL'),
+    webhookDecisionsUrl: webhookUrl(environment, 'WEBHOOK_DECISIONS_URL'),
     webhookSecret: webhookSecret(environment['WEBHOOK_SECRET'] || undefined),
     rateLimitPerMinute: readNumber(environment, 'RATE_LIMIT_PER_MINUTE', 30, 1_000_000),
     trustProxy: trustProxy(environment['TRUST_PROXY'] || undefined),
@@ -83,18 +86,18 @@ function databaseUrl(environment: Environment) {
   return readAddress(environment, 'DATABASE_URL', databaseProtocols)
 }
 
-function webhookUrl(environment: Environment) {
-  const given = readAddress(environment, 'WEBHOOK_URL', webProtocols)
+function webhookUrl(environment: Environment, name: 'WEBHOOK_URL' | 'WEBHOOK_DECISIONS_URL') {
+  const given = readAddress(environment, name, webProtocols)
   if (given === undefined) return undefined
   const { port, username, password } = new URL(given)
   if (!isEncoded(`http://${username}:${password}@host`)) {
     throw new OperatorError(
-      `WEBHOOK_URL ${hidden} cannot be read: the sign % in its user and password should be written %25.`,
+      `${name} ${hidden} cannot be read: the sign % in its user and password should be written %25.`,
     )
   }
   if (!blockedPorts.has(Number(port || 443))) return given
   throw new OperatorError(
-    `WEBHOOK_URL ${hidden} names port ${port}, which belongs to another service than the web and cannot be called: use another.`,
+    `${name} ${hidden} names port ${port}, which belongs to another service than the web and cannot be called: use another.`,
   )
 }
 

@@ -1,4 +1,4 @@
-import type { Sql } from 'postgres'
+import type { Fragment, Sql } from 'postgres'
 
 import { nextAttempt } from '../schedule.ts'
 import type { Letter } from './compose.ts'
@@ -12,106 +12,178 @@ export interface Claim extends Letter {
   applicationId: string
 }
 
+/** What a try came to that is recorded. */
+export type Recorded = Extract<HandoverResult, { outcome: 'sent' | 'refused' | 'retry' }>
+
 /** What is recorded of a try. */
 export type Outcome = 'sent' | 'refused' | 'retry' | 'given up' | 'withdrawn' | 'lost'
 
-/** Seconds after which another server may take a claimed letter: longer than any handover takes. */
-const lease = 90
+/** Seconds after which another server may take what was claimed: longer than any handover takes. */
+export const lease = 90
 /** Milliseconds that a letter may be late without those after it being so. */
 const slack = 200
+/** Receipts and notices that are begun in an hour, by all servers together. */
+const hourlyTotal = 100
+
+/** The pace of all servers together: milliseconds between two letters; none where there is no pace. */
+export type Pause = number | undefined
+
+/** The turn to hand something over, if it is one; whoever has it holds it until the claim is made. */
+export function turnOf(sql: Sql, pause: Pause) {
+  return sql`
+    select in_hour < ${hourlyTotal} or hour_began_at <= now() - interval '1 hour' as has_room
+    from private.postman
+    where not stopped and paused_until <= now() ${pause === undefined ? sql`` : sql`and next_at <= now()`}
+    for update`
+}
 
 /**
- * Takes the letter that is due and waits longest; each goes to one server. Only what was released for the decision
- * that stands is taken, and nothing while organisers or a problem keep all letters.
+ * Ends a turn.
  *
- * @param pause Milliseconds between two letters, whichever servers take them; none where there is no pace.
+ * @param begun A query of what was claimed, with `counts`: whether it is one of the hour's receipts and notices.
  */
-export async function claimDue(
-  sql: Sql,
-  { pause }: { pause?: number | undefined } = {},
-): Promise<Claim | undefined> {
-  const isOpen = sql`not stopped and paused_until <= now()`
+export function endOfTurn(sql: Sql, pause: Pause, begun: Fragment) {
   const isPaced = pause !== undefined
+  return sql`
+    update private.postman
+    set next_at = ${
+      isPaced
+        ? sql`greatest(next_at, now() - ${slack} * interval '1 millisecond') + ${pause} * interval '1 millisecond'`
+        : sql`next_at`
+    },
+      hour_began_at = case when counts and hour_began_at <= now() - interval '1 hour' then now()
+        else hour_began_at end,
+      in_hour = case when not counts then in_hour when hour_began_at <= now() - interval '1 hour' then 1
+        else in_hour + 1 end
+    from (${begun}) as begun
+    where ${isPaced} or counts`
+}
+
+/** Whether a letter was released for what stands. */
+function stands(sql: Sql) {
+  return sql`status_version = coalesce(
+    (select version from private.statuses where application_id = letter.application_id), 0)`
+}
+
+/** Takes the letters in `due` upon this server. */
+function claimed(sql: Sql) {
+  return sql`
+    update private.letters as letter
+    set state = 'sending', attempts = attempts + 1, due_at = now() + ${lease} * interval '1 second',
+      -- Its server died, or lost the database: nobody knows what that try came to.
+      uncertain = uncertain + case state when 'sending' then 1 else 0 end
+    from due where letter.id = due.id
+    returning letter.*`
+}
+
+/**
+ * Takes the letter that is due and waits longest, receipts last; each goes to one server. Only what was released for
+ * the decision that stands is taken, no receipt that is older than a day, and nothing while organisers or a problem
+ * keep all letters.
+ */
+export async function claimDue(sql: Sql, { pause }: { pause?: Pause } = {}): Promise<Claim | undefined> {
   for (;;) {
+    const due = sql`
+      select id from private.letters as letter
+      where way = 'mail' and state in ('waiting', 'sending') and due_at <= now() and exists (select from turn)
+        and (
+          withdrawn_at is not null
+          or case occasion
+            when 'received' then released_at > now() - interval '1 day' and (select has_room from turn)
+            else ${stands(sql)} end
+        )
+      order by occasion = 'received', due_at limit 1
+      for update of letter skip locked`
+    const begun = sql`select occasion = 'received' as counts from claimed where withdrawn_at is null`
     const [row] = await sql<[(Claim & { isWithdrawn: boolean })?]>`
-      with turn as (
-        select from private.postman
-        where ${isOpen} ${isPaced ? sql`and next_at <= now() for update` : sql``}
-      ), due as (
-        select id from private.letters as letter
-        where state in ('waiting', 'sending') and due_at <= now()
-          and exists (select from turn)
-          and (
-            withdrawn_at is not null
-            or status_version = coalesce(
-              (select version from private.statuses where application_id = letter.application_id), 0
-            )
-          )
-        order by due_at limit 1
-        for update of letter skip locked
-      ), claimed as (
-        update private.letters as letter
-        set state = 'sending', attempts = attempts + 1, due_at = now() + ${lease} * interval '1 second',
-          -- Its server died, or lost the database: nobody knows what that try came to.
-          uncertain = uncertain + case state when 'sending' then 1 else 0 end
-        from due where letter.id = due.id
-        returning letter.*
-      ) ${
-        isPaced
-          ? sql`, moved as (
-              update private.postman
-              set next_at = greatest(next_at, now() - ${slack} * interval '1 millisecond')
-                + ${pause} * interval '1 millisecond'
-              where exists (select from claimed where withdrawn_at is null)
-            )`
-          : sql``
-      }
+      with turn as (${turnOf(sql, pause)}),
+      due as (${due}),
+      claimed as (${claimed(sql)}),
+      ended as (${endOfTurn(sql, pause, begun)})
       select claimed.id, attempts as attempt, released_at as "releasedAt", application_id as "applicationId",
         application.email as "to", subject, body, reply_to as "replyTo", withdrawn_at is not null as "isWithdrawn"
       from claimed
       join public.retreat_applications as application on application.id = application_id
       cross join private.letter_settings`
     if (row === undefined) return undefined
-    const { isWithdrawn, ...claim } = row
-    if (!isWithdrawn) return claim
-    await recordUnsent(sql, claim, { state: 'waiting', counts: false })
+    const { isWithdrawn, ...taking } = row
+    if (!isWithdrawn) return taking
+    await recordUnsent(sql, taking, { state: 'waiting', counts: false })
   }
 }
+
+/** A decision that this server has taken upon itself to tell an automation. */
+export interface DecisionClaim {
+  id: string
+  attempt: number
+  releasedAt: Date
+  applicationId: string
+  email: string
+  status: string
+  decidedAt: Date
+}
+
+/** Takes decisions that an automation is to be told, the longest waiting first, as letters are taken. */
+export async function claimDecisions(sql: Sql, most: number): Promise<DecisionClaim[]> {
+  const due = sql`
+    select id from private.letters as letter
+    where way = 'automation' and state in ('waiting', 'sending') and due_at <= now()
+      and not (select stopped from private.postman)
+      and (withdrawn_at is not null or ${stands(sql)})
+    order by due_at limit ${most}
+    for update of letter skip locked`
+  const rows = await sql<(DecisionClaim & { isWithdrawn: boolean })[]>`
+    with due as (${due}), claimed as (${claimed(sql)})
+    select claimed.id, attempts as attempt, released_at as "releasedAt", application_id as "applicationId",
+      email, occasion as status, withdrawn_at is not null as "isWithdrawn",
+      coalesce(
+        (select max(at) from private.history where history.application_id = application.id and kind = 'status'),
+        released_at
+      ) as "decidedAt"
+    from claimed join public.retreat_applications as application on application.id = application_id`
+  const standing: DecisionClaim[] = []
+  for (const { isWithdrawn, ...taking } of rows) {
+    if (isWithdrawn) await recordUnsent(sql, taking, { state: 'waiting', counts: false })
+    else standing.push(taking)
+  }
+  return standing
+}
+
+/** What tells a letter's try from all others. */
+type Try = Pick<Claim, 'id' | 'attempt' | 'applicationId' | 'releasedAt'>
 
 /**
  * Records what a try came to. Where the lease ran out meanwhile, the letter is somebody else's, and nothing is
  * recorded of this try.
+ *
+ * @param retryAfter Milliseconds that the other side asked to wait before the next try.
  */
-export async function settle(
-  sql: Sql,
-  claim: Claim,
-  result: Extract<HandoverResult, { outcome: 'sent' | 'refused' | 'retry' }>,
-): Promise<Outcome> {
-  if (result.outcome === 'sent') return (await recordSent(sql, claim)) ? 'sent' : 'lost'
+export async function settle(sql: Sql, taken: Try, result: Recorded, retryAfter?: number): Promise<Outcome> {
+  if (result.outcome === 'sent') return (await recordSent(sql, taken)) ? 'sent' : 'lost'
   const { answer } = result
-  if (result.outcome === 'refused') return recordUnsent(sql, claim, { state: 'refused', answer })
+  if (result.outcome === 'refused') return recordUnsent(sql, taken, { state: 'refused', answer })
   const { isUncertain } = result
-  const next = nextAttempt(claim.attempt, Date.now() - claim.releasedAt.getTime())
+  const next = nextAttempt(taken.attempt, Date.now() - taken.releasedAt.getTime(), retryAfter)
   return next === null
-    ? recordUnsent(sql, claim, { state: 'given up', answer, isUncertain })
-    : recordUnsent(sql, claim, { state: 'waiting', answer, isUncertain, ...next })
+    ? recordUnsent(sql, taken, { state: 'given up', answer, isUncertain })
+    : recordUnsent(sql, taken, { state: 'waiting', answer, isUncertain, ...next })
 }
 
 /** Gives a claim back of which nothing has left: it is due at once, and the try does not count. */
-export async function release(sql: Sql, claim: Claim): Promise<void> {
-  await recordUnsent(sql, claim, { state: 'waiting', counts: false })
+export async function release(sql: Sql, taken: Try): Promise<void> {
+  await recordUnsent(sql, taken, { state: 'waiting', counts: false })
 }
 
 /** Also one that was withdrawn while it was on the wire. Tells whether it was this claim's to record. */
-async function recordSent(sql: Sql, { id, attempt }: Claim) {
+async function recordSent(sql: Sql, { id, attempt }: Try) {
   const rows = await sql`
     with settled as (
       update private.letters set state = 'sent', sent_at = now(), due_at = null, answer = ''
       where id = ${id} and attempts = ${attempt} and state = 'sending'
-      returning true
+      returning way
     ), cleared as (
       update private.postman set failures = 0, problem = ''
-      where (failures > 0 or problem <> '') and exists (select from settled)
+      where (failures > 0 or problem <> '') and exists (select from settled where way = 'mail')
     )
     select from settled`
   return rows.count > 0
@@ -123,7 +195,7 @@ async function recordSent(sql: Sql, { id, attempt }: Claim) {
  */
 async function recordUnsent(
   sql: Sql,
-  { id, attempt, applicationId }: Claim,
+  { id, attempt, applicationId }: Try,
   {
     state,
     answer,
@@ -179,9 +251,15 @@ export async function pauseAll(sql: Sql, problem: string): Promise<boolean> {
   return count > 0
 }
 
-/** Says that there is a postman at work. */
-export async function beat(sql: Sql): Promise<void> {
-  await sql`update private.postman set seen_at = now()`
+/** Says that there is somebody at work, and withdraws the receipts that nobody carried within a day. */
+export async function beat(sql: Sql, who: 'postman' | 'automation'): Promise<void> {
+  const seen = sql(who === 'postman' ? 'seen_at' : 'automation_seen_at')
+  await sql`update private.postman set ${seen} = now()`
+  await sql`
+    update private.letters set state = 'withdrawn', withdrawn_at = now(), due_at = null,
+      uncertain = uncertain + case state when 'sending' then 1 else 0 end
+    where way = 'mail' and occasion = 'received' and state in ('waiting', 'sending') and due_at <= now()
+      and released_at <= now() - interval '1 day'`
 }
 
 /** How letters stand, by number. */

@@ -1,11 +1,22 @@
+import type { Sql } from 'postgres'
+
 import type { MailServer } from '../../settings/mail-settings.ts'
 import type { Run } from '../database/lanes.ts'
 import { startPolling } from '../polling.ts'
-import { compose, isAddress } from './compose.ts'
+import { compose, isAddress, type Letter } from './compose.ts'
 import { createHandover, type Handover, type HandoverResult } from './handover.ts'
-import { beat, claimDue, pauseAll, release, settle, type Claim } from './outbox.ts'
+import { keepTelling } from './keep-telling.ts'
+import {
+  claimNotice,
+  keepNotices,
+  noticeLetter,
+  releaseNotice,
+  settleNotice,
+  type NoticeClaim,
+} from './notices.ts'
+import { beat, claimDue, pauseAll, release, settle, type Outcome, type Recorded } from './outbox.ts'
 
-/** Hands over the letters that are due for as long as it runs. */
+/** Hands over the letters and notices that are due for as long as it runs. */
 export interface Postman {
   /** Says that something new may be due. */
   wake(): void
@@ -17,6 +28,8 @@ export interface PostmanOptions {
   /** Asks the database, as the schema's owner. */
   run: Run
   mailServer: MailServer
+  /** The public address, which notices lead to. */
+  site: URL
   /** Letters a minute, from all servers on the database together; 0 is no limit. */
   perMinute: number
   /** Milliseconds between polls of the outbox when nobody wakes the postman. */
@@ -39,13 +52,30 @@ const said = {
 /** Connections at the same time. */
 const workers = 5
 const pollInterval = 1_000
-const beatInterval = 20_000
 /** Milliseconds that handovers under way are given when the postman stops. */
 const grace = 3_000
+
+/** A mail that is to be handed over. */
+interface Job {
+  letter: Letter
+  attempt: number
+  settle: (sql: Sql, result: Recorded) => Promise<Outcome>
+  release: (sql: Sql) => Promise<void>
+}
+
+function noticeJob(claim: NoticeClaim, site: URL): Job {
+  return {
+    letter: noticeLetter(claim, site),
+    attempt: claim.attempt,
+    settle: (sql, result) => settleNotice(sql, claim, result),
+    release: (sql) => releaseNotice(sql, claim),
+  }
+}
 
 export function startPostman({
   run,
   mailServer,
+  site,
   perMinute,
   log,
   interval = pollInterval,
@@ -58,22 +88,39 @@ export function startPostman({
   const underWay = new Set<Promise<void>>()
   let nextTurn: NodeJS.Timeout | undefined
 
-  const attempt = async (claim: Claim, handover: Handover) => {
+  /** What is due first: what somebody tries out and waits for, letters, and what goes by itself. */
+  const take = async (): Promise<Job | undefined> => {
+    const test = await run((sql) => claimNotice(sql, { pause, isTest: true }))
+    if (test !== undefined) return noticeJob(test, site)
+    const letter = await run((sql) => claimDue(sql, { pause }))
+    if (letter !== undefined) {
+      return {
+        letter,
+        attempt: letter.attempt,
+        settle: (sql, result) => settle(sql, letter, result),
+        release: (sql) => release(sql, letter),
+      }
+    }
+    const notice = await run((sql) => claimNotice(sql, { pause, isTest: false }))
+    return notice && noticeJob(notice, site)
+  }
+
+  const attempt = async (job: Job, handover: Handover) => {
     const started = Date.now()
-    const result = await give(claim, handover)
+    const result = await give(job.letter, handover)
     if (result.outcome === 'unavailable') {
       // First: what is released is due at once.
       const isFirst = await run((sql) => pauseAll(sql, result.problem))
-      await run((sql) => release(sql, claim))
+      await run(job.release)
       if (isFirst) log.warn({ code: result.code, problem: result.problem }, 'letters are kept for a while')
       return
     }
-    if (result.outcome === 'broken off') return run((sql) => release(sql, claim))
-    const outcome = await run((sql) => settle(sql, claim, result))
+    if (result.outcome === 'broken off') return run(job.release)
+    const outcome = await run((sql) => job.settle(sql, result))
     // Neither the address nor the mail server's words, which may quote it.
     const details = {
-      letterId: claim.id,
-      attempt: claim.attempt,
+      letterId: job.letter.id,
+      attempt: job.attempt,
       outcome,
       code: result.code,
       milliseconds: Date.now() - started,
@@ -82,14 +129,14 @@ export function startPostman({
     else log.warn(details, said[outcome])
   }
 
-  const give = async (claim: Claim, handover: Handover): Promise<HandoverResult> => {
-    if (!isAddress(claim.to)) {
+  const give = async (letter: Letter, handover: Handover): Promise<HandoverResult> => {
+    if (!isAddress(letter.to)) {
       return { outcome: 'refused', code: null, answer: 'This is not one plain address.' }
     }
     try {
-      return await handover.give(await compose(claim, mailServer.from), cancellation.signal)
+      return await handover.give(await compose(letter, mailServer.from), cancellation.signal)
     } catch (error) {
-      log.warn({ letterId: claim.id, err: error }, 'a letter could not be written as a mail')
+      log.warn({ letterId: letter.id, err: error }, 'a letter could not be written as a mail')
       const answer = 'This could not be written as a mail.'
       return { outcome: 'retry', code: null, answer, isUncertain: false }
     }
@@ -98,12 +145,12 @@ export function startPostman({
   const polling = startPolling(
     async () => {
       if (free.length === 0) return
-      const claim = await run((sql) => claimDue(sql, { pause }))
-      const handover = claim === undefined ? undefined : free.pop()
-      if (claim === undefined || handover === undefined) return
-      const running: Promise<void> = attempt(claim, handover)
+      const job = await take()
+      const handover = job === undefined ? undefined : free.pop()
+      if (job === undefined || handover === undefined) return
+      const running: Promise<void> = attempt(job, handover)
         .catch((error: unknown) =>
-          log.warn({ letterId: claim.id, err: error }, 'what a letter came to could not be recorded'),
+          log.warn({ letterId: job.letter.id, err: error }, 'what a letter came to could not be recorded'),
         )
         .finally(() => {
           underWay.delete(running)
@@ -119,17 +166,19 @@ export function startPostman({
     (error) => log.warn({ err: error }, 'the letters that are due could not be read'),
   )
 
-  const tellOfUs = () => {
-    run(beat).catch((error: unknown) => log.warn({ err: error }, 'the database was not told of the postman'))
-  }
-
-  const beats = setInterval(tellOfUs, beatInterval)
-  tellOfUs()
+  const stopTelling = keepTelling(
+    () =>
+      run(async (sql) => {
+        await beat(sql, 'postman')
+        await keepNotices(sql)
+      }),
+    log,
+  )
 
   return {
     wake: polling.wake,
     async stop() {
-      clearInterval(beats)
+      stopTelling()
       const late = setTimeout(() => cancellation.abort(), grace)
       await polling.stop()
       clearTimeout(nextTurn)

@@ -59,7 +59,10 @@ const plausible: Record<string, Record<string, unknown>> = {
   desk_drafts: { occasion: 'accepted', after: null },
   desk_outbox: { state: 'waiting', after: null },
   desk_letters_of: { applications: [someId] },
-  desk_preview: { subject: 'Hello {{first_name}}', body: 'A letter.', application: null },
+  desk_preview: { subject: 'Hello {{first_name}}', body: 'A letter.', application: null, occasion: null },
+  desk_send_test: { subject: 'Hello', body: 'A letter.', application: null, occasion: null },
+  desk_notices: {},
+  desk_set_notices: { notices: 'each' },
   desk_set_template: { occasion: 'Travel', version: null, subject: 'How to get there', body: 'By train.' },
   desk_remove_template: { occasion: 'Travel', version: 0 },
   desk_write: { applications: [someId], occasion: 'accepted', again: false },
@@ -70,7 +73,7 @@ const plausible: Record<string, Record<string, unknown>> = {
   desk_retry: { letters: [someId] },
   desk_sent_by_hand: { letter: someId, seen: '' },
   desk_stop: { stopped: true },
-  desk_set_letters: { version: 0, reply_to: 'hello@example.org' },
+  desk_set_letters: { version: 0, reply_to: 'hello@example.org', receipts: true },
 }
 
 /** What an organiser is answered where there is no such application, no such draft, and nobody who carries letters. */
@@ -81,6 +84,7 @@ const expected: Record<string, string> = {
   desk_edit: 'PT409',
   desk_sent_by_hand: 'PT409',
   desk_release: 'PT409',
+  desk_send_test: 'PT409',
 }
 
 /** The functions of `public` that the roles of the data interface may execute, by their rights and not by name. */

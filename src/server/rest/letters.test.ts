@@ -173,6 +173,7 @@ test('more than thirty leave only by their number, and nothing where nobody carr
   expect(new Set([...letters, ...last.letters].map(({ id }) => id)).size).toBe(61)
   const { templates } = await ask<{ templates: object[] }>('letters')
   expect(templates).toMatchObject([
+    { occasion: 'received', drafts: { count: 0, more: false } },
     { occasion: 'accepted', drafts: { count: 61, more: false } },
     { occasion: 'waitlisted', drafts: { count: 0, more: false } },
     { occasion: 'declined', drafts: { count: 0, more: false } },

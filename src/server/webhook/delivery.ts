@@ -1,7 +1,5 @@
 import { createHmac } from 'node:crypto'
 
-import { webhookBody, type Application } from '../../application/application.ts'
-
 /** Where deliveries go, and the secret that signs them. */
 export interface Receiver {
   url: string
@@ -26,7 +24,7 @@ const bodyTimeout = 1_000
 const shownLength = 200
 
 /**
- * Tries once to deliver an application. Never throws: every failure is a result.
+ * Tries once to deliver something. Never throws: every failure is a result.
  *
  * The status alone decides: it is success also where the answer breaks off, or never ends.
  *
@@ -38,12 +36,12 @@ const shownLength = 200
  */
 export async function deliver(
   id: string,
-  application: Application,
+  content: URLSearchParams,
   { url, secret }: Receiver,
   cancelled?: AbortSignal,
   limit = timeout,
 ): Promise<DeliveryResult> {
-  const body = webhookBody(application).toString()
+  const body = content.toString()
   const timestamp = String(Math.floor(Date.now() / 1000))
   const headers: Record<string, string> = {
     'content-type': 'application/x-www-form-urlencoded;charset=UTF-8',

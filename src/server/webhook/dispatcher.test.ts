@@ -10,8 +10,11 @@ import { openDatabase, type Database } from '../database/database.ts'
 import type { Run } from '../database/lanes.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
 import { deliver } from './delivery.ts'
-import { startDispatcher, type DispatcherOptions } from './dispatcher.ts'
-import { claimDue, release, settle } from './outbox.ts'
+import { startDispatcher as start, type DispatcherOptions } from './dispatcher.ts'
+import { applicationsOutbox, claimDue, release, settle, type Claim } from './outbox.ts'
+
+const startDispatcher = (options: Omit<DispatcherOptions<Claim>, 'outbox'>) =>
+  start({ ...options, outbox: applicationsOutbox })
 
 let database: Database
 let cleanUp: () => Promise<void>
@@ -42,7 +45,7 @@ function aLog() {
     lines.push({ message, details: { ...details } })
     for (const check of waiting) check()
   }
-  const log: DispatcherOptions['log'] = { info: write, warn: write }
+  const log: DispatcherOptions<Claim>['log'] = { info: write, warn: write }
   const written = (message: string, count = 1) =>
     new Promise<void>((resolve) => {
       const check = () => {
@@ -242,7 +245,7 @@ test('user and password of the address are sent as basic authentication, and log
 
 test('a receiver that says nothing is given up on after a time', async () => {
   const receiver = await startReceiver(() => {})
-  const result = await deliver('id', anApplication(), { url: receiver.origin, secret }, undefined, 50)
+  const result = await deliver('id', new URLSearchParams(), { url: receiver.origin, secret }, undefined, 50)
   expect(result).toMatchObject({
     delivered: false,
     status: null,

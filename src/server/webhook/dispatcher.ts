@@ -1,7 +1,27 @@
+import type { Sql } from 'postgres'
+
 import type { Run } from '../database/lanes.ts'
 import { startPolling } from '../polling.ts'
-import { deliver, type Receiver } from './delivery.ts'
-import { claimDue, release, settle, type Claim } from './outbox.ts'
+import { deliver, type DeliveryResult, type Receiver } from './delivery.ts'
+
+/** A delivery that this server has taken upon itself. */
+interface Claim {
+  /** The same on every try. */
+  id: string
+  /** Which try this is, from 1. */
+  attempt: number
+  body: URLSearchParams
+}
+
+/** Where deliveries wait. */
+export interface Outbox<Taken extends Claim> {
+  /** Takes deliveries that are due, at most so many. */
+  claimDue: (sql: Sql, most: number) => Promise<Taken[]>
+  /** Records what a try came to. */
+  settle: (sql: Sql, claim: Taken, result: DeliveryResult) => Promise<keyof typeof said>
+  /** Gives a claim back whose try was broken off. */
+  release: (sql: Sql, claim: Taken) => Promise<void>
+}
 
 /** Delivers what the outbox holds for as long as it runs. */
 export interface Dispatcher {
@@ -11,9 +31,10 @@ export interface Dispatcher {
   stop(): Promise<void>
 }
 
-export interface DispatcherOptions {
+export interface DispatcherOptions<Taken extends Claim> {
   /** Asks the database, as the schema's owner. */
   run: Run
+  outbox: Outbox<Taken>
   receiver: Receiver
   /** Milliseconds between polls of the outbox when nobody wakes the dispatcher. */
   interval?: number
@@ -25,6 +46,7 @@ const said = {
   delivered: 'webhook delivered',
   retry: 'webhook failed; it will be tried again',
   'given up': 'webhook given up',
+  withdrawn: 'webhook withdrawn before it was taken',
   lost: 'webhook answered too late: another try was begun meanwhile',
 }
 
@@ -33,20 +55,21 @@ const pollInterval = 1_000
 /** Milliseconds that tries under way are given when the dispatcher stops. */
 const grace = 3_000
 
-export function startDispatcher({
+export function startDispatcher<Taken extends Claim>({
   run,
+  outbox,
   receiver,
   log,
   interval = pollInterval,
-}: DispatcherOptions): Dispatcher {
+}: DispatcherOptions<Taken>): Dispatcher {
   const cancellation = new AbortController()
   const underWay = new Set<Promise<void>>()
 
-  const attempt = async (claim: Claim) => {
+  const attempt = async (claim: Taken) => {
     const started = Date.now()
-    const result = await deliver(claim.id, claim.application, receiver, cancellation.signal)
-    if (!result.delivered && cancellation.signal.aborted) return run((sql) => release(sql, claim))
-    const outcome = await run((sql) => settle(sql, claim, result))
+    const result = await deliver(claim.id, claim.body, receiver, cancellation.signal)
+    if (!result.delivered && cancellation.signal.aborted) return run((sql) => outbox.release(sql, claim))
+    const outcome = await run((sql) => outbox.settle(sql, claim, result))
     const details = {
       webhookId: claim.id,
       attempt: claim.attempt,
@@ -62,7 +85,7 @@ export function startDispatcher({
     async () => {
       const free = concurrency - underWay.size
       if (free === 0) return
-      for (const claim of await run((sql) => claimDue(sql, free))) {
+      for (const claim of await run((sql) => outbox.claimDue(sql, free))) {
         const running: Promise<void> = attempt(claim)
           .catch((error: unknown) =>
             log.warn({ webhookId: claim.id, err: error }, 'a delivery could not be recorded'),

@@ -1,7 +1,8 @@
 import type { Sql } from 'postgres'
 
-import type { Application } from '../../application/application.ts'
+import { webhookBody, type Application } from '../../application/application.ts'
 import type { DeliveryResult } from './delivery.ts'
+import type { Outbox } from './dispatcher.ts'
 import { nextAttempt } from '../schedule.ts'
 
 /** A delivery that this server has taken upon itself. */
@@ -10,7 +11,7 @@ export interface Claim {
   /** Which try this is, from 1. */
   attempt: number
   createdAt: Date
-  application: Application
+  body: URLSearchParams
 }
 
 /** Seconds after which another server may take a claimed delivery: longer than any try takes. */
@@ -37,7 +38,7 @@ export async function claimDue(sql: Sql, most: number): Promise<Claim[]> {
     id: application_id,
     attempt: attempts,
     createdAt: created_at,
-    application,
+    body: webhookBody(application),
   }))
 }
 
@@ -71,6 +72,9 @@ export async function release(sql: Sql, { id, attempt }: Claim): Promise<void> {
     update private.webhook_outbox set attempts = attempts - 1, next_attempt_at = now()
     where application_id = ${id} and attempts = ${attempt}`
 }
+
+/** The applications that are to be sent on, as deliveries. */
+export const applicationsOutbox: Outbox<Claim> = { claimDue, settle, release }
 
 /** How deliveries stand, by number. */
 export interface DeliveryCounts {

@@ -15,7 +15,8 @@ export function ReplyToForm({ callDesk, settings }: ReplyToFormProps) {
   const [draft, setDraft] = useState<{ entered: string; version: number } | null>(null)
   const keepStanding = useKeepStanding()
   const save = useLetterAct(
-    (reply_to: string) => callDesk('desk_set_letters', { version: settings.version, reply_to }),
+    (reply_to: string) =>
+      callDesk('desk_set_letters', { version: settings.version, receipts: settings.receipts, reply_to }),
     (saved) => {
       const { reply_to: to } = saved
       keepStanding((former) => ({ ...former, settings: { ...former.settings, ...saved } }))

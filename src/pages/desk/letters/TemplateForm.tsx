@@ -125,7 +125,7 @@ export function TemplateForm({ callDesk, occasion, template }: TemplateFormProps
           )}
         </div>
       </form>
-      <TemplatePreview callDesk={callDesk} subject={subject} body={body} />
+      <TemplatePreview callDesk={callDesk} occasion={occasion} subject={subject} body={body} />
     </div>
   )
 }

@@ -11,20 +11,21 @@ const pause = 400
 
 interface TemplatePreviewProps {
   callDesk: CallDesk
+  occasion: string
   subject: string
   body: string
 }
 
 /** A text as the newest applicant would read it. */
-export function TemplatePreview({ callDesk, subject, body }: TemplatePreviewProps) {
+export function TemplatePreview({ callDesk, occasion, subject, body }: TemplatePreviewProps) {
   const [text, setText] = useState({ subject, body })
   useEffect(() => {
     const timer = setTimeout(() => setText({ subject, body }), pause)
     return () => clearTimeout(timer)
   }, [subject, body])
   const { data: preview, error } = useQuery({
-    queryKey: ['letters', 'preview', text],
-    queryFn: ({ signal }) => callDesk('desk_preview', text, signal),
+    queryKey: ['letters', 'preview', occasion, text],
+    queryFn: ({ signal }) => callDesk('desk_preview', { occasion, ...text }, signal),
     placeholderData: keepPreviousData,
   })
   return (

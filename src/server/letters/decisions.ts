@@ -1,0 +1,52 @@
+import type { Run } from '../database/lanes.ts'
+import {
+  startDispatcher,
+  type Dispatcher,
+  type DispatcherOptions,
+  type Outbox,
+} from '../webhook/dispatcher.ts'
+import { keepTelling } from './keep-telling.ts'
+import { beat, claimDecisions, release, settle, type DecisionClaim } from './outbox.ts'
+
+type Claim = DecisionClaim & { body: URLSearchParams }
+
+/** The decisions that an automation is to be told, as deliveries. */
+const outbox: Outbox<Claim> = {
+  async claimDue(sql, most) {
+    const claims = await claimDecisions(sql, most)
+    return claims.map((claim) => ({ ...claim, body: decisionBody(claim) }))
+  },
+  async settle(sql, claim, { delivered, status, retryAfter }) {
+    const answer = status === null ? 'No answer came.' : `HTTP ${status}`
+    // 410: the receiver is gone and says so.
+    const result = delivered
+      ? ({ outcome: 'sent', code: status } as const)
+      : status === 410
+        ? ({ outcome: 'refused', code: status, answer } as const)
+        : ({ outcome: 'retry', code: status, answer, isUncertain: status === null } as const)
+    const outcome = await settle(sql, claim, result, retryAfter)
+    if (outcome === 'sent') return 'delivered'
+    return outcome === 'refused' ? 'given up' : outcome
+  },
+  release,
+}
+
+/** What an automation is told. */
+function decisionBody({ applicationId, email, status, decidedAt }: DecisionClaim): URLSearchParams {
+  return new URLSearchParams({ id: applicationId, email, status, decidedAt: decidedAt.toISOString() })
+}
+
+/** Tells an automation of the decisions that organisers send, for as long as it runs. */
+export function startDecisions(
+  options: { run: Run } & Pick<DispatcherOptions<Claim>, 'receiver' | 'log' | 'interval'>,
+): Pick<Dispatcher, 'stop'> {
+  const { run, log } = options
+  const dispatcher = startDispatcher({ ...options, outbox })
+  const stopTelling = keepTelling(() => run((sql) => beat(sql, 'automation')), log)
+  return {
+    async stop() {
+      stopTelling()
+      await dispatcher.stop()
+    },
+  }
+}

@@ -1,0 +1,189 @@
+import type { Sql } from 'postgres'
+
+import { nextAttempt } from '../schedule.ts'
+import type { Letter } from './compose.ts'
+import type { HandoverResult } from './handover.ts'
+import { endOfTurn, lease, turnOf, type Pause } from './outbox.ts'
+
+/** A mail to an organiser that this server has taken upon itself. */
+export interface NoticeClaim {
+  id: string
+  /** Which try this is, from 1. */
+  attempt: number
+  createdAt: Date
+  to: string
+  /** What it says: a letter that they try out, or the applications that it tells of. */
+  says: Pick<Letter, 'subject' | 'body'> | Told
+}
+
+/** Applications that an organiser hears of. */
+interface Told {
+  /** Of one application, its id; null where it is a day's mail. */
+  application: string | null
+  since: Date | null
+  /** Counted up to a thousand. */
+  count: number
+  /** The first of them; none for who reads blind. */
+  names: string[]
+}
+
+/** Names in a day's mail. */
+const mostNames = 50
+const mostCounted = 1_000
+/** What an organiser is told singly in an hour; of more the day's mail tells. */
+const mostSingle = 10
+
+/**
+ * Takes the mail to an organiser that is due and waits longest; each goes to one server.
+ *
+ * @param isTest Whether to take a letter that somebody tries out, or a notice.
+ */
+export async function claimNotice(
+  sql: Sql,
+  { pause, isTest }: { pause?: Pause; isTest: boolean },
+): Promise<NoticeClaim | undefined> {
+  const singleInHour = sql`
+    select count(*) from private.notices as other
+    where organiser_id = notice.organiser_id and application_id is not null
+      and tried_at > now() - interval '1 hour' and created_at > now() - interval '1 day'`
+  for (;;) {
+    const [row] = await sql<[Row?]>`
+      with turn as (${turnOf(sql, pause)}),
+      due as (
+        select id, application_id is not null and attempts = 0 and (${singleInHour}) >= ${mostSingle} as is_over
+        from private.notices as notice
+        where (body is null) = ${!isTest} and due_at is not null and due_at <= now()
+          and created_at > now() - interval '1 day'
+          and exists (select from turn where has_room or ${isTest})
+        order by due_at limit 1
+        for update of notice skip locked
+      ),
+      -- The day's mail tells what is not told singly.
+      gone as (delete from private.notices as notice using due where is_over and notice.id = due.id),
+      claimed as (
+        update private.notices as notice
+        set attempts = attempts + 1, tried_at = coalesce(tried_at, now()),
+          due_at = now() + ${lease} * interval '1 second'
+        from due where notice.id = due.id and not is_over
+        returning notice.*
+      ),
+      ended as (${endOfTurn(sql, pause, sql`select ${!isTest}::boolean as counts from claimed`)})
+      select is_over as "isOver", claimed.id, attempts as attempt, claimed.created_at as "createdAt",
+        account.email as "to", subject, body, application_id as application, since, told.*,
+        case when organiser.blind then '{}' else told.names end as names
+      from due
+      left join claimed using (id)
+      left join private.organisers as organiser on account_id = organiser_id
+      left join auth.users as account on account.id = organiser_id
+      left join lateral (
+        select count(*)::int as count, (array_agg(name))[:${mostNames}] as names
+        from (
+          select btrim(left(first_name, 100) || ' ' || left(last_name, 100)) as name
+          from public.retreat_applications as application
+          where application.id = application_id
+            or application.created_at > since and application.created_at <= until and not exists (
+              select from private.notices as single
+              where single.organiser_id = claimed.organiser_id and single.application_id = application.id
+            )
+          order by application.created_at, application.id limit ${mostCounted}
+        ) as application
+      ) as told on true`
+    if (row === undefined) return undefined
+    const { isOver, id, attempt, createdAt, to, subject, body, application, since, count, names } = row
+    if (isOver) continue
+    const says = body === null ? { application, since, count, names } : { subject: subject ?? '', body }
+    if (body !== null || count > 0) return { id, attempt, createdAt, to, says }
+    await over(sql, row)
+  }
+}
+
+interface Row extends Omit<NoticeClaim, 'says'>, Told {
+  isOver: boolean
+  subject: string | null
+  body: string | null
+}
+
+/** Records what a try came to. Where the lease ran out meanwhile, nothing is recorded of this try. */
+export async function settleNotice(
+  sql: Sql,
+  { id, attempt, createdAt }: NoticeClaim,
+  { outcome }: Pick<HandoverResult, 'outcome'>,
+): Promise<'sent' | 'refused' | 'retry' | 'given up' | 'lost'> {
+  if (outcome === 'sent' || outcome === 'refused') {
+    return (await over(sql, { id, attempt })) ? outcome : 'lost'
+  }
+  const next = nextAttempt(attempt, Date.now() - createdAt.getTime())
+  if (next === null) return (await over(sql, { id, attempt })) ? 'given up' : 'lost'
+  const { count } = await sql`
+    update private.notices set due_at = now() + ${next.pause} * interval '1 millisecond'
+    where id = ${id} and attempts = ${attempt}`
+  return count > 0 ? 'retry' : 'lost'
+}
+
+/** Gives a claim back of which nothing has left: it is due at once, and the try does not count. */
+export async function releaseNotice(
+  sql: Sql,
+  { id, attempt }: Pick<NoticeClaim, 'id' | 'attempt'>,
+): Promise<void> {
+  await sql`
+    update private.notices set attempts = attempts - 1, due_at = now() where id = ${id} and attempts = ${attempt}`
+}
+
+/** Nothing of what was tried out is kept. */
+async function over(sql: Sql, { id, attempt }: Pick<NoticeClaim, 'id' | 'attempt'>) {
+  const { count } = await sql`
+    update private.notices
+    set due_at = null, subject = case when body is not null then '' end, body = case when body is not null then '' end
+    where id = ${id} and attempts = ${attempt}`
+  return count > 0
+}
+
+/** Drops what nobody carried within a day, and what is over; and writes the day's mails that are due. */
+export async function keepNotices(sql: Sql): Promise<void> {
+  // What was told singly is kept until the day's mail has left it out.
+  await sql`
+    delete from private.notices as notice using private.organisers
+    where account_id = organiser_id and notice.created_at <= now() - interval '1 day'
+      and (application_id is null or due_at is not null or notice.created_at < told_until - interval '1 hour')`
+  await sql`select private.write_day_notices()`
+}
+
+/**
+ * What an organiser reads.
+ *
+ * @param site The public address.
+ */
+export function noticeLetter({ id, to, says }: NoticeClaim, site: URL): Letter {
+  const letter = { id, to, replyTo: '' }
+  if ('body' in says) return { ...letter, ...says }
+  const { application, since, count, names } = says
+  const desk = `${site.origin}${site.pathname.replace(/\/+$/, '')}/desk`
+  const ending =
+    'You hear of applications because you switched it on at the desk, under “Letters”. There you can switch it off.'
+  if (application !== null) {
+    const who = oneLine(names[0] ?? '')
+    return {
+      ...letter,
+      subject: who === '' ? 'A new application' : `New application: ${who}`,
+      body: `${who === '' ? 'Somebody' : who} has applied.\n\n${desk}#/applications/${application}\n\n${ending}`,
+    }
+  }
+  const many = `${count === mostCounted ? 'At least ' : ''}${count.toLocaleString('en')} new ${count === 1 ? 'application' : 'applications'}`
+  const moment = since?.toISOString().replace('T', ' ').slice(0, 16)
+  const others = count - names.length
+  const list = [
+    ...names.map((name) => `- ${oneLine(name)}`),
+    ...(names.length > 0 && others > 0 ? [`and ${others.toLocaleString('en')} more`] : []),
+  ]
+  return {
+    ...letter,
+    subject: many,
+    body: [`${many} since ${moment} UTC.`, ...(list.length > 0 ? [list.join('\n')] : []), desk, ending].join(
+      '\n\n',
+    ),
+  }
+}
+
+function oneLine(name: string) {
+  return name.replaceAll(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
+}

@@ -1,0 +1,195 @@
+-- What leaves by itself when somebody applies: a receipt to them, and notices to organisers. Both are off until
+-- somebody switches them on, and no application is refused or waits because of them.
+
+-- Whether an organiser hears of applications: of each, of a day's together, or not.
+alter table private.organisers
+  add column notices text not null default 'off' check (notices in ('off', 'each', 'daily')),
+  -- Until when applications were told of, and when the next day's are.
+  add column told_until timestamptz not null default now(),
+  add column day_due_at timestamptz;
+create index organisers_day_due on private.organisers (day_due_at) where notices <> 'off';
+
+-- A mail to an organiser: of one application, of all between two moments, or a letter that they try out. It names
+-- nobody until it is handed over, so that whoever is erased is named nowhere.
+create table private.notices (
+  id uuid primary key default gen_random_uuid(),
+  organiser_id uuid not null references private.organisers (account_id) on delete cascade,
+  application_id uuid references public.retreat_applications (id) on delete cascade,
+  since timestamptz,
+  until timestamptz,
+  subject text,
+  body text,
+  created_at timestamptz not null default now(),
+  -- When it is to be tried, or another server may take it for lost. Null: it is over.
+  due_at timestamptz default now(),
+  attempts integer not null default 0,
+  tried_at timestamptz,
+  unique (organiser_id, application_id),
+  check (num_nonnulls(application_id, until, body) = 1)
+);
+create index notices_due on private.notices ((body is null), due_at) where due_at is not null;
+create index notices_of_organiser on private.notices (organiser_id, created_at);
+create index notices_of_application on private.notices (application_id);
+alter table private.notices enable row level security;
+revoke all on table private.notices from public, anon, authenticated;
+
+-- Writes a receipt: at most one a day to a mailbox, however its address is written. Nothing here waits for another
+-- insert: where two for one mailbox come at the same moment, one of them is enough.
+create function private.write_receipt(application public.retreat_applications) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  mailbox text := regexp_replace(lower(btrim(application.email)), '^([^+@]+)\+[^@]*@', '\1@');
+  template private.templates;
+  text jsonb;
+begin
+  if char_length(mailbox) > 254
+    or mailbox !~ '^[^][[:cntrl:][:space:]<>()@,;:"\\]+@[^][[:cntrl:][:space:]<>()@,;:"\\]+$'
+    or not pg_try_advisory_xact_lock(hashtextextended(mailbox, 0))
+  then
+    return;
+  end if;
+  -- A statement of its own: it sees what was there when the lock was had.
+  perform from private.letters as letter
+    where letter.mailbox = write_receipt.mailbox and released_at > now() - interval '1 day';
+  if found then return; end if;
+  select * into template from private.templates where occasion = 'received';
+  text := private.receipt(template.subject, template.body, application.first_name);
+  insert into private.letters (application_id, occasion, state, subject, body, mailbox, released_at, due_at)
+    values (application.id, 'received', 'waiting', text ->> 'subject', text ->> 'body', mailbox, now(), now());
+end
+$$;
+
+-- Tells the organisers who hear of each application; of more than ten an hour the day's mail tells.
+create function private.write_notices(application uuid) returns void
+  language sql set search_path = ''
+  begin atomic
+    insert into private.notices (organiser_id, application_id)
+      select account_id, write_notices.application from private.organisers as organiser
+      where notices = 'each' and (
+        select count(*) from private.notices as notice
+        where organiser_id = account_id and application_id is not null and notice.created_at > now() - interval '1 hour'
+      ) < 10;
+  end;
+
+create function private.announce() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  receipts boolean := (select settings.receipts from private.letter_settings as settings);
+begin
+  if not receipts and not exists (select from private.organisers where notices = 'each') then return null; end if;
+  begin
+    if receipts then perform private.write_receipt(new); end if;
+    perform private.write_notices(new.id);
+  -- The application counts for more.
+  exception when others then raise warning 'an application was stored without receipt and notices: %', sqlerrm;
+  end;
+  return null;
+end
+$$;
+-- Its name comes behind `keep_door`: triggers run in the order of their names, and who is refused is told nothing.
+create trigger then_announce after insert on public.retreat_applications
+  for each row execute function private.announce();
+
+-- Writes the day's mails that are due, for organisers who were not told of all that came since the last.
+create function private.write_day_notices() returns void
+  language sql set search_path = ''
+  begin atomic
+    with due as (
+      -- What is being stored this moment comes in the next one.
+      select account_id, told_until, now() - interval '1 minute' as until from private.organisers
+      where notices <> 'off' and day_due_at <= now() for update skip locked
+    ), told as (
+      update private.organisers as organiser set told_until = due.until,
+        day_due_at = day_due_at + ceil(extract(epoch from now() - day_due_at) / 86400 + 0.00001) * interval '1 day'
+      from due where organiser.account_id = due.account_id
+    )
+    insert into private.notices (organiser_id, since, until)
+      select account_id, told_until, until from due
+      where exists (
+        select from public.retreat_applications as application
+        where created_at > told_until and created_at <= until and not exists (
+          select from private.notices as notice
+          where organiser_id = account_id and application_id = application.id
+        )
+      );
+  end;
+
+-- The desk --------------------------------------------------------------------------------------------------------
+
+-- Whether the caller hears of applications.
+create function public.desk_notices() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return (
+    select jsonb_build_object('notices', notices, 'day_due_at', case when notices <> 'off' then day_due_at end,
+      'email', me.email)
+    from private.organisers where account_id = auth.uid()
+  );
+end
+$$;
+
+-- Switches notices on or off. The day's mail comes at the time of day at which they were switched on.
+create function public.desk_set_notices(notices text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if desk_set_notices.notices is null or desk_set_notices.notices not in ('off', 'each', 'daily') then
+    raise exception 'Notices are off, each or daily.' using errcode = '22023';
+  end if;
+  update private.organisers as organiser set notices = desk_set_notices.notices,
+    told_until = case organiser.notices when 'off' then now() else told_until end,
+    day_due_at = case organiser.notices when 'off' then now() + interval '1 day' else day_due_at end
+    where account_id = auth.uid() and organiser.notices <> desk_set_notices.notices;
+  return public.desk_notices();
+end
+$$;
+
+-- Sends a text to whoever calls, filled in for an application as it would be for its applicant.
+create function public.desk_send_test(
+  subject text, body text, application uuid default null, occasion text default null
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  text jsonb;
+begin
+  perform private.check_template(occasion, subject, body);
+  if not exists (select from private.postman where seen_at > now() - interval '1 minute') then
+    raise exception 'Nobody carries letters: no server with a mail server is at work.' using errcode = 'PT409';
+  end if;
+  text := private.example(occasion, subject, body, application, me.blind);
+  if text is null then
+    raise exception 'There is no application to fill it with yet.' using errcode = '22023';
+  end if;
+  -- Whoever calls twice at the same moment is counted one after the other.
+  perform from private.organisers where account_id = auth.uid() for no key update;
+  if (
+    select count(*) from private.notices as test
+    where organiser_id = auth.uid() and test.body is not null and created_at > now() - interval '1 hour'
+  ) >= 20 then
+    raise exception 'At most twenty tests an hour.' using errcode = 'PT429';
+  end if;
+  insert into private.notices (organiser_id, subject, body)
+    values (auth.uid(), '[Test] ' || (text ->> 'subject'), text ->> 'body');
+  return jsonb_build_object('to', me.email);
+end
+$$;
+
+revoke all on function
+  private.write_receipt(public.retreat_applications), private.write_notices(uuid), private.announce(),
+  private.write_day_notices()
+  from public;
+revoke all on function
+  public.desk_notices(), public.desk_set_notices(text), public.desk_send_test(text, text, uuid, text)
+  from public, anon, authenticated;
+grant execute on function
+  public.desk_notices(), public.desk_set_notices(text), public.desk_send_test(text, text, uuid, text)
+  to authenticated;
