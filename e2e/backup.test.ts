@@ -144,6 +144,12 @@ test('what organisers made of the applications comes back, and so does a door th
     update private.letters set state = 'sending', subject = 'Welcome', body = 'Come!', released_at = now(),
       due_at = now() + interval '1 hour', attempts = 1, author = 'ada@example.org'
     where occasion = 'accepted'`
+  // What went by itself, and what an automation is to be told.
+  await postman`
+    insert into private.letters (application_id, occasion, way, state, subject, body, released_at, due_at)
+    select application_id, occasion, way, 'waiting', 's', 'b', now(), now()
+    from private.statuses, (values ('received', 'mail'), ('accepted', 'automation')) as other (occasion, way)
+    where status = 'accepted'`
   await postman.end()
   await runCommand(['door', '--close', '--sentence', 'See you next year.'], original)
   expect((await runCommand(['backup', '--to', folder], original)).code).toBe(0)
@@ -158,7 +164,12 @@ test('what organisers made of the applications comes back, and so does a door th
     'blind',
     'door',
   ])
-  expect(before.letters.map(({ state }) => String(state)).toSorted()).toEqual(['draft', 'sending'])
+  expect(before.letters.map(({ state }) => String(state)).toSorted()).toEqual([
+    'draft',
+    'sending',
+    'waiting',
+    'waiting',
+  ])
   expect(before.organisers).toMatchObject([{ blind: true }])
   expect(before.door).toMatchObject([{ closed: true, sentence: 'See you next year.' }])
   await server.stop()
@@ -166,8 +177,13 @@ test('what organisers made of the applications comes back, and so does a door th
   expect((await runCommand(['restore', '--from', folder], copy)).code).toBe(0)
   const restored = await startServer(copy)
   // It may have been sent since: somebody has to look.
+  const sometime = expect.any(Date) as Date
   const letters = before.letters.map((letter) =>
-    letter['state'] === 'sending' ? { ...letter, state: 'draft', released_at: null, due_at: null } : letter,
+    letter['state'] === 'sending'
+      ? { ...letter, state: 'draft', released_at: null, due_at: null }
+      : letter['state'] === 'waiting'
+        ? { ...letter, state: 'withdrawn', due_at: null, withdrawn_at: sometime }
+        : letter,
   )
   expect(await deskOf(copy.DATA_DIR)).toEqual({ ...before, letters })
   expect(await send(restored.origin, anApplication())).toBe(403)

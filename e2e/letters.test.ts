@@ -1,9 +1,16 @@
+import type { PostgrestClient } from '@supabase/postgrest-js'
 import { expect, test } from 'vitest'
 
+import { createDesk } from '../src/client/desk.ts'
+import { socketConnection } from '../src/server/database/connections.ts'
+import { send } from '../testing/client.ts'
+import { anApplication } from '../testing/form.ts'
 import { storeDueLetters } from '../testing/letters.ts'
 import { startMailServer } from '../testing/mail-server.ts'
+import { signInByLink } from '../testing/organiser.ts'
 import { startPostgres } from '../testing/postgres.ts'
-import { runCommand, startServer } from '../testing/server.ts'
+import { startReceiver } from '../testing/receiver.ts'
+import { runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
 
 test('letters are counted, listed, tried again and stopped by a command, beside a server', async () => {
   let refuses = true
@@ -39,7 +46,7 @@ test('letters are counted, listed, tried again and stopped by a command, beside 
       .join()
   await expect.poll(states).toBe('refused,sent,sent')
   const listed = await letters('--list')
-  expect(listed).toMatch(/ {2}refused {2}Travel {2}a1@example\.org {2}550 no .*such user\n$/)
+  expect(listed).toMatch(/ {2}refused {2}mail {2}Travel {2}a1@example\.org {2}550 no .*such user\n$/)
   expect(listed).not.toContain('\u001b')
   refuses = false
   expect(await letters('--retry')).toBe('1 letter will be tried again.\n')
@@ -77,4 +84,56 @@ test('two servers on one database send each letter once', async () => {
   for (const server of servers) expect(server.output()).toContain('letter sent')
   await Promise.all(servers.map((server) => server.stop()))
   await Promise.all([mails.close(), postgres.close()])
+})
+
+test('who applies has a receipt, organisers hear of it, and an automation is told of the decision', async () => {
+  const [mails, receiver, directory] = await Promise.all([
+    startMailServer(),
+    startReceiver(),
+    temporaryDirectory(),
+  ])
+  const settings = {
+    DATA_DIR: directory.path,
+    SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+    MAIL_FROM: 'hello@example.org',
+    MAIL_PER_MINUTE: '0',
+    WEBHOOK_DECISIONS_URL: `${receiver.origin}/decisions`,
+  }
+  const server = await startServer(settings)
+  const link = await runCommand(['organisers', '--add', 'grace@example.org'], settings)
+  const { client } = await signInByLink(server.origin, link.stdout)
+  const desk = createDesk(client as unknown as PostgrestClient)
+  await desk('desk_set_letters', { version: 0, reply_to: 'team@example.org', receipts: true })
+  await desk('desk_set_notices', { notices: 'each' })
+  const application = anApplication({ first_name: 'Ada', email: 'ada@example.com' })
+  expect(await send(server.origin, application)).toBe(201)
+  const [receipt] = await mails.count(1, 'ada@example.com')
+  expect(receipt).toMatchObject({ subject: 'We have your application', from: 'hello@example.org' })
+  expect(receipt?.raw).toMatch(/^Reply-To: team@example\.org\r$/m)
+  expect(receipt?.text).toContain('Hello Ada,')
+  const [notice] = await mails.count(1, 'grace@example.org')
+  const [row] = (await desk('desk_list', { filter: {} })).applications
+  const id = row?.id ?? ''
+  expect(notice?.text).toContain(`${server.origin}/desk#/applications/${id}`)
+
+  const text = { occasion: 'accepted', subject: 'Hello {{first_name}}', body: 'Come!' }
+  expect(await desk('desk_send_test', text)).toEqual({ to: 'grace@example.org' })
+  const [, trial] = await mails.count(2, 'grace@example.org')
+  expect(trial).toMatchObject({ subject: '[Test] Hello Ada' })
+
+  const database = socketConnection(directory.path, { max: 1 })
+  await database`update private.letter_settings set hold = '0'`
+  await database.end()
+  const act = () => crypto.randomUUID()
+  await desk('desk_decide', { act: act(), decisions: [{ id, status: 'accepted', version: 0 }] })
+  const { letters } = await desk('desk_drafts', { occasion: 'accepted', after: null })
+  expect(receiver.received).toEqual([])
+  await desk('desk_release', { act: act(), letters, number: null, again: false })
+  const [told] = await receiver.count(1)
+  expect(new URLSearchParams(told?.body).get('id')).toBe(id)
+  expect(await mails.count(2, 'ada@example.com')).toMatchObject([{}, { subject: 'Your place at Unplugged' }])
+  // Nobody's address is in the log.
+  expect(server.output()).not.toMatch(/@example\.(com|org)/)
+  expect(await server.stop()).toBe(0)
+  await Promise.all([mails.close(), receiver.close(), directory.remove()])
 })

@@ -39,24 +39,24 @@ create function private.write_receipt(application public.retreat_applications) r
   language plpgsql set search_path = ''
 as $$
 declare
-  mailbox text := regexp_replace(lower(btrim(application.email)), '^([^+@]+)\+[^@]*@', '\1@');
+  whose text := regexp_replace(lower(btrim(application.email)), '^([^+@]+)\+[^@]*@', '\1@');
   template private.templates;
   text jsonb;
 begin
-  if char_length(mailbox) > 254
-    or mailbox !~ '^[^][[:cntrl:][:space:]<>()@,;:"\\]+@[^][[:cntrl:][:space:]<>()@,;:"\\]+$'
-    or not pg_try_advisory_xact_lock(hashtextextended(mailbox, 0))
+  if char_length(whose) > 254
+    or whose !~ '^[^][[:cntrl:][:space:]<>()@,;:"\\]+@[^][[:cntrl:][:space:]<>()@,;:"\\]+$'
+    or not pg_try_advisory_xact_lock(hashtextextended(whose, 0))
   then
     return;
   end if;
   -- A statement of its own: it sees what was there when the lock was had.
   perform from private.letters as letter
-    where letter.mailbox = write_receipt.mailbox and released_at > now() - interval '1 day';
+    where mailbox = whose and released_at > now() - interval '1 day';
   if found then return; end if;
   select * into template from private.templates where occasion = 'received';
   text := private.receipt(template.subject, template.body, application.first_name);
   insert into private.letters (application_id, occasion, state, subject, body, mailbox, released_at, due_at)
-    values (application.id, 'received', 'waiting', text ->> 'subject', text ->> 'body', mailbox, now(), now());
+    values (application.id, 'received', 'waiting', text ->> 'subject', text ->> 'body', whose, now(), now());
 end
 $$;
 

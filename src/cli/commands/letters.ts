@@ -13,7 +13,7 @@ import { withDatabase } from '../with-database.ts'
 const usage = `Usage: npm run letters -- [option]
 
   (none)    counts the letters to applicants
-  --list    lists those that were refused or given up, and what the mail server said
+  --list    lists those that were refused or given up, and what the other side said
   --retry   tries these again
   --stop    lets no letter leave from now on; what is being handed over this moment is not broken off
   --start   lets them leave again`
@@ -36,9 +36,9 @@ export async function run(): Promise<void> {
   await withDatabase(async ({ owner }) => {
     switch (act) {
       case 'list':
-        for (const { state, occasion, email, at, answer } of await listUndelivered(owner)) {
+        for (const { state, way, occasion, email, at, answer } of await listUndelivered(owner)) {
           console.log(
-            [localTime(at), state, occasion, email, answer].map((part) => printable(part)).join('  '),
+            [localTime(at), state, way, occasion, email, answer].map((part) => printable(part)).join('  '),
           )
         }
         return
@@ -65,4 +65,9 @@ function print(counts: LetterCounts) {
   console.log(`given up                ${counts.givenUp}`)
   console.log(`withdrawn               ${counts.withdrawn}`)
   console.log(`may have arrived twice  ${counts.uncertain}`)
+  const { told, toTell, untold } = counts
+  if (told + toTell + untold === 0) return
+  console.log(`automation told         ${told}`)
+  console.log(`automation to be told   ${toTell}`)
+  console.log(`automation not reached  ${untold}`)
 }

@@ -148,7 +148,11 @@ export async function restore(sql: Sql, folder: string): Promise<Kept> {
       await transaction.unsafe(
         `select setval(pg_get_serial_sequence('${history}', 'id'), max(id)) from ${history}`,
       )
-      // The database that this was taken from may have sent them since: somebody has to look.
+      // The database that this was taken from may have sent them since: somebody has to look. What went by itself, and
+      // what an automation was to be told, goes with the letter or not at all.
+      await transaction.unsafe(`
+        update ${letters} set state = 'withdrawn', withdrawn_at = now(), due_at = null
+        where state in ('waiting', 'sending') and (way = 'automation' or occasion = 'received')`)
       await transaction.unsafe(`
         update ${letters} set state = 'draft', released_at = null, due_at = null, act = null, withdrawn_at = null
         where state in ('waiting', 'sending')`)

@@ -69,8 +69,8 @@ export async function claimNotice(
       ),
       ended as (${endOfTurn(sql, pause, sql`select ${!isTest}::boolean as counts from claimed`)})
       select is_over as "isOver", claimed.id, attempts as attempt, claimed.created_at as "createdAt",
-        account.email as "to", subject, body, application_id as application, since, told.*,
-        case when organiser.blind then '{}' else told.names end as names
+        account.email as "to", subject, body, application_id as application, since, count,
+        case when organiser.blind then '[]' else to_json(names) end as names
       from due
       left join claimed using (id)
       left join private.organisers as organiser on account_id = organiser_id

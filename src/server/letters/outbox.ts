@@ -273,51 +273,60 @@ export interface LetterCounts {
   withdrawn: number
   /** Of all these, the ones with a try of which nobody knows what it came to: they may have arrived twice. */
   uncertain: number
+  /** Decisions that an automation was told, is to be told, and could not be told. */
+  told: number
+  toTell: number
+  untold: number
 }
 
 export async function countLetters(sql: Sql): Promise<LetterCounts> {
   const [row] = await sql<[LetterCounts]>`
     select
       (count(*) filter (where state = 'draft'))::int as draft,
-      (count(*) filter (where state = 'waiting'))::int as waiting,
-      (count(*) filter (where state = 'sending'))::int as sending,
-      (count(*) filter (where state = 'sent'))::int as sent,
-      (count(*) filter (where state = 'refused'))::int as refused,
-      (count(*) filter (where state = 'given up'))::int as "givenUp",
-      (count(*) filter (where state = 'withdrawn'))::int as withdrawn,
-      (count(*) filter (where uncertain > 0))::int as uncertain
-    from private.letters`
+      (count(*) filter (where is_mail and state = 'waiting'))::int as waiting,
+      (count(*) filter (where is_mail and state = 'sending'))::int as sending,
+      (count(*) filter (where is_mail and state = 'sent'))::int as sent,
+      (count(*) filter (where is_mail and state = 'refused'))::int as refused,
+      (count(*) filter (where is_mail and state = 'given up'))::int as "givenUp",
+      (count(*) filter (where is_mail and state = 'withdrawn'))::int as withdrawn,
+      (count(*) filter (where is_mail and uncertain > 0))::int as uncertain,
+      (count(*) filter (where not is_mail and state = 'sent'))::int as told,
+      (count(*) filter (where not is_mail and state in ('waiting', 'sending')))::int as "toTell",
+      (count(*) filter (where not is_mail and state in ('refused', 'given up')))::int as untold
+    from (select *, way = 'mail' as is_mail from private.letters) as letters`
   return row
 }
 
-/** A letter that did not arrive. */
+/** A letter that did not arrive, or a decision that the automation was not told. */
 export interface Undelivered {
   state: 'refused' | 'given up'
+  way: 'mail' | 'automation'
   occasion: string
   email: string
   /** When it was released. */
   at: Date
-  /** What the mail server said last. */
+  /** What the mail server said last, or the automation. */
   answer: string
 }
 
 /** What did not arrive, the oldest first. */
 export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
   return sql<Undelivered[]>`
-    select state, occasion, email, released_at as at, answer
+    select state, way, occasion, email, released_at as at, answer
     from private.letters join public.retreat_applications as application on application.id = application_id
     where state in ('refused', 'given up') order by released_at, letters.id`
 }
 
 /**
- * Makes what did not arrive due again, from the schedule's beginning; a running server sees it within a second.
+ * Makes what did not arrive due again, from the schedule's beginning, but for receipts that are older than a day; a
+ * running server sees it within a second.
  *
  * @returns How many those are.
  */
 export async function retryUndelivered(sql: Sql): Promise<number> {
   const { count } = await sql`
     update private.letters set state = 'waiting', attempts = 0, due_at = now(), answer = ''
-    where state in ('refused', 'given up')`
+    where state in ('refused', 'given up') and (occasion <> 'received' or released_at > now() - interval '1 day')`
   return count
 }
 

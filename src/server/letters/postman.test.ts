@@ -1,74 +1,26 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
-import { startMailServer, type MailServer } from '../../../testing/mail-server.ts'
-import { dataDirectory } from '../../../testing/server.ts'
+import { startMailServer } from '../../../testing/mail-server.ts'
+import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
 import { mailServerAt } from '../../../testing/sign-in.ts'
-import { openDatabase, type Database } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import { claimDue, countLetters, pauseAll, release, settle } from './outbox.ts'
-import { startPostman, type Postman, type PostmanOptions } from './postman.ts'
 
+let outbox: TestOutbox
 let database: Database
-let cleanUp: () => Promise<void>
-const postmen: Postman[] = []
-const servers: MailServer[] = []
+let receiver: TestOutbox['receiver']
+let postmanFor: TestOutbox['postmanFor']
+let pass: TestOutbox['pass']
 
 beforeAll(async () => {
-  const directory = await dataDirectory()
-  database = await openDatabase(
-    { dataDir: directory.path, databaseUrl: undefined },
-    { schema: 'migrate', holder: 'the tests' },
-  )
-  cleanUp = async () => {
-    await database.close()
-    await directory.remove()
-  }
+  outbox = await startOutbox()
+  ;({ database, receiver, postmanFor, pass } = outbox)
 })
 
-beforeEach(async () => {
-  await database.owner`delete from public.retreat_applications`
-  await database.owner`delete from private.postman`
-  await database.owner`insert into private.postman default values`
-  await database.owner`update private.letter_settings set reply_to = ''`
-})
-
-afterEach(async () => {
-  await Promise.all(postmen.splice(0).map((postman) => postman.stop()))
-  await Promise.all(servers.splice(0).map((server) => server.close()))
-})
-
-afterAll(() => cleanUp())
-
-async function receiver(options?: Parameters<typeof startMailServer>[0]) {
-  const server = await startMailServer(options)
-  servers.push(server)
-  return server
-}
-
-/** Collects everything that is logged. */
-function aLog() {
-  const lines: { message: string; details: Record<string, unknown> }[] = []
-  const write = (details: object, message: string) => {
-    lines.push({ message, details: { ...details } })
-  }
-  const log: PostmanOptions['log'] = { info: write, warn: write }
-  return { log, lines }
-}
-
-function postmanFor(server: MailServer, options: Partial<PostmanOptions> = {}) {
-  const { log, lines } = aLog()
-  const mailServer = mailServerAt(server.port)
-  const postman = startPostman({
-    run: database.asOwner,
-    mailServer,
-    site: new URL('https://example.org/retreat/'),
-    perMinute: 0,
-    log,
-    ...options,
-  })
-  postmen.push(postman)
-  return { postman, lines }
-}
+beforeEach(() => outbox.empty())
+afterEach(() => outbox.end())
+afterAll(() => outbox.close())
 
 /** A letter that was released to somebody; gives its id. */
 async function released(to: string, changes: { occasion?: string; subject?: string; email?: string } = {}) {
@@ -88,12 +40,6 @@ async function released(to: string, changes: { occasion?: string; subject?: stri
 const letters = () => database.owner`
   select state, attempts, uncertain, answer, due_at from private.letters order by created_at, id`
 const postmanRow = async () => (await database.owner`select * from private.postman`)[0]
-/** Lets time pass for the outbox. */
-const pass = (seconds: number) => database.owner`
-  with moved as (
-    update private.letters set due_at = due_at - ${seconds} * interval '1 second' where due_at is not null
-  )
-  update private.postman set paused_until = paused_until - ${seconds} * interval '1 second'`
 const becomes = async (state: object[]) => {
   await expect.poll(letters, { timeout: 10_000 }).toMatchObject(state)
 }
@@ -328,6 +274,9 @@ test('whose server died is tried again and counted, unless it was withdrawn', as
     givenUp: 0,
     withdrawn: 1,
     uncertain: 2,
+    told: 0,
+    toTell: 0,
+    untold: 0,
   })
   // The server that was only slow records nothing, and gives nothing back.
   if (first === undefined) throw new Error('nothing was claimed')

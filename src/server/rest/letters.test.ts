@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { columns, paidSolutions, teamSizes, type Application } from '../../application/application.ts'
-import type { Letter } from '../../client/desk.ts'
+import type { Letter, LettersStanding, Template } from '../../client/desk.ts'
 
 let server: SignInServer
 let client: SupabaseClient
@@ -460,4 +460,112 @@ test('who stops, releases, decides and erases at the same time waits for each ot
     ])
     expect(results.map(({ error }) => error)).toEqual(Array.from(results, () => null))
   }
+})
+
+test('a receipt quotes nothing but the first name, and is written to nobody by hand', async () => {
+  const id = await store({ first_name: 'http://evil' })
+  const [receipt] = (await ask<{ templates: Template[] }>('letters')).templates
+  expect(receipt).toMatchObject({ occasion: 'received' })
+  const template = { occasion: 'received', version: receipt?.version, subject: 'Thanks' }
+  for (const body of ['{{last_name}}', '{{company}}', '{{first_name}} {{']) {
+    await expect(ask('set_template', { ...template, body })).rejects.toMatchObject({ code: '22023' })
+    await expect(ask('send_test', { occasion: 'received', subject: 's', body })).rejects.toMatchObject({
+      code: '22023',
+    })
+  }
+  expect(await ask('set_template', { ...template, body: 'Hello {{first_name}}!' })).toMatchObject({
+    body: 'Hello {{first_name}}!',
+  })
+  expect(
+    await ask('preview', {
+      occasion: 'received',
+      subject: 's',
+      body: 'Hello {{first_name}}!',
+      application: id,
+    }),
+  ).toMatchObject({ body: 'Hello!', unknown: [], missing: [] })
+  await expect(ask('write', { applications: [id], occasion: 'received' })).rejects.toMatchObject({
+    code: '22023',
+  })
+  await expect(
+    ask('remove_template', { occasion: 'received', version: (receipt?.version ?? 0) + 1 }),
+  ).rejects.toMatchObject({ code: '22023' })
+})
+
+test('receipts are switched on and off by whoever saw how it stood, and it is written down', async () => {
+  const { settings } = await ask<LettersStanding>('letters')
+  expect(settings).toMatchObject({ receipts: false })
+  const { version, reply_to } = settings
+  const on = { version, reply_to, receipts: true }
+  expect(await ask('set_letters', on)).toEqual({ version: version + 1, reply_to, receipts: true })
+  // Sent again, because its answer was lost.
+  expect(await ask('set_letters', on)).toEqual({ version: version + 1, reply_to, receipts: true })
+  await expect(ask('set_letters', { ...on, receipts: false })).rejects.toMatchObject({ code: 'PT409' })
+  const id = await store()
+  expect(statesOf(await lettersOf(id))).toEqual(['received: waiting'])
+  // Who is sent a letter needs no receipt.
+  await decide(id, 'accepted')
+  await release((await drafts()).letters)
+  expect(statesOf(await lettersOf(id)).toSorted()).toEqual(['accepted: waiting', 'received: withdrawn'])
+  const other = await store({ email: 'other@example.org' })
+  const [receipt] = await lettersOf(other)
+  expect(await ask('withdraw', { letters: [receipt?.id] })).toEqual({ withdrawn: 1, left: 0 })
+  expect(statesOf(await lettersOf(other))).toEqual(['received: withdrawn'])
+  expect(await ask('set_letters', { version: version + 1, reply_to, receipts: false })).toMatchObject({
+    receipts: false,
+  })
+  const written = await server.database.owner`
+    select author, detail from private.history where kind = 'letters' and detail ? 'receipts' order by id`
+  expect(written).toEqual([
+    { author: me, detail: { receipts: true } },
+    { author: me, detail: { receipts: false } },
+  ])
+})
+
+test('a receipt that was refused is tried again within a day, and not later', async () => {
+  const owner = server.database.owner
+  await owner`update private.letter_settings set receipts = true`
+  const id = await store()
+  await owner`update private.letter_settings set receipts = false`
+  const refuse = () => owner`update private.letters set state = 'refused', due_at = null`
+  await refuse()
+  const [receipt] = await lettersOf(id)
+  expect(await ask('retry', { letters: [receipt?.id] })).toEqual({ retried: 1 })
+  await refuse()
+  await owner`update private.letters set released_at = now() - interval '25 hours'`
+  expect(await ask('retry', { letters: [receipt?.id] })).toEqual({ retried: 0 })
+})
+
+test('whoever tries a text out is sent it as an applicant would be, twenty times an hour', async () => {
+  const text = { occasion: 'accepted', subject: 'For {{first_name}}', body: 'Hello {{company}}' }
+  const tests = () => server.database.owner`
+    select email, subject, body from private.notices join auth.users on users.id = organiser_id`
+  await expect(ask('send_test', text)).rejects.toMatchObject({ code: '22023' })
+  const id = await store({ first_name: 'Zoë', company: 'First' })
+  await store({ company: 'Newest' })
+  await server.database.owner`update private.postman set seen_at = now() - interval '2 minutes'`
+  await expect(ask('send_test', text)).rejects.toMatchObject({ code: 'PT409' })
+  await server.database.owner`update private.postman set seen_at = now()`
+  expect(await ask('send_test', { ...text, application: id })).toEqual({ to: me })
+  expect(await tests()).toEqual([{ email: me, subject: '[Test] For Zoë', body: 'Hello First' }])
+  expect(await ask('send_test', text)).toEqual({ to: me })
+  expect(await tests()).toHaveLength(2)
+  await Promise.all(Array.from({ length: 30 }, () => ask('send_test', text).catch(() => undefined)))
+  expect(await tests()).toHaveLength(20)
+  await expect(ask('send_test', text)).rejects.toMatchObject({ code: 'PT429' })
+  const other = await server.signedIn()
+  expect(await ask('send_test', text, other.client)).toEqual({ to: other.email })
+})
+
+test('an organiser switches notices on for themselves, and the day’s mail comes a day later', async () => {
+  const other = await server.signedIn()
+  expect(await ask('notices')).toEqual({ notices: 'off', day_due_at: null, email: me })
+  await expect(ask('set_notices', { notices: 'always' })).rejects.toMatchObject({ code: '22023' })
+  const each = await ask<{ day_due_at: string }>('set_notices', { notices: 'each' })
+  expect(each).toMatchObject({ notices: 'each', email: me })
+  expect(Date.parse(each.day_due_at) - Date.now()).toBeGreaterThan(86_000_000)
+  // Another way to hear of them keeps the time of day.
+  expect(await ask('set_notices', { notices: 'daily' })).toEqual({ ...each, notices: 'daily' })
+  expect(await ask('notices', {}, other.client)).toMatchObject({ notices: 'off' })
+  expect(await ask('set_notices', { notices: 'off' })).toMatchObject({ notices: 'off', day_due_at: null })
 })

@@ -1,0 +1,251 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+
+import { anApplication } from '../../../testing/form.ts'
+import { aLog } from '../../../testing/postman.ts'
+import { startReceiver, type Receiver } from '../../../testing/receiver.ts'
+import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import type { Letter, LettersStanding } from '../../client/desk.ts'
+import { startDecisions } from './decisions.ts'
+import { countLetters } from './outbox.ts'
+
+const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+
+let server: SignInServer
+let client: SupabaseClient
+const running: { stop: () => Promise<void> }[] = []
+const receivers: Receiver[] = []
+
+beforeAll(async () => {
+  server = await startSignIn()
+  ;({ client } = await server.signedIn())
+})
+
+beforeEach(async () => {
+  await sql()`delete from public.retreat_applications`
+  await sql()`delete from private.postman`
+  await sql()`insert into private.postman default values`
+  await sql()`update private.letter_settings set hold = '0'`
+})
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((each) => each.stop()))
+  await Promise.all(receivers.splice(0).map((each) => each.close()))
+})
+
+afterAll(() => server.close())
+
+const sql = () => server.database.owner
+
+/** An automation, and a server that tells it. */
+async function automation(...given: Parameters<typeof startReceiver>) {
+  const receiver = await startReceiver(...given)
+  receivers.push(receiver)
+  const { log, lines } = aLog()
+  const tell = () =>
+    running.push(
+      startDecisions({
+        run: server.database.asOwner,
+        receiver: { url: `${receiver.origin}/hook`, secret },
+        log,
+        interval: 50,
+      }),
+    )
+  tell()
+  await expect
+    .poll(async () => (await ask<LettersStanding>('letters')).postman.is_automation_there)
+    .toBe(true)
+  return { receiver, lines, tell }
+}
+
+async function ask<Answer>(name: string, args: object = {}): Promise<Answer> {
+  const { data, error } = await client.rpc(`desk_${name}`, args)
+  if (error) throw error
+  return data as Answer
+}
+
+async function store(email = 'ada@example.org') {
+  const answers = anApplication({ email })
+  const [row] = await sql()<[{ id: string }]>`
+    insert into public.retreat_applications ${sql()({ ...answers })} returning id`
+  return row.id
+}
+
+const versions = new Map<string, number>()
+async function decide(id: string, status: string) {
+  const decisions = [{ id, status, version: versions.get(id) ?? 0 }]
+  const [outcome] = await ask<{ version: number }[]>('decide', { act: crypto.randomUUID(), decisions })
+  versions.set(id, outcome?.version ?? 0)
+}
+
+async function send(occasion = 'accepted', act = crypto.randomUUID()) {
+  const { letters } = await ask<{ letters: Letter[] }>('drafts', { occasion })
+  await ask('release', { act, letters: letters.map(({ id, seen }) => ({ id, seen })) })
+  return act
+}
+
+const mailIsThere = () => sql()`update private.postman set seen_at = now()`
+const lettersOf = (id: string) => ask<Letter[]>('letters_of', { applications: [id] })
+const states = async (id: string) =>
+  (await lettersOf(id)).map(({ way, state }) => `${way}: ${state}`).toSorted()
+
+test('an automation is told of a decision when an organiser sends, and not when it is made', async () => {
+  const { receiver } = await automation()
+  const id = await store('zoe+1@example.org')
+  await decide(id, 'accepted')
+  expect(await states(id)).toEqual(['mail: draft'])
+  const [decided] = await sql()<
+    [{ at: Date }]
+  >`select max(at) as at from private.history where kind = 'status'`
+  await send()
+  const [request] = await receiver.count(1)
+  expect(request).toMatchObject({
+    method: 'POST',
+    url: '/hook',
+    headers: { 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' },
+  })
+  expect(Object.fromEntries(new URLSearchParams(request?.body))).toEqual({
+    id,
+    email: 'zoe+1@example.org',
+    status: 'accepted',
+    decidedAt: decided.at.toISOString(),
+  })
+  const { headers, body = '' } = request ?? {}
+  const verify = () => new Webhook(secret).verify(body, headers as Record<string, string>)
+  // What is signed is not JSON: the signature is right where only that is complained of.
+  expect(verify).toThrow(SyntaxError)
+  // Nobody else carries it: it is the letter.
+  await expect.poll(() => states(id)).toEqual(['automation: sent'])
+  expect(receiver.received).toHaveLength(1)
+})
+
+test('beside a mail server both go, and with what stops the one the other is stopped', async () => {
+  await sql()`update private.letter_settings set hold = '1 hour'`
+  const { receiver } = await automation()
+  await mailIsThere()
+  const id = await store()
+  await decide(id, 'accepted')
+  const act = await send()
+  expect(await states(id)).toEqual(['automation: waiting', 'mail: waiting'])
+  const { states: counts } = await ask<LettersStanding>('letters')
+  expect(counts.waiting.count).toBe(2)
+  expect(await ask('withdraw', { act })).toEqual({ withdrawn: 1, left: 0 })
+  expect(await states(id)).toEqual(['automation: withdrawn', 'mail: draft', 'mail: withdrawn'])
+  await send()
+  const [mail] = (await lettersOf(id)).filter(({ state, way }) => state === 'waiting' && way === 'mail')
+  expect(await ask('withdraw', { letters: [mail?.id] })).toEqual({ withdrawn: 1, left: 0 })
+  expect((await states(id)).filter((state) => !state.endsWith('withdrawn'))).toEqual(['mail: draft'])
+  await sql()`update private.letter_settings set hold = '0'`
+  await send()
+  await receiver.count(1)
+  await expect.poll(() => states(id)).toContain('automation: sent')
+  expect(receiver.received).toHaveLength(1)
+})
+
+test('a decision that changes is not told, and what stands is drafted', async () => {
+  await sql()`update private.letter_settings set hold = '1 hour'`
+  const { receiver } = await automation()
+  await mailIsThere()
+  const id = await store()
+  await decide(id, 'accepted')
+  await send()
+  await decide(id, 'declined')
+  expect(await states(id)).toEqual(['automation: withdrawn', 'mail: draft', 'mail: withdrawn'])
+  // Also where the mail has left before.
+  await decide(id, 'accepted')
+  await send()
+  await sql()`update private.letters set state = 'sent', sent_at = now() where way = 'mail' and state = 'waiting'`
+  await decide(id, 'waitlisted')
+  await sql()`update private.letters set due_at = now() where state = 'waiting'`
+  await sql()`update private.letter_settings set hold = '0'`
+  await send('waitlisted')
+  const [request] = await receiver.count(1)
+  expect(new URLSearchParams(request?.body).get('status')).toBe('waitlisted')
+  await expect.poll(() => states(id)).toContain('automation: sent')
+  expect(receiver.received).toHaveLength(1)
+})
+
+test('what changes while it is being told is told once more only as what stands', async () => {
+  const asked: (() => void)[] = []
+  const { receiver } = await automation((_request, response) => {
+    asked.push(() => response.writeHead(500).end())
+  })
+  const id = await store()
+  await decide(id, 'accepted')
+  await send()
+  await expect.poll(() => asked).toHaveLength(1)
+  await decide(id, 'declined')
+  asked[0]?.()
+  await expect.poll(() => states(id)).toEqual(['automation: withdrawn', 'mail: draft'])
+  expect(receiver.received).toHaveLength(1)
+})
+
+test('one that fails is told again, with the same id; one that is gone is asked no more', async () => {
+  let status = 500
+  const { receiver, lines } = await automation((_request, response) => response.writeHead(status).end())
+  const id = await store()
+  await decide(id, 'accepted')
+  await send()
+  await receiver.count(1)
+  await expect.poll(() => states(id)).toEqual(['automation: waiting'])
+  expect(await lettersOf(id)).toMatchObject([{ attempts: 1, answer: 'HTTP 500', uncertain: 0 }])
+  status = 410
+  await sql()`update private.letters set due_at = now()`
+  const [first, second] = await receiver.count(2)
+  expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
+  await expect.poll(() => states(id)).toEqual(['automation: refused'])
+  expect(await countLetters(sql())).toMatchObject({ told: 0, toTell: 0, untold: 1, refused: 0 })
+  status = 200
+  const [refused] = await lettersOf(id)
+  expect(await ask('retry', { letters: [refused?.id] })).toEqual({ retried: 1 })
+  await expect.poll(() => states(id)).toEqual(['automation: sent'])
+  expect(JSON.stringify(lines)).not.toContain('ada@example.org')
+})
+
+test('while organisers let nothing leave, nobody is told', async () => {
+  const { receiver } = await automation()
+  const id = await store()
+  await decide(id, 'accepted')
+  await ask('stop', { stopped: true })
+  await send()
+  const other = await store('eve@example.org')
+  await decide(other, 'declined')
+  await ask('stop', { stopped: false })
+  await send('declined')
+  await receiver.count(2)
+  await ask('stop', { stopped: true })
+  const third = await store('bob@example.org')
+  await decide(third, 'accepted')
+  await send()
+  let looks = 0
+  running.push(
+    startDecisions({
+      run: (work) => server.database.asOwner(work).finally(() => (looks += 1)),
+      receiver: { url: receiver.origin, secret },
+      log: aLog().log,
+      interval: 10,
+    }),
+  )
+  await expect.poll(() => looks).toBeGreaterThan(5)
+  expect(receiver.received).toHaveLength(2)
+})
+
+test('two servers tell each decision once; and nobody but decisions go to an automation alone', async () => {
+  const { receiver, tell } = await automation()
+  tell()
+  const ids = []
+  for (let index = 0; index < 20; index += 1) ids.push(await store(`a${index}@example.org`))
+  for (const id of ids) await decide(id, 'accepted')
+  await send()
+  await receiver.count(20)
+  await expect.poll(async () => (await countLetters(sql())).told).toBe(20)
+  const told = receiver.received.map(({ body }) => new URLSearchParams(body).get('id'))
+  expect(new Set(told)).toEqual(new Set(ids))
+  expect(told).toHaveLength(20)
+
+  await ask('set_template', { occasion: 'Travel', version: null, subject: 's', body: 'b' })
+  await ask('write', { applications: ids, occasion: 'Travel' })
+  await expect(send('Travel')).rejects.toMatchObject({ code: 'PT409' })
+  await ask('remove_template', { occasion: 'Travel', version: 0 })
+})

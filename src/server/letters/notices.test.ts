@@ -1,0 +1,211 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+
+import { anApplication } from '../../../testing/form.ts'
+import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
+import { addOrganiser } from '../auth/organisers.ts'
+import { claimNotice, keepNotices, noticeLetter, releaseNotice, settleNotice } from './notices.ts'
+
+let outbox: TestOutbox
+
+beforeAll(async () => {
+  outbox = await startOutbox()
+})
+
+beforeEach(() => outbox.empty())
+afterEach(() => outbox.end())
+afterAll(() => outbox.close())
+
+const sql = () => outbox.database.owner
+const site = new URL('https://example.org/retreat/')
+const hour = 3_600
+const day = 24 * hour
+
+/** Somebody who hears of applications. */
+async function organiser(notices: 'off' | 'each' | 'daily', { blind = false } = {}) {
+  const email = `${crypto.randomUUID()}@example.org`
+  await addOrganiser(sql(), email)
+  await sql()`
+    update private.organisers set notices = ${notices}, blind = ${blind}, told_until = now(),
+      day_due_at = now() + interval '1 day'
+    where account_id = (select id from auth.users where email = ${email})`
+  return email
+}
+
+async function apply(first_name: string, last_name = 'Lovelace') {
+  const answers = anApplication({ first_name, last_name })
+  const [row] = await sql()<[{ id: string }]>`
+    insert into public.retreat_applications ${sql()({ ...answers })} returning id`
+  return row.id
+}
+
+const take = () => claimNotice(sql(), { isTest: false })
+async function takeAll() {
+  const claims = []
+  for (;;) {
+    const claim = await take()
+    if (claim === undefined) return claims
+    claims.push(claim)
+  }
+}
+
+test('who switched it on hears of each application, with a link to it', async () => {
+  const [each] = [await organiser('each'), await organiser('off'), await organiser('daily')]
+  const id = await apply('Zoë')
+  const server = await outbox.receiver()
+  outbox.postmanFor(server)
+  const [mail] = await server.count(1, each)
+  expect(mail?.text).toContain('Zoë Lovelace has applied.')
+  expect(mail?.text).toContain(`https://example.org/retreat/desk#/applications/${id}`)
+  expect(mail?.raw).toMatch(/^Auto-Submitted: auto-generated\r$/m)
+  await expect.poll(() => sql()`select due_at from private.notices`).toEqual([{ due_at: null }])
+  expect(server.received).toHaveLength(1)
+})
+
+test('a name is one line of the subject, and who reads blind is told none', async () => {
+  await organiser('each')
+  await apply('Ada\r\nBcc: eve@example.org', 'x\u2028y')
+  const claim = await take()
+  expect(claim && noticeLetter(claim, site).subject).toBe('New application: Ada Bcc: eve@example.org x y')
+  await outbox.empty()
+  await organiser('each', { blind: true })
+  await apply('Ada')
+  const hidden = await take()
+  const letter = hidden && noticeLetter(hidden, site)
+  expect(letter?.subject).toBe('A new application')
+  expect(JSON.stringify(letter)).not.toMatch(/Ada|Lovelace/)
+})
+
+test('above ten an hour the day’s mail tells of the rest', async () => {
+  const email = await organiser('each')
+  for (let index = 0; index < 13; index += 1) await apply(`Ada ${index}`)
+  expect(await takeAll()).toHaveLength(10)
+  await sql()`update private.notices set due_at = null`
+  await outbox.pass(hour + 1)
+  await apply('Ada 13')
+  expect(await takeAll()).toMatchObject([{ to: email, says: { names: ['Ada 13 Lovelace'] } }])
+  await sql()`update private.notices set due_at = null`
+  await outbox.pass(day)
+  await keepNotices(sql())
+  const [rest, ...others] = await takeAll()
+  expect(rest).toMatchObject({
+    to: email,
+    says: { application: null, count: 3, names: ['Ada 10 Lovelace', 'Ada 11 Lovelace', 'Ada 12 Lovelace'] },
+  })
+  expect(others).toEqual([])
+})
+
+test('ten an hour is the most, however many are stored at the same moment', async () => {
+  await organiser('each')
+  await Promise.all(
+    Array.from({ length: 40 }, (_, index) =>
+      outbox.database.asOwner(async (lane) => {
+        const answers = anApplication({ first_name: `Ada ${index}` })
+        await lane`insert into public.retreat_applications ${lane({ ...answers })}`
+      }),
+    ),
+  )
+  const single = await takeAll()
+  expect(single).toHaveLength(10)
+  await sql()`update private.notices set due_at = null`
+  await outbox.pass(day + 120)
+  await keepNotices(sql())
+  expect(await takeAll()).toMatchObject([{ says: { count: 30 } }])
+})
+
+test('one a day has the number and the names, and only if somebody applied', async () => {
+  const email = await organiser('daily')
+  await outbox.pass(day + 120)
+  await keepNotices(sql())
+  expect(await takeAll()).toEqual([])
+  for (let index = 0; index < 60; index += 1) await apply(`Ada ${String(index).padStart(2, '0')}`)
+  await keepNotices(sql())
+  expect(await takeAll()).toEqual([])
+  await outbox.pass(day + 120)
+  await Promise.all([keepNotices(sql()), keepNotices(sql())])
+  const [claim, ...others] = await takeAll()
+  expect(others).toEqual([])
+  const letter = claim && noticeLetter(claim, site)
+  expect(letter).toMatchObject({ to: email, subject: '60 new applications' })
+  expect(letter?.body).toMatch(
+    /^60 new applications since 20\d\d-\d\d-\d\d \d\d:\d\d UTC\.\n\n- Ada 00 Lovelace\n/,
+  )
+  expect(letter?.body).toContain('- Ada 49 Lovelace\nand 10 more\n\nhttps://example.org/retreat/desk\n')
+  // The next one comes a day later, at the same time of day, and tells nothing twice.
+  expect(claim && (await settleNotice(sql(), claim, { outcome: 'sent' }))).toBe('sent')
+  await outbox.pass(day)
+  await keepNotices(sql())
+  expect(await takeAll()).toEqual([])
+})
+
+test('a day’s mail keeps its time of day after days without a server', async () => {
+  await organiser('daily')
+  await apply('Ada')
+  await outbox.pass(5 * day + hour)
+  await keepNotices(sql())
+  const [row] = await sql()`
+    select round(extract(epoch from day_due_at - now()) / 3600)::int as hours from private.organisers`
+  expect(row).toEqual({ hours: 23 })
+  expect(await takeAll()).toMatchObject([{ says: { count: 1 } }])
+})
+
+test('who was erased is named in no notice', async () => {
+  await organiser('each')
+  await organiser('daily')
+  await apply('Eve')
+  await outbox.pass(day + 120)
+  await sql()`update private.organisers set day_due_at = now() where notices = 'daily'`
+  await keepNotices(sql())
+  await sql()`delete from public.retreat_applications`
+  expect(await takeAll()).toEqual([])
+})
+
+test('a notice that nobody carried within a day is told by the day’s mail', async () => {
+  await organiser('each')
+  await apply('Ada')
+  await outbox.pass(day + 120)
+  expect(await takeAll()).toEqual([])
+  await keepNotices(sql())
+  expect(await takeAll()).toMatchObject([{ says: { application: null, count: 1 } }])
+})
+
+test('notices share the hour’s total with receipts, and tests do not wait for it', async () => {
+  const email = await organiser('each')
+  await apply('Ada')
+  await sql()`update private.postman set hour_began_at = now(), in_hour = 100`
+  expect(await take()).toBeUndefined()
+  await sql()`
+    insert into private.notices (organiser_id, subject, body)
+    select account_id, '[Test] s', 'b' from private.organisers`
+  const trial = await claimNotice(sql(), { isTest: true })
+  expect(trial).toMatchObject({ to: email, says: { subject: '[Test] s', body: 'b' } })
+  expect(await claimNotice(sql(), { isTest: true })).toBeUndefined()
+  // Nothing of it is kept.
+  expect(trial && (await settleNotice(sql(), trial, { outcome: 'sent' }))).toBe('sent')
+  expect(await sql()`select subject, body from private.notices where body is not null`).toEqual([
+    { subject: '', body: '' },
+  ])
+  await outbox.pass(hour + 1)
+  expect(await take()).toBeDefined()
+})
+
+test('each notice goes to one server; what failed is tried again, and a late answer is no one’s', async () => {
+  await organiser('each')
+  await apply('Ada')
+  const claims = await Promise.all(
+    [1, 2, 3].map(() => outbox.database.asOwner((lane) => claimNotice(lane, { isTest: false }))),
+  )
+  const [claim, ...others] = claims.filter((each) => each !== undefined)
+  expect(others).toEqual([])
+  if (claim === undefined) throw new Error('nobody has it')
+  await releaseNotice(sql(), claim)
+  const again = await take()
+  expect(again).toMatchObject({ id: claim.id, attempt: 1 })
+  expect(await settleNotice(sql(), claim, { outcome: 'retry' })).toBe('retry')
+  expect(await take()).toBeUndefined()
+  await outbox.pass(10)
+  const second = await take()
+  expect(second).toMatchObject({ id: claim.id, attempt: 2 })
+  expect(await settleNotice(sql(), claim, { outcome: 'sent' })).toBe('lost')
+  expect(second && (await settleNotice(sql(), second, { outcome: 'refused' }))).toBe('refused')
+  expect(await take()).toBeUndefined()
+})

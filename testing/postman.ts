@@ -1,0 +1,95 @@
+import { openDatabase, type Database } from '../src/server/database/database.ts'
+import { startPostman, type Postman, type PostmanOptions } from '../src/server/letters/postman.ts'
+import { startMailServer, type MailServer } from './mail-server.ts'
+import { dataDirectory } from './server.ts'
+import { mailServerAt } from './sign-in.ts'
+
+interface Logged {
+  message: string
+  details: Record<string, unknown>
+}
+
+/** A database with letters, and the postmen and mail servers of one test. */
+export interface TestOutbox {
+  database: Database
+  receiver: (options?: Parameters<typeof startMailServer>[0]) => Promise<MailServer>
+  /** A postman without a pace, unless told otherwise, and what it logs. */
+  postmanFor: (server: MailServer, options?: Partial<PostmanOptions>) => { postman: Postman; lines: Logged[] }
+  /** Lets time pass for what waits. */
+  pass: (seconds: number) => Promise<void>
+  /** Makes it as it was at first. */
+  empty: () => Promise<void>
+  /** Ends the postmen and mail servers of a test. */
+  end: () => Promise<void>
+  close: () => Promise<void>
+}
+
+/** Collects everything that is logged. */
+export function aLog() {
+  const lines: Logged[] = []
+  const write = (details: object, message: string) => {
+    lines.push({ message, details: { ...details } })
+  }
+  return { log: { info: write, warn: write }, lines }
+}
+
+export async function startOutbox(): Promise<TestOutbox> {
+  const postmen: Postman[] = []
+  const servers: MailServer[] = []
+  const directory = await dataDirectory()
+  const database = await openDatabase(
+    { dataDir: directory.path, databaseUrl: undefined },
+    { schema: 'migrate', holder: 'the tests' },
+  )
+  return {
+    database,
+    async receiver(options) {
+      const server = await startMailServer(options)
+      servers.push(server)
+      return server
+    },
+    postmanFor(server, options) {
+      const { log, lines } = aLog()
+      const postman = startPostman({
+        run: database.asOwner,
+        mailServer: mailServerAt(server.port),
+        site: new URL('https://example.org/retreat/'),
+        perMinute: 0,
+        log,
+        ...options,
+      })
+      postmen.push(postman)
+      return { postman, lines }
+    },
+    async pass(seconds) {
+      const earlier = database.owner`- ${seconds} * interval '1 second'`
+      await database.owner`
+        with moved as (update private.letters set due_at = due_at ${earlier}, released_at = released_at ${earlier}),
+        noticed as (
+          update private.notices set due_at = due_at ${earlier}, created_at = created_at ${earlier},
+            tried_at = tried_at ${earlier}
+        ),
+        organised as (
+          update private.organisers set told_until = told_until ${earlier}, day_due_at = day_due_at ${earlier}
+        ),
+        applied as (update public.retreat_applications set created_at = created_at ${earlier})
+        update private.postman
+        set paused_until = paused_until ${earlier}, hour_began_at = hour_began_at ${earlier}`
+    },
+    async empty() {
+      await database.owner`delete from public.retreat_applications`
+      await database.owner`delete from auth.users`
+      await database.owner`delete from private.postman`
+      await database.owner`insert into private.postman default values`
+      await database.owner`update private.letter_settings set reply_to = '', receipts = false`
+    },
+    async end() {
+      await Promise.all(postmen.splice(0).map((postman) => postman.stop()))
+      await Promise.all(servers.splice(0).map((server) => server.close()))
+    },
+    async close() {
+      await database.close()
+      await directory.remove()
+    },
+  }
+}
