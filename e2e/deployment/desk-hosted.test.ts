@@ -12,9 +12,10 @@ import ws from 'ws'
 
 import { anApplication, getForm } from '../../testing/form.ts'
 import { newProject } from '../../testing/hosted-project.ts'
+import { startMailServer } from '../../testing/mail-server.ts'
 import { freePort } from '../../testing/ports.ts'
 import { startPostgres } from '../../testing/postgres.ts'
-import { runCommand, temporaryDirectory } from '../../testing/server.ts'
+import { runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { buildStaticSite } from '../../testing/static-site.ts'
 import { fetchSupabaseLite, startSupabaseLite, type SupabaseLite } from '../../testing/supabase-lite.ts'
 import { test } from '../../testing/visitor.ts'
@@ -225,4 +226,60 @@ test('through that door an application comes in, and the static desk lists, deci
     await project.owner`select kind, author from private.history where application_id = ${id} order by id`
   expect(kept.map(({ kind }) => kind as string)).toEqual(['status', 'note', 'status', 'status'])
   expect(new Set(kept.map(({ author }) => author as string))).toEqual(new Set([email]))
+})
+
+test('a server of ours beside the project carries its letters, and nobody does before there is one', async ({
+  skip,
+}) => {
+  if (!door) return skip()
+  const organiser = await account(door, 'grace@example.org')
+  expect((await makeOrganiser('grace@example.org')).code).toBe(0)
+  const visitor = clientOf(door)
+  const apply = async (email: string) => {
+    const { error } = await visitor.from('retreat_applications').insert(anApplication({ email }))
+    expect(error).toBeNull()
+  }
+  const ask = async <Answer>(name: string, given: object = {}) => {
+    const { data, error } = await organiser.rpc(name, given)
+    if (error) throw error
+    return data as Answer
+  }
+  await project.owner`update private.letter_settings set hold = '0'`
+  await apply('eve@example.com')
+  const { applications } = await ask<{ applications: { id: string; version: number }[] }>('desk_list', {
+    filter: { search: 'eve@example.com' },
+  })
+  const decisions = applications.map(({ id, version }) => ({ id, version, status: 'accepted' }))
+  await ask('desk_decide', { act: crypto.randomUUID(), decisions })
+  const { letters } = await ask<{ letters: { id: string; application: string; seen: string }[] }>(
+    'desk_drafts',
+    {
+      occasion: 'accepted',
+    },
+  )
+  const own = letters.filter(({ application }) => application === applications[0]?.id)
+  const send = () => ask('desk_release', { act: crypto.randomUUID(), letters: own })
+  const isThere = async () => (await ask<{ postman: { is_there: boolean } }>('desk_letters')).postman.is_there
+  expect(await isThere()).toBe(false)
+  await expect(send()).rejects.toMatchObject({ message: expect.stringContaining('Nobody carries') as string })
+
+  const mails = await startMailServer()
+  const server = await startServer({
+    DATABASE_URL: project.url,
+    SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+    MAIL_FROM: 'hello@example.org',
+    MAIL_PER_MINUTE: '0',
+    SITE_URL: site,
+  })
+  await expect.poll(isThere).toBe(true)
+  await send()
+  expect(await mails.count(1, 'eve@example.com')).toMatchObject([{ subject: 'Your place at Unplugged' }])
+  await ask('desk_set_letters', { version: 0, reply_to: '', receipts: true })
+  await ask('desk_set_notices', { notices: 'each' })
+  await apply('bob@example.com')
+  expect(await mails.count(1, 'bob@example.com')).toMatchObject([{ subject: 'We have your application' }])
+  const [notice] = await mails.count(1, 'grace@example.org')
+  expect(notice?.text).toContain(`${site}/desk#/applications/`)
+  await server.stop()
+  await mails.close()
 })
