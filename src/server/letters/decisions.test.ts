@@ -183,7 +183,9 @@ test('what changes while it is being told is told once more only as what stands'
 
 test('one that fails is told again, with the same id; one that is gone is asked no more', async () => {
   let status = 500
-  const { receiver, lines } = await automation((_request, response) => response.writeHead(status).end())
+  const { receiver, lines } = await automation((request, response) =>
+    response.writeHead(status).end(request.body.replace('%40', '@')),
+  )
   const id = await store()
   await decide(id, 'accepted')
   await send()

@@ -12,6 +12,8 @@ type Claim = DecisionClaim & { body: URLSearchParams }
 
 /** The decisions that an automation is to be told, as deliveries. */
 const outbox: Outbox<Claim> = {
+  // They may quote an applicant's address.
+  logsAnswers: false,
   async claimDue(sql, most) {
     const claims = await claimDecisions(sql, most)
     return claims.map((claim) => ({ ...claim, body: decisionBody(claim) }))

@@ -15,6 +15,8 @@ interface Claim {
 
 /** Where deliveries wait. */
 export interface Outbox<Taken extends Claim> {
+  /** Whether the log has what the receiver answers. */
+  logsAnswers: boolean
   /** Takes deliveries that are due, at most so many. */
   claimDue: (sql: Sql, most: number) => Promise<Taken[]>
   /** Records what a try came to. */
@@ -74,7 +76,7 @@ export function startDispatcher<Taken extends Claim>({
       webhookId: claim.id,
       attempt: claim.attempt,
       status: result.status,
-      answer: result.text,
+      ...(outbox.logsAnswers ? { answer: result.text } : {}),
       milliseconds: Date.now() - started,
     }
     if (outcome === 'delivered') log.info(details, said.delivered)

@@ -74,7 +74,7 @@ export async function release(sql: Sql, { id, attempt }: Claim): Promise<void> {
 }
 
 /** The applications that are to be sent on, as deliveries. */
-export const applicationsOutbox: Outbox<Claim> = { claimDue, settle, release }
+export const applicationsOutbox: Outbox<Claim> = { logsAnswers: true, claimDue, settle, release }
 
 /** How deliveries stand, by number. */
 export interface DeliveryCounts {
