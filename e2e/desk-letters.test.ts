@@ -1,21 +1,41 @@
 import type { Page } from 'playwright-core'
 import { beforeEach, expect } from 'vitest'
 
+import { signInPage, startDesk } from '../testing/desk.ts'
 import { deskOfThisFile, getDesk } from '../testing/desk-page.ts'
+import { anApplication } from '../testing/form.ts'
+import { startMailServer } from '../testing/mail-server.ts'
 import { overflow } from '../testing/overflow.ts'
 import { accessibilityProblems, test } from '../testing/visitor.ts'
 
 const desk = deskOfThisFile()
 
 beforeEach(async () => {
-  await desk.sql`delete from private.templates where occasion not in ('accepted', 'waitlisted', 'declined')`
+  await desk.sql`
+    delete from private.templates where occasion not in ('received', 'accepted', 'waitlisted', 'declined')`
+  await desk.sql`update private.letter_settings set receipts = false, reply_to = ''`
+  await desk.sql`update private.organisers set notices = 'off'`
   await postman(true)
 })
 
-/** Somebody carries letters, as far as the database knows, or nobody does. */
-async function postman(isThere: boolean) {
-  const seen = isThere ? '1 hour' : '-1 hour'
-  await desk.sql`update private.postman set seen_at = now() + ${seen}::interval, stopped = false`
+/** Somebody carries letters, or tells an automation, as far as the database knows; or nobody does. */
+async function postman(isThere: boolean, isAutomationThere = false) {
+  const seen = (isSeen: boolean) => (isSeen ? '1 hour' : '-1 hour')
+  await desk.sql`
+    update private.postman set stopped = false, seen_at = now() + ${seen(isThere)}::interval,
+      automation_seen_at = now() + ${seen(isAutomationThere)}::interval`
+}
+
+/** Lets somebody else do this right before the page does. */
+async function before(page: Page, name: string, given: object) {
+  await page.route(
+    `**/rpc/${name}`,
+    async (route) => {
+      await desk.bob.client.rpc(name, given).throwOnError()
+      await route.continue()
+    },
+    { times: 1 },
+  )
 }
 
 const failedRequest = /Failed to load resource/
@@ -28,6 +48,8 @@ const statesInDatabase = async () => {
   return rows.map(({ state }) => state)
 }
 const drafts = (page: Page) => page.locator('.draft')
+/** Applications that a search for the preview found. */
+const offered = (page: Page, name: string) => page.locator('.preview-with li').getByRole('button', { name })
 
 test('two are decided on, their drafts read, one is changed, both are sent, and stopped before they left', async ({
   visitor,
@@ -116,22 +138,19 @@ test('a template with an unknown placeholder is refused, and its words are kept'
 
   // Somebody else changes it meanwhile.
   await text.fill('Mine')
-  await desk.bob.client
-    .rpc('desk_set_template', {
-      occasion: 'Travel & 100% food',
-      version: 0,
-      subject: 'Theirs',
-      body: 'Theirs',
-    })
-    .throwOnError()
+  await before(page, 'desk_set_template', {
+    occasion: 'Travel & 100% food',
+    version: 0,
+    subject: 'Theirs',
+    body: 'Theirs',
+  })
   await button('Save').click()
   await page.getByRole('alert').getByText('Somebody else changed this template meanwhile.').waitFor()
   expect(await text.inputValue()).toBe('Mine')
   await button('Save anyway').click()
-  await status.getByText('Template saved.').waitFor()
-  expect(await desk.sql`select body, version from private.templates where occasion like 'Travel%'`).toEqual([
-    { body: 'Mine', version: 2 },
-  ])
+  await expect
+    .poll(() => desk.sql`select body, version from private.templates where occasion like 'Travel%'`)
+    .toEqual([{ body: 'Mine', version: 2 }])
   await button('Remove').click()
   await button('Remove for good').click()
   await heading('Letters').waitFor()
@@ -229,6 +248,304 @@ test('what was refused is shown with the words of the mail server, and tried aga
   await page.getByText('All letters stopped').waitFor()
 })
 
+test('receipts are switched on over what nobody else changed, and quote a first name alone', async ({
+  visitor,
+}) => {
+  visitor.expects(failedRequest)
+  const page = await desk.open(visitor, '/letters')
+  const { button, heading, link, status } = getDesk(page)
+  const receipts = page.getByRole('switch', { name: 'Send a receipt to whoever applies' })
+  const settings = () => desk.sql`select receipts, reply_to, version from private.letter_settings`
+  const [former] = await settings()
+  const version = Number(former?.['version'])
+  expect(await receipts.isChecked()).toBe(false)
+  await receipts.check()
+  await status.getByText('Receipts are on.').waitFor()
+  expect(await settings()).toEqual([{ receipts: true, reply_to: '', version: version + 1 }])
+
+  // Somebody else changes the address meanwhile.
+  await before(page, 'desk_set_letters', { version: version + 1, reply_to: 'bob@example.org' })
+  await receipts.click()
+  await page.getByText('Not saved. Somebody else changed this meanwhile.').waitFor()
+  await expect.poll(() => receipts.isChecked()).toBe(true)
+  await expect.poll(() => page.getByLabel('Answers go to').inputValue()).toBe('bob@example.org')
+  // What is entered beside the switch is neither lost nor taken for somebody else's.
+  await page.getByLabel('Answers go to').fill('desk@example.org')
+  await receipts.uncheck()
+  await status.getByText('Receipts are off.').waitFor()
+  await receipts.check()
+  await status.getByText('Receipts are on.').waitFor()
+  expect(await page.getByRole('alert').count()).toBe(0)
+  await button('Save').click()
+  await status.getByText('Saved. Answers go to desk@example.org.').waitFor()
+  expect(await settings()).toEqual([{ receipts: true, reply_to: 'desk@example.org', version: version + 5 }])
+
+  await link('What the receipt says').click()
+  await heading('Template: Receipt').waitFor()
+  expect(await page.locator('.placeholders button').allTextContents()).toEqual(['{{first_name}}'])
+  expect(await button('Remove').count()).toBe(0)
+  await desk.store([zoe])
+  await page.reload()
+  await page.locator('.letter').getByText('Hello Zoë,').waitFor()
+  await page.getByLabel('Text', { exact: true }).fill('Hello {{first_name}} of {{company}}')
+  await page.getByText('There is no placeholder: company').waitFor()
+  await button('Save').click()
+  await page.getByText('Not saved. There is no placeholder {{company}} in a receipt.').waitFor()
+
+  await link('Door').click()
+  await page.getByText('Receipts switched on').first().waitFor()
+})
+
+test('a receipt that waits is shown and stopped, and nobody is offered one', async ({ visitor }) => {
+  const stored = await desk.store([zoe, alan])
+  const [waiting, sent] = stored.map(({ id }) => id)
+  await desk.sql`
+    insert into private.letters (application_id, occasion, state, subject, body, released_at, due_at, sent_at) values
+      (${waiting ?? ''}, 'received', 'waiting', 's', 'b', now(), now() + interval '1 hour', null),
+      (${sent ?? ''}, 'received', 'sent', 's', 'b', now(), null, now())`
+  const page = await desk.open(visitor, '/letters')
+  const { button, heading, link, status, timeline } = getDesk(page)
+  await page.getByText('Nobody. Whoever is accepted').waitFor()
+  await link('1 is leaving').click()
+  const row = page.locator('.outbox li')
+  expect(await row.locator('.about-letter').textContent()).toContain('Zoë ZolaReceipt')
+  await link('Zoë Zola').click()
+  await page.getByText(/^Receipt is waiting/).waitFor()
+  expect(await page.getByLabel('Letter', { exact: true }).count()).toBe(0)
+  await page.goBack()
+  await button('Stop: Zoë Zola').click()
+  await status.getByText('Zoë Zola: stopped', { exact: true }).waitFor()
+  await page.getByText('No letters here.').waitFor()
+  expect(await statesInDatabase()).toEqual(['sent'])
+  await link('Applications').click()
+  await link('Zoë Zola').click()
+  await timeline.getByText('Receipt withdrawn', { exact: true }).waitFor()
+  await link('Back').click()
+  await link('Alan Turing').click()
+  await heading('Alan Turing').waitFor()
+  await timeline.getByText('Receipt sent', { exact: true }).waitFor()
+  expect(await page.getByText('released').count()).toBe(0)
+})
+
+test('an automation alone is told of decisions, and other letters go by hand', async ({ visitor }) => {
+  await postman(false, true)
+  const [stored] = await desk.store([zoe])
+  await desk.stand(stored ? [stored] : [], 'accepted')
+  await desk.sql`
+    insert into private.templates (occasion, subject, body) values ('Travel', 'How to get there', 'By train.')`
+  await desk.ada.client.rpc('desk_write', { applications: [stored?.id], occasion: 'Travel' }).throwOnError()
+  const page = await desk.open(visitor, '/letters')
+  const { button, dialog, link, timeline } = getDesk(page)
+  await page.getByText(/^No mail leaves from here: an automation is told of the decisions/).waitFor()
+  await link('Review 1 draft: Travel').click()
+  await link('Open in mail program: Zoë Zola').waitFor()
+  expect(await button('Send 1 letter').count()).toBe(0)
+  await link('Back').click()
+  await link('Review 1 draft: Accepted').click()
+  await button('Send 1 letter').click()
+  await dialog.getByRole('button', { name: 'Send 1 letter' }).click()
+  await page.getByText('No drafts here.').waitFor()
+  await link('Back').click()
+  await link('1 is leaving').click()
+  await button('Stop: Zoë Zola, to the automation').waitFor()
+  await link('Zoë Zola').click()
+  await timeline.getByText('“Accepted” released to the automation').waitFor()
+  await page.getByText(/^The automation is told “Accepted”, not before /).waitFor()
+  await desk.sql`
+    update private.letters set state = 'given up', due_at = null, attempts = 9, answer = 'HTTP 500'
+    where state = 'waiting'`
+  await page.reload()
+  const standing = page.locator('.letter-standing')
+  await standing.getByText('not reached to be told “Accepted”, after 9 tries: HTTP 500').waitFor()
+  expect(await page.getByText('mail server').count()).toBe(0)
+  await desk.sql`update private.letters set state = 'sent', sent_at = now() where state = 'given up'`
+  await page.reload()
+  await timeline.getByText('Automation told: “Accepted”').waitFor()
+  await link('Applications').click()
+  await page.getByRole('tab', { name: 'Accepted' }).click()
+  await page.getByText('automation told').waitFor()
+})
+
+test('an organiser hears of applications as they choose, which shows once it is kept', async ({
+  visitor,
+}) => {
+  visitor.expects(failedRequest)
+  await postman(false)
+  const page = await desk.open(visitor, '/letters')
+  const { status } = getDesk(page)
+  const group = page.getByRole('group', { name: 'Mails to ada@example.org' })
+  const choice = (name: string | RegExp) => group.getByRole('radio', { name })
+  const kept = async () =>
+    (
+      await desk.sql`select email, notices from private.organisers join auth.users on id = account_id order by email`
+    )
+      .map(({ email, notices }) => `${email as string} ${notices as string}`)
+      .join()
+  await choice('None').waitFor()
+  expect(await choice('None').isChecked()).toBe(true)
+  expect(await page.getByText(/^The day’s mail is due/).count()).toBe(0)
+  await choice(/^One a day/).click()
+  await status.getByText('Saved.', { exact: true }).waitFor()
+  await expect.poll(() => choice(/^One a day/).isChecked()).toBe(true)
+  await page.getByText(/^The day’s mail is due .*\d{4}, \d\d:\d\d\.$/).waitFor()
+  await page.getByText('They leave when a server that has a mail server is at work.').waitFor()
+  expect(await kept()).toBe('ada@example.org daily,bob@example.org off')
+
+  const address = '**/rpc/desk_set_notices'
+  await page.route(address, (route) =>
+    route.fulfill({ status: 400, json: { code: '22023', message: 'It is too late.' } }),
+  )
+  await choice(/^One for each/).click()
+  await page.getByRole('alert').getByText('Not saved. It is too late.').waitFor()
+  expect(await choice(/^One a day/).isChecked()).toBe(true)
+  await page.unroute(address)
+  await choice(/^One for each/).click()
+  await expect.poll(kept).toBe('ada@example.org each,bob@example.org off')
+  await page.reload()
+  await choice(/^One for each/).waitFor()
+  expect(await choice(/^One for each/).isChecked()).toBe(true)
+})
+
+test('a test of what is entered arrives at the organiser, and changes nothing', async ({ visitor }) => {
+  const mails = await startMailServer()
+  const other = await startDesk({
+    SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+    MAIL_FROM: 'hello@example.org',
+    MAIL_PER_MINUTE: '0',
+  })
+  try {
+    const { sql } = other
+    await sql`insert into public.retreat_applications ${sql([anApplication(zoe), anApplication(alan)])}`
+    const signIn = signInPage(await other.signedIn('grace@example.org'))
+    await expect.poll(() => sql`select from private.postman where seen_at > '-infinity'`).toHaveLength(1)
+    const page = await visitor.open(`${other.origin}/desk#/letters/templates/declined`, {}, signIn)
+    const { button, status } = getDesk(page)
+    await page.getByLabel('Preview with').fill('alan')
+    await offered(page, 'Alan Turing').click()
+    await page.locator('.letter').getByText('Hello Alan,').waitFor()
+    await page.getByLabel('Subject').fill('For {{first_name}} alone')
+    await page.getByLabel('Text', { exact: true }).fill('Not saved, {{last_name}}.')
+    await button('Send me a test').click()
+    await status.getByText('A test leaves for grace@example.org.').waitFor()
+    const [mail] = await mails.count(1, 'grace@example.org')
+    expect(mail?.subject).toBe('[Test] For Alan alone')
+    expect(mail?.text).toContain('Not saved, Turing.')
+    expect(await sql`select from private.templates where body like 'Not saved%'`).toHaveLength(0)
+    // Before its server goes: what it asks for then would be an error in its console.
+    await page.close()
+  } finally {
+    await other.close()
+    await mails.close()
+  }
+})
+
+test('no test is offered where nobody carries mails, and one that is refused says why', async ({
+  visitor,
+}) => {
+  visitor.expects(failedRequest)
+  await desk.store([zoe])
+  const page = await desk.open(visitor, '/letters/templates/accepted')
+  const { button } = getDesk(page)
+  await page.getByLabel('Text', { exact: true }).fill('Hello {{frist_name}}')
+  await button('Send me a test').click()
+  await page.getByRole('alert').getByText('There is no placeholder {{frist_name}}.').waitFor()
+  expect(await desk.sql`select from private.notices`).toHaveLength(0)
+  await postman(false, true)
+  await page.reload()
+  await page.locator('.letter').waitFor()
+  expect(await button('Send me a test').count()).toBe(0)
+})
+
+test('a template is tried with whoever is chosen, and who reads blind learns no name', async ({
+  visitor,
+}) => {
+  await desk.store([zoe, { ...alan, reason: 'To count my bees.' }, { ...alan, last_name: 'Ada' }])
+  const page = await desk.open(visitor, '/letters/templates/declined')
+  const { button } = getDesk(page)
+  const letter = page.locator('.letter')
+  await letter.getByText('Hello Zoë,').waitFor()
+  const search = page.getByLabel('Preview with')
+  await search.fill('nobody')
+  await page.getByText('Nothing was found.').waitFor()
+  await search.fill('alan')
+  await expect.poll(() => page.locator('.preview-with li').count()).toBe(2)
+  await offered(page, 'Alan Turing').click()
+  await letter.getByText('Hello Alan,').waitFor()
+  await page.getByText('With Alan Turing', { exact: false }).first().waitFor()
+  expect(await search.inputValue()).toBe('')
+  expect(await page.locator('.preview-with li').count()).toBe(0)
+  expect(await search.evaluate((field) => field === document.activeElement)).toBe(true)
+  await button('Newest').click()
+  await letter.getByText('Hello Zoë,').waitFor()
+  await page.getByText('With the newest application: Zoë Zola').waitFor()
+
+  await desk.ada.client.rpc('desk_set_blind', { blind: true }).throwOnError()
+  try {
+    await page.reload()
+    await letter.getByText('Hello (hidden),').waitFor()
+    await search.fill('bees')
+    await offered(page, 'Application').click()
+    await page.getByRole('button', { name: 'Newest' }).waitFor()
+    expect(await page.locator('#content').textContent()).not.toMatch(/Alan|Turing|Zoë/)
+  } finally {
+    await desk.ada.client.rpc('desk_set_blind', { blind: false }).throwOnError()
+  }
+})
+
+test('letters to several are drafted at once, and what became of each is told by number', async ({
+  visitor,
+}) => {
+  const stored = await desk.store([zoe, alan, { ...zoe, last_name: 'Young' }])
+  await desk.stand(stored.slice(0, 1), 'accepted')
+  await desk.sql`
+    insert into private.templates (occasion, subject, body) values ('Travel', 'How to get there', 'By train.')`
+  const page = await desk.open(visitor, '/?status=all')
+  const { button, dialog, heading, select, status } = getDesk(page)
+  const write = async () => {
+    await button('Write…').click()
+    await dialog.getByRole('heading').waitFor()
+  }
+  for (const name of ['Zoë Zola', 'Alan Turing', 'Zoë Young']) await select(name).check()
+  await write()
+  await dialog.getByRole('heading', { name: 'Write to 3 applicants' }).waitFor()
+  const template = dialog.getByLabel('Template')
+  expect(await template.locator('option').allTextContents()).toEqual([
+    'Accepted',
+    'Waitlisted',
+    'Declined',
+    'Travel',
+  ])
+  const draft = dialog.getByRole('button', { name: 'Draft letters' })
+  // The decision made a draft already.
+  await template.selectOption('Accepted')
+  await draft.click()
+  const told = '1 written before, 2 undecided: another decision stands.'
+  await dialog.getByText(told).waitFor()
+  await status.getByText(told).waitFor()
+  await template.selectOption('Travel')
+  expect(await dialog.getByText(told).count()).toBe(0)
+  await draft.click()
+  await dialog.getByText('3 drafted.').waitFor()
+  expect(await statesInDatabase()).toEqual(['draft', 'draft', 'draft', 'draft'])
+  for (const width of [320, 768]) {
+    await page.setViewportSize({ width, height: 650 })
+    expect(await accessibilityProblems(page), `${width} px`).toEqual([])
+    // What lies behind the dialog scrolls by itself.
+    expect(await overflow(page, '#content > :not(.bar), .visually-hidden')).toEqual({ scroll: 0, wide: [] })
+  }
+  await dialog.getByRole('link', { name: 'Review drafts' }).click()
+  await heading('Drafts: Travel').waitFor()
+  await expect.poll(() => drafts(page).count()).toBe(3)
+
+  await page.goBack()
+  await select('Zoë Young').check()
+  await write()
+  await dialog.getByRole('heading', { name: 'Write to Zoë Young' }).waitFor()
+  expect(await dialog.getByText('drafted').count()).toBe(0)
+  await dialog.getByRole('button', { name: 'Close' }).click()
+  expect(await statesInDatabase()).toHaveLength(4)
+})
+
 test('axe finds nothing about letters, light, dark or in forced colours, and nothing sticks out', async ({
   visitor,
 }) => {
@@ -241,7 +558,14 @@ test('axe finds nothing about letters, light, dark or in forced colours, and not
     .rpc('desk_write', { applications: stored.map(({ id }) => id), occasion: 'Travel' })
     .throwOnError()
   const page = await desk.open(visitor, '/letters')
-  const screens = ['letters', 'drafts/accepted', 'drafts/Travel', 'templates/Travel', 'outbox/waiting']
+  const screens = [
+    'letters',
+    'drafts/accepted',
+    'drafts/Travel',
+    'templates/Travel',
+    'templates/received',
+    'outbox/waiting',
+  ]
   for (const screen of screens) {
     await page.evaluate(
       (path) => (location.hash = `#/${path}`),

@@ -1,6 +1,8 @@
 import type { Page } from 'playwright-core'
 import type { Sql } from 'postgres'
 
+import type { LettersStanding } from '../src/client/desk.ts'
+
 /** Stores applications as they may come: several of one e-mail, accents, a LinkedIn that is none. */
 export async function storeExamples(sql: Sql): Promise<void> {
   await sql.unsafe(`
@@ -27,6 +29,8 @@ export async function standAsBefore(sql: Sql): Promise<void> {
     delete from private.history;
     delete from private.letters;
     delete from private.statuses;
+    update private.letter_settings set receipts = false;
+    update private.organisers set notices = 'off';
     insert into private.statuses (application_id, created_at, status, version)
       select id, created_at, (array['shortlisted', 'accepted', 'waitlisted', 'declined'])[1 + row % 4], 1
       from (select *, row_number() over (order by created_at desc) as row from public.retreat_applications) as newest
@@ -103,6 +107,45 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
     await page.getByRole('link', { name: 'Declined', exact: true }).click()
     await page.locator('.letter').waitFor()
   },
+  async receipt(page) {
+    await page.getByRole('link', { name: 'Letters' }).click()
+    await page.getByRole('switch', { name: 'Send a receipt' }).check()
+    await page.getByRole('radio', { name: 'One a day' }).click()
+    await page.getByText('The day’s mail is due').waitFor()
+    await page.getByRole('status').getByText('Saved.').waitFor()
+    await page.getByRole('heading', { name: 'Receipt' }).scrollIntoViewIfNeeded()
+  },
+  async preview(page) {
+    await carryLetters(page)
+    await page.getByRole('link', { name: 'Letters' }).click()
+    await page.getByRole('link', { name: 'Declined', exact: true }).click()
+    await page.getByLabel('Preview with').fill('linus')
+    await page
+      .locator('.preview-with li button', { hasText: /^Linus/ })
+      .first()
+      .click()
+    await page.getByText('Hello Linus,').waitFor()
+    // What else it finds.
+    await page.getByLabel('Preview with').fill('grace')
+    await page
+      .locator('.preview-with li button', { hasText: /^Grace/ })
+      .first()
+      .waitFor()
+  },
+  async write(page) {
+    for (const name of ['Émile Lovelace', 'Alan Zola', 'Grace Zola']) {
+      await page
+        .getByRole('checkbox', { name: `Select ${name}` })
+        .first()
+        .check()
+    }
+    await page.getByRole('button', { name: 'Accept', exact: true }).click()
+    await page.getByRole('status').getByText('3 applications: Accepted').waitFor()
+    await page.getByRole('button', { name: 'Write…' }).click()
+    await page.getByLabel('Template').selectOption('Accepted')
+    await page.getByRole('button', { name: 'Draft letters' }).click()
+    await page.getByRole('dialog').getByText('3 written before').waitFor()
+  },
   async door(page) {
     await page.getByRole('link', { name: 'Door' }).click()
     await page.getByRole('button', { name: 'Save' }).waitFor()
@@ -120,6 +163,15 @@ export const signedOutStates: Record<string, { address: string; reach: (page: Pa
     address: '/desk#token_hash=0123456789abcdef&type=magiclink',
     reach: (page) => page.getByRole('button', { name: 'Sign in' }).waitFor(),
   },
+}
+
+/** Lets the page believe that somebody carries letters. */
+async function carryLetters(page: Page) {
+  await page.route('**/rpc/desk_letters', async (route) => {
+    const response = await route.fetch()
+    const standing = (await response.json()) as LettersStanding
+    await route.fulfill({ json: { ...standing, postman: { ...standing.postman, is_there: true } } })
+  })
 }
 
 async function open(page: Page) {

@@ -48,7 +48,7 @@ export function DoorForm({ callDesk, door, now }: DoorFormProps) {
 
   return (
     <form onSubmit={onSubmit}>
-      <fieldset>
+      <fieldset className="choices">
         <legend>The door is</legend>
         <div className="row">
           <Choice name="Open" isChosen={!entries.closed} onChoose={() => enter({ closed: false })} />

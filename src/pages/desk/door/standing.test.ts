@@ -60,6 +60,8 @@ test('each happening has its words', () => {
   expect(words({ stopped: false })).toBe('Letters may leave again')
   expect(words({ reply_to: 'desk@example.org' })).toBe('Answers to letters go to desk@example.org')
   expect(words({ reply_to: '' })).toBe('Answers to letters go to the sender')
+  expect(words({ receipts: true })).toBe('Receipts switched on')
+  expect(words({ receipts: false })).toBe('Receipts switched off')
 })
 
 test('what nobody changes in the form is saved as it was, to the second', () => {

@@ -49,11 +49,13 @@ function letterWordsOf({
   template,
   removed,
   stopped,
+  receipts,
   reply_to: replyTo,
 }: Extract<GeneralHappening, { kind: 'letters' }>['detail']) {
   if (template !== undefined) return `Template of letters changed: “${template}”`
   if (removed !== undefined) return `Template of letters removed: “${removed}”`
   if (stopped !== undefined) return stopped ? 'All letters stopped' : 'Letters may leave again'
+  if (receipts !== undefined) return `Receipts switched ${receipts ? 'on' : 'off'}`
   return replyTo ? `Answers to letters go to ${replyTo}` : 'Answers to letters go to the sender'
 }
 

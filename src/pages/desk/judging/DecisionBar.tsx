@@ -1,3 +1,5 @@
+import type { ReactNode } from 'react'
+
 import type { Status } from '../../../application/statuses.ts'
 import { focusHeading } from '../focus.ts'
 import type { Seen } from './judge.ts'
@@ -17,10 +19,12 @@ interface DecisionBarProps {
   seen: readonly Seen[]
   /** The same in words. */
   about: string
+  /** What else can be done with them. */
+  children?: ReactNode
 }
 
 /** The buttons to decide with, at the foot of the window. */
-export function DecisionBar({ seen, about }: DecisionBarProps) {
+export function DecisionBar({ seen, about, children }: DecisionBarProps) {
   const { judge, judgement } = useJudge()
   if (seen.length === 0 && !judgement.canUndo) return null
   const isAll = (status: Status) => seen.every((each) => judge.shownOf(each).status === status)
@@ -39,6 +43,7 @@ export function DecisionBar({ seen, about }: DecisionBarProps) {
             {label}
           </button>
         ))}
+      {seen.length > 0 && children}
       <button
         className="quiet undo"
         aria-keyshortcuts="z"

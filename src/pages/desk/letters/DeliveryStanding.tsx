@@ -31,6 +31,9 @@ export function DeliveryStanding({ callDesk, standing: { postman, states } }: De
       <p className={postman.stopped || postman.paused_until !== null ? 'notice error' : ''}>
         {words(postman)}
       </p>
+      {postman.is_there && postman.is_automation_there && !postman.stopped && (
+        <p>An automation is told of the decisions that you send.</p>
+      )}
       {shown.length > 0 ? (
         <ul className="plain">
           {shown.map((state) => (
@@ -52,8 +55,16 @@ export function DeliveryStanding({ callDesk, standing: { postman, states } }: De
   )
 }
 
-function words({ is_there, stopped, paused_until, problem }: LettersStanding['postman']) {
+function words({
+  is_there,
+  is_automation_there,
+  stopped,
+  paused_until,
+  problem,
+}: LettersStanding['postman']) {
   if (stopped) return 'All letters are stopped: nothing leaves until you let it.'
+  if (!is_there && is_automation_there)
+    return 'No mail leaves from here: an automation is told of the decisions that you send, and writes to applicants.'
   if (!is_there)
     return 'Nobody carries letters yet: a server that has a mail server does. Until then each letter opens in your own mail program.'
   if (paused_until !== null)

@@ -11,7 +11,7 @@ import { MoreButton } from './MoreButton.tsx'
 import { NotReleased, type Unreleased } from './NotReleased.tsx'
 import { templateOf } from './places.ts'
 import { SendDialog } from './SendDialog.tsx'
-import { countOf, isSendable, nameOfOccasion } from './words.ts'
+import { countOf, isCarried, isSendable, nameOfOccasion } from './words.ts'
 
 interface DraftsScreenProps {
   callDesk: CallDesk
@@ -25,6 +25,7 @@ export function DraftsScreen({ callDesk, occasion }: DraftsScreenProps) {
   const [unreleased, setUnreleased] = useState<readonly Unreleased[]>([])
   const drafts = data?.pages.flatMap(({ letters }) => letters)
   const sendable = drafts?.filter(isSendable) ?? []
+  const isByHand = standing !== undefined && !isCarried(occasion, standing.postman)
   const held = (drafts?.length ?? 0) - sendable.length
   return (
     <>
@@ -50,7 +51,11 @@ export function DraftsScreen({ callDesk, occasion }: DraftsScreenProps) {
       {drafts?.length === 0 && <p>No drafts here.</p>}
       {drafts && drafts.length > 0 && standing && (
         <div className="row send">
-          {standing.postman.is_there ? (
+          {isByHand ? (
+            <p className="quietly">
+              Nobody carries letters yet: open each in your own mail program, and note here that you sent it.
+            </p>
+          ) : (
             sendable.length > 0 && (
               <SendDialog
                 callDesk={callDesk}
@@ -59,10 +64,11 @@ export function DraftsScreen({ callDesk, occasion }: DraftsScreenProps) {
                 onReleased={setUnreleased}
               />
             )
-          ) : (
-            <p className="quietly">
-              Nobody carries letters yet: open each in your own mail program, and note here that you sent it.
-            </p>
+          )}
+          {!isByHand && !standing.postman.is_there && (
+            <span className="quietly">
+              No mail leaves from here: an automation is told of the decisions, and writes to applicants.
+            </span>
           )}
           {held > 0 && (
             <span className="quietly">
@@ -73,12 +79,7 @@ export function DraftsScreen({ callDesk, occasion }: DraftsScreenProps) {
         </div>
       )}
       {drafts?.map((letter) => (
-        <DraftSheet
-          key={letter.id}
-          callDesk={callDesk}
-          letter={letter}
-          isByHand={standing?.postman.is_there === false}
-        />
+        <DraftSheet key={letter.id} callDesk={callDesk} letter={letter} isByHand={isByHand} />
       ))}
       {hasNextPage && <MoreButton isUnderWay={isFetchingNextPage} onPress={() => void fetchNextPage()} />}
     </>

@@ -10,13 +10,19 @@ interface LetterWordProps {
 /** In a few words, what became of the letter for how an application stands. */
 export function LetterWord({ row, letters }: LetterWordProps) {
   const { status } = useJudge().judge.shownOf(row)
-  const letter = letters.findLast(
+  const those = letters.filter(
     (each) =>
       each.application === row.id &&
       each.occasion === status &&
       each.state !== 'draft' &&
       each.state !== 'withdrawn',
   )
+  const letter = those.findLast(({ way }) => way === 'mail') ?? those.at(-1)
   if (letter === undefined) return null
-  return <span className="letter-word">letter {letter.state === 'sending' ? 'waiting' : letter.state}</span>
+  return <span className="letter-word">{wordOf(letter)}</span>
+}
+
+function wordOf({ way, state }: Letter) {
+  if (way === 'automation' && state === 'sent') return 'automation told'
+  return `${way === 'mail' ? 'letter' : 'automation'} ${state === 'sending' ? 'waiting' : state}`
 }

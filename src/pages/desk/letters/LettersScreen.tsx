@@ -2,9 +2,11 @@ import type { CallDesk } from '../../../client/desk.ts'
 import { beginAt } from '../focus.ts'
 import { sentenceOf } from '../messages.ts'
 import { DeliveryStanding } from './DeliveryStanding.tsx'
+import { Hearing } from './Hearing.tsx'
 import { LeavingBars } from './LeavingBars.tsx'
 import { useLetters } from './letters.ts'
 import { NewTemplate } from './NewTemplate.tsx'
+import { ReceiptSwitch } from './ReceiptSwitch.tsx'
 import { ReplyToForm } from './ReplyToForm.tsx'
 import { TemplateList } from './TemplateList.tsx'
 import { WhoWaits } from './WhoWaits.tsx'
@@ -39,6 +41,14 @@ export function LettersScreen({ callDesk }: { callDesk: CallDesk }) {
             <h2 id="templates">Templates</h2>
             <TemplateList templates={standing.templates} />
             <NewTemplate templates={standing.templates} />
+          </section>
+          <section className="sheet" aria-labelledby="hearing">
+            <h2 id="hearing">Hearing of applications</h2>
+            <Hearing callDesk={callDesk} postman={standing.postman} />
+          </section>
+          <section className="sheet" aria-labelledby="receipt">
+            <h2 id="receipt">Receipt</h2>
+            <ReceiptSwitch callDesk={callDesk} standing={standing} />
           </section>
           <section className="sheet" aria-labelledby="answers">
             <h2 id="answers">Answers</h2>

@@ -6,24 +6,28 @@ import { momentOf } from '../dates.ts'
 import { focusHeading } from '../focus.ts'
 import { sentenceOf } from '../messages.ts'
 import { useLetterAct } from './letters.ts'
-import { nameOfLetter, nameOfOccasion } from './words.ts'
+import { nameOfLetter, nameOfOccasion, received } from './words.ts'
 
 /** One letter that has not left, or that did not arrive. */
 export function OutboxLetter({ callDesk, letter }: { callDesk: CallDesk; letter: Letter }) {
   const { id, state, occasion, answer, attempts, due_at: dueAt } = letter
   const name = nameOfLetter(letter)
+  const isMail = letter.way === 'mail'
+  // Whoever is written to may stand there twice.
+  const label = isMail ? name : `${name}, to the automation`
   const stop = useLetterAct(
     () => callDesk('desk_withdraw', { letters: [id] }),
     ({ withdrawn }) => {
       focusHeading()
-      announce(withdrawn > 0 ? `${name}: stopped, and a draft again` : `${name}: it had left already`)
+      const stopped = occasion === received ? 'stopped' : 'stopped, and a draft again'
+      announce(`${name}: ${withdrawn > 0 ? stopped : 'it had left already'}`)
     },
   )
   const retry = useLetterAct(
     () => callDesk('desk_retry', { letters: [id] }),
-    () => {
+    ({ retried }) => {
       focusHeading()
-      announce(`${name}: is tried again`)
+      announce(`${name}: ${retried > 0 ? 'is tried again' : 'cannot be tried again any more'}`)
     },
   )
   const problem = stop.error ?? retry.error
@@ -31,7 +35,10 @@ export function OutboxLetter({ callDesk, letter }: { callDesk: CallDesk; letter:
     <li>
       <p className="about-letter">
         <Link href={`/applications/${letter.application}`}>{name}</Link>
-        <span>{nameOfOccasion(occasion)}</span>
+        <span>
+          {nameOfOccasion(occasion)}
+          {!isMail && ', to the automation'}
+        </span>
         <span className="quietly">
           {attempts > 0 && `${attempts} ${attempts === 1 ? 'try' : 'tries'}`}
           {state === 'sending' && ' Being handed over.'}
@@ -40,7 +47,7 @@ export function OutboxLetter({ callDesk, letter }: { callDesk: CallDesk; letter:
       </p>
       {state === 'waiting' && (
         <button
-          aria-label={`Stop: ${name}`}
+          aria-label={`Stop: ${label}`}
           className="quiet"
           onClick={() => !stop.isPending && stop.mutate(undefined)}
         >
@@ -49,7 +56,7 @@ export function OutboxLetter({ callDesk, letter }: { callDesk: CallDesk; letter:
       )}
       {(state === 'refused' || state === 'given up') && (
         <button
-          aria-label={`Try again: ${name}`}
+          aria-label={`Try again: ${label}`}
           className="quiet"
           onClick={() => !retry.isPending && retry.mutate(undefined)}
         >

@@ -12,7 +12,7 @@ interface ReplyToFormProps {
 
 /** Where answers to letters go. Until something is entered, the field follows how it stands. */
 export function ReplyToForm({ callDesk, settings }: ReplyToFormProps) {
-  const [draft, setDraft] = useState<{ entered: string; version: number } | null>(null)
+  const [draft, setDraft] = useState<{ entered: string; over: string } | null>(null)
   const keepStanding = useKeepStanding()
   const save = useLetterAct(
     (reply_to: string) =>
@@ -25,14 +25,14 @@ export function ReplyToForm({ callDesk, settings }: ReplyToFormProps) {
     },
   )
   const entered = draft?.entered ?? settings.reply_to
-  const isStale = draft !== null && !save.isPending && draft.version !== settings.version
+  const isStale = draft !== null && !save.isPending && draft.over !== settings.reply_to
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
         if (save.isPending) return
         // How it stands now has been seen.
-        setDraft({ entered, version: settings.version })
+        setDraft({ entered, over: settings.reply_to })
         save.mutate(entered.trim())
       }}
     >
@@ -46,7 +46,7 @@ export function ReplyToForm({ callDesk, settings }: ReplyToFormProps) {
           maxLength={254}
           value={entered}
           onChange={({ target }) =>
-            setDraft({ entered: target.value, version: draft?.version ?? settings.version })
+            setDraft({ entered: target.value, over: draft?.over ?? settings.reply_to })
           }
         />
         <p className="hint" id="reply-to-hint">
@@ -59,7 +59,9 @@ export function ReplyToForm({ callDesk, settings }: ReplyToFormProps) {
           you entered is not saved.
         </p>
       )}
-      {save.error && !isConflict(save.error) && <p role="alert">Not saved. {sentenceOf(save.error)}</p>}
+      {save.error && !(isConflict(save.error) && isStale) && (
+        <p role="alert">Not saved. {sentenceOf(save.error)}</p>
+      )}
       <div className="row">
         <button className="quiet">{isStale ? 'Save anyway' : 'Save'}</button>
         {draft && (

@@ -104,7 +104,7 @@ export function TemplateForm({ callDesk, occasion, template }: TemplateFormProps
             onChange={({ target }) => enter({ body: target.value })}
           />
         </div>
-        <Placeholders onInsert={insert} />
+        <Placeholders occasion={occasion} onInsert={insert} />
         {isStale && (
           <p className="notice error" role="alert">
             Somebody else changed this template meanwhile. What you entered is still here and not saved: you

@@ -6,7 +6,7 @@ import { sentenceOf } from '../messages.ts'
 import { useLetters } from './letters.ts'
 import { RemoveTemplate } from './RemoveTemplate.tsx'
 import { TemplateForm } from './TemplateForm.tsx'
-import { isOfDecision, nameOfOccasion } from './words.ts'
+import { isNamed, nameOfOccasion } from './words.ts'
 
 /** What letters of one occasion say. */
 export function TemplateScreen({ callDesk, occasion }: { callDesk: CallDesk; occasion: string }) {
@@ -31,7 +31,7 @@ export function TemplateScreen({ callDesk, occasion }: { callDesk: CallDesk; occ
       {standing && (
         <>
           <TemplateForm callDesk={callDesk} occasion={occasion} template={template} />
-          {template && !isOfDecision(occasion) && <RemoveTemplate callDesk={callDesk} template={template} />}
+          {template && isNamed(occasion) && <RemoveTemplate callDesk={callDesk} template={template} />}
         </>
       )}
     </>

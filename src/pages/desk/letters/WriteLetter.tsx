@@ -7,7 +7,7 @@ import { announce } from '../announcement.ts'
 import { sentenceOf } from '../messages.ts'
 import { useLetterAct, useLetters } from './letters.ts'
 import { draftsOf } from './places.ts'
-import { isOfDecision, nameOfOccasion } from './words.ts'
+import { isNamed, nameOfOccasion } from './words.ts'
 
 interface WriteLetterProps {
   callDesk: CallDesk
@@ -27,7 +27,7 @@ export function WriteLetter({ callDesk, application, status, letters }: WriteLet
   )
   const occasions = (standing?.templates ?? [])
     .map(({ occasion }) => occasion)
-    .filter((occasion) => !isOfDecision(occasion) || occasion === status)
+    .filter((occasion) => isNamed(occasion) || occasion === status)
   const occasion = occasions.includes(chosen) ? chosen : occasions[0]
   if (occasion === undefined) return null
   const press = (again: boolean) => {

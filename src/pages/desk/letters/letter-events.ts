@@ -1,6 +1,6 @@
 import type { Letter } from '../../../client/desk.ts'
 import { momentOf } from '../dates.ts'
-import { nameOfOccasion } from './words.ts'
+import { nameOfOccasion, received } from './words.ts'
 
 interface LetterEvent {
   key: string
@@ -16,38 +16,70 @@ const byHand = 'sent by hand'
 export function eventsOf(letters: readonly Letter[]): LetterEvent[] {
   return letters.flatMap((letter): LetterEvent[] => {
     const { id, author, answer, released_at: releasedAt, sent_at: sentAt, withdrawn_at: withdrawnAt } = letter
-    const about = `“${nameOfOccasion(letter.occasion)}”`
     if (letter.state === 'draft' || releasedAt === null) return []
+    const mail = letter.way === 'automation' ? mailBeside(letter, letters) : undefined
+    const words = eventWordsOf(letter)
     if (letter.state === 'sent' && answer === byHand)
-      return [{ key: `${id} sent`, at: releasedAt, author, text: `Letter ${about} sent by hand` }]
+      return [{ key: `${id} sent`, at: releasedAt, author, text: `${words.about} sent by hand` }]
     return [
-      { key: `${id} released`, at: releasedAt, author, text: `Letter ${about} released` },
-      ...(sentAt === null
+      // Nobody releases a receipt, and what goes both ways was released once.
+      ...(letter.occasion === received || mail !== undefined
         ? []
-        : [{ key: `${id} sent`, at: sentAt, author: null, text: `Letter ${about} sent` }]),
-      ...(letter.state === 'withdrawn' && withdrawnAt !== null
-        ? [{ key: `${id} withdrawn`, at: withdrawnAt, author: null, text: `Letter ${about} withdrawn` }]
+        : [{ key: `${id} released`, at: releasedAt, author, text: words.released }]),
+      ...(sentAt === null ? [] : [{ key: `${id} sent`, at: sentAt, author: null, text: words.sent }]),
+      ...(letter.state === 'withdrawn' && withdrawnAt !== null && mail?.state !== 'withdrawn'
+        ? [{ key: `${id} withdrawn`, at: withdrawnAt, author: null, text: words.withdrawn }]
         : []),
     ]
   })
 }
 
+/** The mail that was released together with what an automation is told. */
+function mailBeside({ act, application }: Letter, letters: readonly Letter[]) {
+  return letters.find((each) => each.way === 'mail' && each.act === act && each.application === application)
+}
+
+function eventWordsOf(letter: Letter) {
+  const about = subjectOf(letter)
+  if (letter.way === 'mail')
+    return { about, released: `${about} released`, sent: `${about} sent`, withdrawn: `${about} withdrawn` }
+  return {
+    about,
+    released: `${about} released to the automation`,
+    sent: `Automation told: ${about}`,
+    withdrawn: `Automation not told: ${about} withdrawn`,
+  }
+}
+
+/** What a letter is called in a sentence: a receipt, a letter, or, for an automation, the decision. */
+function subjectOf({ occasion, way }: Letter) {
+  if (occasion === received) return nameOfOccasion(occasion)
+  return `${way === 'mail' ? 'Letter ' : ''}“${nameOfOccasion(occasion)}”`
+}
+
 /** How it stands with a letter that was released and did not arrive; blank where there is nothing to say. */
-export function wordsOfLetter({ state, occasion, answer, attempts, due_at: dueAt }: Letter): string {
-  const about = `Letter “${nameOfOccasion(occasion)}”`
+export function wordsOfLetter(letter: Letter): string {
+  const { state, answer, attempts, due_at: dueAt } = letter
+  const isMail = letter.way === 'mail'
+  const about = subjectOf(letter)
   const tries = `${attempts} ${attempts === 1 ? 'try' : 'tries'}`
   const said = answer === '' ? '' : `: ${answer}`
+  const when = dueAt === null ? '' : `, not ${isMail ? 'to leave ' : ''}before ${momentOf(dueAt)}`
   switch (state) {
     case 'waiting':
-      return `${about} is waiting${dueAt === null ? '' : `, not to leave before ${momentOf(dueAt)}`}${
+      return `${isMail ? `${about} is waiting` : `The automation is told ${about}`}${when}${
         attempts === 0 ? '.' : `, after ${tries}${said}`
       }`
     case 'sending':
-      return `${about} is being handed over.`
+      return isMail ? `${about} is being handed over.` : `The automation is being told ${about}.`
     case 'refused':
-      return `${about} was refused by the mail server${said}`
+      return isMail
+        ? `${about} was refused by the mail server${said}`
+        : `The automation refused to be told ${about}${said}`
     case 'given up':
-      return `${about} was given up after ${tries}${said}`
+      return isMail
+        ? `${about} was given up after ${tries}${said}`
+        : `The automation was not reached to be told ${about}, after ${tries}${said}`
     case 'draft':
     case 'sent':
     case 'withdrawn':

@@ -1,16 +1,30 @@
 import { statuses, type Status } from '../../../application/statuses.ts'
-import type { Count, Letter } from '../../../client/desk.ts'
+import type { Count, Letter, LettersStanding } from '../../../client/desk.ts'
 
 /** The decisions that applicants are told of. */
 const told: readonly string[] = ['accepted', 'waitlisted', 'declined'] satisfies Status[]
 
-/** Whether letters of this occasion tell a decision; the other ones are named by organisers. */
+/** The occasion of the receipts, which go by themselves. */
+export const received = 'received'
+
+/** Whether letters of this occasion tell a decision. */
 export function isOfDecision(occasion: string): occasion is Status {
   return told.includes(occasion)
 }
 
+/** Whether organisers named this occasion. */
+export function isNamed(occasion: string): boolean {
+  return !isOfDecision(occasion) && occasion !== received
+}
+
+/** Whether somebody carries letters of this occasion; an automation is told of decisions alone. */
+export function isCarried(occasion: string, postman: LettersStanding['postman']): boolean {
+  return postman.is_there || (postman.is_automation_there && isOfDecision(occasion))
+}
+
 /** An occasion as organisers read it. */
 export function nameOfOccasion(occasion: string): string {
+  if (occasion === received) return 'Receipt'
   return isOfDecision(occasion) ? statuses[occasion] : occasion
 }
 

@@ -11,6 +11,7 @@ import type { Seen } from '../judging/judge.ts'
 import { Problems } from '../judging/Problems.tsx'
 import { useKeys } from '../keys/keys.ts'
 import { useLettersOf } from '../letters/letters.ts'
+import { WriteMany } from '../letters/WriteMany.tsx'
 import { sentenceOf } from '../messages.ts'
 import { useApplications, useNews } from './applications.ts'
 import { addressOf, filterOf, type Asked } from './asked.ts'
@@ -127,10 +128,9 @@ export function List({ callDesk, asked, children }: ListProps) {
           )}
         </p>
       )}
-      <DecisionBar
-        seen={seen}
-        about={seen.length === 1 ? (seen[0]?.name ?? '') : `${seen.length} selected`}
-      />
+      <DecisionBar seen={seen} about={seen.length === 1 ? (seen[0]?.name ?? '') : `${seen.length} selected`}>
+        <WriteMany callDesk={callDesk} seen={seen} />
+      </DecisionBar>
     </>
   )
 }

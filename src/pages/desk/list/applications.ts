@@ -22,17 +22,19 @@ export function useApplications(callDesk: CallDesk, filter: Filter) {
   })
 }
 
-async function readPage(
+/** Reads on until there are so many, or for as long as one page may take. */
+export async function readPage(
   callDesk: CallDesk,
   filter: Filter,
   after: Position | null,
   signal: AbortSignal,
+  wanted: number = pageSize,
 ): Promise<Page<Listed>> {
   let page: Page<Listed> = { applications: [], next: after }
   for (let calls = 0; calls < mostCalls; calls += 1) {
     const more = await callDesk('desk_list', { filter, after: page.next }, signal)
     page = { applications: [...page.applications, ...more.applications], next: more.next }
-    if (page.next === null || page.applications.length >= pageSize) break
+    if (page.next === null || page.applications.length >= wanted) break
   }
   return page
 }

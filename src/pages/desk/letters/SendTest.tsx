@@ -1,0 +1,32 @@
+import { useMutation } from '@tanstack/react-query'
+
+import type { CallDesk } from '../../../client/desk.ts'
+import { announce } from '../announcement.ts'
+import { sentenceOf } from '../messages.ts'
+import { useLetters } from './letters.ts'
+
+interface SendTestProps {
+  callDesk: CallDesk
+  occasion: string
+  subject: string
+  body: string
+  application: string
+}
+
+/** Sends the organiser what stands in the fields, filled in as the preview is; where somebody carries mails. */
+export function SendTest({ callDesk, ...text }: SendTestProps) {
+  const { data: standing } = useLetters(callDesk)
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => callDesk('desk_send_test', text),
+    onSuccess: ({ to }) => announce(`A test leaves for ${to}.`),
+  })
+  if (!standing?.postman.is_there) return null
+  return (
+    <>
+      <button className="quiet" aria-disabled={isPending} onClick={() => !isPending && mutate()}>
+        Send me a test
+      </button>
+      {error && <p role="alert">{sentenceOf(error)}</p>}
+    </>
+  )
+}
