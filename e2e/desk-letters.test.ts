@@ -89,6 +89,9 @@ test('two are decided on, their drafts read, one is changed, both are sent, and 
   expect(await bar.locator('p').textContent()).toMatch(/^2 letters leave in (1:00|0:\d\d)\.$/)
   await page.getByText('No drafts here.').waitFor()
   expect(await statesInDatabase()).toEqual(['waiting', 'waiting'])
+  // Also after the page was loaded anew, which forgets all that it knew.
+  await page.reload()
+  await bar.waitFor()
 
   // It is there wherever letters are.
   await link('Back').click()
@@ -111,6 +114,19 @@ test('two are decided on, their drafts read, one is changed, both are sent, and 
   await timeline.getByText('Letter “Accepted” released').waitFor()
   await timeline.getByText('Letter “Accepted” withdrawn').waitFor()
   expect(await desk.statusOf(stored[0]?.id ?? '')).toBe('accepted')
+})
+
+test('when their time is over letters cannot be stopped any more', async ({ visitor }) => {
+  const [id] = await desk.store([zoe])
+  await desk.sql`
+    insert into private.letters
+      (application_id, occasion, state, subject, body, act, status_version, released_at, due_at)
+    values (${id?.id ?? ''}, 'Travel', 'waiting', 's', 'b', gen_random_uuid(), 0, now(), now() + interval '4 seconds')`
+  const page = await desk.open(visitor, '/letters')
+  const bar = page.getByRole('region', { name: 'On their way' })
+  await bar.getByText(/^1 letter leaves in 0:0\d\.$/).waitFor()
+  await bar.waitFor({ state: 'detached' })
+  expect(await statesInDatabase()).toEqual(['waiting'])
 })
 
 test('a template with an unknown placeholder is refused, and its words are kept', async ({ visitor }) => {

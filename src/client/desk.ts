@@ -181,6 +181,9 @@ export interface Letter {
   answer: string
 }
 
+/** What became of a letter. */
+export type LetterState = Pick<Letter, 'application' | 'occasion' | 'way' | 'state'>
+
 /** Where a list of letters goes on. */
 export interface LetterPosition {
   at: string
@@ -221,6 +224,8 @@ export interface LettersStanding {
   }
   /** Those of the decisions first. */
   templates: (Template & { drafts: Count })[]
+  /** What was released together and can still be stopped, and in how many seconds it leaves. */
+  leaving: { act: string; count: number; seconds: number }[]
   states: Record<OutboxState, Count>
 }
 
@@ -281,6 +286,7 @@ interface Functions {
   desk_drafts: [{ occasion: string; after: LetterPosition | null }, LetterPage]
   desk_outbox: [{ state: OutboxState; after: LetterPosition | null }, LetterPage]
   desk_letters_of: [{ applications: string[] }, Letter[]]
+  desk_letter_states: [{ applications: string[] }, LetterState[]]
   desk_preview: [Example, Preview | null]
   desk_send_test: [Example, { to: string }]
   desk_notices: [object, Notices]

@@ -19,6 +19,7 @@ export const deskCalls: Readonly<Record<string, object>> = {
   desk_drafts: { occasion: 'accepted', after: null },
   desk_outbox: { state: 'waiting', after: null },
   desk_letters_of: { applications: [] },
+  desk_letter_states: { applications: [] },
   desk_preview: { subject: '', body: '', application: null, occasion: null },
   desk_send_test: { subject: '', body: '', application: null, occasion: null },
   desk_notices: {},

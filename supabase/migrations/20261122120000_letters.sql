@@ -345,6 +345,25 @@ as $$
     join public.retreat_applications as application on application.id = letter.application_id
 $$;
 
+-- What became of the letters of some applications, without their texts.
+create function public.desk_letter_states(applications uuid[]) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if cardinality(applications) > 1000 then
+    raise exception 'At most 1,000 applications are asked for at once.' using errcode = '22023';
+  end if;
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('application', application_id, 'occasion', occasion, 'way', way,
+      'state', state) order by created_at, id), '[]')
+    from private.letters
+    where application_id = any (applications) and state not in ('draft', 'withdrawn')
+  );
+end
+$$;
+
 -- A page of fifty of these ids, the last of which says where the next one begins.
 create function private.letter_page(ids uuid[], blind boolean) returns jsonb
   language sql stable set search_path = ''
@@ -384,6 +403,17 @@ begin
           ) as counted
         )) order by array_position('{received,accepted,waitlisted,declined}', occasion), occasion)
         from private.templates as template
+      ),
+      -- What was released and can still be stopped, by its act.
+      'leaving', (
+        select coalesce(jsonb_agg(to_jsonb(leaving) order by seconds), '[]')
+        from (
+          select act, count(distinct application_id), ceil(extract(epoch from max(due_at) - now()))::integer as seconds
+          from private.letters
+          where way in ('mail', 'automation') and state = 'waiting' and due_at > now() and attempts = 0
+            and act is not null
+          group by act
+        ) as leaving
       ),
       'states', (
         select jsonb_object_agg(name, jsonb_build_object('count', least(count, 1000), 'more', count > 1000))
@@ -927,7 +957,7 @@ revoke all on function
   from public;
 revoke all on function
   public.desk_letters(), public.desk_drafts(text, jsonb), public.desk_outbox(text, jsonb),
-  public.desk_letters_of(uuid[]), public.desk_preview(text, text, uuid, text),
+  public.desk_letters_of(uuid[]), public.desk_letter_states(uuid[]), public.desk_preview(text, text, uuid, text),
   public.desk_set_template(text, integer, text, text), public.desk_remove_template(text, integer),
   public.desk_write(uuid[], text, boolean), public.desk_edit(uuid, text, text, text), public.desk_discard(uuid[]),
   public.desk_release(uuid, jsonb, integer, boolean), public.desk_withdraw(uuid[], uuid), public.desk_retry(uuid[]),
@@ -935,7 +965,7 @@ revoke all on function
   from public, anon, authenticated;
 grant execute on function
   public.desk_letters(), public.desk_drafts(text, jsonb), public.desk_outbox(text, jsonb),
-  public.desk_letters_of(uuid[]), public.desk_preview(text, text, uuid, text),
+  public.desk_letters_of(uuid[]), public.desk_letter_states(uuid[]), public.desk_preview(text, text, uuid, text),
   public.desk_set_template(text, integer, text, text), public.desk_remove_template(text, integer),
   public.desk_write(uuid[], text, boolean), public.desk_edit(uuid, text, text, text), public.desk_discard(uuid[]),
   public.desk_release(uuid, jsonb, integer, boolean), public.desk_withdraw(uuid[], uuid), public.desk_retry(uuid[]),

@@ -78,6 +78,8 @@ test('a name is one line of the subject, and who reads blind is told none', asyn
 test('above ten an hour the day’s mail tells of the rest', async () => {
   const email = await organiser('each')
   for (let index = 0; index < 13; index += 1) await apply(`Ada ${index}`)
+  // Nor is anything written of them.
+  expect(await sql()`select id from private.notices`).toHaveLength(10)
   expect(await takeAll()).toHaveLength(10)
   await sql()`update private.notices set due_at = null`
   await outbox.pass(hour + 1)

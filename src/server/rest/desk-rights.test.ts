@@ -59,6 +59,7 @@ const plausible: Record<string, Record<string, unknown>> = {
   desk_drafts: { occasion: 'accepted', after: null },
   desk_outbox: { state: 'waiting', after: null },
   desk_letters_of: { applications: [someId] },
+  desk_letter_states: { applications: [someId] },
   desk_preview: { subject: 'Hello {{first_name}}', body: 'A letter.', application: null, occasion: null },
   desk_send_test: { subject: 'Hello', body: 'A letter.', application: null, occasion: null },
   desk_notices: {},

@@ -845,6 +845,7 @@ test('who reads blind finds and reads none of what is hidden, whatever they call
     desk_drafts: [{ occasion: 'accepted' }, { occasion: 'declined' }],
     desk_outbox: [{ state: 'waiting' }, { state: 'refused' }],
     desk_letters_of: [{ applications: [id, again] }],
+    desk_letter_states: [{ applications: [id, again] }],
     desk_preview: [{ subject: '{{first_name}}', body: '{{company}} {{email}}', application: id }],
     desk_send_test: [{ subject: '{{first_name}}', body: '{{company}} {{email}}', application: id }],
     desk_notices: [{}],

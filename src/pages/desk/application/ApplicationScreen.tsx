@@ -40,7 +40,7 @@ export function ApplicationScreen({ id, callDesk }: { id: string; callDesk: Call
       return whole
     },
   })
-  const { letters, error: lettersError } = useLettersOf(callDesk, [id])
+  const { letters, error: lettersError } = useLettersOf(callDesk, id)
   // Asked for again after a failure it is the same act.
   const [act] = useState(() => crypto.randomUUID())
   // What was asked for stays in sight until the screen is left, and is kept nowhere then.

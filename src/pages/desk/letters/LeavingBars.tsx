@@ -5,31 +5,43 @@ import type { CallDesk } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
 import { focusHeading } from '../focus.ts'
 import { sentenceOf } from '../messages.ts'
-import { forgetLeaving, useLeaving, type Leaving } from './leaving.ts'
-import { useLetterAct } from './letters.ts'
+import { useLetterAct, useLetters } from './letters.ts'
 import { countOf } from './words.ts'
 
-/** What was released and has not left yet, a bar for each act. */
+/** What was released and has not left yet, a bar for each act, whoever released it. */
 export function LeavingBars({ callDesk }: { callDesk: CallDesk }) {
-  const leaving = useLeaving()
-  if (leaving.length === 0) return null
+  const { data: standing, dataUpdatedAt } = useLetters(callDesk)
+  if (standing === undefined || standing.leaving.length === 0) return null
   return (
     <div className="leaving">
-      {leaving.map((each) => (
-        <LeavingBar key={each.act} leaving={each} callDesk={callDesk} />
+      {standing.leaving.map(({ act, count, seconds }) => (
+        <LeavingBar
+          key={act}
+          act={act}
+          count={count}
+          until={dataUpdatedAt + seconds * 1000}
+          callDesk={callDesk}
+        />
       ))}
     </div>
   )
 }
 
-function LeavingBar({ leaving: { act, count, until }, callDesk }: { leaving: Leaving; callDesk: CallDesk }) {
+interface LeavingBarProps {
+  act: string
+  count: number
+  /** When they leave, by this browser's clock. */
+  until: number
+  callDesk: CallDesk
+}
+
+function LeavingBar({ act, count, until, callDesk }: LeavingBarProps) {
   const queries = useQueryClient()
   const [now, setNow] = useState(() => Date.now())
   const left = Math.max(0, Math.ceil((until - now) / 1000))
   const stop = useLetterAct(
     () => callDesk('desk_withdraw', { act }),
     ({ withdrawn, left: gone }) => {
-      forgetLeaving(act)
       focusHeading()
       const rest = gone === 0 ? '' : ` ${countOf(gone, 'letter')} had left already.`
       announce(`${countOf(withdrawn, 'letter')} stopped.${rest}`)
@@ -39,11 +51,11 @@ function LeavingBar({ leaving: { act, count, until }, callDesk }: { leaving: Lea
     const clock = setInterval(() => setNow(Date.now()), 1000)
     return () => clearInterval(clock)
   }, [])
+  const isOver = left === 0
   useEffect(() => {
-    if (left > 0 || stop.isPending) return
-    forgetLeaving(act)
-    void queries.invalidateQueries({ queryKey: ['letters'] })
-  }, [left, stop.isPending, act, queries])
+    if (isOver) void queries.invalidateQueries({ queryKey: ['letters'] })
+  }, [isOver, queries])
+  if (isOver && !stop.isPending) return null
   return (
     <section className="row notice" aria-label="On their way">
       <p>

@@ -3,7 +3,6 @@ import { useRef, useState } from 'react'
 import type { CallDesk, Letter } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
 import { sentenceOf } from '../messages.ts'
-import { noteLeaving } from './leaving.ts'
 import { useLetterAct } from './letters.ts'
 import type { Unreleased } from './NotReleased.tsx'
 import { countOf } from './words.ts'
@@ -47,8 +46,6 @@ export function SendDialog({ callDesk, drafts, holdSeconds, onReleased }: SendDi
       })
       dialog.current?.close()
       onReleased(unreleased)
-      if (released > 0)
-        noteLeaving({ act: asked.act, count: released, until: Date.now() + holdSeconds * 1000 })
       announce(
         `${countOf(released, 'letter')} on the way${unreleased.length > 0 ? `, ${unreleased.length} not sent` : ''}`,
       )

@@ -53,17 +53,26 @@ export function useOutbox(callDesk: CallDesk, state: OutboxState) {
 /** Applications that may be asked for at once. */
 const mostAtOnce = 1000
 
-/** The letters of these applications, the oldest first; of very many, those of the last ones. */
-export function useLettersOf(callDesk: CallDesk, applications: readonly string[]) {
+/** The letters of an application, the oldest first. */
+export function useLettersOf(callDesk: CallDesk, application: string) {
   const { data, error } = useQuery({
-    queryKey: ['letters', 'of', applications],
+    queryKey: ['letters', 'of', application],
+    queryFn: ({ signal }) => callDesk('desk_letters_of', { applications: [application] }, signal),
+  })
+  return { letters: data ?? [], error }
+}
+
+/** What became of the letters of these applications, the oldest first; of very many, those of the last ones. */
+export function useLetterStates(callDesk: CallDesk, applications: readonly string[]) {
+  const { data } = useQuery({
+    queryKey: ['letters', 'states', applications],
     queryFn: ({ signal }) =>
-      callDesk('desk_letters_of', { applications: applications.slice(-mostAtOnce) }, signal),
+      callDesk('desk_letter_states', { applications: applications.slice(-mostAtOnce) }, signal),
     enabled: applications.length > 0,
     // Of the rows that were there before, until those of all have come.
     placeholderData: keepPreviousData,
   })
-  return { letters: data ?? [], error }
+  return data ?? []
 }
 
 /** An act on letters: whatever shows letters is read anew after it, whether it succeeded or not. */

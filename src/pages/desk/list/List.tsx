@@ -10,7 +10,7 @@ import { useJudge } from '../judging/JudgeProvider.tsx'
 import type { Seen } from '../judging/judge.ts'
 import { Problems } from '../judging/Problems.tsx'
 import { useKeys } from '../keys/keys.ts'
-import { useLettersOf } from '../letters/letters.ts'
+import { useLetterStates } from '../letters/letters.ts'
 import { WriteMany } from '../letters/WriteMany.tsx'
 import { sentenceOf } from '../messages.ts'
 import { useApplications, useNews } from './applications.ts'
@@ -38,7 +38,7 @@ export function List({ callDesk, asked, children }: ListProps) {
   const [, navigate] = useLocation()
   const { judge } = useJudge()
   const rows = data?.pages.flatMap(({ applications }) => applications)
-  const { letters } = useLettersOf(callDesk, rows?.map(({ id }) => id) ?? [])
+  const letters = useLetterStates(callDesk, rows?.map(({ id }) => id) ?? [])
   const news = useNews(callDesk, filter, rows?.[0] ?? null, rows !== undefined)
 
   const chosen = rows?.filter(({ id }) => (selected.size > 0 ? selected.has(id) : id === current)) ?? []

@@ -1,7 +1,7 @@
 import { Link } from 'wouter'
 
 import { teamSizes } from '../../../application/application.ts'
-import type { Letter, Listed } from '../../../client/desk.ts'
+import type { LetterState, Listed } from '../../../client/desk.ts'
 import { momentOf, shortMomentOf } from '../dates.ts'
 import { StatusPill } from '../judging/StatusPill.tsx'
 import { LetterWord } from '../letters/LetterWord.tsx'
@@ -10,7 +10,7 @@ import { nameOf } from './names.ts'
 
 interface TableProps {
   rows: readonly Listed[]
-  letters: readonly Letter[]
+  letters: readonly LetterState[]
   asked: Asked
   selected: ReadonlySet<string>
   current: string | null
