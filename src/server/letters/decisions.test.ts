@@ -247,7 +247,10 @@ test('two servers tell each decision once; and nobody but decisions go to an aut
   expect(told).toHaveLength(20)
 
   await ask('set_template', { occasion: 'Travel', version: null, subject: 's', body: 'b' })
-  await ask('write', { applications: ids, occasion: 'Travel' })
+  await ask('write', { applications: ids.slice(0, 1), occasion: 'Travel' })
   await expect(send('Travel')).rejects.toMatchObject({ code: 'PT409' })
+  await mailIsThere()
+  await send('Travel')
+  expect(await states(ids[0] ?? '')).toEqual(['automation: sent', 'mail: waiting'])
   await ask('remove_template', { occasion: 'Travel', version: 0 })
 })

@@ -564,8 +564,21 @@ test('an organiser switches notices on for themselves, and the day’s mail come
   const each = await ask<{ day_due_at: string }>('set_notices', { notices: 'each' })
   expect(each).toMatchObject({ notices: 'each', email: me })
   expect(Date.parse(each.day_due_at) - Date.now()).toBeGreaterThan(86_000_000)
-  // Another way to hear of them keeps the time of day.
+  // Nothing is told of what came before, however long ago the account was made.
+  const toldUntil = async () => {
+    const [row] = await server.database.owner<[{ told: Date }]>`
+      select told_until as told from private.organisers where notices <> 'off'`
+    return row.told.getTime()
+  }
+  await server.database.owner`update private.organisers set notices = 'off', told_until = '2026-01-01'`
+  await ask('set_notices', { notices: 'each' })
+  expect(Date.now() - (await toldUntil())).toBeLessThan(86_000_000)
+  await server.database
+    .owner`update private.organisers set day_due_at = ${each.day_due_at} where notices <> 'off'`
+  // Another way to hear of them keeps the time of day, and what was not told yet.
+  await server.database.owner`update private.organisers set told_until = '2026-01-01'`
   expect(await ask('set_notices', { notices: 'daily' })).toEqual({ ...each, notices: 'daily' })
+  expect(await toldUntil()).toBe(Date.parse('2026-01-01T00:00Z'))
   expect(await ask('notices', {}, other.client)).toMatchObject({ notices: 'off' })
   expect(await ask('set_notices', { notices: 'off' })).toMatchObject({ notices: 'off', day_due_at: null })
 })
