@@ -8,7 +8,7 @@ import { startReceiver, type Receiver } from '../../../testing/receiver.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import type { Letter, LettersStanding } from '../../client/desk.ts'
 import { startDecisions } from './decisions.ts'
-import { countLetters } from './outbox.ts'
+import { claimDecisions, countLetters } from './outbox.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
@@ -179,6 +179,17 @@ test('what changes while it is being told is told once more only as what stands'
   asked[0]?.()
   await expect.poll(() => states(id)).toEqual(['automation: withdrawn', 'mail: draft'])
   expect(receiver.received).toHaveLength(1)
+})
+
+test('what was not released for the decision that stands is not told', async () => {
+  await sql()`update private.postman set automation_seen_at = now()`
+  const id = await store()
+  await decide(id, 'accepted')
+  await send()
+  await sql()`update private.statuses set version = version + 1`
+  expect(await claimDecisions(sql(), 10)).toEqual([])
+  await sql()`update private.statuses set version = version - 1`
+  expect(await claimDecisions(sql(), 10)).toMatchObject([{ applicationId: id, status: 'accepted' }])
 })
 
 test('one that fails is told again, with the same id; one that is gone is asked no more', async () => {
