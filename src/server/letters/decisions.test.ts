@@ -98,6 +98,7 @@ test('an automation is told of a decision when an organiser sends, and not when 
   const [decided] = await sql()<
     [{ at: Date }]
   >`select max(at) as at from private.history where kind = 'status'`
+  await sql()`update private.postman set problem = 'no mail'`
   await send()
   const [request] = await receiver.count(1)
   expect(request).toMatchObject({
@@ -118,6 +119,8 @@ test('an automation is told of a decision when an organiser sends, and not when 
   // Nobody else carries it: it is the letter.
   await expect.poll(() => states(id)).toEqual(['automation: sent'])
   expect(receiver.received).toHaveLength(1)
+  // It says nothing of the mail server.
+  expect(await sql()`select problem from private.postman`).toEqual([{ problem: 'no mail' }])
 })
 
 test('beside a mail server both go, and with what stops the one the other is stopped', async () => {
