@@ -108,6 +108,11 @@ test('ten an hour is the most, however many are stored at the same moment', asyn
   )
   const single = await takeAll()
   expect(single).toHaveLength(10)
+  // One that is tried again is none more.
+  const [failed] = single
+  expect(failed && (await settleNotice(sql(), failed, { outcome: 'retry' }))).toBe('retry')
+  await outbox.pass(10)
+  expect(await takeAll()).toMatchObject([{ id: failed?.id, attempt: 2 }])
   await sql()`update private.notices set due_at = null`
   await outbox.pass(day + 120)
   await keepNotices(sql())
@@ -208,6 +213,7 @@ test('each notice goes to one server; what failed is tried again, and a late ans
   const second = await take()
   expect(second).toMatchObject({ id: claim.id, attempt: 2 })
   expect(await settleNotice(sql(), claim, { outcome: 'sent' })).toBe('lost')
+  expect(await settleNotice(sql(), claim, { outcome: 'retry' })).toBe('lost')
   expect(second && (await settleNotice(sql(), second, { outcome: 'refused' }))).toBe('refused')
   expect(await take()).toBeUndefined()
 })
