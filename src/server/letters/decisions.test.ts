@@ -198,14 +198,17 @@ test('what was not released for the decision that stands is not told', async () 
 test('one that fails is told again, with the same id; one that is gone is asked no more', async () => {
   let status = 500
   const { receiver, lines } = await automation((request, response) =>
-    response.writeHead(status).end(request.body.replace('%40', '@')),
+    response.writeHead(status, { 'retry-after': '3600' }).end(request.body.replace('%40', '@')),
   )
   const id = await store()
   await decide(id, 'accepted')
   await send()
   await receiver.count(1)
   await expect.poll(() => states(id)).toEqual(['automation: waiting'])
-  expect(await lettersOf(id)).toMatchObject([{ attempts: 1, answer: 'HTTP 500', uncertain: 0 }])
+  const [failed] = await lettersOf(id)
+  expect(failed).toMatchObject({ attempts: 1, answer: 'HTTP 500', uncertain: 0 })
+  // It asked to be left alone for an hour.
+  expect(Date.parse(failed?.due_at ?? '') - Date.now()).toBeGreaterThan(3_500_000)
   status = 410
   await sql()`update private.letters set due_at = now()`
   const [first, second] = await receiver.count(2)

@@ -144,6 +144,15 @@ test('one a day has the number and the names, and only if somebody applied', asy
   expect(await takeAll()).toEqual([])
 })
 
+test('a server that comes back writes the day’s mail and carries it', async () => {
+  const email = await organiser('daily')
+  await apply('Ada')
+  await outbox.pass(day + 120)
+  const server = await outbox.receiver()
+  outbox.postmanFor(server, { interval: 50 })
+  expect(await server.count(1, email)).toMatchObject([{ subject: '1 new application' }])
+})
+
 test('a day’s mail keeps its time of day after days without a server', async () => {
   await organiser('daily')
   await apply('Ada')
