@@ -83,7 +83,7 @@ begin
     if receipts then perform private.write_receipt(new); end if;
     perform private.write_notices(new.id);
   -- The application counts for more.
-  exception when others then raise warning 'an application was stored without receipt and notices: %', sqlerrm;
+  exception when others then raise log 'An application was stored without receipt and notices (SQLSTATE %).', sqlstate;
   end;
   return null;
 end
