@@ -18,7 +18,7 @@ const rounds = 5
 const many = 1_000_000
 
 /** Stores so many applications as fast as the database can, all of them delivered. */
-async function fill(sql: Sql, count: number) {
+export async function fill(sql: Sql, count: number) {
   await sql.unsafe(`
     insert into public.retreat_applications
       (first_name, last_name, email, phone, linkedin, company, paid_solution, team_size, reason, consent)

@@ -1,4 +1,4 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile enumeration desk letters`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile enumeration desk letters together`. */
 import { benchDesk } from './desk.ts'
 import { benchEnumeration } from './enumeration.ts'
 import { benchGrowth } from './growth.ts'
@@ -10,6 +10,7 @@ import { benchParts } from './parts.ts'
 import { benchServer } from './server.ts'
 import { benchStart } from './start.ts'
 import { describeMachine } from './table.ts'
+import { benchTogether } from './together.ts'
 import { benchTyping } from './typing.ts'
 
 const parts: Record<string, () => Promise<void>> = {
@@ -24,6 +25,7 @@ const parts: Record<string, () => Promise<void>> = {
   enumeration: benchEnumeration,
   desk: benchDesk,
   letters: benchLetters,
+  together: benchTogether,
 }
 const chosen = process.argv.slice(2)
 const unknown = chosen.find((name) => !(name in parts))

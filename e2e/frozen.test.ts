@@ -32,7 +32,8 @@ test('a database that stops answering is told to the visitor; when it answers ag
   ])
   expect(new Set(answers)).toEqual(new Set([503]))
   // Why is for whoever reads the log, also of the form that the browser sent by itself.
-  await server.printed(/"code":"DEADLINE".*"msg":"an application was not stored"/)
+  await server.printed(/"code":"DEADLINE"/)
+  await server.printed(/"code":"(DEADLINE|CONNECT_TIMEOUT)".*"msg":"an application was not stored"/)
   expect((await fetch(`${server.origin}/readyz`)).status).toBe(503)
   expect((await fetch(server.origin)).status).toBe(200)
   postgres.thaw()

@@ -65,6 +65,19 @@ const blank: Application = {
 /** The eleven columns that an applicant fills, in the order of the form. */
 export const columns = Object.keys(blank) as (keyof Application)[]
 
+/** Whether these are the answers of a whole application, none of which the table's own checks would refuse. */
+export function isComplete(sent: Readonly<Record<string, unknown>>): boolean {
+  return columns.every((column) => {
+    const answer = sent[column]
+    if (column === 'consent') return answer === true
+    // PostgreSQL's text holds neither.
+    if (typeof answer !== 'string' || /[\0\p{Surrogate}]/u.test(answer)) return false
+    if (column === 'paid_solution') return answer === '' || Object.hasOwn(paidSolutions, answer)
+    if (column === 'team_size') return answer === '' || Object.hasOwn(teamSizes, answer)
+    return column === 'custom_solution' || answer !== ''
+  })
+}
+
 /**
  * Reads a sent form.
  *

@@ -77,20 +77,24 @@ create function private.announce() returns trigger
 as $$
 declare
   receipts boolean := (select settings.receipts from private.letter_settings as settings);
+  application public.retreat_applications;
 begin
   if not receipts and not exists (select from private.organisers where notices = 'each') then return null; end if;
-  begin
-    if receipts then perform private.write_receipt(new); end if;
-    perform private.write_notices(new.id);
-  -- The application counts for more.
-  exception when others then raise log 'An application was stored without receipt and notices (SQLSTATE %).', sqlstate;
-  end;
+  for application in select stored.* from arrived join public.retreat_applications as stored using (id) loop
+    begin
+      if receipts then perform private.write_receipt(application); end if;
+      perform private.write_notices(application.id);
+    -- The application counts for more.
+    exception when others then
+      raise log 'An application was stored without receipt and notices (SQLSTATE %).', sqlstate;
+    end;
+  end loop;
   return null;
 end
 $$;
 -- Its name comes behind `keep_door`: triggers run in the order of their names, and who is refused is told nothing.
 create trigger then_announce after insert on public.retreat_applications
-  for each row execute function private.announce();
+  referencing new table as arrived for each statement execute function private.announce();
 
 -- Writes the day's mails that are due, for organisers who were not told of all that came since the last.
 create function private.write_day_notices() returns void

@@ -47,7 +47,7 @@ export type Options = postgres.Options<Record<string, never>>
 /** Milliseconds after which the database gives up a caller's statement. */
 const statementTimeout = 10_000
 /** Milliseconds after which it counts as frozen, since it should have done that by then. */
-const deadline = 12_000
+export const deadline = 12_000
 
 const common: Options = {
   // A visitor waits for the answer: better a clear "not now" soon than silence.

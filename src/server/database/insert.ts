@@ -22,13 +22,16 @@ export interface SentRows {
   /** How many rows it holds, as far as can be told without reading them. */
   count: number
   columns: readonly TableColumn[]
+  /** The answers, where it is one object that has them all and no more. */
+  answers?: Readonly<Record<string, unknown>>
   /** Whether a value that one row of several lacks becomes the column's default; otherwise null. */
   missingAsDefault: boolean
 }
 
 /** One whole application as rows to insert. */
 export function rowsOf(application: Application): SentRows {
-  return { json: JSON.stringify(application), isArray: false, count: 1, columns, missingAsDefault: false }
+  const json = JSON.stringify(application)
+  return { json, isArray: false, count: 1, columns, answers: { ...application }, missingAsDefault: false }
 }
 
 /**

@@ -5,10 +5,11 @@ import type { Settings } from '../../settings/server-settings.ts'
 import { auth } from '../auth/auth.ts'
 import { createSigningKeys } from '../auth/sessions/keys.ts'
 import { createReadToken } from '../auth/sessions/read-token.ts'
-import type { Caller } from '../database/connections.ts'
+import { visitor, type Caller } from '../database/connections.ts'
 import type { Database } from '../database/database.ts'
 import { readDeskFunctions } from '../database/functions.ts'
 import { insertApplications, type SentRows } from '../database/insert.ts'
+import { createInserts } from '../database/insert-together.ts'
 import { dataInterface } from '../rest/data-interface.ts'
 import { desk } from './desk.ts'
 import { httpError } from './errors.ts'
@@ -59,9 +60,12 @@ export async function createApp({
   const allow = createAllowance(rateLimitPerMinute)
   const takeTurn = createTurns()
   const storing: Storing = { fails: false }
+  const insertOfVisitor = createInserts(database.as(visitor))
   const insert = async (caller: Caller, rows: SentRows) => {
     try {
-      const count = await insertApplications(database.as(caller), rows)
+      const count = await (caller.role === 'anon'
+        ? insertOfVisitor(rows)
+        : insertApplications(database.as(caller), rows))
       storing.fails = false
       onStored?.()
       return count

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 
-import { table } from '../../application/application.ts'
+import { columns, table } from '../../application/application.ts'
 import { isTableColumn, type SentRows, type TableColumn } from '../database/insert.ts'
 import { HttpError } from '../http/errors.ts'
 import { isObject, textOf } from '../http/json.ts'
@@ -33,11 +33,14 @@ export function sentRows(request: FastifyRequest, missingAsDefault: boolean): Se
   const rows: unknown[] = isArray ? value : isObject(value) ? [value] : []
   if (rows.length > mostRows)
     throw new HttpError(413, 'HTTP413', `At most ${mostRows} rows are taken at once.`)
+  const names = rows.length === 0 ? [] : known(keysOf(rows))
+  const isWhole = isObject(value) && names.length === columns.length && !missingAsDefault
   return {
     json,
     isArray,
     count: rows.length,
-    columns: rows.length === 0 ? [] : known(keysOf(rows)),
+    columns: names,
+    ...(isWhole ? { answers: value } : {}),
     missingAsDefault,
   }
 }

@@ -1,0 +1,162 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { columns } from '../src/application/application.ts'
+import { socketConnection } from '../src/server/database/connections.ts'
+import { send } from '../testing/client.ts'
+import { anApplication } from '../testing/form.ts'
+import { startServer, temporaryDirectory } from '../testing/server.ts'
+import { fill } from './growth.ts'
+import { printTable, ratio, spread } from './table.ts'
+
+const run = promisify(execFile)
+const rounds = 7
+const seconds = 3
+
+/** Inserts a second that were stored, and milliseconds that half and 99 of 100 of all took at the most. */
+interface Round {
+  perSecond: number
+  p50: number
+  p99: number
+}
+
+/** One way to insert over so many connections. */
+type Way = (connections: number) => Promise<Round>
+
+/** Inserts that travel together beside the same one by one, and beside the database without any HTTP. */
+export async function benchTogether(): Promise<void> {
+  if (!(await isInstalled('wrk', '-v'))) {
+    return console.log(
+      '\nwrk is not installed (apt-get install wrk): inserts that travel together were not measured.',
+    )
+  }
+  const directory = await temporaryDirectory()
+  const server = await startServer({ DATA_DIR: directory.path })
+  const url = `${server.origin}/rest/v1/retreat_applications`
+  // Who says which columns to take has PostgreSQL read the body: such rows go one by one, as all of them did before.
+  const singly = `${url}?columns=${columns.join()}`
+  const ways: Record<string, Way> = {
+    'one by one': (connections) => load(singly, connections),
+    together: (connections) => load(url, connections),
+  }
+  if (await isInstalled('pgbench', '--version')) {
+    ways['pgbench, no HTTP'] = (connections) => pgbench(directory.path, connections)
+  }
+  await compare('Inserts', ways, [1, 50, 200])
+
+  const again = anApplication({
+    last_name: 'Lovelace',
+    email: 'again@example.com',
+    reason: 'To think. Without a screen.',
+  })
+  await send(server.origin, again)
+  const half: Record<string, Way> = {
+    'one by one': (connections) => load(singly, connections, { REPEATED: '1' }),
+    together: (connections) => load(url, connections, { REPEATED: '1' }),
+  }
+  await compare('New ones, while every other one is stored already', half, [50, 200])
+
+  const admin = socketConnection(directory.path, { max: 1 })
+  await fill(admin, 1_000_000)
+  await admin.end()
+  await compare('Inserts beside 1,000,000', ways, [50, 200])
+  await server.stop()
+  await directory.remove()
+}
+
+/** Measures the ways in turns; the first is what the others are compared with. */
+async function compare(title: string, ways: Record<string, Way>, connections: number[]) {
+  const rows: string[][] = []
+  for (const count of connections) {
+    const results = Object.keys(ways).map((): Round[] => [])
+    for (let round = 0; round <= rounds; round += 1) {
+      for (const [index, way] of Object.values(ways).entries()) {
+        const result = await way(count)
+        // The first round warms up.
+        if (round > 0) results[index]?.push(result)
+      }
+    }
+    const rates = results.map((each) => each.map(({ perSecond }) => perSecond))
+    const tails = results.map((each) => each.map(({ p99 }) => p99))
+    for (const [index, name] of Object.keys(ways).entries()) {
+      rows.push([
+        String(count),
+        name,
+        spread(rates[index] ?? []),
+        ratio(rates[index] ?? [], rates[0] ?? []),
+        spread(
+          (results[index] ?? []).map(({ p50 }) => p50),
+          2,
+        ),
+        spread(tails[index] ?? [], 1),
+      ])
+    }
+  }
+  printTable(
+    `${title} (${rounds} rounds of ${seconds} s, in turns)`,
+    ['connections', '', 'stored/s', 'to one by one', 'median, ms', 'p99, ms'],
+    rows,
+  )
+}
+
+async function load(url: string, connections: number, environment: Record<string, string> = {}) {
+  const { stdout } = await run(
+    'wrk',
+    ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', join('bench', 'insert.lua'), url],
+    { env: { PATH: process.env['PATH'] ?? '', SALT: randomUUID(), ...environment } },
+  )
+  const said = JSON.parse(stdout.slice(stdout.lastIndexOf('{'))) as Record<
+    'microseconds' | 'requests' | 'refused' | 'failed' | 'p50' | 'p99',
+    number
+  >
+  const mayBeRefused = 'REPEATED' in environment
+  if (said.failed > 0 || (said.refused > 0 && !mayBeRefused)) {
+    throw new Error(`${said.refused} requests were refused and ${said.failed} failed`)
+  }
+  const perSecond = ((said.requests - said.refused) * 1e6) / said.microseconds
+  return { perSecond, p50: said.p50 / 1000, p99: said.p99 / 1000 }
+}
+
+/** One row a statement, as a visitor, and one commit for each. */
+async function pgbench(dataDir: string, connections: number): Promise<Round> {
+  const script = join(dataDir, 'insert.sql')
+  await writeFile(
+    script,
+    `\\set n random(1, 9000000000000000000)
+insert into public.retreat_applications
+  (first_name, last_name, email, phone, linkedin, company, paid_solution, team_size, reason, consent)
+values ('Ada', 'Lovelace', :n || '@example.com', '+44 (20) 7946 0958', 'in/ada', 'Analytical Engines', 'travel', '3-10',
+  'To think. Without a screen.', true);\n`,
+  )
+  // The embedded database takes 60 connections, and the server has some of them.
+  const clients = Math.min(connections, 30)
+  const { stdout } = await run(
+    'pgbench',
+    ['-n', '-M', 'prepared', '-f', script, '-c', String(clients), '-j', '1', '-T', String(seconds)],
+    {
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        PGHOST: dataDir,
+        PGUSER: 'postgres',
+        PGDATABASE: 'postgres',
+        PGOPTIONS: '-c role=anon',
+      },
+    },
+  )
+  const [, perSecond] = /tps = ([\d.]+)/.exec(stdout) ?? []
+  const [, latency] = /latency average = ([\d.]+)/.exec(stdout) ?? []
+  // It tells no percentiles.
+  return { perSecond: Number(perSecond), p50: Number(latency), p99: Number.NaN }
+}
+
+async function isInstalled(program: string, ...args: string[]) {
+  try {
+    await run(program, args)
+    return true
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ENOENT')
+  }
+}

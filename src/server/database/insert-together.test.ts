@@ -1,0 +1,218 @@
+import postgres from 'postgres'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+
+import { anApplication } from '../../../testing/form.ts'
+import { dataDirectory } from '../../../testing/server.ts'
+import { columns } from '../../application/application.ts'
+import { visitor, type CallerConnection } from './connections.ts'
+import { openDatabase, type Database } from './database.ts'
+import { createInserts } from './insert-together.ts'
+import { rowsOf, type SentRows } from './insert.ts'
+
+let database: Database
+let cleanUp: () => Promise<void>
+
+beforeAll(async () => {
+  const directory = await dataDirectory()
+  database = await openDatabase(
+    { dataDir: directory.path, databaseUrl: undefined },
+    { schema: 'migrate', holder: 'the tests' },
+  )
+  cleanUp = async () => {
+    await database.close()
+    await directory.remove()
+  }
+})
+
+beforeEach(() => database.owner`delete from public.retreat_applications`)
+
+afterAll(() => cleanUp())
+
+/** A connection that notes how many rows each statement was sent, and holds them back until it is told. */
+function watched({ isHeld = false } = {}) {
+  const sizes: number[] = []
+  let letGo = () => {}
+  const held = isHeld ? new Promise<void>((resolve) => (letGo = resolve)) : undefined
+  const connection: CallerConnection = {
+    async execute(statement, parameters, options) {
+      const sent: unknown = JSON.parse(parameters?.[0] ?? '{}')
+      sizes.push(Array.isArray(sent) ? sent.length : 1)
+      await held
+      return database.as(visitor).execute(statement, parameters, options)
+    },
+  }
+  return { connection, sizes, letGo: () => letGo() }
+}
+
+/** A row as the data interface hands it on. */
+function rowFrom(row: Record<string, unknown>): SentRows {
+  const isWhole = Object.keys(row).length === columns.length
+  const names = Object.keys(row) as SentRows['columns']
+  const json = JSON.stringify(row)
+  return {
+    json,
+    isArray: false,
+    count: 1,
+    columns: names,
+    ...(isWhole ? { answers: row } : {}),
+    missingAsDefault: false,
+  }
+}
+
+const stored = async () => {
+  const rows = await database.owner<
+    { last_name: string }[]
+  >`select last_name from public.retreat_applications`
+  return rows.map((row) => row.last_name)
+}
+const many = (count: number) => Array.from({ length: count }, () => anApplication())
+
+test('while nothing is under way, a row goes at once and alone', async () => {
+  const { connection, sizes } = watched()
+  const insert = createInserts(connection)
+  for (const application of many(5)) expect(await insert(rowsOf(application))).toBe(1)
+  expect(sizes).toEqual([1, 1, 1, 1, 1])
+})
+
+test('what waits goes together, and is answered when all of it is stored', async () => {
+  const { connection, sizes, letGo } = watched({ isHeld: true })
+  const insert = createInserts(connection)
+  const applications = many(21)
+  const answered: number[] = []
+  const inserts = []
+  for (const [index, application] of applications.entries()) {
+    inserts.push(
+      insert(rowsOf(application)).then(async () => {
+        answered.push(index)
+        expect(await stored()).toContain(application.last_name)
+      }),
+    )
+    // Each comes by itself.
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  // Also where nothing ends: there are more connections.
+  await expect.poll(() => sizes).toEqual([1, 20])
+  expect(answered).toEqual([])
+  letGo()
+  await Promise.all(inserts)
+  expect((await stored()).toSorted()).toEqual(applications.map((each) => each.last_name).toSorted())
+})
+
+test('one statement takes 64 rows, and more go beside each other the more wait', async () => {
+  const { connection, sizes, letGo } = watched({ isHeld: true })
+  const insert = createInserts(connection)
+  const inserts = many(3 * 64 + 7).map((application) => insert(rowsOf(application)))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(sizes).toEqual([64, 64, 64])
+  letGo()
+  await Promise.all(inserts)
+  expect(sizes).toEqual([64, 64, 64, 7])
+})
+
+test('one statement takes 256 KiB, and what is longer goes alone', async () => {
+  const { connection, sizes, letGo } = watched({ isHeld: true })
+  const insert = createInserts(connection)
+  const of = (reason: string) => insert(rowsOf(anApplication({ reason })))
+  const long = 'ü'.repeat(60_000)
+  const inserts = [of('x'), of(long), of(long), of(long), of('y'.repeat(300_000)), of('z')]
+  letGo()
+  await Promise.all(inserts)
+  expect(sizes).toEqual([3, 1, 1, 1])
+  expect(await stored()).toHaveLength(6)
+})
+
+test('each has its own answer where one of them is stored already, and so has who sends the same twice', async () => {
+  const [first, ...others] = many(30)
+  if (first === undefined) throw new Error('there is none')
+  await createInserts(database.as(visitor))(rowsOf(first))
+  const { connection, sizes, letGo } = watched({ isHeld: true })
+  const insert = createInserts(connection)
+  const again = others[20]
+  if (again === undefined) throw new Error('there is none')
+  const results = [...others, first, again].map((application) =>
+    insert(rowsOf(application)).catch((error: unknown) => error),
+  )
+  letGo()
+  const answers = await Promise.all(results)
+  const refused = answers.filter((answer) => answer !== 1)
+  expect(refused).toHaveLength(2)
+  for (const error of refused) expect(error).toMatchObject({ code: '23505' })
+  expect(answers[29]).toMatchObject({ code: '23505' })
+  expect(await stored()).toHaveLength(30)
+  expect(Math.max(...sizes)).toBeGreaterThan(20)
+  // For a while none goes together.
+  const before = sizes.length
+  const rest = await Promise.all(many(20).map((application) => insert(rowsOf(application))))
+  expect(rest).toEqual(Array.from({ length: 20 }, () => 1))
+  expect(sizes.slice(before)).toEqual(Array.from({ length: 20 }, () => 1))
+})
+
+test.each([
+  ['a blank answer', { company: '' }, '23514'],
+  ['an unknown option', { team_size: '11' }, '23514'],
+  ['an inherited name as an option', { paid_solution: 'constructor' }, '23514'],
+  ['no consent', { consent: false }, '23514'],
+  ['a null', { phone: null }, '23502'],
+  ['a sign that text cannot hold', { reason: 'a\0b' }, '22P05'],
+  ['half a sign', { reason: 'a\ud800b' }, '22P02'],
+  ['a column that is not theirs', { id: crypto.randomUUID() }, '42501'],
+])('what would be refused never joins: %s', async (_what, change, code) => {
+  const { connection, sizes, letGo } = watched({ isHeld: true })
+  const insert = createInserts(connection)
+  const inserts = many(10).map((application) => insert(rowsOf(application)))
+  const refused = insert(rowFrom({ ...anApplication(), ...change })).catch((error: unknown) => error)
+  letGo()
+  expect(await refused).toMatchObject({ code })
+  await Promise.all(inserts)
+  expect(sizes).toEqual([1, 10])
+})
+
+test('what the database cannot do now is everybody’s answer, and nobody’s row is tried again', async () => {
+  let statements = 0
+  const insert = createInserts({
+    async execute() {
+      statements += 1
+      await Promise.resolve()
+      throw new postgres.PostgresError({
+        code: '53100',
+        message: 'no space left',
+        severity_local: '',
+      } as never)
+    },
+  })
+  const results = await Promise.allSettled(many(22).map((application) => insert(rowsOf(application))))
+  for (const result of results)
+    expect(result).toMatchObject({ status: 'rejected', reason: { code: '53100' } })
+  expect(statements).toBe(1)
+})
+
+test('a row that waits too long is told so, and is not stored later', async () => {
+  const { connection, sizes, letGo } = watched({ isHeld: true })
+  const insert = createInserts(connection, 10)
+  const first = insert(rowsOf(anApplication())).catch((error: unknown) => error)
+  await expect.poll(() => sizes).toEqual([1])
+  const others = await Promise.allSettled(many(4).map((application) => insert(rowsOf(application))))
+  for (const result of others)
+    expect(result).toMatchObject({ status: 'rejected', reason: { code: 'DEADLINE' } })
+  // This one is under way: it may be stored.
+  expect(await first).toMatchObject({ code: 'DEADLINE' })
+  letGo()
+  await expect.poll(stored).toHaveLength(1)
+  expect(sizes).toEqual([1])
+})
+
+test('two statements with the same rows in another order do not wait for each other in a circle', async () => {
+  const applications = many(20)
+  const held = watched({ isHeld: true })
+  const other = watched({ isHeld: true })
+  const [one, two] = [createInserts(held.connection), createInserts(other.connection)]
+  const results = [
+    ...applications.map((application) => one(rowsOf(application))),
+    ...applications.toReversed().map((application) => two(rowsOf(application))),
+  ].map((result) => result.catch((error: unknown) => error))
+  held.letGo()
+  other.letGo()
+  const answers = await Promise.all(results)
+  expect(answers.filter((answer) => answer === 1)).toHaveLength(20)
+  for (const answer of answers.filter((each) => each !== 1)) expect(answer).toMatchObject({ code: '23505' })
+})

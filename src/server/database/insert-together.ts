@@ -1,0 +1,101 @@
+import postgres from 'postgres'
+
+import { columns, isComplete } from '../../application/application.ts'
+import { deadline as usualDeadline, type CallerConnection } from './connections.ts'
+import { insertApplications, type SentRows } from './insert.ts'
+import { DeadlineError } from './lanes.ts'
+
+/** What one statement takes: rows, and bytes of JSON. */
+const most = { rows: 64, bytes: 256 * 1024 }
+/** Statements beside each other: each more goes only when so many more rows wait, or have waited so many milliseconds. */
+const beside = { most: 10, rows: 32, patience: 20 }
+/** Milliseconds for which rows go singly when some that went together were refused. */
+const singlyFor = 100
+
+interface Waiting {
+  rows: SentRows
+  settle: (stored: Promise<number>) => void
+}
+
+/**
+ * Inserts of visitors: what would wait for a connection goes together, in one statement with one commit. Each insert
+ * ends when its own row is stored or refused, as `insertApplications` has it.
+ *
+ * @param deadline Milliseconds in which a row is stored, or told that it may not be.
+ */
+export function createInserts(
+  connection: CallerConnection,
+  deadline = usualDeadline,
+): (rows: SentRows) => Promise<number> {
+  /** By their answers: of two alike, one would have all refused. */
+  const waiting = new Map<string, Waiting>()
+  let [underWay, singlyUntil, impatientFrom] = [0, 0, 0]
+
+  const next = () => {
+    const isLate = performance.now() >= impatientFrom
+    while (waiting.size > 0 && underWay < beside.most) {
+      if (waiting.size < Math.min(underWay * beside.rows, most.rows) && !isLate) return
+      void insertWaiting()
+    }
+  }
+
+  const insertWaiting = async () => {
+    const taken = takeWaiting()
+    const json = `[${taken.map(({ rows }) => rows.json).join()}]`
+    const together: SentRows = { json, isArray: true, count: taken.length, columns, missingAsDefault: false }
+    underWay += 1
+    const stored = insertApplications(connection, taken.length === 1 && taken[0] ? taken[0].rows : together)
+    const isToBeParted = await stored.then(
+      () => false,
+      (error: unknown) => taken.length > 1 && isForOneRow(error),
+    )
+    underWay -= 1
+    // Nothing of it is stored: each row has an answer of its own. Any other error is everybody's.
+    if (isToBeParted) singlyUntil = performance.now() + singlyFor
+    for (const { rows, settle } of taken) {
+      settle(isToBeParted ? insertApplications(connection, rows) : stored.then(() => 1))
+    }
+    next()
+  }
+
+  const takeWaiting = () => {
+    const taken: [string, Waiting][] = []
+    let bytes = 0
+    for (const each of waiting) {
+      bytes += Buffer.byteLength(each[1].rows.json)
+      if (taken.length === most.rows || (taken.length > 0 && bytes > most.bytes)) break
+      taken.push(each)
+      waiting.delete(each[0])
+    }
+    // In one order: two statements with the same rows must not wait for each other in a circle.
+    return taken.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each)
+  }
+
+  return (rows) => {
+    const { answers } = rows
+    if (answers === undefined || !isComplete(answers) || performance.now() < singlyUntil) {
+      return insertApplications(connection, rows)
+    }
+    const key = columns.map((column) => answers[column]).join('\0')
+    if (waiting.has(key)) return insertApplications(connection, rows)
+    return new Promise((resolve, reject) => {
+      const late = setTimeout(() => {
+        waiting.delete(key)
+        reject(new DeadlineError(`a row was not stored within ${deadline} ms`))
+      }, deadline)
+      const settle = (stored: Promise<number>) =>
+        void stored.then(resolve, reject).finally(() => clearTimeout(late))
+      waiting.set(key, { rows, settle })
+      if (waiting.size > 1) return
+      // Behind the requests that have come with this one.
+      setImmediate(next)
+      impatientFrom = performance.now() + beside.patience
+      setTimeout(next, beside.patience + 1)
+    })
+  }
+}
+
+/** Whether a statement was refused for one of its rows, and would not have been without it. */
+function isForOneRow(error: unknown) {
+  return error instanceof postgres.PostgresError && /^(22|23|40|42|P0|PT)/.test(error.code)
+}
