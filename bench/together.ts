@@ -15,6 +15,7 @@ import { printTable, ratio, spread } from './table.ts'
 const run = promisify(execFile)
 const rounds = 7
 const seconds = 3
+const many = 1_000_000
 
 /** Inserts a second that were stored, and milliseconds that half and 99 of 100 of all took at the most. */
 interface Round {
@@ -59,12 +60,30 @@ export async function benchTogether(): Promise<void> {
   }
   await compare('New ones, while every other one is stored already', half, [50, 200])
 
-  const admin = socketConnection(directory.path, { max: 1 })
-  await fill(admin, 1_000_000)
-  await admin.end()
-  await compare('Inserts beside 1,000,000', ways, [50, 200])
   await server.stop()
   await directory.remove()
+  await benchFlat()
+}
+
+/** The same beside none and beside very many. */
+async function benchFlat() {
+  const directories = await Promise.all([temporaryDirectory(), temporaryDirectory()])
+  const [empty, full] = directories.map(({ path }) => ({ DATA_DIR: path }))
+  if (empty === undefined || full === undefined) return
+  const servers = [await startServer(empty), await startServer(full)]
+  const admin = socketConnection(full.DATA_DIR, { max: 1 })
+  await fill(admin, many)
+  await admin.end()
+  const [few, most] = servers.map(
+    ({ origin }): Way =>
+      (connections) =>
+        load(`${origin}/rest/v1/retreat_applications`, connections),
+  )
+  if (few && most) {
+    await compare('Together, beside so many', { none: few, [many.toLocaleString('en')]: most }, [50, 200])
+  }
+  for (const server of servers) await server.stop()
+  for (const directory of directories) await directory.remove()
 }
 
 /** Measures the ways in turns; the first is what the others are compared with. */
@@ -91,13 +110,13 @@ async function compare(title: string, ways: Record<string, Way>, connections: nu
           (results[index] ?? []).map(({ p50 }) => p50),
           2,
         ),
-        spread(tails[index] ?? [], 1),
+        Number.isNaN(tails[index]?.[0]) ? '' : spread(tails[index] ?? [], 1),
       ])
     }
   }
   printTable(
     `${title} (${rounds} rounds of ${seconds} s, in turns)`,
-    ['connections', '', 'stored/s', 'to one by one', 'median, ms', 'p99, ms'],
+    ['connections', '', 'stored/s', 'to the first', 'median, ms', 'p99, ms'],
     rows,
   )
 }
