@@ -109,6 +109,18 @@ test('one statement takes 64 rows, and more go beside each other the more wait',
   expect(sizes).toEqual([64, 64, 64, 7])
 })
 
+test('beside one that is under way the next goes at once where half a statement waits', async () => {
+  const { connection, sizes, letGo } = watched({ isHeld: true })
+  const insert = createInserts(connection)
+  const inserts = [insert(rowsOf(anApplication()))]
+  await new Promise((resolve) => setImmediate(resolve))
+  inserts.push(...many(32).map((application) => insert(rowsOf(application))))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(sizes).toEqual([1, 32])
+  letGo()
+  await Promise.all(inserts)
+})
+
 test('one statement takes 256 KiB, and what is longer goes alone', async () => {
   const { connection, sizes, letGo } = watched({ isHeld: true })
   const insert = createInserts(connection)
