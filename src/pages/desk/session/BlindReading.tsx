@@ -5,13 +5,13 @@ import type { CallDesk } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
 import { sentenceOf } from '../messages.ts'
 
-const key = ['desk_blind']
+const queryKey = ['account', 'blind']
 
 /** The switch of an organiser who wants to read without knowing who wrote. */
 export function BlindReading({ callDesk }: { callDesk: CallDesk }) {
   const queries = useQueryClient()
   const { data, error } = useQuery({
-    queryKey: key,
+    queryKey,
     queryFn: ({ signal }) => callDesk('desk_blind', {}, signal),
   })
   // Shown at once: a mutation tells a moment later that it began.
@@ -19,9 +19,9 @@ export function BlindReading({ callDesk }: { callDesk: CallDesk }) {
   const change = useMutation({
     mutationFn: (blind: boolean) => callDesk('desk_set_blind', { blind }),
     async onSuccess(answer) {
-      // Whatever was read before shows too much now, or too little.
-      await queries.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== key[0] })
-      queries.setQueryData(key, answer)
+      // Whatever was read of applications shows too much now, or too little.
+      await queries.resetQueries({ predicate: ({ queryKey: [of] }) => of !== 'account' })
+      queries.setQueryData(queryKey, answer)
       announce(answer.blind ? 'Blind reading is on.' : 'Blind reading is off.')
     },
     onSettled: () => setWanted(null),

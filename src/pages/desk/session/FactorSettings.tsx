@@ -7,7 +7,7 @@ import { NewFactor } from './NewFactor.tsx'
 import { sentenceOfFactor } from './sentences.ts'
 import { useSending } from './use-sending.ts'
 
-const key = ['factors']
+const queryKey = ['account', 'factors']
 
 type Enrolled = NonNullable<AuthMFAEnrollTOTPResponse['data']>
 
@@ -15,11 +15,11 @@ type Enrolled = NonNullable<AuthMFAEnrollTOTPResponse['data']>
 export function FactorSettings({ auth }: { auth: GoTrueClient }) {
   const queries = useQueryClient()
   const [enrolled, setEnrolled] = useState<Enrolled>()
-  const { data: factors, error } = useQuery({ queryKey: key, queryFn: () => listFactors(auth) })
+  const { data: factors, error } = useQuery({ queryKey, queryFn: () => listFactors(auth) })
   const verified = factors?.filter(({ status }) => status === 'verified') ?? []
 
   const finish = async (sentence: string) => {
-    await queries.invalidateQueries({ queryKey: key })
+    await queries.invalidateQueries({ queryKey })
     setEnrolled(undefined)
     announce(sentence)
   }
