@@ -210,7 +210,7 @@ test('what organisers made of the applications comes back, and so does a door th
   await directory.remove()
 })
 
-test('a database of before there was a desk is backed up, and its backup restored behind a closed door', async () => {
+test('a database of before there was a desk, or a receipt, is backed up, and its backup restored behind a closed door', async () => {
   const directory = await temporaryDirectory()
   const original = { DATA_DIR: join(directory.path, 'original') }
   const copy = { DATA_DIR: join(directory.path, 'copy') }
@@ -222,6 +222,8 @@ test('a database of before there was a desk is backed up, and its backup restore
   const database = socketConnection(original.DATA_DIR, { max: 1 })
   await database`drop table private.statuses, private.history, private.door cascade`
   await database`alter table private.organisers drop column blind`
+  await database`delete from private.templates where occasion = 'received'`
+  await database`update private.templates set subject = 'Come!' where occasion = 'accepted'`
   await database`delete from supabase_migrations.schema_migrations where version >= '20261122090000'`
   await database.end()
   expect(await runCommand(['backup', '--to', folder], original)).toMatchObject({
@@ -241,6 +243,15 @@ test('a database of before there was a desk is backed up, and its backup restore
     door: [{ closed: true }],
     organisers: [{ blind: false }],
   })
+  const restoredDatabase = socketConnection(copy.DATA_DIR, { max: 1 })
+  expect(
+    await restoredDatabase`
+      select occasion, subject from private.templates where occasion in ('accepted', 'received') order by 1`,
+  ).toEqual([
+    { occasion: 'accepted', subject: 'Come!' },
+    { occasion: 'received', subject: 'We have your application' },
+  ])
+  await restoredDatabase.end()
   expect(await send(restored.origin, application)).toBe(409)
   expect(await send(restored.origin, anApplication())).toBe(403)
   await restored.stop()

@@ -1,7 +1,7 @@
 -- Letters: what organisers write to applicants. Deciding writes to nobody: it leaves a draft,
 -- which somebody reads and releases. What is released waits here until it left, so that each letter is sent once.
 
--- What a letter says, for each occasion: the receipt, the three decisions, and whatever else organisers name.
+-- What a letter says, for each occasion: the three decisions, and whatever else organisers name.
 create table private.templates (
   occasion text primary key,
   version integer not null default 0,
@@ -10,11 +10,6 @@ create table private.templates (
 );
 
 insert into private.templates (occasion, subject, body) values
-  ('received', 'We have your application', 'Hello {{first_name}},
-
-thank you for your application to Unplugged. We have it, and we will get back to you soon.
-
-The organisers of Unplugged.'),
   ('accepted', 'Your place at Unplugged', 'Hello {{first_name}},
 
 we would love to have you with us: your application to Unplugged. is accepted.
@@ -44,9 +39,7 @@ create table private.letter_settings (
   -- Where answers go; blank: to the sender.
   reply_to text not null default '',
   -- How long a released letter waits, in which it can be stopped.
-  hold interval not null default '1 minute',
-  -- Whether whoever applies is sent a receipt.
-  receipts boolean not null default false
+  hold interval not null default '1 minute'
 );
 insert into private.letter_settings default values;
 
@@ -55,30 +48,24 @@ create table private.postman (
   is_only boolean primary key default true check (is_only),
   -- Organisers let nothing leave.
   stopped boolean not null default false,
-  -- When one was last at work, and a server that tells an automation of decisions.
+  -- When one was last at work.
   seen_at timestamptz not null default '-infinity',
-  automation_seen_at timestamptz not null default '-infinity',
   -- When the next letter may leave, whichever server carries it.
   next_at timestamptz not null default '-infinity',
   -- What keeps all letters, such as a mail server that is not there: since how many tries, and when the next one is.
   failures integer not null default 0,
   paused_until timestamptz not null default '-infinity',
-  problem text not null default '',
-  -- How many receipts and notices were begun in the hour from then on.
-  hour_began_at timestamptz not null default '-infinity',
-  in_hour integer not null default 0
+  problem text not null default ''
 );
 insert into private.postman default values;
 
--- A letter to an applicant, once for each application, occasion and edition; and where a server tells an automation of
--- decisions, that too, beside the letter or in its place.
+-- A letter to an applicant, once for each application, occasion and edition.
 create table private.letters (
   id uuid primary key default gen_random_uuid(),
   application_id uuid not null references public.retreat_applications (id) on delete cascade,
   occasion text not null,
   -- Higher than 1 where somebody sends again what was sent.
   edition integer not null default 1,
-  way text not null default 'mail' check (way in ('mail', 'automation')),
   state text not null check (state in ('draft', 'waiting', 'sending', 'sent', 'refused', 'given up', 'withdrawn')),
   -- Of a draft: what somebody made of it, null where it is as the template has it. Once released: what is sent.
   subject text,
@@ -98,20 +85,15 @@ create table private.letters (
   withdrawn_at timestamptz,
   -- What the mail server said last.
   answer text not null default '',
-  -- Of a receipt: whose it is, however the address was written.
-  mailbox text,
   check ((state = 'sent') = (sent_at is not null)),
   check (state in ('draft', 'withdrawn') or (subject is not null and body is not null and released_at is not null))
 );
-create unique index letters_once on private.letters (application_id, occasion, edition, way)
-  where state <> 'withdrawn';
+create unique index letters_once on private.letters (application_id, occasion, edition) where state <> 'withdrawn';
 create index letters_of_application on private.letters (application_id);
 create index letters_of_act on private.letters (act);
 -- However many were sent, what is still to be done is found at once.
 create index letters_drafts on private.letters (occasion, created_at, id) where state = 'draft';
-create index letters_due on private.letters (way, (occasion = 'received'), due_at) where state in ('waiting', 'sending');
-create index letters_waiting on private.letters (released_at desc, id desc) where state in ('waiting', 'sending');
-create index letters_mailbox on private.letters (mailbox, released_at) where mailbox is not null;
+create index letters_due on private.letters (due_at) where state in ('waiting', 'sending');
 create index letters_problems on private.letters (state, released_at desc, id) where state in ('refused', 'given up');
 
 alter table private.templates enable row level security;
@@ -172,7 +154,7 @@ end
 $$;
 
 -- Withdraws what has not left of an application, and drafts what stands now. What a server is handing over this moment
--- is marked: if it comes back, it is not tried again. A receipt says nothing of decisions, and leaves.
+-- is marked: if it comes back, it is not tried again.
 create function private.redraft() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -180,7 +162,7 @@ begin
   update private.letters
     set withdrawn_at = now(), due_at = case state when 'sending' then due_at end,
       state = case state when 'sending' then 'sending' else 'withdrawn' end
-    where application_id = new.application_id and state not in ('sent', 'withdrawn') and occasion <> 'received';
+    where application_id = new.application_id and state not in ('sent', 'withdrawn');
   if new.status in ('accepted', 'waitlisted', 'declined') then
     perform private.draft(new.application_id, new.status);
   end if;
@@ -272,31 +254,6 @@ begin
 end
 $$;
 
--- A receipt's subject and body. Whoever fills in the form may give a stranger's address: nothing of what they wrote
--- goes there but a first name that is one. Where it is none, it is left out with the blank before it.
-create function private.receipt(subject text, body text, first_name text) returns jsonb
-  language plpgsql stable set search_path = ''
-as $$
-declare
-  name text := btrim(first_name);
-  is_name boolean := name <> '' and char_length(name) <= 40
-    -- Nothing that a mail program makes a link of, nor what turns the writing round.
-    and name !~ '[[:cntrl:].:/\\@<>\u0085\u2024\u2028-\u202e\u2066-\u2069\u3002\uff0e\uff0f\uff1a\uff61]'
-    and name !~* '^www';
-  head record;
-  rest record;
-begin
-  if not is_name then
-    subject := regexp_replace(subject, '[ \t]*\{\{\s*first_name\s*\}\}', '', 'g');
-    body := regexp_replace(body, '[ \t]*\{\{\s*first_name\s*\}\}', '', 'g');
-  end if;
-  head := private.fill(subject, jsonb_build_object('first_name', name));
-  rest := private.fill(body, jsonb_build_object('first_name', name));
-  return jsonb_build_object('subject', btrim(head.filled), 'body', rest.filled, 'missing', '[]'::jsonb,
-    'unknown', to_jsonb(array(select distinct unnest(head.unknown || rest.unknown) order by 1)));
-end
-$$;
-
 -- A letter as it would be sent, or was.
 create function private.letter_text(letter private.letters, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
@@ -331,7 +288,6 @@ as $$
   select coalesce(jsonb_agg(
     private.letter_text(letter, blind) || jsonb_build_object(
       'id', letter.id, 'application', application.id, 'occasion', letter.occasion, 'edition', letter.edition,
-      'way', letter.way,
       'state', letter.state, 'is_edited', letter.state = 'draft' and letter.subject is not null,
       'to', case when not blind then application.email end,
       'name', case when not blind then
@@ -343,25 +299,6 @@ as $$
   from unnest(ids) with ordinality as shown (id, place)
     join private.letters as letter using (id)
     join public.retreat_applications as application on application.id = letter.application_id
-$$;
-
--- What became of the letters of some applications, without their texts.
-create function public.desk_letter_states(applications uuid[]) returns jsonb
-  language plpgsql stable security definer set search_path = ''
-as $$
-declare
-  me record := private.caller();
-begin
-  if cardinality(applications) > 1000 then
-    raise exception 'At most 1,000 applications are asked for at once.' using errcode = '22023';
-  end if;
-  return (
-    select coalesce(jsonb_agg(jsonb_build_object('application', application_id, 'occasion', occasion, 'way', way,
-      'state', state) order by created_at, id), '[]')
-    from private.letters
-    where application_id = any (applications) and state not in ('draft', 'withdrawn')
-  );
-end
 $$;
 
 -- A page of fifty of these ids, the last of which says where the next one begins.
@@ -385,13 +322,12 @@ begin
   return (
     select jsonb_build_object(
       'settings', (
-        select jsonb_build_object('version', version, 'reply_to', reply_to, 'receipts', receipts,
+        select jsonb_build_object('version', version, 'reply_to', reply_to,
           'hold_seconds', extract(epoch from hold)::integer)
         from private.letter_settings
       ),
       'postman', jsonb_build_object(
-        'is_there', seen_at > now() - interval '1 minute',
-        'is_automation_there', automation_seen_at > now() - interval '1 minute', 'stopped', stopped,
+        'is_there', seen_at > now() - interval '1 minute', 'stopped', stopped,
         'paused_until', case when paused_until > now() then paused_until end, 'problem', problem
       ),
       'templates', (
@@ -401,19 +337,8 @@ begin
             select from private.letters as letter
             where state = 'draft' and letter.occasion = template.occasion limit 1001
           ) as counted
-        )) order by array_position('{received,accepted,waitlisted,declined}', occasion), occasion)
+        )) order by array_position('{accepted,waitlisted,declined}', occasion), occasion)
         from private.templates as template
-      ),
-      -- What was released and can still be stopped, by its act.
-      'leaving', (
-        select coalesce(jsonb_agg(to_jsonb(leaving) order by seconds), '[]')
-        from (
-          select act, count(distinct application_id), ceil(extract(epoch from max(due_at) - now()))::integer as seconds
-          from private.letters
-          where way in ('mail', 'automation') and state = 'waiting' and due_at > now() and attempts = 0
-            and act is not null
-          group by act
-        ) as leaving
       ),
       'states', (
         select jsonb_object_agg(name, jsonb_build_object('count', least(count, 1000), 'more', count > 1000))
@@ -496,13 +421,12 @@ begin
 end
 $$;
 
--- What a text is filled in for: an application, or the newest one where none is named; null where there is none.
-create function private.example(
-  occasion text, subject text, body text, application uuid, blind boolean
-) returns jsonb
-  language plpgsql stable set search_path = ''
+-- A text filled in for one application; for the newest one where none is named, null where there is none.
+create function public.desk_preview(subject text, body text, application uuid default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
+  me record := private.caller();
   given public.retreat_applications;
 begin
   if application is null then
@@ -511,24 +435,9 @@ begin
     select * into given from public.retreat_applications where id = application;
   end if;
   if given.id is null then return null; end if;
-  return case occasion
-      when 'received' then private.receipt(subject, body, case when blind then '(hidden)' else given.first_name end)
-      else private.filled(subject, body, given, blind)
-    end || jsonb_build_object('application', given.id, 'name', case when not blind then
+  return private.filled(subject, body, given, me.blind) || jsonb_build_object('application', given.id,
+    'name', case when not me.blind then
       btrim(left(given.first_name, 200) || ' ' || left(given.last_name, 200)) end);
-end
-$$;
-
--- A text filled in for one application; for the newest one where none is named, null where there is none.
-create function public.desk_preview(
-  subject text, body text, application uuid default null, occasion text default null
-) returns jsonb
-  language plpgsql stable security definer set search_path = ''
-as $$
-declare
-  me record := private.caller();
-begin
-  return private.example(occasion, subject, body, application, me.blind);
 end
 $$;
 
@@ -556,38 +465,26 @@ alter table private.history drop constraint history_kind_check;
 alter table private.history add constraint history_kind_check
   check (kind in ('status', 'note', 'revealed', 'erased', 'blind', 'door', 'letters'));
 
--- Refuses what is no template.
-create function private.check_template(occasion text, subject text, body text) returns void
-  language plpgsql stable set search_path = ''
-as $$
-declare
-  answers jsonb := private.placeholders(null::public.retreat_applications, false);
-  unknown text;
-begin
-  perform private.check_text(subject, body);
-  if occasion = 'received' then answers := '{"first_name": ""}'; end if;
-  select min(name) into unknown
-    from unnest((private.fill(subject, answers)).unknown || (private.fill(body, answers)).unknown) as name;
-  if unknown is not null then
-    raise exception 'There is no placeholder %.', case unknown when '{{' then 'that begins or ends like this: {{ }}'
-      else '{{' || unknown || '}}' || case occasion when 'received' then ' in a receipt' else '' end end
-      using errcode = '22023';
-  end if;
-end
-$$;
-
 -- Changes a template, or makes one of a new occasion (version null). Drafts that nobody edited follow it.
 create function public.desk_set_template(occasion text, version integer, subject text, body text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
+  answers jsonb := private.placeholders(null::public.retreat_applications, false);
+  unknown text;
   kept private.templates;
 begin
   if coalesce(occasion, '') !~ '^[^[:cntrl:]]{1,60}$' or occasion <> btrim(occasion) then
     raise exception 'An occasion has a name of 1 to 60 characters.' using errcode = '22023';
   end if;
-  perform private.check_template(occasion, subject, body);
+  perform private.check_text(subject, body);
+  select min(name) into unknown
+    from unnest((private.fill(subject, answers)).unknown || (private.fill(body, answers)).unknown) as name;
+  if unknown is not null then
+    raise exception 'There is no placeholder %.', case unknown when '{{' then 'that begins or ends like this: {{ }}'
+      else '{{' || unknown || '}}' end using errcode = '22023';
+  end if;
   if version is null then
     insert into private.templates as template (occasion, subject, body)
       values (desk_set_template.occasion, desk_set_template.subject, desk_set_template.body)
@@ -614,15 +511,15 @@ begin
 end
 $$;
 
--- Removes a template that organisers made, and its drafts.
+-- Removes a template that is not of a decision, and its drafts.
 create function public.desk_remove_template(occasion text, version integer) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
 begin
-  if occasion in ('received', 'accepted', 'waitlisted', 'declined') then
-    raise exception 'The templates of the receipt and of the decisions stay.' using errcode = '22023';
+  if occasion in ('accepted', 'waitlisted', 'declined') then
+    raise exception 'The template of a decision stays.' using errcode = '22023';
   end if;
   delete from private.templates as template
     where template.occasion = desk_remove_template.occasion and template.version = desk_remove_template.version;
@@ -655,8 +552,6 @@ begin
     raise exception 'At most 1,000 letters are drafted at once.' using errcode = '22023';
   elsif not exists (select from private.templates as template where template.occasion = desk_write.occasion) then
     raise exception 'There is no template of this name.' using errcode = '22023';
-  elsif occasion = 'received' then
-    raise exception 'A receipt goes by itself, and to nobody else.' using errcode = '22023';
   end if;
   -- In the order in which they are decided.
   for application in select distinct unnest(applications) as id order by id loop
@@ -688,11 +583,6 @@ begin
     raise exception 'Who reads blind edits no letter.' using errcode = '22023';
   elsif subject <> '' or body <> '' then
     perform private.check_text(subject, body);
-    -- It is sent as it stands.
-    if (subject || body) ~ '\{\{|\}\}' then
-      raise exception 'In a letter to one person there are no placeholders: write what is to stand there.'
-        using errcode = '22023';
-    end if;
   end if;
   select * into draft from private.letters where id = desk_edit.letter and state = 'draft' for update;
   if not found or private.letter_text(draft, false) ->> 'seen' <> seen then
@@ -742,26 +632,14 @@ declare
   text jsonb;
   outcome text;
   outcomes jsonb := '[]';
-  is_postman_there boolean;
-  is_automation_there boolean;
-  decisions constant text[] := '{accepted,waitlisted,declined}';
 begin
-  select seen_at > now() - interval '1 minute', automation_seen_at > now() - interval '1 minute'
-    into is_postman_there, is_automation_there from private.postman;
   if jsonb_array_length(letters) > 1000 then
     raise exception 'At most 1,000 letters are released at once.' using errcode = '22023';
   elsif jsonb_array_length(letters) > 30 and number is distinct from jsonb_array_length(letters) then
     raise exception 'The number does not match: these are % letters.', jsonb_array_length(letters)
       using errcode = '22023';
-  elsif not (is_postman_there or is_automation_there) then
+  elsif not exists (select from private.postman where seen_at > now() - interval '1 minute') then
     raise exception 'Nobody carries letters: no server with a mail server is at work.' using errcode = 'PT409';
-  elsif not is_postman_there and exists (
-    select from private.letters as draft
-    where id in (select (each_one ->> 'id')::uuid from jsonb_array_elements(letters) as each_one)
-      and draft.occasion <> all (decisions)
-  ) then
-    raise exception 'Only decisions are told to the automation, and no server with a mail server is at work.'
-      using errcode = 'PT409';
   end if;
   -- In the order in which they are decided: whoever decides meanwhile comes first, or withdraws what was released.
   for sent in
@@ -784,21 +662,9 @@ begin
     if outcome is null then
       if me.blind then text := private.letter_text(letter, false); end if;
       update private.letters set state = 'waiting', subject = text ->> 'subject', body = text ->> 'body',
-        way = case when is_postman_there then 'mail' else 'automation' end,
         author = me.email, act = desk_release.act, status_version = coalesce(standing, 0),
         released_at = now(), due_at = now() + (select hold from private.letter_settings)
         where id = letter.id;
-      if is_postman_there and is_automation_there and letter.occasion = any (decisions) then
-        insert into private.letters (application_id, occasion, edition, way, state, subject, body, author, act,
-            status_version, released_at, due_at)
-          select application_id, released.occasion, edition, 'automation', state, subject, body, author, released.act,
-            status_version, released_at, due_at
-          from private.letters as released where id = letter.id
-          on conflict do nothing;
-      end if;
-      -- Who reads a letter needs no receipt any more.
-      update private.letters set state = 'withdrawn', withdrawn_at = now(), due_at = null
-        where application_id = letter.application_id and occasion = 'received' and state = 'waiting';
       outcome := 'released';
     end if;
     outcomes := outcomes || jsonb_build_object('id', sent.id, 'application', sent.application_id, 'outcome', outcome);
@@ -807,47 +673,37 @@ begin
 end
 $$;
 
--- Stops letters, or all of one act: they are drafts again, as they were released, and no automation is told. What has
--- left has left. What comes back counts letters.
+-- Stops letters, or all of one act: they are drafts again, as they were released. What has left has left.
 create function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
-  wanted uuid[] := array(
-    select distinct released.id
-    from private.letters as given join private.letters as released
-      on released.id = given.id or (released.act = given.act and released.application_id = given.application_id)
-    where given.id = any (desk_withdraw.letters) or given.act = desk_withdraw.act
-  );
   letter private.letters;
   draft uuid;
-  withdrawn uuid[] := '{}';
-  left_already uuid[] := '{}';
+  withdrawn integer := 0;
+  left_already integer := 0;
 begin
   -- First, as whoever erases does.
-  perform from public.retreat_applications
-    where id in (select application_id from private.letters where id = any (wanted)) order by id for key share;
+  perform from public.retreat_applications where id in (
+    select application_id from private.letters as released
+    where id = any (desk_withdraw.letters) or released.act = desk_withdraw.act
+  ) order by id for key share;
   for letter in
-    select * from private.letters where id = any (wanted) and state in ('waiting', 'sending', 'sent')
+    select * from private.letters as released
+    where (id = any (desk_withdraw.letters) or released.act = desk_withdraw.act) and state in ('waiting', 'sending', 'sent')
     order by application_id, id for update
   loop
     if letter.state <> 'waiting' then
-      left_already := left_already || letter.application_id;
+      left_already := left_already + 1;
       continue;
     end if;
     update private.letters set state = 'withdrawn', withdrawn_at = now(), due_at = null where id = letter.id;
-    withdrawn := withdrawn || letter.application_id;
-    if letter.occasion <> 'received' then
-      -- None as long as the automation is to be told of the same.
-      draft := private.draft(letter.application_id, letter.occasion, letter.edition > 1);
-      update private.letters set subject = letter.subject, body = letter.body where id = draft;
-    end if;
+    draft := private.draft(letter.application_id, letter.occasion, letter.edition > 1);
+    update private.letters set subject = letter.subject, body = letter.body where id = draft;
+    withdrawn := withdrawn + 1;
   end loop;
-  return (select jsonb_build_object(
-    'withdrawn', count(distinct application) filter (where application <> all (left_already)),
-    'left', count(distinct application) filter (where application = any (left_already)))
-    from unnest(withdrawn || left_already) as application);
+  return jsonb_build_object('withdrawn', withdrawn, 'left', left_already);
 end
 $$;
 
@@ -861,8 +717,6 @@ declare
 begin
   with failed as (
     select id from private.letters where id = any (desk_retry.letters) and state in ('refused', 'given up')
-      -- Older receipts are sent to nobody.
-      and (occasion <> 'received' or released_at > now() - interval '1 day')
     order by application_id, id for update
   )
   update private.letters as letter set state = 'waiting', attempts = 0, due_at = now(), answer = ''
@@ -911,38 +765,31 @@ begin
 end
 $$;
 
--- Says where answers go, and whether receipts are sent (null: as before).
-create function public.desk_set_letters(version integer, reply_to text, receipts boolean default null) returns jsonb
+-- Says where answers go.
+create function public.desk_set_letters(version integer, reply_to text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
-  former private.letter_settings;
-  kept private.letter_settings;
 begin
   if char_length(reply_to) > 254
     or coalesce(reply_to, '') !~ '^([^][[:cntrl:][:space:]<>()@,;:"\\]+@[^][[:cntrl:][:space:]<>()@,;:"\\]+)?$'
   then
     raise exception 'The address for answers is one e-mail address, or blank.' using errcode = '22023';
   end if;
-  select * into former from private.letter_settings for update;
-  kept := former;
-  kept.version := desk_set_letters.version + 1;
-  kept.reply_to := coalesce(desk_set_letters.reply_to, '');
-  kept.receipts := coalesce(desk_set_letters.receipts, former.receipts);
-  if former.version = desk_set_letters.version then
-    update private.letter_settings as settings
-      set version = kept.version, reply_to = kept.reply_to, receipts = kept.receipts;
-    if kept.reply_to <> former.reply_to then
-      perform private.write_down_letters(me.email, jsonb_build_object('reply_to', kept.reply_to));
-    end if;
-    if kept.receipts <> former.receipts then
-      perform private.write_down_letters(me.email, jsonb_build_object('receipts', kept.receipts));
-    end if;
-  elsif kept is distinct from former then
+  update private.letter_settings as settings
+    set reply_to = coalesce(desk_set_letters.reply_to, ''), version = settings.version + 1
+    where settings.version = desk_set_letters.version;
+  if found then
+    perform private.write_down_letters(me.email, jsonb_build_object('reply_to', coalesce(reply_to, '')));
+  elsif not exists (
+    select from private.letter_settings as settings
+    where settings.version = desk_set_letters.version + 1 and settings.reply_to = desk_set_letters.reply_to
+  ) then
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
   end if;
-  return jsonb_build_object('version', kept.version, 'reply_to', kept.reply_to, 'receipts', kept.receipts);
+  return (select jsonb_build_object('version', settings.version, 'reply_to', settings.reply_to)
+    from private.letter_settings as settings);
 end
 $$;
 
@@ -951,23 +798,21 @@ revoke all on function
   private.draft(uuid, text, boolean), private.redraft(), private.placeholders(public.retreat_applications, boolean),
   private.fill(text, jsonb), private.filled(text, text, public.retreat_applications, boolean),
   private.letter_text(private.letters, boolean), private.letters_shown(uuid[], boolean),
-  private.letter_page(uuid[], boolean), private.check_text(text, text), private.check_template(text, text, text),
-  private.receipt(text, text, text), private.example(text, text, text, uuid, boolean),
-  private.write_down_letters(text, jsonb)
+  private.letter_page(uuid[], boolean), private.check_text(text, text), private.write_down_letters(text, jsonb)
   from public;
 revoke all on function
   public.desk_letters(), public.desk_drafts(text, jsonb), public.desk_outbox(text, jsonb),
-  public.desk_letters_of(uuid[]), public.desk_letter_states(uuid[]), public.desk_preview(text, text, uuid, text),
+  public.desk_letters_of(uuid[]), public.desk_preview(text, text, uuid),
   public.desk_set_template(text, integer, text, text), public.desk_remove_template(text, integer),
   public.desk_write(uuid[], text, boolean), public.desk_edit(uuid, text, text, text), public.desk_discard(uuid[]),
   public.desk_release(uuid, jsonb, integer, boolean), public.desk_withdraw(uuid[], uuid), public.desk_retry(uuid[]),
-  public.desk_sent_by_hand(uuid, text), public.desk_stop(boolean), public.desk_set_letters(integer, text, boolean)
+  public.desk_sent_by_hand(uuid, text), public.desk_stop(boolean), public.desk_set_letters(integer, text)
   from public, anon, authenticated;
 grant execute on function
   public.desk_letters(), public.desk_drafts(text, jsonb), public.desk_outbox(text, jsonb),
-  public.desk_letters_of(uuid[]), public.desk_letter_states(uuid[]), public.desk_preview(text, text, uuid, text),
+  public.desk_letters_of(uuid[]), public.desk_preview(text, text, uuid),
   public.desk_set_template(text, integer, text, text), public.desk_remove_template(text, integer),
   public.desk_write(uuid[], text, boolean), public.desk_edit(uuid, text, text, text), public.desk_discard(uuid[]),
   public.desk_release(uuid, jsonb, integer, boolean), public.desk_withdraw(uuid[], uuid), public.desk_retry(uuid[]),
-  public.desk_sent_by_hand(uuid, text), public.desk_stop(boolean), public.desk_set_letters(integer, text, boolean)
+  public.desk_sent_by_hand(uuid, text), public.desk_stop(boolean), public.desk_set_letters(integer, text)
   to authenticated;

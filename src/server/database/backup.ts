@@ -15,9 +15,13 @@ const tables = [applications, 'private.webhook_outbox']
 const statuses = 'private.statuses'
 const history = 'private.history'
 const letters = 'private.letters'
-/** What a new database has rows of. */
-const furniture = ['private.door', 'private.templates', 'private.letter_settings']
-const deskTables = [statuses, history, ...furniture, letters]
+/** What a new database has rows of, and the key of each: they are put back over those. */
+const furniture: Record<string, string> = {
+  'private.door': 'is_only',
+  'private.templates': 'occasion',
+  'private.letter_settings': 'is_only',
+}
+const deskTables = [statuses, history, ...Object.keys(furniture), letters]
 /**
  * What is kept of the organisers where their accounts are ours: no sessions, codes, factors' secrets or keys. Of a
  * hosted project nothing is: the accounts are the project's, and rights mean nothing without them.
@@ -141,7 +145,6 @@ export async function restore(sql: Sql, folder: string): Promise<Kept> {
       // By INSERT: the driver never returns from a COPY that the database refuses at its end.
       for (const name of kept) {
         if (accountTables.includes(name) && !hasAccounts) continue
-        if (furniture.includes(name)) await transaction.unsafe(`delete from ${name}`)
         await insertLines(transaction, name, join(folder, fileOf(name)))
       }
       // What happens next comes behind what happened.
@@ -208,11 +211,16 @@ async function readManifest(folder: string) {
 async function insertLines(transaction: TransactionSql, name: string, file: string) {
   const insert = async (lines: string[]) => {
     // Later migrations may add columns that a backup does not have.
-    const columns = Object.keys(JSON.parse(lines[0] ?? '') as object)
-      .map((column) => `"${column.replaceAll('"', '""')}"`)
-      .join(', ')
+    const names = Object.keys(JSON.parse(lines[0] ?? '') as object).map(
+      (column) => `"${column.replaceAll('"', '""')}"`,
+    )
+    const columns = names.join(', ')
+    const key = furniture[name]
+    const newer = names.map((column) => `excluded.${column}`).join(', ')
+    const conflict =
+      key === undefined ? '' : `on conflict (${key}) do update set (${columns}) = row(${newer})`
     await transaction.unsafe(
-      `insert into ${name} (${columns}) overriding system value select ${columns} from json_populate_recordset(null::${name}, $1::text::json)`,
+      `insert into ${name} (${columns}) overriding system value select ${columns} from json_populate_recordset(null::${name}, $1::text::json) ${conflict}`,
       [`[${lines.join(',')}]`],
     )
   }
