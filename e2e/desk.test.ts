@@ -65,6 +65,20 @@ test('the newest fifty are listed, then fifty more at a time, and every tab says
   expect((await names())[0]).toBe('Person 1')
 })
 
+test('on a phone the tab that is open is in sight, also once every tab says its number', async ({
+  visitor,
+}) => {
+  await desk.store(people(120))
+  const page = await desk.open(visitor, '/?status=all', { viewport: { width: 390, height: 844 } })
+  const { tab, tabs } = getDesk(page)
+  await expect.poll(tabs).toContain('All 120')
+  const [list, all] = [await page.getByRole('tablist').boundingBox(), await tab('All').boundingBox()]
+  expect(all?.x).toBeGreaterThanOrEqual(list?.x ?? Number.NaN)
+  expect((all?.x ?? Number.NaN) + (all?.width ?? 0)).toBeLessThanOrEqual(
+    (list?.x ?? 0) + (list?.width ?? 0) + 1,
+  )
+})
+
 test('a row says who, from where, how large, the first line of why, when and how it stands', async ({
   visitor,
 }) => {

@@ -25,9 +25,13 @@ export function Tabs({ asked, counts }: { asked: Asked; counts: Overview['counts
             ref={isCurrent ? intoSight : undefined}
           >
             {label}{' '}
-            <span className="count">
-              {count === undefined ? '' : `${count.toLocaleString('en')}${more ? '+' : ''}`}
-            </span>
+            {count !== undefined && (
+              // It makes the tab wider.
+              <span className="count" ref={isCurrent ? intoSight : undefined}>
+                {count.toLocaleString('en')}
+                {more && '+'}
+              </span>
+            )}
           </Link>
         )
       })}
@@ -35,9 +39,14 @@ export function Tabs({ asked, counts }: { asked: Asked; counts: Overview['counts
   )
 }
 
-/** On a phone the tabs are wider than the window. */
-function intoSight(tab: HTMLElement | null) {
-  tab?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+/** On a phone the tabs are wider than the window. They alone are scrolled, not the page. */
+function intoSight(tabOrPart: HTMLElement | null) {
+  const tab = tabOrPart?.closest('[role=tab]')
+  const tabList = tab?.parentElement
+  if (!tab || !tabList) return
+  const { left, right } = tab.getBoundingClientRect()
+  const seen = tabList.getBoundingClientRect()
+  tabList.scrollLeft += Math.min(0, left - seen.left) + Math.max(0, right - seen.right)
 }
 
 /** The arrow keys go from tab to tab, as the ARIA pattern of tabs has it; Enter opens one. */
