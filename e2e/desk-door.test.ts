@@ -120,12 +120,12 @@ test('of two who change it at once the second is told, keeps what was entered, a
   )
   expect(await mine.standing.textContent()).toBe('The door is closed. Applicants read: “Theirs.”')
   expect(await mine.sentence.inputValue()).toBe('Mine.')
-  const sentences = () => server.sql`select sentence, changes from private.door`
-  expect(await sentences()).toEqual([{ sentence: 'Theirs.', changes: 1 }])
+  const sentences = () => server.sql`select sentence, version from private.door`
+  expect(await sentences()).toEqual([{ sentence: 'Theirs.', version: 1 }])
 
   await mine.saveAnyway.click()
   await standsAs(mine.page, 'The door is closed. Applicants read: “Mine.”')
-  expect(await sentences()).toEqual([{ sentence: 'Mine.', changes: 2 }])
+  expect(await sentences()).toEqual([{ sentence: 'Mine.', version: 2 }])
   expect(await mine.warning.count()).toBe(0)
 })
 
@@ -203,7 +203,7 @@ test('a door that closes at a time does so in the zone of who says it', async ({
   expect(
     await page.getByLabel('Close at').evaluate((field: HTMLInputElement) => field.validity.rangeUnderflow),
   ).toBe(true)
-  expect(await server.sql`select changes from private.door`).toEqual([{ changes: 1 }])
+  expect(await server.sql`select version from private.door`).toEqual([{ version: 1 }])
 })
 
 test('where nothing can be saved, nothing is said to be', async ({ visitor }) => {

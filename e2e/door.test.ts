@@ -142,7 +142,7 @@ test.each([
   const said = stderr.replace(/^Using .*\n/, '')
   expect(said).toContain(sentence)
   expect(said.trim().split('\n')).toHaveLength(1)
-  expect(await database`select changes from private.door`).toEqual([{ changes: 0 }])
+  expect(await database`select version from private.door`).toEqual([{ version: 0 }])
 })
 
 test("the door of a hosted project is closed and opened by the project's owner", async () => {

@@ -1,5 +1,5 @@
 import postgres from 'postgres'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { dataDirectory } from '../../../testing/server.ts'
@@ -7,7 +7,7 @@ import { columns } from '../../application/application.ts'
 import { visitor, type CallerConnection } from './connections.ts'
 import { openDatabase, type Database } from './database.ts'
 import { createInserts } from './insert-together.ts'
-import { rowsOf, type SentRows } from './insert.ts'
+import { insertApplications, rowsOf, type SentRows } from './insert.ts'
 
 let database: Database
 let cleanUp: () => Promise<void>
@@ -22,9 +22,19 @@ beforeAll(async () => {
     await database.close()
     await directory.remove()
   }
+  // Opens all connections, for which the driver needs timers.
+  await Promise.all(
+    many(20).map((each) => insertApplications(database.as(visitor), rowsOf(each)).then(stored)),
+  )
 })
 
-beforeEach(() => database.owner`delete from public.retreat_applications`)
+beforeEach(async () => {
+  await database.owner`delete from public.retreat_applications`
+  // Time passes as it is told to, however busy the machine is.
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
+})
+
+afterEach(() => vi.useRealTimers())
 
 afterAll(() => cleanUp())
 
@@ -90,8 +100,11 @@ test('what waits goes together, and is answered when all of it is stored', async
     // Each comes by itself.
     await new Promise((resolve) => setImmediate(resolve))
   }
+  vi.advanceTimersByTime(20)
+  expect(sizes).toEqual([1])
   // Also where nothing ends: there are more connections.
-  await expect.poll(() => sizes).toEqual([1, 20])
+  vi.advanceTimersByTime(1)
+  expect(sizes).toEqual([1, 20])
   expect(answered).toEqual([])
   letGo()
   await Promise.all(inserts)
@@ -153,10 +166,15 @@ test('each has its own answer where one of them is stored already, and so has wh
   expect(await stored()).toHaveLength(30)
   expect(Math.max(...sizes)).toBeGreaterThan(20)
   // For a while none goes together.
-  const before = sizes.length
-  const rest = await Promise.all(many(20).map((application) => insert(rowsOf(application))))
-  expect(rest).toEqual(Array.from({ length: 20 }, () => 1))
-  expect(sizes.slice(before)).toEqual(Array.from({ length: 20 }, () => 1))
+  const sizesOfNext = async () => {
+    const before = sizes.length
+    await Promise.all(many(20).map((application) => insert(rowsOf(application))))
+    return sizes.slice(before)
+  }
+  vi.advanceTimersByTime(99)
+  expect(await sizesOfNext()).toEqual(Array.from({ length: 20 }, () => 1))
+  vi.advanceTimersByTime(1)
+  expect(await sizesOfNext()).toEqual([20])
 })
 
 test.each([
@@ -203,8 +221,9 @@ test('a row that waits too long is told so, and is not stored later', async () =
   const insert = createInserts(connection, 10)
   const first = insert(rowsOf(anApplication())).catch((error: unknown) => error)
   await expect.poll(() => sizes).toEqual([1])
-  const others = await Promise.allSettled(many(4).map((application) => insert(rowsOf(application))))
-  for (const result of others)
+  const others = many(4).map((application) => insert(rowsOf(application)))
+  vi.advanceTimersByTime(10)
+  for (const result of await Promise.allSettled(others))
     expect(result).toMatchObject({ status: 'rejected', reason: { code: 'DEADLINE' } })
   // This one is under way: it may be stored.
   expect(await first).toMatchObject({ code: 'DEADLINE' })
