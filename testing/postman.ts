@@ -1,7 +1,7 @@
-import { openDatabase, type Database } from '../src/server/database/database.ts'
+import type { Database } from '../src/server/database/database.ts'
 import { startPostman, type Postman, type PostmanOptions } from '../src/server/letters/postman.ts'
+import { openTestDatabase } from './database.ts'
 import { startMailServer, type MailServer } from './mail-server.ts'
-import { dataDirectory } from './server.ts'
 import { mailServerAt } from './sign-in.ts'
 
 interface Logged {
@@ -36,11 +36,7 @@ export function aLog() {
 export async function startOutbox(): Promise<TestOutbox> {
   const postmen: Postman[] = []
   const servers: MailServer[] = []
-  const directory = await dataDirectory()
-  const database = await openDatabase(
-    { dataDir: directory.path, databaseUrl: undefined },
-    { schema: 'migrate', holder: 'the tests' },
-  )
+  const database = await openTestDatabase()
   return {
     database,
     async receiver(options) {
@@ -87,9 +83,6 @@ export async function startOutbox(): Promise<TestOutbox> {
       await Promise.all(postmen.splice(0).map((postman) => postman.stop()))
       await Promise.all(servers.splice(0).map((server) => server.close()))
     },
-    async close() {
-      await database.close()
-      await directory.remove()
-    },
+    close: () => database.close(),
   }
 }

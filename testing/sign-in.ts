@@ -4,11 +4,11 @@ import { Secret, TOTP } from 'otpauth'
 import ws from 'ws'
 
 import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
-import { openDatabase, type Database } from '../src/server/database/database.ts'
+import type { Database } from '../src/server/database/database.ts'
 import { createApp } from '../src/server/http/app.ts'
 import type { Settings } from '../src/settings/server-settings.ts'
+import { openTestDatabase } from './database.ts'
 import { startMailServer, type MailServer } from './mail-server.ts'
-import { dataDirectory } from './server.ts'
 
 export const anonKey = 'public-anon-key'
 
@@ -52,12 +52,8 @@ let made = 0
  * `X-Forwarded-For`.
  */
 export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<SignInServer> {
-  const directory = await dataDirectory()
   const mail = await startMailServer()
-  const database = await openDatabase(
-    { dataDir: directory.path, databaseUrl: undefined },
-    { schema: 'migrate', holder: 'the tests' },
-  )
+  const database = await openTestDatabase()
   const start = async (own: Partial<AppSettings> = {}) => {
     const app = await createApp({
       settings: {
@@ -112,7 +108,6 @@ export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<
       await close()
       await mail.close()
       await database.close()
-      await directory.remove()
     },
   }
 }

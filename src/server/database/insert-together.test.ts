@@ -1,27 +1,18 @@
 import postgres from 'postgres'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 
+import { openTestDatabase } from '../../../testing/database.ts'
 import { anApplication } from '../../../testing/form.ts'
-import { dataDirectory } from '../../../testing/server.ts'
 import { columns } from '../../application/application.ts'
 import { visitor, type CallerConnection } from './connections.ts'
-import { openDatabase, type Database } from './database.ts'
+import type { Database } from './database.ts'
 import { createInserts } from './insert-together.ts'
 import { insertApplications, rowsOf, type SentRows } from './insert.ts'
 
 let database: Database
-let cleanUp: () => Promise<void>
 
 beforeAll(async () => {
-  const directory = await dataDirectory()
-  database = await openDatabase(
-    { dataDir: directory.path, databaseUrl: undefined },
-    { schema: 'migrate', holder: 'the tests' },
-  )
-  cleanUp = async () => {
-    await database.close()
-    await directory.remove()
-  }
+  database = await openTestDatabase()
   // Opens all connections, for which the driver needs timers.
   await Promise.all(
     many(20).map((each) => insertApplications(database.as(visitor), rowsOf(each)).then(stored)),
@@ -36,7 +27,7 @@ beforeEach(async () => {
 
 afterEach(() => vi.useRealTimers())
 
-afterAll(() => cleanUp())
+afterAll(() => database.close())
 
 /** A connection that notes how many rows each statement was sent, and holds them back until it is told. */
 function watched({ isHeld = false } = {}) {

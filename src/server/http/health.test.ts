@@ -1,31 +1,22 @@
 import fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { openTestDatabase } from '../../../testing/database.ts'
 import { anApplication } from '../../../testing/form.ts'
-import { dataDirectory } from '../../../testing/server.ts'
 import { visitor } from '../database/connections.ts'
 import type { Run } from '../database/lanes.ts'
-import { openDatabase, type Database } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
 import { createApp } from './app.ts'
 import { health } from './health.ts'
 
 let database: Database
-let close: () => Promise<void>
 
 beforeAll(async () => {
-  const directory = await dataDirectory()
-  database = await openDatabase(
-    { dataDir: directory.path, databaseUrl: undefined },
-    { schema: 'migrate', holder: 'the tests' },
-  )
-  close = async () => {
-    await database.close()
-    await directory.remove()
-  }
+  database = await openTestDatabase()
 })
 
-afterAll(() => close())
+afterAll(() => database.close())
 
 /** A server of its own for each test: what the database said is kept for a moment. */
 async function ask(path: string, delivers = true) {

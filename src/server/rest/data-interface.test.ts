@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import ws from 'ws'
 
+import { openTestDatabase } from '../../../testing/database.ts'
 import { anApplication } from '../../../testing/form.ts'
-import { dataDirectory } from '../../../testing/server.ts'
 import { columns } from '../../application/application.ts'
 import { checks } from '../../contract/checks.ts'
 import { targetAt, type Target } from '../../contract/target.ts'
 import { visitor } from '../database/connections.ts'
-import { openDatabase, type Database } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import { createApp } from '../http/app.ts'
 
 const key = 'the-public-key'
@@ -27,11 +27,7 @@ let target: Target
 let close: () => Promise<void>
 
 beforeAll(async () => {
-  const directory = await dataDirectory()
-  database = await openDatabase(
-    { dataDir: directory.path, databaseUrl: undefined },
-    { schema: 'migrate', holder: 'the tests' },
-  )
+  database = await openTestDatabase()
   const app = await createApp({ settings, database })
   await app.listen({ host: '127.0.0.1', port: 0 })
   origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
@@ -39,7 +35,6 @@ beforeAll(async () => {
   close = async () => {
     await app.close()
     await database.close()
-    await directory.remove()
   }
 })
 

@@ -2,11 +2,11 @@ import { Webhook } from 'standardwebhooks'
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
+import { openTestDatabase } from '../../../testing/database.ts'
 import { anApplication } from '../../../testing/form.ts'
 import { startReceiver } from '../../../testing/receiver.ts'
-import { dataDirectory } from '../../../testing/server.ts'
 import { visitor } from '../database/connections.ts'
-import { openDatabase, type Database } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import type { Run } from '../database/lanes.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
 import { deliver } from './delivery.ts'
@@ -17,25 +17,16 @@ const startDispatcher = (options: Omit<DispatcherOptions<Claim>, 'outbox'>) =>
   start({ ...options, outbox: applicationsOutbox })
 
 let database: Database
-let cleanUp: () => Promise<void>
 
 beforeAll(async () => {
-  const directory = await dataDirectory()
-  database = await openDatabase(
-    { dataDir: directory.path, databaseUrl: undefined },
-    { schema: 'migrate', holder: 'the tests' },
-  )
-  cleanUp = async () => {
-    await database.close()
-    await directory.remove()
-  }
+  database = await openTestDatabase()
 })
 
 beforeEach(async () => {
   await database.owner`delete from public.retreat_applications`
 })
 
-afterAll(() => cleanUp())
+afterAll(() => database.close())
 
 /** Collects the log; `written` resolves when so many lines with this message have been written. */
 function aLog() {
