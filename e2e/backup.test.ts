@@ -140,15 +140,25 @@ test('what organisers made of the applications comes back, and so does a door th
     expect(error).toBeNull()
   // One that is on its way, as a postman sees it.
   const postman = socketConnection(original.DATA_DIR, { max: 1 })
+  const sending = act()
   await postman`
     update private.letters set state = 'sending', subject = 'Welcome', body = 'Come!', released_at = now(),
-      due_at = now() + interval '1 hour', attempts = 1, author = 'ada@example.org'
+      due_at = now() + interval '1 hour', attempts = 1, author = 'ada@example.org', act = ${sending}
     where occasion = 'accepted'`
-  // What went by itself, and what an automation is to be told.
+  // One that an automation is to be told without any mail.
   await postman`
-    insert into private.letters (application_id, occasion, way, state, subject, body, released_at, due_at)
-    select application_id, occasion, way, 'waiting', 's', 'b', now(), now()
-    from private.statuses, (values ('received', 'mail'), ('accepted', 'automation')) as other (occasion, way)
+    update private.letters set state = 'waiting', way = 'automation', subject = 'Sorry', body = 'No.',
+      released_at = now(), due_at = now(), act = ${act()}
+    where occasion = 'declined'`
+  // What went by itself, what an automation is to be told beside the mail, and what was withdrawn on its way.
+  await postman`
+    insert into private.letters
+      (application_id, occasion, way, act, state, subject, body, released_at, due_at, withdrawn_at)
+    select application_id, occasion, way, ${sending}, state, 's', 'b', now(), now(),
+      case state when 'sending' then now() end
+    from private.statuses, (values
+      ('received', 'mail', 'waiting'), ('accepted', 'automation', 'waiting'), ('waitlisted', 'mail', 'sending')
+    ) as other (occasion, way, state)
     where status = 'accepted'`
   await postman.end()
   await runCommand(['door', '--close', '--sentence', 'See you next year.'], original)
@@ -165,8 +175,9 @@ test('what organisers made of the applications comes back, and so does a door th
     'door',
   ])
   expect(before.letters.map(({ state }) => String(state)).toSorted()).toEqual([
-    'draft',
     'sending',
+    'sending',
+    'waiting',
     'waiting',
     'waiting',
   ])
@@ -179,11 +190,9 @@ test('what organisers made of the applications comes back, and so does a door th
   // It may have been sent since: somebody has to look.
   const sometime = expect.any(Date) as Date
   const letters = before.letters.map((letter) =>
-    letter['state'] === 'sending'
-      ? { ...letter, state: 'draft', released_at: null, due_at: null }
-      : letter['state'] === 'waiting'
-        ? { ...letter, state: 'withdrawn', due_at: null, withdrawn_at: sometime }
-        : letter,
+    ['Come!', 'No.'].includes(String(letter['body']))
+      ? { ...letter, state: 'draft', way: 'mail', act: null, released_at: null, due_at: null }
+      : { ...letter, state: 'withdrawn', due_at: null, withdrawn_at: sometime },
   )
   expect(await deskOf(copy.DATA_DIR)).toEqual({ ...before, letters })
   expect(await send(restored.origin, anApplication())).toBe(403)

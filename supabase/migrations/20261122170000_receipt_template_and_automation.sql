@@ -33,6 +33,74 @@ create index letters_due on private.letters (way, (occasion = 'received'), due_a
 create index letters_waiting on private.letters (released_at desc, id desc) where state in ('waiting', 'sending');
 create index letters_mailbox on private.letters (mailbox, released_at) where mailbox is not null;
 
+-- Whether a letter is what an applicant was written: by mail, or where there was none by the automation.
+create function private.is_to_applicant(letter private.letters) returns boolean
+  language sql stable set search_path = ''
+  begin atomic
+    select letter.way = 'mail' or not exists (
+      select from private.letters as mail
+      where mail.application_id = letter.application_id and mail.act = letter.act and mail.way = 'mail'
+    );
+  end;
+
+-- Makes the draft of an occasion, unless there is one, or a letter that has left or is to leave. One that was withdrawn
+-- before it was released comes back as it was. `again`: also where it was sent before.
+create or replace function private.draft(application uuid, occasion text, again boolean default false) returns uuid
+  language plpgsql set search_path = ''
+as $$
+declare
+  former integer;
+  told text;
+  told_before integer;
+  told_last text;
+  made uuid;
+begin
+  if exists (
+    select from private.letters as letter
+    where application_id = application and letter.occasion = draft.occasion
+      and state not in ('sent', 'withdrawn') and private.is_to_applicant(letter)
+  ) then
+    return null;
+  end if;
+  select max(edition) into former
+    from private.letters as letter
+    where application_id = application and letter.occasion = draft.occasion and state = 'sent'
+      and private.is_to_applicant(letter);
+  -- What they were told last need not be told again; what they were told before something else has to be. Something that
+  -- may have arrived was told.
+  select letter.occasion into told
+    from private.letters as letter
+    where application_id = application and (state = 'sent' or uncertain > 0) and private.is_to_applicant(letter)
+      and letter.occasion in ('accepted', 'waitlisted', 'declined')
+    order by coalesce(sent_at, withdrawn_at, released_at) desc limit 1;
+  if not again and former is not null and (
+    told = draft.occasion or draft.occasion not in ('accepted', 'waitlisted', 'declined')
+  ) then
+    return null;
+  end if;
+  -- An automation that was told something else since is told anew.
+  select max(edition) filter (where letter.occasion = draft.occasion),
+      (array_agg(letter.occasion order by sent_at desc))[1] into told_before, told_last
+    from private.letters as letter
+    where application_id = application and way = 'automation' and state = 'sent';
+  if told_last <> draft.occasion then former := greatest(former, told_before); end if;
+  update private.letters set state = 'draft', withdrawn_at = null, edition = coalesce(former, 0) + 1
+    where id = (
+      select id from private.letters as letter
+      where application_id = application and letter.occasion = draft.occasion
+        and state = 'withdrawn' and released_at is null
+      order by withdrawn_at desc limit 1
+    )
+    returning id into made;
+  if made is null then
+    insert into private.letters (application_id, occasion, edition, state)
+      values (application, draft.occasion, coalesce(former, 0) + 1, 'draft')
+      on conflict do nothing returning id into made;
+  end if;
+  return made;
+end
+$$;
+
 -- Withdraws what has not left of an application, and drafts what stands now. What a server is handing over this moment
 -- is marked: if it comes back, it is not tried again. A receipt says nothing of decisions, and leaves.
 create or replace function private.redraft() returns trigger
@@ -48,6 +116,28 @@ begin
   end if;
   return null;
 end
+$$;
+
+-- The answers that a letter may quote, by their placeholders, as the applicant read them; hidden from who reads blind, who
+-- is told that one is blank.
+create or replace function private.placeholders(application public.retreat_applications, blind boolean) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_object_agg(name, case
+    when blind and name in ('first_name', 'last_name', 'email', 'phone', 'linkedin', 'company')
+      and btrim(answer, E' \t\r\n') <> '' then '(hidden)'
+    else btrim(answer, E' \t\r\n') end)
+  from (values
+    ('first_name', application.first_name), ('last_name', application.last_name), ('email', application.email),
+    ('phone', application.phone), ('linkedin', application.linkedin), ('company', application.company),
+    ('paid_solution', case application.paid_solution
+      when 'not' then 'I have not' when 'screen' then 'Yes, screen time related'
+      when 'travel' then 'Yes, travel related' when 'work' then 'Yes, work or team related'
+      when 'custom' then 'Custom' else '' end),
+    ('custom_solution', application.custom_solution),
+    ('team_size', case application.team_size when 'just-me' then 'Just me' else application.team_size end),
+    ('reason', application.reason)
+  ) as answers (name, answer)
 $$;
 
 -- A receipt's subject and body. Whoever fills in the form may give a stranger's address: nothing of what they wrote
@@ -374,7 +464,7 @@ declare
   me record := private.caller();
   sent record;
   letter private.letters;
-  standing integer;
+  standing record;
   text jsonb;
   outcome text;
   outcomes jsonb := '[]';
@@ -407,12 +497,13 @@ begin
   loop
     -- First, as whoever erases does.
     perform from public.retreat_applications where id = sent.application_id for key share;
-    select version into standing from private.statuses where application_id = sent.application_id for share;
+    select version, status into standing from private.statuses where application_id = sent.application_id for share;
     select * into letter from private.letters where id = sent.id for update;
     text := case when letter.id is not null then private.letter_text(letter, me.blind) end;
     outcome := case
       when letter.act = desk_release.act and letter.state in ('waiting', 'sending', 'sent') then 'released'
       when letter.state is distinct from 'draft' then 'gone'
+      when letter.occasion = any (decisions) and letter.occasion is distinct from standing.status then 'gone'
       when text ->> 'seen' is distinct from sent.seen then 'changed'
       when text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then 'missing'
       when letter.edition > 1 and not coalesce(again, false) then 'again'
@@ -421,7 +512,7 @@ begin
       if me.blind then text := private.letter_text(letter, false); end if;
       update private.letters set state = 'waiting', subject = text ->> 'subject', body = text ->> 'body',
         way = case when is_postman_there then 'mail' else 'automation' end,
-        author = me.email, act = desk_release.act, status_version = coalesce(standing, 0),
+        author = me.email, act = desk_release.act, status_version = coalesce(standing.version, 0),
         released_at = now(), due_at = now() + (select hold from private.letter_settings)
         where id = letter.id;
       if is_postman_there and is_automation_there and letter.occasion = any (decisions) then
@@ -443,8 +534,8 @@ begin
 end
 $$;
 
--- Stops letters, or all of one act: they are drafts again, as they were released, and no automation is told. What has
--- left has left. What comes back counts letters.
+-- Stops letters, or all of one act: they are drafts again, as they were released, and no automation is told any more.
+-- What has left has left. What comes back counts letters.
 create or replace function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -461,21 +552,23 @@ declare
   withdrawn uuid[] := '{}';
   left_already uuid[] := '{}';
 begin
-  -- First, as whoever erases does.
+  -- First, as whoever erases does, and then as whoever decides.
   perform from public.retreat_applications
     where id in (select application_id from private.letters where id = any (wanted)) order by id for key share;
+  perform from private.statuses
+    where application_id in (select application_id from private.letters where id = any (wanted))
+    order by application_id for share;
   for letter in
     select * from private.letters where id = any (wanted) and state in ('waiting', 'sending', 'sent')
     order by application_id, id for update
   loop
     if letter.state <> 'waiting' then
-      left_already := left_already || letter.application_id;
+      if private.is_to_applicant(letter) then left_already := left_already || letter.application_id; end if;
       continue;
     end if;
     update private.letters set state = 'withdrawn', withdrawn_at = now(), due_at = null where id = letter.id;
-    withdrawn := withdrawn || letter.application_id;
+    if private.is_to_applicant(letter) then withdrawn := withdrawn || letter.application_id; end if;
     if letter.occasion <> 'received' then
-      -- None as long as the automation is to be told of the same.
       draft := private.draft(letter.application_id, letter.occasion, letter.edition > 1);
       update private.letters set subject = letter.subject, body = letter.body where id = draft;
     end if;
@@ -505,6 +598,37 @@ begin
     from failed where letter.id = failed.id;
   get diagnostics retried = row_count;
   return jsonb_build_object('retried', retried);
+end
+$$;
+
+-- Notes that an organiser sent a draft from their own mail program.
+create or replace function public.desk_sent_by_hand(letter uuid, seen text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  draft private.letters;
+  standing text;
+  text jsonb;
+begin
+  if me.blind then
+    raise exception 'Who reads blind sends no letter by hand.' using errcode = '22023';
+  end if;
+  -- In the order in which they are decided.
+  perform from public.retreat_applications
+    where id = (select application_id from private.letters where id = desk_sent_by_hand.letter) for key share;
+  select status into standing from private.statuses
+    where application_id = (select application_id from private.letters where id = desk_sent_by_hand.letter) for share;
+  select * into draft from private.letters where id = desk_sent_by_hand.letter and state = 'draft' for update;
+  text := private.letter_text(draft, false);
+  if draft.id is null or text ->> 'seen' <> seen
+    or (draft.occasion in ('accepted', 'waitlisted', 'declined') and draft.occasion is distinct from standing)
+  then
+    raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
+  end if;
+  update private.letters set state = 'sent', subject = text ->> 'subject', body = text ->> 'body', author = me.email,
+    released_at = now(), sent_at = now(), answer = 'sent by hand' where id = draft.id;
+  return private.letters_shown(array[draft.id], false) -> 0;
 end
 $$;
 
@@ -546,7 +670,7 @@ $$;
 
 revoke all on function
   private.receipt(text, text, text), private.example(text, text, text, uuid, boolean),
-  private.check_template(text, text, text)
+  private.check_template(text, text, text), private.is_to_applicant(private.letters)
   from public;
 revoke all on function
   public.desk_letter_states(uuid[]), public.desk_preview(text, text, uuid, text),

@@ -33,8 +33,9 @@ create index notices_of_application on private.notices (application_id);
 alter table private.notices enable row level security;
 revoke all on table private.notices from public, anon, authenticated;
 
--- Writes a receipt: at most one a day to a mailbox, however its address is written. Nothing here waits for another
--- insert: where two for one mailbox come at the same moment, one of them is enough.
+-- Writes a receipt: at most one a day to a mailbox, however its address is written; none to a domain in other letters
+-- than ASCII's, which can be written in many ways. Nothing here waits for another insert: where two for one mailbox come
+-- at the same moment, one of them is enough.
 create function private.write_receipt(application public.retreat_applications) returns void
   language plpgsql set search_path = ''
 as $$
@@ -44,7 +45,7 @@ declare
   text jsonb;
 begin
   if char_length(whose) > 254
-    or whose !~ '^[^][[:cntrl:][:space:]<>()@,;:"\\]+@[^][[:cntrl:][:space:]<>()@,;:"\\]+$'
+    or whose !~ '^[^][[:cntrl:][:space:]<>()@,;:"\\]+@[a-z0-9.-]+$'
     or not pg_try_advisory_xact_lock(hashtextextended(whose, 0))
   then
     return;
@@ -115,7 +116,7 @@ create function private.write_day_notices() returns void
         select from public.retreat_applications as application
         where created_at > told_until and created_at <= until and not exists (
           select from private.notices as notice
-          where organiser_id = account_id and application_id = application.id
+          where organiser_id = account_id and application_id = application.id and due_at is null
         )
       );
   end;

@@ -151,13 +151,14 @@ export async function restore(sql: Sql, folder: string): Promise<Kept> {
       await transaction.unsafe(
         `select setval(pg_get_serial_sequence('${history}', 'id'), max(id)) from ${history}`,
       )
-      // The database that this was taken from may have sent them since: somebody has to look. What went by itself, and
-      // what an automation was to be told, goes with the letter or not at all.
+      // The database that this was taken from may have sent them since: somebody has to look. What went by itself, or was
+      // withdrawn on its way, ends here, and so does what an automation was to be told beside a letter.
       await transaction.unsafe(`
-        update ${letters} set state = 'withdrawn', withdrawn_at = now(), due_at = null
-        where state in ('waiting', 'sending') and (way = 'automation' or occasion = 'received')`)
+        update ${letters} as letter set state = 'withdrawn', withdrawn_at = now(), due_at = null
+        where state in ('waiting', 'sending')
+          and (occasion = 'received' or withdrawn_at is not null or not private.is_to_applicant(letter))`)
       await transaction.unsafe(`
-        update ${letters} set state = 'draft', released_at = null, due_at = null, act = null, withdrawn_at = null
+        update ${letters} set state = 'draft', way = 'mail', released_at = null, due_at = null, act = null
         where state in ('waiting', 'sending')`)
       for (const name of silenced) await transaction.unsafe(`alter table ${name} enable trigger user`)
       return {

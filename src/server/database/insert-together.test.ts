@@ -223,6 +223,20 @@ test('a row that waits too long is told so, and is not stored later', async () =
   expect(sizes).toEqual([1])
 })
 
+test('a row whose time is over takes no other one along that is alike', async () => {
+  const { connection, sizes, letGo } = watched({ isHeld: true })
+  const insert = createInserts(connection, 10)
+  const application = anApplication()
+  const first = insert(rowsOf(application)).catch((error: unknown) => error)
+  await expect.poll(() => sizes).toEqual([1])
+  vi.advanceTimersByTime(5)
+  const second = insert(rowsOf(application)).catch((error: unknown) => error)
+  vi.advanceTimersByTime(5)
+  expect(await first).toMatchObject({ code: 'DEADLINE' })
+  letGo()
+  expect(await second).toMatchObject({ code: '23505' })
+})
+
 test('two statements with the same rows in another order do not wait for each other in a circle', async () => {
   const applications = many(20)
   const held = watched({ isHeld: true })

@@ -80,7 +80,7 @@ export function createInserts(
     if (waiting.has(key)) return insertApplications(connection, rows)
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => {
-        waiting.delete(key)
+        if (waiting.get(key)?.rows === rows) waiting.delete(key)
         reject(new DeadlineError(`a row was not stored within ${deadline} ms`))
       }, deadline)
       const settle = (stored: Promise<number>) =>

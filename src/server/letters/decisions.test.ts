@@ -146,6 +146,38 @@ test('beside a mail server both go, and with what stops the one the other is sto
   expect(receiver.received).toHaveLength(1)
 })
 
+test('what an automation was told already is no letter: stopped, the letter is a draft, and is told once', async () => {
+  const { receiver } = await automation()
+  await mailIsThere()
+  const id = await store()
+  await decide(id, 'accepted')
+  const act = await send()
+  await receiver.count(1)
+  await expect.poll(() => states(id)).toEqual(['automation: sent', 'mail: waiting'])
+  expect(await ask('withdraw', { act })).toEqual({ withdrawn: 1, left: 0 })
+  expect(await states(id)).toEqual(['automation: sent', 'mail: draft', 'mail: withdrawn'])
+  // Nor where the decision comes back.
+  await decide(id, 'declined')
+  await decide(id, 'accepted')
+  expect((await lettersOf(id)).filter(({ state }) => state === 'draft')).toMatchObject([
+    { occasion: 'accepted', edition: 1 },
+  ])
+  await send()
+  await expect.poll(() => states(id)).toContain('mail: waiting')
+  expect(await sql()`select id from private.letters where way = 'automation'`).toHaveLength(1)
+  // Told something else, it is told anew.
+  await decide(id, 'declined')
+  await send('declined')
+  await receiver.count(2)
+  await expect
+    .poll(async () => (await states(id)).filter((state) => state === 'automation: sent'))
+    .toHaveLength(2)
+  await decide(id, 'accepted')
+  expect((await lettersOf(id)).filter(({ state }) => state === 'draft')).toMatchObject([
+    { occasion: 'accepted', edition: 2 },
+  ])
+})
+
 test('a decision that changes is not told, and what stands is drafted', async () => {
   await sql()`update private.letter_settings set hold = '1 hour'`
   const { receiver } = await automation()

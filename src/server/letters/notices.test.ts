@@ -119,6 +119,26 @@ test('ten an hour is the most, however many are stored at the same moment', asyn
   expect(await takeAll()).toMatchObject([{ says: { count: 30 } }])
 })
 
+test('what could not be handed over is not one of the ten', async () => {
+  await organiser('each')
+  for (let index = 0; index < 10; index += 1) await apply(`Ada ${index}`)
+  for (let round = 0; round < 3; round += 1) {
+    const claims = await takeAll()
+    expect(claims).toHaveLength(10)
+    for (const claim of claims) await releaseNotice(sql(), claim)
+  }
+})
+
+test('what waits when the day’s mail is due is told by that, and by nothing else', async () => {
+  await organiser('each')
+  await apply('Ada')
+  await outbox.pass(hour)
+  await sql()`update private.organisers set day_due_at = now()`
+  await keepNotices(sql())
+  expect(await takeAll()).toMatchObject([{ says: { application: null, count: 1, names: ['Ada Lovelace'] } }])
+  expect(await sql()`select id from private.notices where application_id is not null`).toEqual([])
+})
+
 test('one a day has the number and the names, and only if somebody applied', async () => {
   const email = await organiser('daily')
   await outbox.pass(day + 120)

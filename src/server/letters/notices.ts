@@ -50,7 +50,10 @@ export async function claimNotice(
     const [row] = await sql<[Row?]>`
       with turn as (${turnOf(sql, pause)}),
       due as (
-        select id, application_id is not null and attempts = 0 and (${singleInHour}) >= ${mostSingle} as is_over
+        select id, application_id is not null and (
+          attempts = 0 and (${singleInHour}) >= ${mostSingle}
+          or created_at <= (select told_until from private.organisers where account_id = organiser_id)
+        ) as is_over
         from private.notices as notice
         where (body is null) = ${!isTest} and due_at is not null and due_at <= now()
           and created_at > now() - interval '1 day'
@@ -58,7 +61,7 @@ export async function claimNotice(
         order by due_at limit 1
         for update of notice skip locked
       ),
-      -- The day's mail tells what is not told singly.
+      -- The day's mail tells what is not told singly, or has told it.
       gone as (delete from private.notices as notice using due where is_over and notice.id = due.id),
       claimed as (
         update private.notices as notice
@@ -84,6 +87,7 @@ export async function claimNotice(
             or application.created_at > since and application.created_at <= until and not exists (
               select from private.notices as single
               where single.organiser_id = claimed.organiser_id and single.application_id = application.id
+                and single.due_at is null
             )
           order by application.created_at, application.id limit ${mostCounted}
         ) as application
@@ -126,7 +130,9 @@ export async function releaseNotice(
   { id, attempt }: Pick<NoticeClaim, 'id' | 'attempt'>,
 ): Promise<void> {
   await sql`
-    update private.notices set attempts = attempts - 1, due_at = now() where id = ${id} and attempts = ${attempt}`
+    update private.notices
+    set attempts = attempts - 1, due_at = now(), tried_at = case when attempts > 1 then tried_at end
+    where id = ${id} and attempts = ${attempt}`
 }
 
 /** Nothing of what was tried out is kept. */

@@ -1,4 +1,4 @@
-import type { Fragment, Sql } from 'postgres'
+import type { Fragment, Sql, TransactionSql } from 'postgres'
 
 import { nextAttempt } from '../schedule.ts'
 import type { Letter } from './compose.ts'
@@ -77,22 +77,28 @@ function claimed(sql: Sql) {
 }
 
 /**
- * Takes the letter that is due and waits longest, receipts last; each goes to one server. Only what was released for
+ * Takes the letter that is due and waits longest, or the receipt; each goes to one server. Only what was released for
  * the decision that stands is taken, no receipt that is older than a day, and nothing while organisers or a problem
  * keep all letters.
  */
-export async function claimDue(sql: Sql, { pause }: { pause?: Pause } = {}): Promise<Claim | undefined> {
+export async function claimDue(
+  sql: Sql,
+  { pause, isReceipt = false }: { pause?: Pause; isReceipt?: boolean } = {},
+): Promise<Claim | undefined> {
   for (;;) {
     const due = sql`
       select id from private.letters as letter
       where way = 'mail' and state in ('waiting', 'sending') and due_at <= now() and exists (select from turn)
+        and (occasion = 'received') = ${isReceipt}
         and (
           withdrawn_at is not null
-          or case occasion
-            when 'received' then released_at > now() - interval '1 day' and (select has_room from turn)
-            else ${stands(sql)} end
+          or ${
+            isReceipt
+              ? sql`(released_at > now() - interval '1 day' and (select has_room from turn))`
+              : stands(sql)
+          }
         )
-      order by occasion = 'received', due_at limit 1
+      order by due_at limit 1
       for update of letter skip locked`
     const begun = sql`select occasion = 'received' as counts from claimed where withdrawn_at is null`
     const [row] = await sql<[(Claim & { isWithdrawn: boolean })?]>`
@@ -174,19 +180,49 @@ export async function release(sql: Sql, taken: Try): Promise<void> {
   await recordUnsent(sql, taken, { state: 'waiting', counts: false })
 }
 
-/** Also one that was withdrawn while it was on the wire. Tells whether it was this claim's to record. */
-async function recordSent(sql: Sql, { id, attempt }: Try) {
+/** Tells whether it was this claim's to record. */
+async function recordSent(sql: Sql, taken: Try) {
+  const { id, attempt } = taken
   const rows = await sql`
     with settled as (
       update private.letters set state = 'sent', sent_at = now(), due_at = null, answer = ''
-      where id = ${id} and attempts = ${attempt} and state = 'sending'
+      where id = ${id} and attempts = ${attempt} and state = 'sending' and withdrawn_at is null
       returning way
     ), cleared as (
       update private.postman set failures = 0, problem = ''
       where (failures > 0 or problem <> '') and exists (select from settled where way = 'mail')
     )
     select from settled`
-  return rows.count > 0
+  return rows.count > 0 || recordSentInVain(sql, taken)
+}
+
+/** Records that a letter arrived which was withdrawn on its way, and drafts what stands: the applicant was told else. */
+function recordSentInVain(sql: Sql, { id, attempt, applicationId }: Try) {
+  return sql.begin(async (transaction) => {
+    const decision = await lockDecision(transaction, applicationId)
+    const { count } = await transaction`
+      update private.letters set state = 'sent', sent_at = now(), due_at = null, answer = ''
+      where id = ${id} and attempts = ${attempt} and state = 'sending'`
+    if (count > 0) await draftWhatStands(transaction, applicationId, decision)
+    return count > 0
+  })
+}
+
+/** In the order in which organisers lock: who erases or decides waits, or is seen. */
+async function lockDecision(transaction: TransactionSql, applicationId: string) {
+  await transaction`select from public.retreat_applications where id = ${applicationId} for key share`
+  const [decision] = await transaction<[{ status: string }?]>`
+    select status from private.statuses where application_id = ${applicationId} for share`
+  return decision?.status
+}
+
+async function draftWhatStands(
+  transaction: TransactionSql,
+  applicationId: string,
+  decision: string | undefined,
+) {
+  if (decision === undefined || !/^(accepted|waitlisted|declined)$/.test(decision)) return
+  await transaction`select private.draft(${applicationId}, ${decision})`
 }
 
 /**
@@ -211,10 +247,7 @@ async function recordUnsent(
   },
 ): Promise<Outcome> {
   const recorded = await sql.begin(async (transaction) => {
-    // In the order in which organisers lock them: who erases or decides waits, or is seen.
-    await transaction`select from public.retreat_applications where id = ${applicationId} for key share`
-    const [decision] = await transaction<[{ status: string }?]>`
-      select status from private.statuses where application_id = ${applicationId} for share`
+    const decision = await lockDecision(transaction, applicationId)
     const [letter] = await transaction<[{ state: string }?]>`
       update private.letters
       set state = case when withdrawn_at is null then ${state} else 'withdrawn' end,
@@ -225,10 +258,7 @@ async function recordUnsent(
         answer = coalesce(${answer ?? null}, answer)
       where id = ${id} and attempts = ${attempt} and state = 'sending'
       returning state`
-    if (letter?.state === 'withdrawn' && /^(accepted|waitlisted|declined)$/.test(decision?.status ?? '')) {
-      await transaction`
-        select private.draft(application_id, status) from private.statuses where application_id = ${applicationId}`
-    }
+    if (letter?.state === 'withdrawn') await draftWhatStands(transaction, applicationId, decision)
     return letter?.state
   })
   if (recorded === undefined) return 'lost'

@@ -238,7 +238,7 @@ const decide = (letter: string, status: string) => database.owner`
   select application_id, now(), ${status}, 1 from private.letters where id = ${letter}
   on conflict (application_id) do update set status = excluded.status, version = private.statuses.version + 1`
 const occasions = () =>
-  database.owner`select occasion, state, attempts, uncertain from private.letters order by occasion`
+  database.owner`select occasion, state, attempts, uncertain from private.letters order by occasion, created_at`
 
 test('withdrawn while it is handed over, a letter that was not taken ends, and what stands is drafted', async () => {
   const id = await released('ada@example.com', { occasion: 'accepted' })
@@ -252,6 +252,42 @@ test('withdrawn while it is handed over, a letter that was not taken ends, and w
     { occasion: 'accepted', state: 'withdrawn' },
     { occasion: 'accepted', state: 'draft' },
     { occasion: 'declined', state: 'withdrawn' },
+  ])
+})
+
+test('what arrives although it was withdrawn was told, and what stands is drafted', async () => {
+  const id = await released('ada@example.com', { occasion: 'declined' })
+  await database.owner`
+    update private.letters set state = 'sent', sent_at = now(), due_at = null where id = ${id}`
+  await decide(id, 'accepted')
+  await database.owner`
+    update private.letters set state = 'waiting', subject = 's', body = 'b', released_at = now(), due_at = now(),
+      status_version = 1
+    where occasion = 'accepted'`
+  const claim = await claimDue(database.owner)
+  await decide(id, 'declined')
+  if (claim === undefined) throw new Error('nothing was claimed')
+  expect(await settle(database.owner, claim, { outcome: 'sent', code: 250 })).toBe('sent')
+  expect(await occasions()).toMatchObject([
+    { occasion: 'accepted', state: 'sent' },
+    { occasion: 'declined', state: 'sent' },
+    { occasion: 'declined', state: 'draft' },
+  ])
+})
+
+test('what may have arrived was told', async () => {
+  const id = await released('ada@example.com', { occasion: 'declined' })
+  await database.owner`
+    update private.letters set state = 'sent', sent_at = now(), due_at = null where id = ${id}`
+  await decide(id, 'accepted')
+  await database.owner`
+    update private.letters set state = 'waiting', subject = 's', body = 'b', released_at = now(), uncertain = 1
+    where occasion = 'accepted'`
+  await decide(id, 'declined')
+  expect(await occasions()).toMatchObject([
+    { occasion: 'accepted', state: 'withdrawn' },
+    { occasion: 'declined', state: 'sent' },
+    { occasion: 'declined', state: 'draft' },
   ])
 })
 

@@ -14,7 +14,16 @@ import {
   settleNotice,
   type NoticeClaim,
 } from './notices.ts'
-import { beat, claimDue, pauseAll, release, settle, type Outcome, type Recorded } from './outbox.ts'
+import {
+  beat,
+  claimDue,
+  pauseAll,
+  release,
+  settle,
+  type Claim,
+  type Outcome,
+  type Recorded,
+} from './outbox.ts'
 
 /** Hands over the letters and notices that are due for as long as it runs. */
 export interface Postman {
@@ -63,6 +72,15 @@ interface Job {
   release: (sql: Sql) => Promise<void>
 }
 
+function letterJob(letter: Claim): Job {
+  return {
+    letter,
+    attempt: letter.attempt,
+    settle: (sql, result) => settle(sql, letter, result),
+    release: (sql) => release(sql, letter),
+  }
+}
+
 function noticeJob(claim: NoticeClaim, site: URL): Job {
   return {
     letter: noticeLetter(claim, site),
@@ -93,16 +111,12 @@ export function startPostman({
     const test = await run((sql) => claimNotice(sql, { pause, isTest: true }))
     if (test !== undefined) return noticeJob(test, site)
     const letter = await run((sql) => claimDue(sql, { pause }))
-    if (letter !== undefined) {
-      return {
-        letter,
-        attempt: letter.attempt,
-        settle: (sql, result) => settle(sql, letter, result),
-        release: (sql) => release(sql, letter),
-      }
-    }
+    if (letter !== undefined) return letterJob(letter)
+    // Organisers first: receipts may be as many as there are applications.
     const notice = await run((sql) => claimNotice(sql, { pause, isTest: false }))
-    return notice && noticeJob(notice, site)
+    if (notice !== undefined) return noticeJob(notice, site)
+    const receipt = await run((sql) => claimDue(sql, { pause, isReceipt: true }))
+    return receipt && letterJob(receipt)
   }
 
   const attempt = async (job: Job, handover: Handover) => {

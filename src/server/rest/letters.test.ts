@@ -209,6 +209,44 @@ test('what was not read as it would be sent is not released, nor what quotes a b
   expect(outcomesOf(await release((await drafts('declined')).letters))).toEqual(['released'])
 })
 
+test('a draft of what does not stand leaves in no way, whoever left it', async () => {
+  const id = await store()
+  await decide(id, 'accepted')
+  const { letters } = await drafts()
+  const { owner } = server.database
+  await owner`alter table private.statuses disable trigger user`
+  await owner`update private.statuses set status = 'declined', version = version + 1`
+  await owner`alter table private.statuses enable trigger user`
+  expect(outcomesOf(await release(letters))).toEqual(['gone'])
+  const [draft] = letters
+  expect(await client.rpc('desk_sent_by_hand', { letter: draft?.id, seen: draft?.seen })).toMatchObject({
+    status: 409,
+  })
+  expect(statesOf(await lettersOf(id))).toEqual(['accepted: draft'])
+})
+
+test('who stops letters waits for who decides, so that no draft is left of what does not stand', async () => {
+  const id = await store()
+  await decide(id, 'accepted')
+  const act = crypto.randomUUID()
+  await release((await drafts()).letters, { act })
+  const { owner } = server.database
+  const stopping = await owner.begin(async (deciding) => {
+    await deciding`update private.statuses set status = 'declined', version = version + 1`
+    const stopped = ask('withdraw', { act })
+    await expect
+      .poll(
+        () =>
+          owner`select query from pg_stat_activity where wait_event_type = 'Lock' and query like '%desk_withdraw%'`,
+      )
+      .toHaveLength(1)
+    return { stopped }
+  })
+  expect(await stopping.stopped).toEqual({ withdrawn: 0, left: 0 })
+  versions.delete(id)
+  expect(statesOf(await lettersOf(id)).toSorted()).toEqual(['accepted: withdrawn', 'declined: draft'])
+})
+
 test('stopping makes drafts of what has not left', async () => {
   const ids = [
     await store(),
@@ -376,6 +414,17 @@ test('who reads blind learns no name, address or text from letters', async () =>
   expect(await told()).not.toMatch(/Grace|grace|Hopper/)
   // It is written in full all the same.
   expect(await lettersOf(id)).toMatchObject([{ body: expect.stringMatching(/^Hello Grace,/) as string }])
+})
+
+test('who reads blind sends no letter with a blank in it either', async () => {
+  const id = await store({ company: 'x' })
+  // As it could be stored: a blank that is none to the form.
+  await server.database.owner`update public.retreat_applications set company = ' ' where id = ${id}`
+  await decide(id, 'declined')
+  const { client: blind } = await server.signedIn()
+  await ask('set_blind', { blind: true }, blind)
+  const { letters } = await ask<Page>('drafts', { occasion: 'declined' }, blind)
+  expect(letters).toMatchObject([{ missing: ['company'] }])
 })
 
 test('what did not arrive is tried again, and what was sent by hand is noted', async () => {
