@@ -129,13 +129,17 @@ test('what could not be handed over is not one of the ten', async () => {
   }
 })
 
-test('what waits when the day’s mail is due is told by that, and by nothing else', async () => {
+test('what waits when the day\u2019s mail is due is told by that, and by nothing else', async () => {
   await organiser('each')
   await apply('Ada')
   await outbox.pass(hour)
+  // It was tried, and is to be tried again.
+  await sql()`update private.notices set attempts = 1, due_at = now() + interval '1 hour'`
   await sql()`update private.organisers set day_due_at = now()`
   await keepNotices(sql())
   expect(await takeAll()).toMatchObject([{ says: { application: null, count: 1, names: ['Ada Lovelace'] } }])
+  await sql()`update private.notices set due_at = now() where application_id is not null`
+  expect(await takeAll()).toEqual([])
   expect(await sql()`select id from private.notices where application_id is not null`).toEqual([])
 })
 

@@ -225,25 +225,24 @@ test('a draft of what does not stand leaves in no way, whoever left it', async (
   expect(statesOf(await lettersOf(id))).toEqual(['accepted: draft'])
 })
 
-test('who stops letters waits for who decides, so that no draft is left of what does not stand', async () => {
+test('who decides waits for who stops letters, so that no draft is left of what does not stand', async () => {
   const id = await store()
   await decide(id, 'accepted')
   const act = crypto.randomUUID()
   await release((await drafts()).letters, { act })
   const { owner } = server.database
-  const stopping = await owner.begin(async (deciding) => {
-    await deciding`update private.statuses set status = 'declined', version = version + 1`
-    const stopped = ask('withdraw', { act })
-    await expect
-      .poll(
-        () =>
-          owner`select query from pg_stat_activity where wait_event_type = 'Lock' and query like '%desk_withdraw%'`,
-      )
-      .toHaveLength(1)
-    return { stopped }
+  const { data } = await client.auth.getSession()
+  const [, claims = ''] = data.session?.access_token.split('.') ?? []
+  const { decided } = await owner.begin(async (stopping) => {
+    await stopping`select set_config('request.jwt.claims', ${Buffer.from(claims, 'base64url').toString()}, true)`
+    await stopping`select desk_withdraw(act => ${act})`
+    const deciding = decide(id, 'declined')
+    const waiting = () =>
+      owner`select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%desk_decide%'`
+    await expect.poll(waiting).toHaveLength(1)
+    return { decided: deciding }
   })
-  expect(await stopping.stopped).toEqual({ withdrawn: 0, left: 0 })
-  versions.delete(id)
+  await decided
   expect(statesOf(await lettersOf(id)).toSorted()).toEqual(['accepted: withdrawn', 'declined: draft'])
 })
 
