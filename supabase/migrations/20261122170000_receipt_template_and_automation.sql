@@ -376,8 +376,13 @@ begin
     end if;
     return jsonb_build_object('removed', false);
   end if;
-  update private.letters as letter set state = 'withdrawn', withdrawn_at = now()
-    where letter.occasion = desk_remove_template.occasion and state = 'draft';
+  -- In the order in which they are decided.
+  with drafts as (
+    select id from private.letters as letter
+    where letter.occasion = desk_remove_template.occasion and state = 'draft'
+    order by application_id, id for update
+  )
+  update private.letters as letter set state = 'withdrawn', withdrawn_at = now() from drafts where letter.id = drafts.id;
   perform private.write_down_letters(me.email, jsonb_build_object('removed', occasion));
   return jsonb_build_object('removed', true);
 end

@@ -286,10 +286,16 @@ export async function beat(sql: Sql, who: 'postman' | 'automation'): Promise<voi
   const seen = sql(who === 'postman' ? 'seen_at' : 'automation_seen_at')
   await sql`update private.postman set ${seen} = now()`
   await sql`
-    update private.letters set state = 'withdrawn', withdrawn_at = now(), due_at = null,
+    with late as (
+      select id from private.letters
+      where way = 'mail' and occasion = 'received' and state in ('waiting', 'sending') and due_at <= now()
+        and released_at <= now() - interval '1 day'
+      -- Those that somebody decides on this moment are there the next time, too.
+      for update skip locked
+    )
+    update private.letters as letter set state = 'withdrawn', withdrawn_at = now(), due_at = null,
       uncertain = uncertain + case state when 'sending' then 1 else 0 end
-    where way = 'mail' and occasion = 'received' and state in ('waiting', 'sending') and due_at <= now()
-      and released_at <= now() - interval '1 day'`
+    from late where letter.id = late.id`
 }
 
 /** How letters stand, by number. */
@@ -355,8 +361,14 @@ export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
  */
 export async function retryUndelivered(sql: Sql): Promise<number> {
   const { count } = await sql`
-    update private.letters set state = 'waiting', attempts = 0, due_at = now(), answer = ''
-    where state in ('refused', 'given up') and (occasion <> 'received' or released_at > now() - interval '1 day')`
+    with failed as (
+      select id from private.letters
+      where state in ('refused', 'given up') and (occasion <> 'received' or released_at > now() - interval '1 day')
+      -- In the order in which organisers lock.
+      order by application_id, id for update
+    )
+    update private.letters as letter set state = 'waiting', attempts = 0, due_at = now(), answer = ''
+    from failed where letter.id = failed.id`
   return count
 }
 
