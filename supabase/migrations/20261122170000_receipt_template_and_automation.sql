@@ -1,5 +1,5 @@
--- Letters that leave by themselves and decisions that an automation is told: the receipt, a template that stays; what is
--- told beside a letter or in its place; the hour's total; and what the desk shows of all that.
+-- The receipt's template, which stays; decisions that an automation is told, beside the letter or in its place; and an
+-- hour's total for what leaves by itself. A function that stands in an older migration too does what it says here.
 
 insert into private.templates (occasion, subject, body) values
   ('received', 'We have your application', 'Hello {{first_name}},

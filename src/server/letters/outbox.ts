@@ -182,30 +182,40 @@ export async function release(sql: Sql, taken: Try): Promise<void> {
 
 /** Tells whether it was this claim's to record. */
 async function recordSent(sql: Sql, taken: Try) {
-  const { id, attempt } = taken
+  return (await markSent(sql, taken, { isWithdrawn: false })) || recordSentInVain(sql, taken)
+}
+
+/**
+ * Records that a letter arrived which was withdrawn on its way, and drafts what stands: the applicant was told something
+ * else.
+ */
+function recordSentInVain(sql: Sql, taken: Try) {
+  const { applicationId } = taken
+  return sql.begin(async (transaction) => {
+    const decision = await lockDecision(transaction, applicationId)
+    const isRecorded = await markSent(transaction, taken, { isWithdrawn: true })
+    if (isRecorded) await draftWhatStands(transaction, applicationId, decision)
+    return isRecorded
+  })
+}
+
+async function markSent(
+  sql: Sql | TransactionSql,
+  { id, attempt }: Try,
+  { isWithdrawn }: { isWithdrawn: boolean },
+) {
   const rows = await sql`
     with settled as (
       update private.letters set state = 'sent', sent_at = now(), due_at = null, answer = ''
-      where id = ${id} and attempts = ${attempt} and state = 'sending' and withdrawn_at is null
+      where id = ${id} and attempts = ${attempt} and state = 'sending'
+        and (withdrawn_at is not null) = ${isWithdrawn}
       returning way
     ), cleared as (
       update private.postman set failures = 0, problem = ''
       where (failures > 0 or problem <> '') and exists (select from settled where way = 'mail')
     )
     select from settled`
-  return rows.count > 0 || recordSentInVain(sql, taken)
-}
-
-/** Records that a letter arrived which was withdrawn on its way, and drafts what stands: the applicant was told else. */
-function recordSentInVain(sql: Sql, { id, attempt, applicationId }: Try) {
-  return sql.begin(async (transaction) => {
-    const decision = await lockDecision(transaction, applicationId)
-    const { count } = await transaction`
-      update private.letters set state = 'sent', sent_at = now(), due_at = null, answer = ''
-      where id = ${id} and attempts = ${attempt} and state = 'sending'`
-    if (count > 0) await draftWhatStands(transaction, applicationId, decision)
-    return count > 0
-  })
+  return rows.count > 0
 }
 
 /** In the order in which organisers lock: who erases or decides waits, or is seen. */
