@@ -80,8 +80,8 @@ test('one address may send so many applications a minute, and is told when it ma
   visitor,
 }) => {
   visitor.expects(/429/)
-  await withServer({ RATE_LIMIT_PER_MINUTE: '3' }, async ({ origin }) => {
-    for (let index = 0; index < 3; index += 1) expect(await send(origin, anApplication())).toBe(201)
+  await withServer({ RATE_LIMIT_PER_MINUTE: '1' }, async ({ origin }) => {
+    expect(await send(origin, anApplication())).toBe(201)
     const answer = await fetch(origin + path, {
       method: 'POST',
       headers: key,

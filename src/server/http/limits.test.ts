@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 
-import { createAllowance } from './limits.ts'
+import { createAllowance, createLimiter } from './limits.ts'
 
 const status = (take: () => void) => {
   try {
@@ -11,14 +11,50 @@ const status = (take: () => void) => {
   }
 }
 
-test('an address may insert so many rows a minute, and is told when it may go on', () => {
+test('an address has its share at once, and then as much as comes back with time', () => {
+  let now = 0
+  const take = createLimiter(30, 5, () => now)
+  const atOnce = Array.from({ length: 31 }, () => take('192.0.2.1'))
+  expect(atOnce).toEqual([...Array<number>(30).fill(0), 10_000])
+  now = 9_000
+  expect(take('192.0.2.1')).toBeCloseTo(1_000)
+  now = 10_000
+  expect(take('192.0.2.1')).toBe(0)
+  expect(take('192.0.2.1')).toBe(10_000)
+  expect(take('192.0.2.2')).toBe(0)
+  // However long nobody came: no more than at first.
+  now = 100_000_000
+  const later = Array.from({ length: 31 }, () => take('192.0.2.1'))
+  expect(later.filter((wait) => wait === 0)).toHaveLength(30)
+})
+
+test.each([
+  ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff', true],
+  ['2001:db8:1:2::1', '2001:DB8:0001:2::2', true],
+  ['2001:db8:1:2::1', '2001:db8:1:3::1', false],
+  ['2001:db8::1', '2001:db8:0:0:5::1', true],
+  ['2001::5:1:0:0:1', '2001::6:1:0:0:1', false],
+  ['::1', '::2', true],
+  ['::ffff:192.0.2.1', '::ffff:192.0.2.2', false],
+  ['::ffff:192.0.2.1', '192.0.2.1', true],
+  ['192.0.2.1', '192.0.2.2', false],
+])('%s and %s are one household, for rows as for calls: %s', (one, other, isOne) => {
+  const take = createLimiter(1, 5, () => 0)
+  expect(take(one)).toBe(0)
+  expect(take(other) > 0).toBe(isOne)
+  const allow = createAllowance(1, () => 0)
+  allow(one, 1)
+  expect(status(() => allow(other, 1)) !== 'allowed').toBe(isOne)
+})
+
+test('an address is told when it may insert again', () => {
   let now = 1_000
   const allow = createAllowance(3, () => now)
   for (let row = 0; row < 3; row += 1) expect(status(() => allow('a', 1))).toBe('allowed')
-  now += 20_000
-  expect(status(() => allow('a', 1))).toMatchObject({ status: 429, retryAfter: 40 })
+  now += 5_000
+  expect(status(() => allow('a', 1))).toMatchObject({ status: 429, retryAfter: 15 })
   expect(status(() => allow('b', 1))).toBe('allowed')
-  now += 40_000
+  now += 15_000
   expect(status(() => allow('a', 1))).toBe('allowed')
 })
 
@@ -37,24 +73,21 @@ test('a clock that is set forward or back changes nothing', () => {
 })
 
 test('an array counts its rows', () => {
-  const allow = createAllowance(3)
+  const allow = createAllowance(3, () => 0)
   expect(status(() => allow('a', 2))).toBe('allowed')
-  expect(status(() => allow('a', 2))).toMatchObject({ status: 429 })
-  expect(status(() => allow('b', 4))).toMatchObject({ status: 429 })
+  expect(status(() => allow('a', 2))).toMatchObject({ status: 429, retryAfter: 20 })
+  expect(status(() => allow('b', 4))).toMatchObject({ status: 429, retryAfter: 60 })
 })
 
 test('without a limit everything is allowed', () => {
   expect(status(() => createAllowance(0)('a', 1_000_000))).toBe('allowed')
 })
 
-test('addresses are forgotten, the oldest first, before they fill the memory', () => {
-  let now = 0
-  const allow = createAllowance(1, () => now)
-  allow('first', 1)
-  for (let address = 0; address < 19_999; address += 1) allow(String(address), 1)
-  expect(status(() => allow('first', 1))).toMatchObject({ status: 429 })
-  now = 1
-  allow('one more', 1)
-  expect(status(() => allow('19998', 1))).toMatchObject({ status: 429 })
-  expect(status(() => allow('first', 1))).toBe('allowed')
+test('addresses are forgotten before they fill the memory, first who was not seen for the longest time', () => {
+  const take = createLimiter(1, 1, () => 0)
+  take('first')
+  for (let address = 0; address < 19_999; address += 1) take(String(address))
+  take('one more')
+  expect(take('19998')).toBeGreaterThan(0)
+  expect(take('first')).toBe(0)
 })

@@ -1,3 +1,5 @@
+import { isIPv6 } from 'node:net'
+
 import { HttpError } from './errors.ts'
 
 /** What a visitor may take of the server; times in milliseconds. */
@@ -14,39 +16,79 @@ export const limits = {
   http: { maxHeaderSize: 16 * 1024, headersTimeout: 15_000, connectionsCheckingInterval: 5_000 },
 }
 
-/** Addresses that are counted at the same time; beyond that, those whose minute began first are forgotten. */
+/** Addresses that one limiter knows at the same time; beyond that, the one that was not seen for the longest time is forgotten. */
 const mostAddresses = 20_000
-const window = 60_000
 
 /**
- * Counts what an address takes.
+ * Takes of what an address may have.
  *
- * @param rows How many rows it wants to insert: an array must not be a way around the limit.
+ * @param amount How much; 1 unless it is given.
+ * @returns 0 where that was there, and otherwise the milliseconds until it will be: then nothing was taken.
+ */
+export type Limiter = (address: string, amount?: number) => number
+
+/**
+ * Limits what comes from an address, of IPv6 from the 64 bits that one household has, as a bucket that is full at first
+ * and is refilled evenly.
+ *
+ * @param size How much it holds.
+ * @param minutes How long it takes to fill an empty one.
+ * @param now A clock in milliseconds that is never set back.
+ */
+export function createLimiter(size: number, minutes: number, now = () => performance.now()): Limiter {
+  const perMillisecond = size / (minutes * 60_000)
+  const buckets = new Map<string, { left: number; seen: number }>()
+  return (address, amount = 1) => {
+    const network = networkOf(address)
+    const bucket = buckets.get(network) ?? { left: size, seen: now() }
+    bucket.left = Math.min(bucket.left + (now() - bucket.seen) * perMillisecond, size)
+    bucket.seen = now()
+    // The first in the map is the one that was not seen for the longest time.
+    buckets.delete(network)
+    buckets.set(network, bucket)
+    const [first = ''] = buckets.keys()
+    if (buckets.size > mostAddresses) buckets.delete(first)
+    // More than it holds is never there: then it is not to be asked for at once again.
+    if (amount > bucket.left) return (amount > size ? size : amount - bucket.left) / perMillisecond
+    bucket.left -= amount
+    return 0
+  }
+}
+
+/** By what an address is counted. One of IPv4 is the same however a socket for both writes it. */
+function networkOf(address: string) {
+  const [, ipv4] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? []
+  if (!isIPv6(address) || ipv4 !== undefined) return ipv4 ?? address
+  const [head = [], tail = []] = address.split('::').map((part) => part.split(':'))
+  // Between the colons that stand side by side are as many zeros as are missing.
+  const zeros = Array<string>(Math.max(8 - head.length - tail.length, 0)).fill('0')
+  const groups = address.includes('::') ? [...head, ...zeros, ...tail] : head
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group || '0', 16))
+    .join(':')
+}
+
+/**
+ * Counts the rows that an address inserts.
+ *
+ * @param rows How many it wants to insert: an array must not be a way around the limit.
  * @throws {HttpError} with 429 beyond the limit.
  */
 export type Allowance = (address: string, rows: number) => void
 
 /**
- * Limits how many rows one address may insert in a minute, which begins with the first of them.
+ * Limits how many rows one address may insert in a minute.
  *
  * @param perMinute 0 is no limit.
  * @param now A clock in milliseconds that is never set back.
  */
-export function createAllowance(perMinute: number, now = () => performance.now()): Allowance {
+export function createAllowance(perMinute: number, now?: () => number): Allowance {
   if (perMinute === 0) return () => {}
-  // In the order in which their minutes began.
-  const counted = new Map<string, { began: number; rows: number }>()
+  const take = createLimiter(perMinute, 1, now)
   return (address, rows) => {
-    let count = counted.get(address)
-    if (count === undefined || now() - count.began >= window) {
-      count = { began: now(), rows: 0 }
-      counted.delete(address)
-      counted.set(address, count)
-      const [first = ''] = counted.keys()
-      if (counted.size > mostAddresses) counted.delete(first)
-    }
-    count.rows = Math.min(count.rows + rows, perMinute + 1)
-    if (count.rows > perMinute) throw tooMany(Math.ceil((count.began + window - now()) / 1000))
+    const wait = take(address, rows)
+    if (wait > 0) throw tooMany(Math.ceil(wait / 1000))
   }
 }
 
@@ -54,7 +96,7 @@ function tooMany(seconds: number) {
   return new HttpError(
     429,
     'HTTP429',
-    `Too many applications came from your connection. Please wait ${seconds} seconds and send it again.`,
+    `Too many applications came from your connection. Please wait ${seconds} ${seconds === 1 ? 'second' : 'seconds'} and send it again.`,
     { retryAfter: seconds },
   )
 }
