@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 import { nextAttempt } from '../schedule.ts'
 import type { Letter } from './compose.ts'
 import type { HandoverResult } from './handover.ts'
-import { endOfTurn, lease, turnOf, type Pause } from './outbox.ts'
+import { endOfTurn, lease, noProblem, turnOf, type Pause } from './outbox.ts'
 
 /** A mail to an organiser that this server has taken upon itself. */
 export interface NoticeClaim {
@@ -114,7 +114,9 @@ export async function settleNotice(
   { outcome }: Pick<HandoverResult, 'outcome'>,
 ): Promise<'sent' | 'refused' | 'retry' | 'given up' | 'lost'> {
   if (outcome === 'sent' || outcome === 'refused') {
-    return (await over(sql, { id, attempt })) ? outcome : 'lost'
+    if (!(await over(sql, { id, attempt }))) return 'lost'
+    if (outcome === 'sent') await noProblem(sql, sql`select`)
+    return outcome
   }
   const next = nextAttempt(attempt, Date.now() - createdAt.getTime())
   if (next === null) return (await over(sql, { id, attempt })) ? 'given up' : 'lost'

@@ -210,12 +210,21 @@ async function markSent(
       where id = ${id} and attempts = ${attempt} and state = 'sending'
         and (withdrawn_at is not null) = ${isWithdrawn}
       returning way
-    ), cleared as (
-      update private.postman set failures = 0, problem = ''
-      where (failures > 0 or problem <> '') and exists (select from settled where way = 'mail')
-    )
+    ), cleared as (${noProblem(sql, sql`select from settled where way = 'mail'`)})
     select from settled`
   return rows.count > 0
+}
+
+/**
+ * Forgets what kept all letters.
+ *
+ * @param sent A query that has a row where a mail was taken.
+ */
+export function noProblem(sql: Sql | TransactionSql, sent: Fragment) {
+  return sql`
+    update private.postman
+    set failures = 0, problem = '', failing_since = null, paused_until = least(paused_until, now())
+    where (failures > 0 or problem <> '' or failing_since is not null) and exists (${sent})`
 }
 
 /** In the order in which organisers lock: who erases or decides waits, or is seen. */
@@ -285,7 +294,7 @@ async function recordUnsent(
 export async function pauseAll(sql: Sql, problem: string): Promise<boolean> {
   const { count } = await sql`
     update private.postman
-    set failures = failures + 1, problem = ${problem},
+    set failures = failures + 1, problem = ${problem}, failing_since = coalesce(failing_since, now()),
       paused_until = now() + (array[5, 15, 60, 300, 600])[least(failures + 1, 5)] * interval '1 second'
     where paused_until <= now()`
   return count > 0

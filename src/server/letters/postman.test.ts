@@ -4,6 +4,7 @@ import { anApplication } from '../../../testing/form.ts'
 import { startMailServer } from '../../../testing/mail-server.ts'
 import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
 import { mailServerAt } from '../../../testing/sign-in.ts'
+import { addOrganiser } from '../auth/organisers.ts'
 import type { Database } from '../database/database.ts'
 import { claimDue, countLetters, pauseAll, release, settle } from './outbox.ts'
 
@@ -179,7 +180,24 @@ test('when the mail server is there again, letters leave and the problem is forg
   await pass(6)
   postman.wake()
   await becomes([{ state: 'sent', attempts: 1 }])
-  expect(await postmanRow()).toMatchObject({ failures: 0, problem: '' })
+  expect(await postmanRow()).toMatchObject({ failures: 0, problem: '', failing_since: null })
+})
+
+test('since when mail fails is known until a mail is taken, a notice too', async () => {
+  expect(await postmanRow()).toMatchObject({ failing_since: null })
+  await pauseAll(database.owner, 'no')
+  const first = await postmanRow()
+  expect(first?.['failing_since']).toBeInstanceOf(Date)
+  await pass(6)
+  expect(await pauseAll(database.owner, 'no')).toBe(true)
+  expect(await postmanRow()).toMatchObject({ failures: 2, failing_since: first?.['failing_since'] as Date })
+  await addOrganiser(database.owner, 'grace@example.org')
+  await database.owner`
+    insert into private.notices (organiser_id, subject, body)
+    select account_id, '[Test] s', 'b' from private.organisers`
+  await pass(16)
+  postmanFor(await receiver())
+  await expect.poll(postmanRow).toMatchObject({ failures: 0, problem: '', failing_since: null })
 })
 
 test('a mail server that ended the connection meanwhile is asked again at once', async () => {
