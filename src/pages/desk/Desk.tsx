@@ -10,6 +10,7 @@ import { JudgeProvider } from './judging/JudgeProvider.tsx'
 import { LettersPlace } from './letters/LettersPlace.tsx'
 import { LettersScreen } from './letters/LettersScreen.tsx'
 import { ListScreen } from './list/ListScreen.tsx'
+import { isUnreachable } from './messages.ts'
 import { AccountScreen } from './session/AccountScreen.tsx'
 import { SignedIn } from './session/SignedIn.tsx'
 import type { WatchedStanding } from './session/standing.ts'
@@ -22,10 +23,22 @@ export interface DeskProps {
   signInIsElsewhere: boolean
 }
 
+/** Milliseconds after which what could not be read is asked for again. */
+const tryAgain = 5_000
+
 const queries = new QueryClient({
   defaultOptions: {
     // What got no answer is tried again where it is sent (client/session.ts).
-    queries: { retry: false, refetchOnWindowFocus: false },
+    queries: {
+      retry: false,
+      refetchOnWindowFocus: false,
+      // Without a connection it fails and says so, and is asked for again until it comes.
+      networkMode: 'always',
+      refetchOnReconnect: true,
+      refetchInterval: ({ state }) => isUnreachable(state.error) && tryAgain,
+    },
+    // What cannot be sent now is not sent later: the library would keep it until there is a connection.
+    mutations: { networkMode: 'always' },
   },
 })
 

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 
 import { useAnnouncement } from './announcement.ts'
+import { Connection } from './Connection.tsx'
 import { skipToContent } from './focus.ts'
 import { KeyHelp } from './keys/KeyHelp.tsx'
 import { SignOutButton } from './session/SignOutButton.tsx'
@@ -42,6 +43,7 @@ export function Frame({ standing, email, children }: FrameProps) {
         <KeyHelp />
         <SignOutButton standing={standing} />
       </header>
+      <Connection />
       <div id="content" tabIndex={-1}>
         {children}
       </div>

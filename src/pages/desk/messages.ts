@@ -4,6 +4,11 @@ import { PostgrestError } from '@supabase/postgrest-js'
 export const foreignAnswer =
   'What answered is not the server of this desk. Please ask whoever runs this site.'
 
+/** Whether nobody answered: there is no connection, or nothing at the other end. */
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof TypeError || isTimeout(error)
+}
+
 function isTimeout(error: unknown) {
   return error instanceof DOMException && error.name === 'TimeoutError'
 }

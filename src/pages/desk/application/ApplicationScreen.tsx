@@ -1,9 +1,10 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { Link, useLocation, useSearch } from 'wouter'
 
 import type { CallDesk } from '../../../client/desk.ts'
+import { useAct } from '../acts.ts'
 import { beginAt, focusHeading } from '../focus.ts'
 import { decisions, DecisionBar } from '../judging/DecisionBar.tsx'
 import { useJudge } from '../judging/JudgeProvider.tsx'
@@ -44,9 +45,9 @@ export function ApplicationScreen({ id, callDesk }: { id: string; callDesk: Call
   // Asked for again after a failure it is the same act.
   const [act] = useState(() => crypto.randomUUID())
   // What was asked for stays in sight until the screen is left, and is kept nowhere then.
-  const reveal = useMutation({
-    mutationFn: () => callDesk('desk_reveal', { act, application: id }),
-    gcTime: 0,
+  const readAll = (_given: void, signal: AbortSignal) =>
+    callDesk('desk_reveal', { act, application: id }, signal)
+  const reveal = useAct(readAll, {
     onSuccess: () => void queries.invalidateQueries({ queryKey }),
   })
   const { data: revealed } = reveal

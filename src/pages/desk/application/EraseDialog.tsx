@@ -1,7 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 
 import type { CallDesk, Whole } from '../../../client/desk.ts'
+import { useAct } from '../acts.ts'
 import { announce } from '../announcement.ts'
 import { momentOf } from '../dates.ts'
 import { nameOf } from '../list/names.ts'
@@ -22,8 +23,9 @@ export function EraseDialog({ callDesk, whole: { application, others }, onErased
   const [also, setAlso] = useState<readonly string[]>([])
   const [isWrong, setIsWrong] = useState(false)
   const { email } = application
-  const { mutate, isPending, error, reset } = useMutation({
-    mutationFn: () => callDesk('desk_erase', { applications: [application.id, ...also], email: typed }),
+  const erase = (_given: void, signal: AbortSignal) =>
+    callDesk('desk_erase', { applications: [application.id, ...also], email: typed }, signal)
+  const { mutate, isPending, error, cancel } = useAct(erase, {
     onSuccess: ({ erased }) => {
       dialog.current?.close()
       for (const id of [application.id, ...also]) forgetDraft(id)
@@ -34,6 +36,8 @@ export function EraseDialog({ callDesk, whole: { application, others }, onErased
       announce(`${nameOf(application)}: erased${erased > 1 ? `, ${erased} applications` : ''}`)
       onErased()
     },
+    onSettled: (answer) =>
+      answer === undefined && queries.invalidateQueries({ queryKey: ['application', application.id] }),
   })
   return (
     <section className="erase">
@@ -41,7 +45,6 @@ export function EraseDialog({ callDesk, whole: { application, others }, onErased
         className="quiet"
         aria-haspopup="dialog"
         onClick={() => {
-          reset()
           setTyped('')
           setAlso([])
           setIsWrong(false)
@@ -50,7 +53,7 @@ export function EraseDialog({ callDesk, whole: { application, others }, onErased
       >
         Erase
       </button>
-      <dialog ref={dialog} aria-labelledby="erase-title">
+      <dialog ref={dialog} aria-labelledby="erase-title" onClose={cancel}>
         <h2 id="erase-title">Erase this application for good?</h2>
         <p>
           Answers, status, notes, history and delivery go, and cannot be brought back. That an application was

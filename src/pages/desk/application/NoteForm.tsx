@@ -1,7 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState, type RefObject } from 'react'
 
 import type { CallDesk, Whole } from '../../../client/desk.ts'
+import { useAct } from '../acts.ts'
 import { announce } from '../announcement.ts'
 import { sentenceOf } from '../messages.ts'
 
@@ -23,8 +24,9 @@ export function NoteForm({ id, callDesk, field }: NoteFormProps) {
     if (note === '') sessionStorage.removeItem(storageKey)
     else sessionStorage.setItem(storageKey, JSON.stringify(changed))
   }
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: (added: Draft) => callDesk('desk_note', { application: id, ...added }),
+  const add = (added: Draft, signal: AbortSignal) =>
+    callDesk('desk_note', { application: id, ...added }, signal)
+  const { mutate, isPending, error } = useAct(add, {
     onSuccess: (history) => {
       change('')
       queries.setQueryData<Whole>(['application', id], (whole) => whole && { ...whole, history })

@@ -1,7 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { PostgrestError } from '@supabase/postgrest-js'
 
 import type { CallDesk, Door, GeneralHappening } from '../../../client/desk.ts'
+import { useAct } from '../acts.ts'
 import { announce } from '../announcement.ts'
 import { changeFrom, type Entries } from './entries.ts'
 import { standingOf } from './standing.ts'
@@ -30,14 +31,14 @@ export class ChangedMeanwhile extends Error {}
 /** Saves what was entered over the door that is shown; where that is no longer how it stands, it is read anew. */
 export function useSaveDoor(callDesk: CallDesk) {
   const queries = useQueryClient()
-  return useMutation({
-    mutationFn: async ({ entries, shown }: { entries: Entries; shown: Door }) => {
-      try {
-        return await callDesk('desk_set_door', changeFrom(entries, shown))
-      } catch (error) {
-        throw error instanceof PostgrestError && error.code === 'PT409' ? new ChangedMeanwhile() : error
-      }
-    },
+  const save = async ({ entries, shown }: { entries: Entries; shown: Door }, signal: AbortSignal) => {
+    try {
+      return await callDesk('desk_set_door', changeFrom(entries, shown), signal)
+    } catch (error) {
+      throw error instanceof PostgrestError && error.code === 'PT409' ? new ChangedMeanwhile() : error
+    }
+  }
+  return useAct(save, {
     onSuccess: (saved) => {
       queries.setQueryData<DoorState>(queryKey, (former) => former && { ...former, ...saved })
       announce(`Saved. ${standingOf(saved)}`)

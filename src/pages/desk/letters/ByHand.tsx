@@ -10,7 +10,7 @@ import { isSendable, nameOfLetter } from './words.ts'
 export function ByHand({ callDesk, letter }: { callDesk: CallDesk; letter: Letter }) {
   const name = nameOfLetter(letter)
   const noted = useLetterAct(
-    () => callDesk('desk_sent_by_hand', { letter: letter.id, seen: letter.seen }),
+    (_given: void, signal) => callDesk('desk_sent_by_hand', { letter: letter.id, seen: letter.seen }, signal),
     () => {
       focusNext(letter.id)
       announce(`${name}: sent by hand`)

@@ -22,7 +22,7 @@ interface DeliveryStandingProps {
 /** Whether anybody carries letters, what keeps them, and what is under way or did not arrive. */
 export function DeliveryStanding({ callDesk, standing: { postman, states } }: DeliveryStandingProps) {
   const stop = useLetterAct(
-    (stopped: boolean) => callDesk('desk_stop', { stopped }),
+    (stopped: boolean, signal) => callDesk('desk_stop', { stopped }, signal),
     ({ stopped }) => announce(stopped ? 'All letters are stopped.' : 'Letters leave again.'),
   )
   const shown = (Object.keys(stateWords) as OutboxState[]).filter((state) => states[state].count > 0)

@@ -24,14 +24,15 @@ export function DraftSheet({ callDesk, letter, isByHand }: DraftSheetProps) {
   const editButton = useRef<HTMLButtonElement>(null)
   const name = nameOfLetter(letter)
   const remove = useLetterAct(
-    () => callDesk('desk_discard', { letters: [letter.id] }),
+    (_given: void, signal) => callDesk('desk_discard', { letters: [letter.id] }, signal),
     () => {
       focusNext(letter.id)
       announce(`${name}: draft removed`)
     },
   )
   const restore = useLetterAct(
-    () => callDesk('desk_edit', { letter: letter.id, seen: letter.seen, subject: '', body: '' }),
+    (_given: void, signal) =>
+      callDesk('desk_edit', { letter: letter.id, seen: letter.seen, subject: '', body: '' }, signal),
     () => {
       announce(`${name}: as the template has it`)
       // The button that was pressed goes.

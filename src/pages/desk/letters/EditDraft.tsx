@@ -20,7 +20,8 @@ export function EditDraft({ callDesk, letter, onClose }: EditDraftProps) {
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => field.current?.focus(), [])
   const save = useLetterAct(
-    () => callDesk('desk_edit', { letter: letter.id, seen: letter.seen, subject, body }),
+    (_given: void, signal) =>
+      callDesk('desk_edit', { letter: letter.id, seen: letter.seen, subject, body }, signal),
     () => {
       announce(`${nameOfLetter(letter)}: changed`)
       onClose()

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 
 import type { CallDesk, LettersStanding, Notices } from '../../../client/desk.ts'
+import { insistOnConnection } from '../acts.ts'
 import { announce } from '../announcement.ts'
 import { momentOf } from '../dates.ts'
 import { sentenceOf } from '../messages.ts'
@@ -27,7 +28,10 @@ export function Hearing({ callDesk, postman }: HearingProps) {
   const save = useMutation({
     // One after the other: the last one that was pressed stays.
     scope: { id: 'notices' },
-    mutationFn: (notices: Notices['notices']) => callDesk('desk_set_notices', { notices }),
+    mutationFn: async (notices: Notices['notices']) => {
+      insistOnConnection()
+      return callDesk('desk_set_notices', { notices })
+    },
     onSuccess: (saved) => {
       queries.setQueryData(queryKey, saved)
       announce('Saved.')

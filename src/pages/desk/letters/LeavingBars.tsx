@@ -40,7 +40,7 @@ function LeavingBar({ act, count, until, callDesk }: LeavingBarProps) {
   const [now, setNow] = useState(() => Date.now())
   const left = Math.max(0, Math.ceil((until - now) / 1000))
   const stop = useLetterAct(
-    () => callDesk('desk_withdraw', { act }),
+    (_given: void, signal) => callDesk('desk_withdraw', { act }, signal),
     ({ withdrawn, left: gone }) => {
       focusHeading()
       const rest = gone === 0 ? '' : ` ${countOf(gone, 'letter')} had left already.`

@@ -16,7 +16,7 @@ export function OutboxLetter({ callDesk, letter }: { callDesk: CallDesk; letter:
   // Whoever is written to may stand there twice.
   const label = isMail ? name : `${name}, to the automation`
   const stop = useLetterAct(
-    () => callDesk('desk_withdraw', { letters: [id] }),
+    (_given: void, signal) => callDesk('desk_withdraw', { letters: [id] }, signal),
     ({ withdrawn }) => {
       focusHeading()
       const stopped = occasion === received ? 'stopped' : 'stopped, and a draft again'
@@ -24,7 +24,7 @@ export function OutboxLetter({ callDesk, letter }: { callDesk: CallDesk; letter:
     },
   )
   const retry = useLetterAct(
-    () => callDesk('desk_retry', { letters: [id] }),
+    (_given: void, signal) => callDesk('desk_retry', { letters: [id] }, signal),
     ({ retried }) => {
       focusHeading()
       announce(`${name}: ${retried > 0 ? 'is tried again' : 'cannot be tried again any more'}`)

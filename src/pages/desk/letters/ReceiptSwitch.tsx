@@ -19,8 +19,12 @@ export function ReceiptSwitch({ callDesk, standing: { settings, postman } }: Rec
   const [wish, setWish] = useState<{ isOn: boolean; over: number } | null>(null)
   const keepStanding = useKeepStanding()
   const save = useLetterAct(
-    (receipts: boolean) =>
-      callDesk('desk_set_letters', { version: settings.version, reply_to: settings.reply_to, receipts }),
+    (receipts: boolean, signal) =>
+      callDesk(
+        'desk_set_letters',
+        { version: settings.version, reply_to: settings.reply_to, receipts },
+        signal,
+      ),
     (saved) => {
       keepStanding((former) => ({ ...former, settings: { ...former.settings, ...saved } }))
       announce(saved.receipts ? 'Receipts are on.' : 'Receipts are off.')

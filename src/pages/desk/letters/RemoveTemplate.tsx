@@ -17,7 +17,7 @@ export function RemoveTemplate({ callDesk, template: { occasion, version, drafts
   const [isAsked, setIsAsked] = useState(false)
   const [, navigate] = useLocation()
   const remove = useLetterAct(
-    () => callDesk('desk_remove_template', { occasion, version }),
+    (_given: void, signal) => callDesk('desk_remove_template', { occasion, version }, signal),
     () => {
       announce(`Template removed: ${occasion}`)
       navigate('/letters')

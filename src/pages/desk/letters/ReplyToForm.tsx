@@ -15,8 +15,12 @@ export function ReplyToForm({ callDesk, settings }: ReplyToFormProps) {
   const [draft, setDraft] = useState<{ entered: string; over: string } | null>(null)
   const keepStanding = useKeepStanding()
   const save = useLetterAct(
-    (reply_to: string) =>
-      callDesk('desk_set_letters', { version: settings.version, receipts: settings.receipts, reply_to }),
+    (reply_to: string, signal) =>
+      callDesk(
+        'desk_set_letters',
+        { version: settings.version, receipts: settings.receipts, reply_to },
+        signal,
+      ),
     (saved) => {
       const { reply_to: to } = saved
       keepStanding((former) => ({ ...former, settings: { ...former.settings, ...saved } }))

@@ -30,14 +30,18 @@ export function SendDialog({ callDesk, drafts, holdSeconds, onReleased }: SendDi
   const repeated = asked.drafts.filter(({ edition }) => edition > 1).length
   const letters = asked.drafts.filter(({ edition }) => again || edition === 1)
   const isMany = letters.length > mostUnasked
-  const { mutate, isPending, error, reset } = useLetterAct(
-    () =>
-      callDesk('desk_release', {
-        act: asked.act,
-        letters: letters.map(({ id, seen }) => ({ id, seen })),
-        number: isMany ? Number(typed) : null,
-        again,
-      }),
+  const { mutate, isPending, error, cancel } = useLetterAct(
+    (_given: void, signal) =>
+      callDesk(
+        'desk_release',
+        {
+          act: asked.act,
+          letters: letters.map(({ id, seen }) => ({ id, seen })),
+          number: isMany ? Number(typed) : null,
+          again,
+        },
+        signal,
+      ),
     (outcomes) => {
       const released = outcomes.filter(({ outcome }) => outcome === 'released').length
       const unreleased = outcomes.flatMap(({ id, outcome }): Unreleased[] => {
@@ -57,7 +61,6 @@ export function SendDialog({ callDesk, drafts, holdSeconds, onReleased }: SendDi
       <button
         aria-haspopup="dialog"
         onClick={() => {
-          reset()
           setAsked({ act: crypto.randomUUID(), drafts: drafts.slice(0, mostAtOnce) })
           setAgain(false)
           setTyped('')
@@ -67,7 +70,7 @@ export function SendDialog({ callDesk, drafts, holdSeconds, onReleased }: SendDi
       >
         Send {countOf(count, 'letter')}
       </button>
-      <dialog ref={dialog} aria-labelledby="send-title">
+      <dialog ref={dialog} aria-labelledby="send-title" onClose={cancel}>
         <h2 id="send-title">Send {countOf(letters.length, 'letter')}?</h2>
         <p>
           {holdSeconds > 0

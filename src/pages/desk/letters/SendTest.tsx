@@ -1,6 +1,5 @@
-import { useMutation } from '@tanstack/react-query'
-
 import type { CallDesk } from '../../../client/desk.ts'
+import { useAct } from '../acts.ts'
 import { announce } from '../announcement.ts'
 import { sentenceOf } from '../messages.ts'
 import { useLetters } from './letters.ts'
@@ -16,10 +15,12 @@ interface SendTestProps {
 /** Sends the organiser what stands in the fields, filled in as the preview is; where somebody carries mails. */
 export function SendTest({ callDesk, ...text }: SendTestProps) {
   const { data: standing } = useLetters(callDesk)
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => callDesk('desk_send_test', text),
-    onSuccess: ({ to }) => announce(`A test leaves for ${to}.`),
-  })
+  const { mutate, isPending, error } = useAct(
+    (_given: void, signal) => callDesk('desk_send_test', text, signal),
+    {
+      onSuccess: ({ to }) => announce(`A test leaves for ${to}.`),
+    },
+  )
   if (!standing?.postman.is_there) return null
   return (
     <>

@@ -34,8 +34,8 @@ export function TemplateForm({ callDesk, occasion, template }: TemplateFormProps
   const body = draft?.body ?? template?.body ?? ''
   const keepStanding = useKeepStanding()
   const save = useLetterAct(
-    (text: { subject: string; body: string }) =>
-      callDesk('desk_set_template', { occasion, version, ...text }),
+    (text: { subject: string; body: string }, signal) =>
+      callDesk('desk_set_template', { occasion, version, ...text }, signal),
     (saved, text) => {
       announce('Template saved.')
       keepStanding((former) => {

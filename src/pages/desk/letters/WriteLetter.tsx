@@ -21,8 +21,8 @@ export function WriteLetter({ callDesk, application, status, letters }: WriteLet
   const { data: standing } = useLetters(callDesk)
   const [chosen, setChosen] = useState('')
   const write = useLetterAct(
-    (given: { occasion: string; again: boolean }) =>
-      callDesk('desk_write', { applications: [application], ...given }),
+    (given: { occasion: string; again: boolean }, signal) =>
+      callDesk('desk_write', { applications: [application], ...given }, signal),
     ([outcome]) => outcome?.outcome === 'drafted' && announce('Draft made'),
   )
   const occasions = (standing?.templates ?? [])

@@ -21,8 +21,8 @@ export function WriteManyForm({ callDesk, applications }: WriteManyFormProps) {
   const { data: standing, error } = useLetters(callDesk)
   const [chosen, setChosen] = useState('')
   const write = useLetterAct(
-    (occasion: string) =>
-      callDesk('desk_write', { applications: applications.slice(0, mostAtOnce), occasion }),
+    (occasion: string, signal) =>
+      callDesk('desk_write', { applications: applications.slice(0, mostAtOnce), occasion }, signal),
     (outcomes) => announce(wordsOf(outcomes)),
   )
   const occasions = (standing?.templates ?? [])

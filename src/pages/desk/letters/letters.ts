@@ -1,13 +1,8 @@
-import {
-  keepPreviousData,
-  useInfiniteQuery,
-  useMutation,
-  useQuery,
-  useQueryClient,
-} from '@tanstack/react-query'
+import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { PostgrestError } from '@supabase/postgrest-js'
 
 import type { CallDesk, LetterPosition, LettersStanding, OutboxState } from '../../../client/desk.ts'
+import { useAct } from '../acts.ts'
 
 /** Milliseconds between two looks at how it stands. */
 const lookAgain = 20_000
@@ -77,12 +72,11 @@ export function useLetterStates(callDesk: CallDesk, applications: readonly strin
 
 /** An act on letters: whatever shows letters is read anew after it, whether it succeeded or not. */
 export function useLetterAct<Given, Answer>(
-  act: (given: Given) => Promise<Answer>,
+  act: (given: Given, signal: AbortSignal) => Promise<Answer>,
   onSuccess: (answer: Answer, given: Given) => void = () => {},
 ) {
   const queries = useQueryClient()
-  return useMutation({
-    mutationFn: act,
+  return useAct(act, {
     onSuccess,
     onSettled: () => queries.invalidateQueries({ queryKey: ['letters'] }),
   })

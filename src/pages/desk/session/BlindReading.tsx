@@ -1,7 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 
 import type { CallDesk } from '../../../client/desk.ts'
+import { useAct } from '../acts.ts'
 import { announce } from '../announcement.ts'
 import { sentenceOf } from '../messages.ts'
 
@@ -16,8 +17,7 @@ export function BlindReading({ callDesk }: { callDesk: CallDesk }) {
   })
   // Shown at once: a mutation tells a moment later that it began.
   const [wanted, setWanted] = useState<boolean | null>(null)
-  const change = useMutation({
-    mutationFn: (blind: boolean) => callDesk('desk_set_blind', { blind }),
+  const change = useAct((blind: boolean, signal) => callDesk('desk_set_blind', { blind }, signal), {
     async onSuccess(answer) {
       // Whatever was read of applications shows too much now, or too little.
       await queries.resetQueries({ predicate: ({ queryKey: [of] }) => of !== 'account' })

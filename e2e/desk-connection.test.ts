@@ -1,0 +1,73 @@
+import { expect } from 'vitest'
+
+import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
+import { test } from '../testing/visitor.ts'
+
+const desk = deskOfThisFile()
+const failedRequest = /Failed to load resource/
+const notSent = 'Not sent: there is no connection. Try again.'
+
+test('without a connection nothing is erased, and nothing is once it is back', async ({ visitor }) => {
+  visitor.expects(failedRequest)
+  const [{ id, email } = { id: '', email: '' }] = await desk.store(people(1))
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { button, dialog } = getDesk(page)
+  await button('Erase').click()
+  await page.context().setOffline(true)
+  await page.getByLabel(`Type the e-mail, ${email}`).fill(email)
+  await button('Erase for good').click()
+  await dialog.getByText(notSent).waitFor()
+  await button('Cancel').click()
+  await page.context().setOffline(false)
+  // What is asked for after it is answered after it: the library would have sent the erasing first.
+  await page.getByLabel('Note', { exact: true }).fill('Still here')
+  await button('Add note').click()
+  await page.locator('.note', { hasText: 'Still here' }).waitFor()
+  expect(await desk.sql`select from public.retreat_applications`).toHaveLength(1)
+})
+
+test('erasing that was cancelled while it was tried again is not tried again', async ({ visitor }) => {
+  visitor.expects(failedRequest)
+  const [{ id, email } = { id: '', email: '' }] = await desk.store(people(1))
+  const page = await desk.open(visitor, `/applications/${id}`, {
+    prepare: (opened) => opened.clock.install(),
+  })
+  const { button, heading } = getDesk(page)
+  let tries = 0
+  await page.route('**/rpc/desk_erase', (route) => {
+    tries += 1
+    return route.abort()
+  })
+  await button('Erase').click()
+  await page.getByLabel(`Type the e-mail, ${email}`).fill(email)
+  await button('Erase for good').click()
+  await expect.poll(() => tries).toBe(1)
+  await button('Cancel').click()
+  await page.clock.runFor(60_000)
+  expect(tries).toBe(1)
+  await heading('Person 1').waitFor()
+})
+
+test('without a connection it is said that what is shown may be older, and reading goes on by itself', async ({
+  visitor,
+}) => {
+  visitor.expects(failedRequest)
+  const [{ id } = { id: '' }] = await desk.store(people(1))
+  const page = await desk.open(visitor)
+  const { link, heading, note } = getDesk(page)
+  await link('Person 1').waitFor()
+  await page.context().setOffline(true)
+  await page.getByText('There is no connection. What is shown may be older').waitFor()
+  await link('Person 1').click()
+  await page.getByText('Loading…').waitFor()
+  await page.context().setOffline(false)
+  await heading('Person 1').waitFor()
+  expect(await page.getByText('There is no connection.').count()).toBe(0)
+  expect(page.url()).toContain(id)
+
+  await page.context().setOffline(true)
+  await note.fill('Heard of')
+  await page.getByRole('button', { name: 'Add note' }).click()
+  await page.getByText(notSent).waitFor()
+  expect(await note.inputValue()).toBe('Heard of')
+})

@@ -1,0 +1,24 @@
+import { useSyncExternalStore } from 'react'
+
+/** Says that there is no connection, for as long as there is none. */
+export function Connection() {
+  const isThere = useSyncExternalStore(subscribe, () => navigator.onLine)
+  return (
+    <div role="alert">
+      {!isThere && (
+        <p className="notice">
+          There is no connection. What is shown may be older; it is read anew when the connection is back.
+        </p>
+      )}
+    </div>
+  )
+}
+
+function subscribe(onChange: () => void) {
+  addEventListener('online', onChange)
+  addEventListener('offline', onChange)
+  return () => {
+    removeEventListener('online', onChange)
+    removeEventListener('offline', onChange)
+  }
+}
