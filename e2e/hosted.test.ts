@@ -15,6 +15,7 @@ import { accessibilityProblems, hydrated, test } from '../testing/visitor.ts'
 // A stand-in for the hosted backend, which cannot run here: it records what comes and answers as it is told.
 let backend: Receiver
 let backendAnswer: { status: number; body?: string }
+let door: object
 let hook: Receiver
 let hookAnswers: boolean
 let site: string
@@ -27,8 +28,10 @@ const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJyb2xlIjoiYW5vbiJ9.c2lnbmF0dXJl'
 beforeAll(async () => {
   const directory = await temporaryDirectory()
   const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*, authorization' }
-  backend = await startReceiver(({ method }, response) => {
-    const { status, body } = method === 'OPTIONS' ? { status: 200, body: '' } : backendAnswer
+  backend = await startReceiver(({ method, url }, response) => {
+    const asksDoor = url === '/rest/v1/rpc/door_is_open'
+    const answer = asksDoor ? { status: 200, body: JSON.stringify(door) } : backendAnswer
+    const { status, body } = method === 'OPTIONS' ? { status: 200, body: '' } : answer
     response.writeHead(status, { ...cors, 'content-type': 'application/json' }).end(body)
   })
   hook = await startReceiver((_request, response) => {
@@ -54,6 +57,7 @@ beforeAll(async () => {
 
 beforeEach(() => {
   backendAnswer = { status: 201 }
+  door = { is_open: true }
   hookAnswers = true
   backend.received.length = 0
   hook.received.length = 0
@@ -61,7 +65,9 @@ beforeEach(() => {
 
 afterAll(() => cleanUp())
 
-const inserts = () => backend.received.filter(({ method }) => method === 'POST')
+const posts = (path: string) =>
+  backend.received.filter(({ method, url }) => method === 'POST' && url === `/rest/v1/${path}`)
+const inserts = () => posts('retreat_applications')
 
 test('the static build sends the eleven columns with the public key, then calls the webhook', async ({
   visitor,
@@ -102,6 +108,49 @@ test('the static build sends the eleven columns with the public key, then calls 
     reason: application.reason,
     consent: 'true',
   })
+})
+
+test('a closed door is told when somebody begins to write; who sends all the same is told by the red box', async ({
+  visitor,
+}) => {
+  visitor.expects(/Failed to load resource/)
+  const sentence = 'We are full. See you <b>next</b> year.'
+  door = { is_open: false, sentence }
+  backendAnswer = { status: 403, body: JSON.stringify({ code: 'PT403', message: sentence }) }
+  const page = await visitor.open(origin)
+  const box = page.locator('form > .door:first-child')
+  expect(await box.count()).toBe(0)
+  expect(backend.received).toEqual([])
+  const form = getForm(page)
+  await form.firstName.focus()
+  await box.waitFor()
+  expect(await box.innerText()).toBe(sentence)
+  expect(posts('rpc/door_is_open')).toMatchObject([{ headers: { apikey: jwt }, body: '{}' }])
+  expect(await accessibilityProblems(page)).toEqual([])
+
+  await form.fill(anApplication())
+  const before = await form.answers()
+  await form.button.click()
+  await form.failure.waitFor()
+  expect(await page.locator('#outcome').getByText(sentence).isVisible()).toBe(true)
+  expect(await form.answers()).toEqual(before)
+  expect(await box.isVisible()).toBe(true)
+})
+
+test('whether the door is open cannot be asked: the form is as it is', async ({ visitor }) => {
+  visitor.expects(/Failed to load resource|ERR_FAILED/)
+  const page = await visitor.open(origin, {}, (opened) =>
+    opened.route('**/rpc/door_is_open', (route) => route.abort()),
+  )
+  const said = page.waitForEvent('console', (message) =>
+    message.text().startsWith('Whether applications are taken'),
+  )
+  await hydrated(page)
+  await said
+  await getForm(page).fill(anApplication())
+  await getForm(page).button.click()
+  await getForm(page).success.waitFor()
+  expect(await page.locator('.door').count()).toBe(0)
 })
 
 test('a blank radio group is sent as blank', async ({ visitor }) => {
@@ -208,7 +257,7 @@ test('a send that has no answer after 20 seconds is an error', async ({ visitor 
   await hydrated(page)
   const form = getForm(page)
   await form.fill(anApplication())
-  const sent = page.waitForRequest('**/rest/v1/**')
+  const sent = page.waitForRequest('**/rest/v1/retreat_applications')
   await form.button.click()
   await sent
   await page.clock.runFor(19_000)

@@ -85,6 +85,48 @@ test('a founder applies: green box, empty form, stored row, called webhook', asy
   })
 })
 
+test('a closed door is told before one writes, and of an open one the document knows nothing', async ({
+  visitor,
+}) => {
+  const door = (...args: string[]) => runCommand(['door', ...args], settings)
+  const document = async (etag = '') => {
+    const answer = await fetch(server.origin, { headers: { 'if-none-match': etag } })
+    return { status: answer.status, etag: answer.headers.get('etag') ?? '', html: await answer.text() }
+  }
+  /** The document once it is another than this one: a change shows within a second. */
+  const documentAfter = async (etag: string) => {
+    await expect.poll(async () => (await document(etag)).status).toBe(200)
+    return document()
+  }
+
+  const open = await document()
+  expect(open.html).not.toMatch(/door|closed/)
+  const sentence = 'We are full. <b>See you</b> next year.'
+  await door('--close', '--sentence', sentence)
+  const closed = await documentAfter(open.etag)
+  expect((await document(closed.etag)).status).toBe(304)
+
+  for (const javaScriptEnabled of [true, false]) {
+    visitor.expects(/Failed to load resource/)
+    const page = await visitor.open(server.origin, { javaScriptEnabled })
+    const box = page.locator('form > .door:first-child')
+    expect(await box.innerText()).toBe(sentence)
+    expect(await box.evaluate((element) => getComputedStyle(element).marginTop)).toBe('0px')
+    if (javaScriptEnabled) await hydrated(page)
+    const form = getForm(page)
+    const application = anApplication()
+    await form.fill(application)
+    await form.button.click()
+    await form.failure.waitFor()
+    expect(await page.locator('#outcome').getByText(sentence).isVisible()).toBe(true)
+    expect(await box.isVisible()).toBe(true)
+    expect(await form.company.inputValue()).toBe(application.company)
+  }
+
+  await door('--open')
+  expect(await documentAfter(closed.etag)).toEqual(open)
+})
+
 test('the page reads as the specification says, in its order', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   const text = (await page.locator('body').innerText()).replaceAll(/\s+/g, ' ')

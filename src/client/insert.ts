@@ -1,15 +1,8 @@
-import { PostgrestClient, PostgrestError } from '@supabase/postgrest-js'
+import { PostgrestError } from '@supabase/postgrest-js'
 
 import { isAlreadyStored, table, type Application } from '../application/application.ts'
+import { dataInterfaceAt, type DataInterface } from './data-interface.ts'
 import { withRetry } from './retry.ts'
-
-/** Where applications are stored. */
-export interface DataInterface {
-  /** The backend's address; null where it lies beside the page. */
-  url: string | null
-  /** The public key, which every visitor may know. */
-  anonKey: string
-}
 
 /** Milliseconds after which a send is given up, all its tries together. */
 const timeout = 20_000
@@ -26,7 +19,7 @@ const unreachable = 'The backend could not be reached. Please check your connect
  */
 export async function insertApplication(
   application: Application,
-  { url, anonKey }: DataInterface,
+  backend: DataInterface,
   fetcher = fetch,
 ): Promise<void> {
   const controller = new AbortController()
@@ -35,13 +28,9 @@ export async function insertApplication(
       new Error('No answer came within 20 seconds. Please check your connection and try again.'),
     )
   }, timeout)
-  const base = url ?? new URL('.', location.href).href
-  const client = new PostgrestClient(`${base.replace(/\/$/, '')}/rest/v1`, {
-    // Supabase's older keys are JWTs, which its gateway wants as bearer too; its newer ones must not be.
-    headers: isJwt(anonKey) ? { apikey: anonKey, authorization: `Bearer ${anonKey}` } : { apikey: anonKey },
-    fetch: async (input, init) =>
-      readable(await withRetry(() => fetcher(input, init), retryPauses, controller.signal)),
-  })
+  const client = dataInterfaceAt(backend, async (input, init) =>
+    readable(await withRetry(() => fetcher(input, init), retryPauses, controller.signal)),
+  )
   try {
     await client.from(table).insert(application).abortSignal(controller.signal).throwOnError()
   } catch (error) {
@@ -73,8 +62,4 @@ function parsed(text: string) {
   } catch {
     return undefined
   }
-}
-
-function isJwt(key: string) {
-  return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(key)
 }

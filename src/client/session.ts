@@ -1,7 +1,7 @@
 import { AuthClient, type GoTrueClient } from '@supabase/auth-js'
 import { PostgrestClient } from '@supabase/postgrest-js'
 
-import type { DataInterface } from './insert.ts'
+import type { DataInterface } from './data-interface.ts'
 import { withRetry } from './retry.ts'
 
 /** What an organiser signs in with, and what they then may call. */

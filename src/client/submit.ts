@@ -1,5 +1,6 @@
 import type { Application } from '../application/application.ts'
-import { insertApplication, type DataInterface } from './insert.ts'
+import type { DataInterface } from './data-interface.ts'
+import { insertApplication } from './insert.ts'
 import { callWebhook } from './webhook.ts'
 
 /** Where applications go: what the page has to know of the backend that it talks to. */

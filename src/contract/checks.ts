@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { onceIndex, paidSolutions, table, teamSizes } from '../application/application.ts'
 import { fail, printable, refusal, refuseClosedDoor, refused, type Check, type Refusal } from './check.ts'
 import { deskCalls } from './desk-calls.ts'
+import type { Answer } from './target.ts'
 
 /** What PostgREST answers where the anonymous role lacks a right; any other role would get 403. */
 const denied: Refusal = { status: 401, codes: ['42501'] }
@@ -237,13 +238,18 @@ export const checks: readonly Check[] = [
     async run({ client }) {
       for (const [name, given] of Object.entries(deskCalls)) {
         const answer = await client.rpc(name, given)
-        if (answer.status === 404 && answer.error?.code === 'PGRST202') {
-          throw new Error(
-            `${name} is not there: the schema is older than this program. Push supabase/migrations/ to the project, or start your server once in this version.`,
-          )
-        }
+        refuseMissing(name, answer)
         refused(answer, denied)
       }
+    },
+  },
+  {
+    name: 'whether the door is open may be asked, and nothing else of it is told',
+    async run({ client }) {
+      const answer = await client.rpc('door_is_open')
+      refuseMissing('door_is_open', answer)
+      if (answer.error) fail('200', answer)
+      if (!isDoor(answer.data)) throw new Error('expected whether it is open, got something else')
     },
   },
   refusal('no other function can be called', ({ client }) => client.rpc('enqueue_webhook'), {
@@ -291,6 +297,24 @@ export const checks: readonly Check[] = [
     },
   },
 ]
+
+/** @throws {Error} where a function is not there. */
+function refuseMissing(name: string, { status, error }: Answer) {
+  if (status !== 404 || error?.code !== 'PGRST202') return
+  throw new Error(
+    `${name} is not there: the schema is older than this program. Push supabase/migrations/ to the project, or start your server once in this version.`,
+  )
+}
+
+/** Whether it is how the door stands, in as many words as the page needs. */
+function isDoor(data: unknown) {
+  if (typeof data !== 'object' || data === null) return false
+  const { is_open: isOpen, sentence = '', ...more } = data as Partial<Record<string, unknown>>
+  if (typeof isOpen !== 'boolean' || Object.keys(more).length > 0) return false
+  return (
+    typeof sentence === 'string' && (isOpen ? sentence === '' : sentence !== '' && sentence.length <= 600)
+  )
+}
 
 /** The refusal of the target's application with some of its answers changed. */
 function refusedAnswer(name: string, changes: Record<string, unknown>, expected: Refusal) {

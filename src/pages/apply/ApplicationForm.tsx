@@ -2,6 +2,7 @@ import { useLayoutEffect, useReducer, useRef, type FormEvent } from 'react'
 
 import { applicationFrom } from '../../application/application.ts'
 import { submitApplication } from '../../client/submit.ts'
+import { Door } from './Door.tsx'
 import { forgetDraft, restoreDraft } from './draft.ts'
 import { Fields } from './Fields.tsx'
 import { Outcome } from './Outcome.tsx'
@@ -15,7 +16,13 @@ interface ApplicationFormProps extends ApplyData {
 }
 
 /** The card: the questions, the button, and what became of the last send. */
-export function ApplicationForm({ backend, takesNativePosts, outcome, hasFailed }: ApplicationFormProps) {
+export function ApplicationForm({
+  backend,
+  takesNativePosts,
+  outcome,
+  door,
+  hasFailed,
+}: ApplicationFormProps) {
   const [submission, dispatch] = useReducer(nextSubmission, outcome, initialSubmission)
   const form = useRef<HTMLFormElement>(null)
   const inFlight = useRef(false)
@@ -69,6 +76,7 @@ export function ApplicationForm({ backend, takesNativePosts, outcome, hasFailed 
       onSubmit={handleSubmit}
       onInvalidCapture={() => dispatch({ type: 'refused' })}
     >
+      <Door sentence={door} ask={takesNativePosts ? null : backend} />
       {takesNativePosts || (
         <noscript>
           <p className="outcome error">

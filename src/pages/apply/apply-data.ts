@@ -12,6 +12,8 @@ export interface ApplyData {
   /** Whether the page's own server takes the form as the browser sends it. */
   takesNativePosts: boolean
   outcome: NativeOutcome | null
+  /** What whoever applies now is told; it is left out while applications are taken, and where nobody knew. */
+  door?: string | undefined
 }
 
 declare global {

@@ -4,6 +4,7 @@ import { renderDocument, type RenderedDocument } from '../document.tsx'
 import type { ApplyData } from './apply-data.ts'
 import { ApplicationForm } from './ApplicationForm.tsx'
 import { tagline, title } from './copy.ts'
+import doorStyle from './door.css?inline'
 import formStyle from './form.css?inline'
 import { LinkPreview } from './LinkPreview.tsx'
 // oxlint-disable-next-line import/default -- made by the build from that module
@@ -22,7 +23,9 @@ export interface ApplyOptions {
 
 /** Renders the applicants' page. */
 export function renderApply(data: ApplyData, { siteUrl, policyInDocument }: ApplyOptions): RenderedDocument {
-  const { backend, takesNativePosts } = data
+  const { backend, takesNativePosts, door } = data
+  // Of a closed door no document knows that was made while it was open.
+  const mayTellOfDoor = door !== undefined || !takesNativePosts
   const page = {
     title,
     description: tagline,
@@ -30,7 +33,7 @@ export function renderApply(data: ApplyData, { siteUrl, policyInDocument }: Appl
     scene: <Scene />,
     sceneStyle,
     content: <ApplicationForm {...data} />,
-    contentStyle: formStyle,
+    contentStyle: mayTellOfDoor ? formStyle + doorStyle : formStyle,
     data,
     script,
     inlineScript,

@@ -1,4 +1,4 @@
-import type { DataInterface } from '../../client/insert.ts'
+import type { DataInterface } from '../../client/data-interface.ts'
 
 /** What a rendering of the desk was made from. */
 export interface DeskData {

@@ -1,7 +1,7 @@
 import type { CallerConnection } from './connections.ts'
 import type { Run } from './lanes.ts'
 
-/** A function of the desk, as `supabase/migrations/` makes it. */
+/** A function of the desk, or what visitors may ask, as `supabase/migrations/` makes it. */
 export interface DeskFunction {
   name: string
   /** By their names, in its order. */
@@ -10,7 +10,7 @@ export interface DeskFunction {
   isStable: boolean
 }
 
-/** The functions of the desk, by their names, as the database has them. */
+/** The functions that may be called, by their names, as the database has them. */
 export async function readDeskFunctions(run: Run): Promise<ReadonlyMap<string, DeskFunction>> {
   const rows = await run(
     (sql) => sql<
@@ -20,7 +20,8 @@ export async function readDeskFunctions(run: Run): Promise<ReadonlyMap<string, D
         provolatile <> 'v' as stable,
         (select coalesce(json_agg(format_type(type, null) order by place), '[]')
           from unnest(proargtypes) with ordinality as given (type, place)) as types
-      from pg_proc where pronamespace = 'public'::regnamespace and starts_with(proname, 'desk_')`,
+      from pg_proc where pronamespace = 'public'::regnamespace
+        and (starts_with(proname, 'desk_') or proname = 'door_is_open')`,
   )
   return new Map(
     rows.map(({ name, names, types, optional, stable }) => {

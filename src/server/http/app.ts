@@ -12,6 +12,7 @@ import { insertApplications, type SentRows } from '../database/insert.ts'
 import { createInserts } from '../database/insert-together.ts'
 import { dataInterface } from '../rest/data-interface.ts'
 import { desk } from './desk.ts'
+import { createDoor } from './door.ts'
 import { httpError } from './errors.ts'
 import { health, type Storing } from './health.ts'
 import { boundLargeRequests, createTurns } from './large-requests.ts'
@@ -84,7 +85,8 @@ export async function createApp({
   app.setNotFoundHandler((_request, reply) => reply.code(404).type('text/plain').send('Not found.\n'))
 
   await app.register(health, { run: database.asOwner, delivers, storing })
-  await app.register(page, { settings, allow, takeTurn, insert })
+  const door = createDoor(database.asOwner, app.log)
+  await app.register(page, { settings, door, allow, takeTurn, insert })
   await app.register(desk, {
     anonKey: settings.anonKey,
     signInIsElsewhere: database.ownerOfAuth === 'supabase',

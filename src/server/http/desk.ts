@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 
 import { renderDesk } from '../../pages/desk/render.tsx'
 import { deskHeaders } from '../../pages/headers.ts'
-import { serveDocument } from './document.ts'
+import { prepareDocument, sendDocument } from './document.ts'
 
 /** What the desk's document is rendered from. */
 export interface DeskOptions {
@@ -14,5 +14,9 @@ export interface DeskOptions {
 /** The organisers' page, at `/desk`. */
 export async function desk(app: FastifyInstance, { anonKey, signInIsElsewhere }: DeskOptions) {
   const data = { backend: { url: null, anonKey }, signInIsElsewhere }
-  await serveDocument(app, '/desk', renderDesk(data, { root: './', policyInDocument: false }), deskHeaders)
+  const document = await prepareDocument(
+    renderDesk(data, { root: './', policyInDocument: false }),
+    deskHeaders,
+  )
+  app.get('/desk', (request, reply) => sendDocument(request, reply, document))
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { negotiate } from '@fastify/accept-negotiator'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import { documentHeaders } from '../../pages/headers.ts'
-import { inPieces } from './pieces.ts'
+import { inPieces, type Pieces } from './pieces.ts'
 
 /** A document, its policy, and how much of it can be painted while the rest is on its way. */
 interface Rendered {
@@ -13,34 +13,47 @@ interface Rendered {
   sceneLength: number
 }
 
+/** A document as it is sent: compressed beforehand. */
+export interface PreparedDocument {
+  headers: Readonly<Record<string, string>>
+  pieces: Pieces
+}
+
 /**
- * Answers GET with a document that is the same for everybody, compressed beforehand.
+ * Compresses a document that is the same for everybody.
  *
  * @param more Headers that it has besides those of every document.
- * @returns Its headers.
  */
-export async function serveDocument(
-  app: FastifyInstance,
-  url: string,
+export async function prepareDocument(
   { html, policy, sceneLength }: Rendered,
   more: Readonly<Record<string, string>> = {},
-): Promise<Record<string, string>> {
-  const pieces = await inPieces(html, sceneLength)
-  const headers = {
+): Promise<PreparedDocument> {
+  const etag = `"${createHash('sha256').update(html).digest('base64url').slice(0, 16)}"`
+  const headers = { ...headersOf(policy), ...more, etag, vary: 'accept-encoding' }
+  return { headers, pieces: await inPieces(html, sceneLength) }
+}
+
+/** The headers of a document with this policy. */
+export function headersOf(policy: string): Record<string, string> {
+  return {
     'content-type': 'text/html; charset=utf-8',
+    // Kept, and asked for again each time: it may have changed.
     'cache-control': 'no-cache',
     ...documentHeaders(policy),
-    ...more,
   }
-  const etag = `"${createHash('sha256').update(html).digest('base64url').slice(0, 16)}"`
-  app.get(url, (request, reply) => {
-    void reply.headers({ ...headers, etag, vary: 'accept-encoding' })
-    if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send()
-    const encoding = negotiate(request.headers['accept-encoding'] ?? '', ['br', 'gzip'])
-    if (encoding !== null) void reply.header('content-encoding', encoding)
-    const encoded = pieces[encoding === 'br' || encoding === 'gzip' ? encoding : 'identity']
-    void reply.header('content-length', encoded[0].length + encoded[1].length)
-    return reply.send(Readable.from(encoded))
-  })
-  return headers
+}
+
+/** Answers with a document, unless that is the one that the browser has. */
+export function sendDocument(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { headers, pieces }: PreparedDocument,
+): FastifyReply {
+  void reply.headers(headers)
+  if (request.headers['if-none-match']?.includes(headers['etag'] ?? '')) return reply.code(304).send()
+  const encoding = negotiate(request.headers['accept-encoding'] ?? '', ['br', 'gzip'])
+  if (encoding !== null) void reply.header('content-encoding', encoding)
+  const encoded = pieces[encoding === 'br' || encoding === 'gzip' ? encoding : 'identity']
+  void reply.header('content-length', encoded[0].length + encoded[1].length)
+  return reply.send(Readable.from(encoded))
 }

@@ -8,7 +8,7 @@ import { assetHeaders } from '../../pages/headers.ts'
 import type { Settings } from '../../settings/server-settings.ts'
 import { visitor, type Caller } from '../database/connections.ts'
 import { rowsOf, type SentRows } from '../database/insert.ts'
-import { serveDocument } from './document.ts'
+import { headersOf, prepareDocument, sendDocument, type PreparedDocument } from './document.ts'
 import { HttpError, httpError } from './errors.ts'
 import { takeForms } from './form.ts'
 import type { TakeTurn } from './large-requests.ts'
@@ -18,6 +18,8 @@ import { whenOver } from './over.ts'
 /** What the page acts with. */
 export interface PageOptions {
   settings: Pick<Settings, 'anonKey' | 'siteUrl'>
+  /** What whoever applies now is told; nothing while applications are taken. */
+  door: () => Promise<string | undefined>
   /** Counts what an address sends. */
   allow: Allowance
   /** Lets large bodies wait for each other. */
@@ -35,16 +37,22 @@ const mostInFlight = 32 * 1024 * 1024
  * The page at `/`, its assets, and the form as a browser sends it without the page's script: answered with
  * the same page, which holds the green box, or the red one and every answer in its field.
  */
-export async function page(app: FastifyInstance, { settings, allow, takeTurn, insert }: PageOptions) {
-  const render = (outcome: ApplyData['outcome']) => {
+export async function page(app: FastifyInstance, { settings, door, allow, takeTurn, insert }: PageOptions) {
+  const render = (outcome: ApplyData['outcome'], told: string | undefined) => {
     const backend = { url: null, anonKey: settings.anonKey, webhookUrl: null }
     return renderApply(
-      { backend, takesNativePosts: true, outcome },
+      { backend, takesNativePosts: true, outcome, door: told },
       { siteUrl: settings.siteUrl, policyInDocument: false },
     )
   }
-  // The policy is the same for every outcome.
-  const headers = await serveDocument(app, '/', render(null))
+  const open = await prepareDocument(render(null, undefined))
+  let closed: { told: string; document: Promise<PreparedDocument> } | undefined
+  app.get('/', async (request, reply) => {
+    const told = await door()
+    if (told === undefined) return sendDocument(request, reply, open)
+    if (closed?.told !== told) closed = { told, document: prepareDocument(render(null, told)) }
+    return sendDocument(request, reply, await closed.document)
+  })
 
   app.addHook('onRequest', (_request, reply, done) => {
     void reply.headers(assetHeaders)
@@ -59,14 +67,15 @@ export async function page(app: FastifyInstance, { settings, allow, takeTurn, in
   })
 
   let inFlight = 0
-  const answer = (reply: FastifyReply, code: number, outcome: ApplyData['outcome']) => {
-    const document = Buffer.from(render(outcome).html)
+  const answer = async (reply: FastifyReply, code: number, outcome: ApplyData['outcome']) => {
+    const { html, policy } = render(outcome, await door())
+    const document = Buffer.from(html)
     if (inFlight + document.length > mostInFlight) {
       return reply.code(503).type('text/plain').send('Too much is asked for right now. Please try again.\n')
     }
     inFlight += document.length
     whenOver(reply, () => (inFlight -= document.length))
-    return reply.headers(headers).code(code).send(document)
+    return reply.headers(headersOf(policy)).code(code).send(document)
   }
   const refuse = (
     request: FastifyRequest,

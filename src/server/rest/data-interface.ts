@@ -30,8 +30,8 @@ export interface DataInterfaceOptions {
 }
 
 /**
- * Of PostgREST's interface the insert into one table, `POST /rest/v1/retreat_applications`, and the desk's functions,
- * `POST /rest/v1/rpc/desk_...`, answered as PostgREST 13 does, so that its clients work unchanged. Everything else of
+ * Of PostgREST's interface the insert into one table, `POST /rest/v1/retreat_applications`, the desk's functions,
+ * `POST /rest/v1/rpc/desk_...`, and whether the door is open, `POST /rest/v1/rpc/door_is_open`, answered as PostgREST 13 does, so that its clients work unchanged. Everything else of
  * that interface is refused here, before it reaches the database.
  *
  * @see https://docs.postgrest.org/en/v13/references/api/tables_views.html#insert

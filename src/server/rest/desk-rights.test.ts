@@ -88,6 +88,9 @@ const expected: Record<string, string> = {
   desk_send_test: 'PT409',
 }
 
+/** What visitors may ask too. */
+const visitors = ['door_is_open']
+
 /** The functions of `public` that the roles of the data interface may execute, by their rights and not by name. */
 const callable = (sql: Sql) => sql<
   { name: string; roles: string[]; parameters: string[]; types: string[] }[]
@@ -218,11 +221,12 @@ async function callersThere() {
   return { refused, organiser }
 }
 
-test('on both ways to run those who signed in may execute the desk alone, and nobody else anything', async () => {
+test('on both ways to run those who signed in may execute the desk, visitors ask for the door, and that is all', async () => {
   for (const sql of [server.database.owner, project.asSupabase]) {
     const functions = await callable(sql)
-    expect(functions.map(({ name }) => name)).toEqual(Object.keys(plausible).toSorted())
-    expect(new Set(functions.flatMap(({ roles }) => roles))).toEqual(new Set(['authenticated']))
+    expect(functions.map(({ name }) => name)).toEqual([...Object.keys(plausible), ...visitors].toSorted())
+    expect(functions.filter(({ roles }) => roles.includes('anon')).map(({ name }) => name)).toEqual(visitors)
+    expect(functions.filter(({ roles }) => !roles.includes('authenticated'))).toEqual([])
     expect(
       await sql`
         select proname from pg_proc, aclexplode(proacl) as acl
@@ -246,7 +250,7 @@ test('on both ways to run those who signed in may execute the desk alone, and no
 
 test('each function refuses whoever is no organiser of ours, and answers one who is', async () => {
   const { refused, organiser, withFactor } = await callersHere()
-  const functions = await callable(server.database.owner)
+  const functions = (await callable(server.database.owner)).filter(({ name }) => !visitors.includes(name))
   expect(functions.length).toBeGreaterThan(10)
   for (const { name } of functions) {
     for (const [who, token] of refused) {
@@ -276,7 +280,7 @@ test('each function refuses whoever is no organiser of ours, and answers one who
 
 test('each function refuses whoever is no organiser on a project, and answers one who is', async () => {
   const { refused, organiser } = await callersThere()
-  const functions = await callable(project.asSupabase)
+  const functions = (await callable(project.asSupabase)).filter(({ name }) => !visitors.includes(name))
   for (const called of functions) {
     for (const [who, claims] of refused) {
       const code = await codeAs(project.asSupabase, claims, calling(called))
@@ -287,6 +291,36 @@ test('each function refuses whoever is no organiser on a project, and answers on
       name: called.name,
       code: expected[called.name] ?? 'answered',
     })
+  }
+})
+
+test('whether the door is open is all that anybody learns of it, on both ways to run', async () => {
+  const close = (sql: Sql, sentence: string) =>
+    sql`select private.set_door('operator', null, true, ${sentence}, null, null)`
+  const { owner } = server.database
+  const open = async (sql: Sql) =>
+    sql`select private.set_door('operator', null, false, '', now() + interval '1 day', 5)`
+  const ask = async () => {
+    const { data, error } = await server.client().rpc('door_is_open')
+    return error ?? (data as unknown)
+  }
+  const askThere = () =>
+    project.asSupabase.begin(async (transaction) => {
+      await transaction`set local role anon`
+      const [row] = await transaction`select public.door_is_open() as door`
+      return row?.['door'] as unknown
+    })
+  for (const [sql, asked] of [
+    [owner, ask],
+    [project.owner, askThere],
+  ] as const) {
+    await open(sql)
+    expect(await asked()).toEqual({ is_open: true })
+    await close(sql, 'We are full.')
+    expect(await asked()).toEqual({ is_open: false, sentence: 'We are full.' })
+    await close(sql, '')
+    expect(await asked()).toEqual({ is_open: false, sentence: 'Applications are closed.' })
+    await open(sql)
   }
 })
 

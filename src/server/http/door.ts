@@ -1,0 +1,45 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { FastifyBaseLogger } from 'fastify'
+
+import type { Run } from '../database/lanes.ts'
+
+/** Milliseconds for which an answer of the database is good, and after which a change shows on the page. */
+const freshness = 1_000
+/** Milliseconds that a page waits for it: a form is better than the newest sentence. */
+const patience = 250
+
+/**
+ * Whether applications are taken, for a page that must not wait for the database: asked at most once a second, and
+ * only when somebody wants to know.
+ *
+ * @param run Asks the database, as the schema's owner.
+ * @param now A clock in milliseconds that is never set back.
+ * @returns What whoever applies now is told, as was known last; nothing while applications are taken.
+ */
+export function createDoor(
+  run: Run,
+  log: FastifyBaseLogger,
+  now = () => performance.now(),
+): () => Promise<string | undefined> {
+  let told: string | undefined
+  let asked = Number.NEGATIVE_INFINITY
+  let underWay: Promise<void> | undefined
+  const ask = async () => {
+    try {
+      const [door] = await run(
+        (sql) => sql<{ sentence: string | null }[]>`select public.door_is_open() ->> 'sentence' as sentence`,
+      )
+      told = door?.sentence ?? undefined
+    } catch (error) {
+      log.warn({ err: error }, 'whether the door is open is not known')
+    }
+  }
+  return async () => {
+    if (underWay === undefined && now() - asked >= freshness) {
+      asked = now()
+      underWay = ask().finally(() => (underWay = undefined))
+    }
+    if (underWay !== undefined) await Promise.race([underWay, wait(patience, undefined, { ref: false })])
+    return told
+  }
+}
