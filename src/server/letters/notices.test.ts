@@ -31,6 +31,9 @@ async function organiser(notices: 'off' | 'each' | 'daily', { blind = false } = 
   return email
 }
 
+/** A name for each of many. */
+const named = (index: number) => `Ada ${String.fromCodePoint(65 + Math.floor(index / 10), 65 + (index % 10))}`
+
 async function apply(first_name: string, last_name = 'Lovelace') {
   const answers = anApplication({ first_name, last_name })
   const [row] = await sql()<[{ id: string }]>`
@@ -61,12 +64,34 @@ test('who switched it on hears of each application, with a link to it', async ()
   expect(server.received).toHaveLength(1)
 })
 
-test('a name is one line of the subject, and who reads blind is told none', async () => {
+test('a notice has a plain name or none', async () => {
   await organiser('each')
-  await apply('Ada\r\nBcc: eve@example.org', 'x\u2028y')
-  const claim = await take()
-  expect(claim && noticeLetter(claim, site).subject).toBe('New application: Ada Bcc: eve@example.org x y')
-  await outbox.empty()
+  await organiser('daily')
+  const names: [string, string, string][] = [
+    ['Zoë Ann', 'O’Hara Smith', 'New application: Zoë Ann O’Hara Smith'],
+    ['Ada', 'evil.example', 'New application: Ada'],
+    ['Ada', 'call 0800 555', 'New application: Ada'],
+    ['Maria del Carmen', 'de Souza', 'New application: Maria del Carmen'],
+    ['evil․example', 'Lovelace', 'A new application'],
+    ['Your account is closed now', 'Lovelace', 'A new application'],
+    ['Ada\r\nBcc: eve@example.org', 'x\u2028y', 'A new application'],
+  ]
+  for (const [first, last] of names) await apply(first, last)
+  const claims = await takeAll()
+  expect(claims.map((claim) => noticeLetter(claim, site).subject)).toEqual(
+    names.map(([, , subject]) => subject),
+  )
+  for (const claim of claims) expect(await settleNotice(sql(), claim, { outcome: 'refused' })).toBe('refused')
+  await outbox.pass(day + 120)
+  await keepNotices(sql())
+  const daily = await take()
+  const body = daily && noticeLetter(daily, site).body
+  expect(body).toContain(
+    '\n\n- Zoë Ann O’Hara Smith\n- Ada\n- Ada\n- Maria del Carmen\nand 3 more\n\nhttps://',
+  )
+})
+
+test('who reads blind is told no name', async () => {
   await organiser('each', { blind: true })
   await apply('Ada')
   const hidden = await take()
@@ -77,21 +102,21 @@ test('a name is one line of the subject, and who reads blind is told none', asyn
 
 test('above ten an hour the day’s mail tells of the rest', async () => {
   const email = await organiser('each')
-  for (let index = 0; index < 13; index += 1) await apply(`Ada ${index}`)
+  for (let index = 0; index < 13; index += 1) await apply(named(index))
   // Nor is anything written of them.
   expect(await sql()`select id from private.notices`).toHaveLength(10)
   expect(await takeAll()).toHaveLength(10)
   await sql()`update private.notices set due_at = null`
   await outbox.pass(hour + 1)
-  await apply('Ada 13')
-  expect(await takeAll()).toMatchObject([{ to: email, says: { names: ['Ada 13 Lovelace'] } }])
+  await apply('Zoë')
+  expect(await takeAll()).toMatchObject([{ to: email, says: { names: ['Zoë Lovelace'] } }])
   await sql()`update private.notices set due_at = null`
   await outbox.pass(day)
   await keepNotices(sql())
   const [rest, ...others] = await takeAll()
   expect(rest).toMatchObject({
     to: email,
-    says: { application: null, count: 3, names: ['Ada 10 Lovelace', 'Ada 11 Lovelace', 'Ada 12 Lovelace'] },
+    says: { application: null, count: 3, names: ['Ada BA Lovelace', 'Ada BB Lovelace', 'Ada BC Lovelace'] },
   })
   expect(others).toEqual([])
 })
@@ -148,7 +173,7 @@ test('one a day has the number and the names, and only if somebody applied', asy
   await outbox.pass(day + 120)
   await keepNotices(sql())
   expect(await takeAll()).toEqual([])
-  for (let index = 0; index < 60; index += 1) await apply(`Ada ${String(index).padStart(2, '0')}`)
+  for (let index = 0; index < 60; index += 1) await apply(named(index))
   await keepNotices(sql())
   expect(await takeAll()).toEqual([])
   await outbox.pass(day + 120)
@@ -158,9 +183,9 @@ test('one a day has the number and the names, and only if somebody applied', asy
   const letter = claim && noticeLetter(claim, site)
   expect(letter).toMatchObject({ to: email, subject: '60 new applications' })
   expect(letter?.body).toMatch(
-    /^60 new applications since 20\d\d-\d\d-\d\d \d\d:\d\d UTC\.\n\n- Ada 00 Lovelace\n/,
+    /^60 new applications since 20\d\d-\d\d-\d\d \d\d:\d\d UTC\.\n\n- Ada AA Lovelace\n/,
   )
-  expect(letter?.body).toContain('- Ada 49 Lovelace\nand 10 more\n\nhttps://example.org/retreat/desk\n')
+  expect(letter?.body).toContain('- Ada EJ Lovelace\nand 10 more\n\nhttps://example.org/retreat/desk\n')
   // The next one comes a day later, at the same time of day, and tells nothing twice.
   expect(claim && (await settleNotice(sql(), claim, { outcome: 'sent' }))).toBe('sent')
   await outbox.pass(day)

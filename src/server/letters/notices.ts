@@ -23,7 +23,7 @@ interface Told {
   since: Date | null
   /** Counted up to a thousand. */
   count: number
-  /** The first of them; none for who reads blind. */
+  /** The first of them that have plain names; none for who reads blind. */
   names: string[]
 }
 
@@ -79,9 +79,10 @@ export async function claimNotice(
       left join private.organisers as organiser on account_id = organiser_id
       left join auth.users as account on account.id = organiser_id
       left join lateral (
-        select count(*)::int as count, (array_agg(name))[:${mostNames}] as names
+        select count(*)::int as count,
+          coalesce((array_agg(name) filter (where name is not null))[:${mostNames}], '{}') as names
         from (
-          select btrim(left(first_name, 100) || ' ' || left(last_name, 100)) as name
+          select coalesce(private.plain_name(first_name || ' ' || last_name), private.plain_name(first_name)) as name
           from public.retreat_applications as application
           where application.id = application_id
             or application.created_at > since and application.created_at <= until and not exists (
@@ -169,7 +170,7 @@ export function noticeLetter({ id, to, says }: NoticeClaim, site: URL): Letter {
   const ending =
     'You hear of applications because you switched it on at the desk, under “Letters”. There you can switch it off.'
   if (application !== null) {
-    const who = oneLine(names[0] ?? '')
+    const [who = ''] = names
     return {
       ...letter,
       subject: who === '' ? 'A new application' : `New application: ${who}`,
@@ -180,7 +181,7 @@ export function noticeLetter({ id, to, says }: NoticeClaim, site: URL): Letter {
   const moment = since?.toISOString().replace('T', ' ').slice(0, 16)
   const others = count - names.length
   const list = [
-    ...names.map((name) => `- ${oneLine(name)}`),
+    ...names.map((name) => `- ${name}`),
     ...(names.length > 0 && others > 0 ? [`and ${others.toLocaleString('en')} more`] : []),
   ]
   return {
@@ -190,8 +191,4 @@ export function noticeLetter({ id, to, says }: NoticeClaim, site: URL): Letter {
       '\n\n',
     ),
   }
-}
-
-function oneLine(name: string) {
-  return name.replaceAll(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
 }
