@@ -11,12 +11,6 @@ test.each([
   'https://example.org/retreat/../retreat/desk',
   'HTTPS://EXAMPLE.ORG/retreat/desk',
   'https://example.org:443/retreat/desk',
-  'http://localhost/',
-  'http://localhost:5173/desk',
-  'http://127.0.0.1:5173/',
-  'http://127.8.9.10:5173/?a=b',
-  'http://[::1]:5173/',
-  'https://localhost:5173/',
 ])('a link leads back to %s', (given) => {
   expect(redirectTarget(given, site).href).toBe(new URL(given).href)
 })
@@ -52,6 +46,9 @@ test.each([
   ['backslashes that lead out', 'https://example.org/retreat\\..\\other'],
   ['an encoded slash that leads out', 'https://example.org/retreat/..%2Fother'],
   ['an encoded backslash that leads out', 'https://example.org/retreat/..%5cother'],
+  ['this machine', 'http://localhost:5173/desk'],
+  ['this machine by its address', 'http://127.0.0.1:5173/'],
+  ['this machine by IPv6', 'http://[::1]:5173/'],
   ['loopback as a number', 'http://2130706433:5173/'],
   ['loopback in hexadecimal', 'http://0x7f000001:5173/'],
   ['loopback in octal', 'http://0177.0.0.1:5173/'],
@@ -82,6 +79,17 @@ test('a site without a path has the desk and everything else below it', () => {
   expect(redirectTarget('https://example.org//', root).href).toBe('https://example.org/desk')
 })
 
+test.each([
+  'http://localhost/',
+  'http://localhost:5173/desk',
+  'http://127.0.0.1:5173/',
+  'http://127.8.9.10:5173/?a=b',
+  'http://[::1]:5173/',
+  'https://localhost:5173/',
+])('without a public address a link leads back to %s', (given) => {
+  expect(redirectTarget(given, new URL('http://127.0.0.1:3000')).href).toBe(given)
+})
+
 test("on this machine the applicants' page is no target by any of its names", () => {
   const here = new URL('http://localhost:3000')
   for (const name of ['localhost', '127.0.0.1', '[::1]']) {
@@ -93,7 +101,10 @@ test("on this machine the applicants' page is no target by any of its names", ()
 test("a mail's link leads to a button of the desk, below the site's path", () => {
   const link = 'https://example.org/retreat/desk#token_hash=abc&type=magiclink'
   expect(deskLink(new URL('https://example.org/retreat/'), { secret: 'abc', type: 'magiclink' })).toBe(link)
-  expect(mailLink(site, { secret: 'abc', type: 'magiclink', target: undefined })).toBe(link)
+  for (const target of [undefined, desk, `${desk}/`, `${desk}?a=1`]) {
+    const asked = target === undefined ? undefined : new URL(target)
+    expect(mailLink(site, { secret: 'abc', type: 'magiclink', target: asked })).toBe(link)
+  }
 })
 
 test('who asked for a way back, or for PKCE, gets a link to this interface', () => {
@@ -102,9 +113,9 @@ test('who asked for a way back, or for PKCE, gets a link to this interface', () 
   expect(mailLink(site, { secret, type: 'recovery', target: undefined })).toBe(
     'https://example.org/retreat/auth/v1/verify?token=pkce_abc&type=recovery',
   )
-  expect(mailLink(site, { secret: 'abc', type: 'magiclink', target: new URL(`${desk}?a=1&b=2#c`) })).toBe(
+  expect(mailLink(site, { secret: 'abc', type: 'magiclink', target: new URL(`${desk}/me?a=1&b=2#c`) })).toBe(
     'https://example.org/retreat/auth/v1/verify?token=abc&type=magiclink' +
-      '&redirect_to=https%3A%2F%2Fexample.org%2Fretreat%2Fdesk%3Fa%3D1%26b%3D2%23c',
+      '&redirect_to=https%3A%2F%2Fexample.org%2Fretreat%2Fdesk%2Fme%3Fa%3D1%26b%3D2%23c',
   )
 })
 

@@ -2,47 +2,52 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
 /**
- * Where a link leads back to: below the site or to this machine itself, where the caller asks for that; otherwise to
- * the desk. The applicants' page is no place for tokens.
+ * Where a link leads back to, where the caller asks for a page that may be: one below the site. Where the site is this
+ * machine itself, any page on this machine may be. The applicants' page is no place for tokens.
  *
  * @param given What the caller wrote.
  * @param site The public address, which may have a path.
  */
-export function redirectTarget(given: string | undefined, site: URL): URL {
-  const desk = deskOf(site)
-  if (given === undefined || !URL.canParse(given)) return desk
+function allowedTarget(given: string, site: URL): URL | undefined {
+  if (!URL.canParse(given)) return undefined
   const target = new URL(given)
   // As it was written, not only as it was understood: no number for an address, no other sign in the name.
-  if (!given.toLowerCase().startsWith(target.origin)) return desk
-  if (target.username !== '' || target.password !== '') return desk
+  if (!given.toLowerCase().startsWith(target.origin)) return undefined
+  if (target.username !== '' || target.password !== '') return undefined
+  const isHere = isLoopback(site) && isLoopback(target)
   // This machine has several names; by each of them its port leads to the same server.
-  const isSite =
-    target.origin === site.origin || (isLoopback(site) && isLoopback(target) && target.port === site.port)
-  const isBelow =
-    isSite &&
-    `${target.pathname}/`.startsWith(`${basePath(site)}/`) &&
-    // A proxy may read these as a slash.
-    !/%2f|%5c/i.test(target.pathname)
-  if (!isBelow && !isLoopback(target)) return desk
-  const isApplicantsPage = isSite && target.pathname.replace(/\/+$/, '') === basePath(site)
-  return isApplicantsPage ? desk : target
+  const isSite = target.origin === site.origin || (isHere && target.port === site.port)
+  if (!isSite) return isHere ? target : undefined
+  const path = target.pathname.replace(/\/+$/, '')
+  // A proxy may read these as a slash.
+  const isBelow = path.startsWith(`${basePath(site)}/`) && !/%2f|%5c/i.test(path)
+  return isBelow ? target : undefined
 }
 
-/** Where the caller of a request wants a link to lead back to, if anywhere. */
-export function requestedTarget({ headers, query }: FastifyRequest, site: URL): URL | undefined {
-  const given = headers['redirect_to'] ?? (query as Record<string, unknown>)['redirect_to']
-  return typeof given === 'string' && given !== '' ? redirectTarget(given, site) : undefined
+/** Where a link leads back to: where the caller asks for, if that may be, and otherwise to the desk. */
+export function redirectTarget(given: string | undefined, site: URL): URL {
+  return allowedTarget(given ?? '', site) ?? deskOf(site)
 }
 
 /**
- * Where a mail's link leads. Whoever asked for a way back, or will show by PKCE who they are, has a page of their own:
- * theirs leads to GET verify, which uses it up and leads on.
+ * Where the caller of a request wants a link to lead back to, if anywhere. A stranger may ask for a mail to anybody: one
+ * that should lead where it may not is as if nothing had been asked for, and so has its button at the desk.
+ */
+export function requestedTarget({ headers, query }: FastifyRequest, site: URL): URL | undefined {
+  const given = headers['redirect_to'] ?? (query as Record<string, unknown>)['redirect_to']
+  return typeof given === 'string' ? allowedTarget(given, site) : undefined
+}
+
+/**
+ * Where a mail's link leads. Whoever asked for a way back to elsewhere than the desk, or will show by PKCE who they are,
+ * has a page of their own: theirs leads to GET verify, which uses it up and leads on.
  */
 export function mailLink(
   site: URL,
   { secret, type, target }: { secret: string; type: string; target: URL | undefined },
 ): string {
-  if (target === undefined && !secret.startsWith('pkce_')) return deskLink(site, { secret, type })
+  const isToDesk = target === undefined || target.pathname.replace(/\/+$/, '') === deskOf(site).pathname
+  if (isToDesk && !secret.startsWith('pkce_')) return deskLink(site, { secret, type })
   const query = new URLSearchParams({ token: secret, type })
   if (target !== undefined) query.set('redirect_to', target.href)
   return `${issuerOf(site)}/verify?${query.toString()}`
