@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -119,6 +120,11 @@ const states: Record<string, (email: string) => Promise<unknown>> = {
       insert into auth.mfa_factors (user_id, status, secret)
       select id, 'verified', 'JBSWY3DPEHPK3PXP' from auth.users where email = ${email}`
   },
+  'an account that is to have another address': async (email) => {
+    const { client } = await server.signedIn(email)
+    const { error } = await client.auth.updateUser({ email: `organiser-${randomUUID()}@example.org` })
+    if (error) throw error
+  },
   'an account that had ten mails within the hour': (email) => server.database.owner`
     insert into private.account_counts (user_id, what, count)
     select id, 'mails', 10 from auth.users where email = ${email}`,
@@ -154,6 +160,23 @@ test.each(Object.entries(states))('%s is told from none by no answer', async (_w
   expect(unknown).toEqual(known)
   await own.close()
 })
+
+test.each(Object.keys(asks).filter((what) => /^(otp|recover|resend)/.test(what)))(
+  '%s is answered before anything is asked of an account',
+  async (what) => {
+    const email = await server.organiser()
+    const { client } = await server.signedIn(email)
+    await client.auth.updateUser({ email: `organiser-${randomUUID()}@example.org` })
+    const own = await server.another()
+    const answer = await server.database.owner.begin(async (transaction) => {
+      await transaction`select from auth.users where email = ${email} for update`
+      // Whoever asked for the account would wait here for good.
+      return asks[what]?.ask(own.call, email)
+    })
+    expect(answer?.status).toBe(200)
+    await own.close()
+  },
+)
 
 /** Mail servers that fail, each with how it is ended. */
 const failing: Record<string, () => Promise<{ port: number; close(): unknown }>> = {

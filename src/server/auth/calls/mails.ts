@@ -9,6 +9,7 @@ import { changeAs, signedIn } from '../sessions/signed-in.ts'
 import {
   emailChangeMails,
   lockedAccount,
+  mailRefusal,
   reauthenticationMail,
   signInMail,
   type Asked,
@@ -89,23 +90,27 @@ export function mailCalls(app: FastifyInstance, context: AuthContext): void {
     // Accounts are confirmed from the start: of a sign-up there is nothing to send again.
     if (type !== 'email_change') return {}
     const target = requestedTarget(request, site())
-    const mails = await run((sql) =>
-      sql.begin(async (transaction) => {
-        const account = await lockedAccount(transaction, address)
-        if (!account?.email_change) return []
-        return emailChangeMails(transaction, site(), account, account.email_change, { challenge, target })
-      }),
+    // As in `sendLater`; that it is too soon is not told either, since only of a change under way it can be.
+    outgoing.after(reply, () =>
+      runLater((sql) =>
+        sql.begin(async (transaction) => {
+          const account = await lockedAccount(transaction, address)
+          if (!account?.email_change || (await mailRefusal(transaction, account, 'email_change'))) return []
+          return emailChangeMails(transaction, site(), account, account.email_change, { challenge, target })
+        }),
+      ),
     )
-    outgoing.after(reply, async () => mails)
     return {}
   })
 
   app.get('/reauthenticate', { exposeHeadRoute: false }, async (request, reply) => {
     const caller = await signedIn(request, run, keys)
     if (!outgoing.isOn) throw emailIsOff(400)
-    const mail = await changeAs(run, caller, (transaction, { account }) =>
-      reauthenticationMail(transaction, account),
-    )
+    const mail = await changeAs(run, caller, async (transaction, { account }) => {
+      const refusal = await mailRefusal(transaction, account, 'reauthentication')
+      if (refusal !== undefined) throw refusal
+      return reauthenticationMail(transaction, account)
+    })
     outgoing.after(reply, async () => [mail])
     return {}
   })

@@ -4,6 +4,7 @@ import { HttpError } from '../../http/errors.ts'
 import type { AuthContext } from '../context.ts'
 import { fieldsOf } from '../fields.ts'
 import { exchange } from '../proofs/pkce.ts'
+import { hasSecondFactor } from '../accounts/accounts.ts'
 import { isPassword } from '../accounts/passwords.ts'
 import { createLimit } from '../rate-limits.ts'
 import { issuerOf } from '../mail/links.ts'
@@ -31,15 +32,20 @@ export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
   })
 
   app.post('/logout', async (request, reply) => {
-    const { account, session } = await signedIn(request, run, keys)
+    const caller = await signedIn(request, run, keys)
     const { scope: given } = request.query as Record<string, unknown>
     const scope = given || 'global'
     if (scope !== 'global' && scope !== 'local' && scope !== 'others') {
       throw invalid(`Unsupported logout scope "${typeof scope === 'string' ? scope : ''}"`)
     }
-    await changeAs(run, { account, session }, async (transaction) => {
+    await changeAs(run, caller, async (transaction, { account, session }) => {
+      // Whoever reads somebody's mail alone ends nothing of theirs.
+      const isHalfWay = hasSecondFactor(account) && session.aal === 'aal1'
+      if (isHalfWay && scope === 'others') {
+        throw new HttpError(403, 'insufficient_aal', 'AAL2 required to sign out other sessions')
+      }
       await transaction`
-        delete from auth.sessions where user_id = ${account.id} and case ${scope}::text
+        delete from auth.sessions where user_id = ${account.id} and case ${isHalfWay ? 'local' : scope}::text
           when 'local' then id = ${session.id} when 'others' then id <> ${session.id} else true end`
     })
     return reply.code(204).send()

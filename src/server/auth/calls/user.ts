@@ -11,7 +11,7 @@ import { createLimit } from '../rate-limits.ts'
 import { requestedTarget } from '../mail/links.ts'
 import { emailExists, emailIsOff, invalid, phoneIsOff } from '../refusals.ts'
 import { changeAs, signedIn, type SignedIn } from '../sessions/signed-in.ts'
-import { emailChangeMails } from '../mail/sign-in-mails.ts'
+import { emailChangeMails, mailRefusal } from '../mail/sign-in-mails.ts'
 
 /** Bytes of an account's data in all, and how deep it is nested: each access token holds it. */
 const mostData = 4096
@@ -59,6 +59,8 @@ export function userCalls(app: FastifyInstance, context: AuthContext): void {
       if (isGuarded) refuseLowAal(now)
       if (hash !== undefined) await setPassword(transaction, now, hash)
       if (fields.data !== undefined) await mergeData(transaction, account.id, fields.data)
+      const refusal = changesEmail ? await mailRefusal(transaction, now.account, 'email_change') : undefined
+      if (refusal !== undefined) throw refusal
       const target = requestedTarget(request, site())
       return {
         mails: changesEmail

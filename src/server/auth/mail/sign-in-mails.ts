@@ -3,6 +3,7 @@ import type { TransactionSql } from 'postgres'
 import { findAccount, lockAccount, type Account } from '../accounts/accounts.ts'
 import { isWithin, mailPause } from '../counts.ts'
 import type { Challenge } from '../fields.ts'
+import type { HttpError } from '../../http/errors.ts'
 import { beginFlow } from '../proofs/pkce.ts'
 import { message, type Message } from './messages.ts'
 import { issue, lifetimes } from '../proofs/one-time.ts'
@@ -58,9 +59,7 @@ export async function lockedAccount(
 
 /**
  * Begins to change the address of an account, which is locked: both addresses get a mail, each with a code and a link
- * of its own.
- *
- * @throws {HttpError} with 429 within a minute of the last time, or after ten mails within the hour.
+ * of its own. Whether it may be is `mailRefusal` asked before.
  */
 export async function emailChangeMails(
   transaction: TransactionSql,
@@ -70,7 +69,6 @@ export async function emailChangeMails(
   { challenge, target }: Asked,
 ): Promise<Message[]> {
   const { id, email } = account
-  await checkPause(transaction, account, 'email_change_sent_at', 2)
   if (challenge !== undefined) await beginFlow(transaction, id, challenge, 'email_change')
   await transaction`
     update auth.users set email_change = ${newEmail}, email_change_sent_at = now(), updated_at = now()
@@ -95,9 +93,8 @@ export async function emailChangeMails(
   return mails
 }
 
-/** The mail with a code for somebody who is signed in, whose account is locked. */
+/** The mail with a code for somebody who is signed in, whose account is locked. Whether it may be, as above. */
 export async function reauthenticationMail(transaction: TransactionSql, account: Account): Promise<Message> {
-  await checkPause(transaction, account, 'reauthentication_sent_at')
   const { id, email } = account
   const { code } = await issue(transaction, {
     accountId: id,
@@ -110,16 +107,26 @@ export async function reauthenticationMail(transaction: TransactionSql, account:
   return message('reauthentication', { to: email, code })
 }
 
-/** Of somebody who is known to have an account, which is locked: two requests at once send one mail. */
-async function checkPause(
+/** How many mails go out at once, and the column that says when they last did. */
+const mailsOf = {
+  email_change: { count: 2, sentAt: 'email_change_sent_at' },
+  reauthentication: { count: 1, sentAt: 'reauthentication_sent_at' },
+}
+
+/**
+ * Counts the mails of an account, which is locked, so that two requests at once send once.
+ *
+ * @returns Why they may not go out: within a minute of the last time, or after ten within the hour.
+ */
+export async function mailRefusal(
   transaction: TransactionSql,
   { id }: Account,
-  column: 'reauthentication_sent_at' | 'email_change_sent_at',
-  mails = 1,
-) {
+  occasion: keyof typeof mailsOf,
+): Promise<HttpError | undefined> {
+  const { count, sentAt } = mailsOf[occasion]
   const [row] = await transaction<{ left: number | null }[]>`
-    select ceil(extract(epoch from ${transaction(column)} - now()))::int + ${mailPause} as left
+    select ceil(extract(epoch from ${transaction(sentAt)} - now()))::int + ${mailPause} as left
     from auth.users where id = ${id}`
-  if (row?.left != null && row.left > 0) throw tooSoon(row.left)
-  if (!(await isWithin(transaction, id, 'mails', mails))) throw tooManyMails()
+  if (row?.left != null && row.left > 0) return tooSoon(row.left)
+  return (await isWithin(transaction, id, 'mails', count)) ? undefined : tooManyMails()
 }
