@@ -90,6 +90,50 @@ test('guesses that come at the same time are counted one by one', async () => {
   )
 })
 
+test('after five codes that died of wrong guesses mails have a link alone, until somebody signs in', async () => {
+  const email = await server.organiser()
+  let mails = 0
+  const ask = async (fields: Record<string, unknown> = {}) => {
+    await server.database.owner`delete from private.mail_requests`
+    await server.call('POST', mails % 2 === 0 ? 'otp' : 'recover', { email, ...fields })
+    mails += 1
+    const mail = (await server.mail.count(mails, email)).at(-1)
+    if (mail === undefined) throw new Error('no mail came')
+    return mail
+  }
+  const guess = async (code: string, count: number) => {
+    for (const token of wrongCodes(code, count)) {
+      expect(await said(server.call('POST', 'verify', { type: 'email', email, token }))).toEqual(codeRefused)
+    }
+  }
+  const hasCode = expect.stringMatching(/^\d{6} is your code/) as unknown
+  const hasNone = 'Your link for Unplugged.'
+  for (let dead = 0; dead < 4; dead += 1) await guess((await ask()).code, 5)
+  // Who leaves a code alive guesses no more than who does not; and a link that a program opens is no sign-in.
+  const opened = await ask({ code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' })
+  await guess(opened.code, 4)
+  expect((await fetch(opened.link, { redirect: 'manual' })).headers.get('location')).toContain('?code=')
+  const last = await ask()
+  expect(last.subject).toEqual(hasCode)
+  await guess(last.code, 1)
+
+  const without = await ask()
+  expect(without).toMatchObject({
+    subject: hasNone,
+    link: expect.stringContaining('/desk#token_hash=') as unknown,
+  })
+  expect(without.text).not.toMatch(/Your code is/)
+  const { link } = await ask()
+  expect(
+    await said(server.call('POST', 'verify', { type: 'email', token_hash: secretOf(link) })),
+  ).toMatchObject({ status: 200 })
+  const { code, subject } = await ask()
+  expect(subject).toEqual(hasCode)
+  expect(await said(server.call('POST', 'verify', { type: 'email', email, token: code }))).toMatchObject({
+    status: 200,
+  })
+})
+
 test('who knows the address and the code, or reads the table, cannot work out the link', async () => {
   const email = await server.organiser()
   const { code, link } = await askForMail(email)

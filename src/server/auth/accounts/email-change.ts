@@ -6,6 +6,12 @@ import { codeExpired, emailExists } from '../refusals.ts'
 /** Of two confirmations the first. */
 export type HalfDone = 'half done'
 
+/** A change of address that both confirmed. */
+export interface AddressChange {
+  from: string
+  to: string
+}
+
 /**
  * Takes one of the two confirmations of a change of address, whose code or link was used up. The account is locked.
  *
@@ -14,11 +20,12 @@ export type HalfDone = 'half done'
 export async function confirmChange(
   transaction: TransactionSql,
   accountId: string,
-): Promise<'done' | HalfDone> {
+): Promise<AddressChange | HalfDone> {
   // The other mail's stays until it is used, or until all of them end.
   const [other] = await transaction`
     select from auth.one_time_tokens
-    where user_id = ${accountId} and token_type in ('email_change_token_current', 'email_change_token_new')`
+    where user_id = ${accountId} and token_type in ('email_change_token_current', 'email_change_token_new')
+      and token_hash is not null`
   if (other !== undefined) return 'half done'
   const account = await findAccount(transaction, { id: accountId })
   const email = account?.email_change
@@ -31,5 +38,5 @@ export async function confirmChange(
     update auth.identities set updated_at = now(),
       identity_data = identity_data || jsonb_build_object('email', ${email}::text, 'email_verified', true)
     where user_id = ${accountId} and provider = 'email'`
-  return 'done'
+  return { from: account.email, to: email }
 }

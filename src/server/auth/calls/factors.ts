@@ -7,6 +7,7 @@ import { fieldsOf } from '../fields.ts'
 import { isUuid } from '../../database/uuid.ts'
 import { createLimit } from '../rate-limits.ts'
 import { issuerOf } from '../mail/links.ts'
+import { changeMessage } from '../mail/messages.ts'
 import { invalid } from '../refusals.ts'
 import {
   addChallenge,
@@ -24,7 +25,7 @@ const longestName = 200
 
 /** The calls for the second factor, a code by time (TOTP): factors, challenge, verify. */
 export function factorCalls(app: FastifyInstance, context: AuthContext): void {
-  const { run, keys, site } = context
+  const { run, keys, site, outgoing } = context
 
   app.post('/factors', async (request) => {
     const caller = await signedIn(request, run, keys)
@@ -54,7 +55,7 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
     return { type: 'totp', ...challenge }
   })
 
-  app.post('/factors/:id/verify', { onRequest: createLimit(15, 1) }, async (request) => {
+  app.post('/factors/:id/verify', { onRequest: createLimit(15, 1) }, async (request, reply) => {
     const caller = await signedIn(request, run, keys)
     factorIn(request, caller.account)
     const { challenge_id: challengeId, code } = fieldsOf(request, { challenge_id: 'text', code: 'text' })
@@ -67,31 +68,39 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
     }
     if (code === '') throw invalid('Code needs to be non-empty')
     // A guess has to stay counted, so its refusal is no error in the transaction.
-    const raised = await changeAs(run, caller, (transaction, { account, session }) =>
-      useFactorCode(transaction, {
-        accountId: account.id,
-        sessionId: session.id,
-        factorId: factorIn(request, account).id,
-        challengeId,
-        code,
-        ip: request.ip,
-      }),
-    )
+    const { raised, isNew } = await changeAs(run, caller, async (transaction, { account, session }) => {
+      const factor = factorIn(request, account)
+      return {
+        isNew: factor.status === 'unverified',
+        raised: await useFactorCode(transaction, {
+          accountId: account.id,
+          sessionId: session.id,
+          factorId: factor.id,
+          challengeId,
+          code,
+          ip: request.ip,
+        }),
+      }
+    })
     if (raised instanceof HttpError) throw raised
+    if (isNew) outgoing.after(reply, async () => [changeMessage(raised.account.email, 'factor on')])
     return tokensOf(raised, keys, issuerOf(site()))
   })
 
-  app.delete('/factors/:id', async (request) => {
+  app.delete('/factors/:id', async (request, reply) => {
     const caller = await signedIn(request, run, keys)
-    const id = await changeAs(run, caller, async (transaction, { account, session }) => {
-      const factor = factorIn(request, account)
-      if (factor.status === 'verified' && session.aal === 'aal1') {
+    const factor = await changeAs(run, caller, async (transaction, { account, session }) => {
+      const removed = factorIn(request, account)
+      if (removed.status === 'verified' && session.aal === 'aal1') {
         throw new HttpError(422, 'insufficient_aal', 'AAL2 required to unenroll verified factor')
       }
-      await removeFactor(transaction, factor.id)
-      return factor.id
+      await removeFactor(transaction, removed.id)
+      return { ...removed, email: account.email }
     })
-    return { id }
+    if (factor.status === 'verified') {
+      outgoing.after(reply, async () => [changeMessage(factor.email, 'factor off')])
+    }
+    return { id: factor.id }
   })
 }
 

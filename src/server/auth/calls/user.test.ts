@@ -1,7 +1,7 @@
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWTPayload } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { secretOf } from '../../../../testing/links.ts'
+import { secretOf, verifyLink } from '../../../../testing/links.ts'
 import type { ReceivedMail } from '../../../../testing/mail-server.ts'
 import { bearerOf, codeOf, said, startSignIn, type SignInServer } from '../../../../testing/sign-in.ts'
 import { createSigningKeys } from '../sessions/keys.ts'
@@ -347,13 +347,15 @@ test('a new password has to be another, and ends the other sessions, codes, link
   const { client, email, address, old, fresh } = await changing()
   const { client: elsewhere } = await server.signedIn(email)
   await client.auth.updateUser({ password })
+  // What tells of it.
+  await lastMail(email, 2)
   expect((await elsewhere.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
   expect((await elsewhere.auth.refreshSession()).error).not.toBeNull()
 
   const { client: third } = await server.signedIn(email)
   await server.database.owner`delete from private.mail_requests`
   await server.call('POST', 'otp', { email })
-  const { code } = await lastMail(email, 2)
+  const { code } = await lastMail(email, 3)
   const operators = await operatorSecret(server.database.owner, email)
   const { error } = await client.auth.updateUser({ password })
   expect(error).toMatchObject({
@@ -466,9 +468,11 @@ test('the code that somebody else was mailed is not good for a new password', as
 test('a wrong code does not tell whether a password is the old one, and a right one is not spent on that', async () => {
   const { client, email } = await server.signedIn()
   await client.auth.updateUser({ password })
+  // What tells of it.
+  await lastMail(email)
   await aDayLater(client)
   await client.auth.reauthenticate()
-  const { code } = await lastMail(email)
+  const { code } = await lastMail(email, 2)
   expect(await put(client, { password, nonce: otherThan(code) })).toEqual(
     refusal(422, 'reauthentication_not_valid', 'Nonce has expired or is invalid'),
   )
@@ -679,6 +683,35 @@ test('one address of a change a minute, however it is asked for', async () => {
     status: 200,
     body: { user: { email: address } },
   })
+})
+
+test('a mail tells of a new password, of a second factor that comes or goes, and of a new address', async () => {
+  const { client, email } = await server.signedIn()
+  const told = async () => {
+    const { subject, text } = await lastMail(email, (mails += 1))
+    expect(subject).toBe('Your account for Unplugged. was changed')
+    return text
+  }
+  let mails = 0
+  expect((await client.auth.updateUser({ password })).error).toBeNull()
+  expect(await told()).toContain('has a new password')
+  const { data } = await client.auth.mfa.enroll({ factorType: 'totp' })
+  const factorId = data?.id ?? ''
+  const verify = (steps: number) =>
+    client.auth.mfa.challengeAndVerify({ factorId, code: codeOf(data?.totp.secret ?? '', steps) })
+  expect((await verify(0)).error).toBeNull()
+  expect(await told()).toContain('has a second factor')
+  // Showing it again changes nothing.
+  expect((await verify(1)).error).toBeNull()
+  expect((await client.auth.mfa.unenroll({ factorId })).error).toBeNull()
+  expect(await told()).toContain('has no second factor')
+
+  const { email: from, address, old, fresh } = await changing()
+  await fetch(verifyLink(old.link), { redirect: 'manual' })
+  await fetch(verifyLink(fresh.link), { redirect: 'manual' })
+  const { subject, text } = await lastMail(from, 2)
+  expect(subject).toBe('Your account for Unplugged. was changed')
+  expect(text).toContain(`is ${address} from now on`)
 })
 
 test('a session that has not shown the second factor signs out itself alone', async () => {

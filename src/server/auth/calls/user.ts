@@ -11,6 +11,7 @@ import { createLimit } from '../rate-limits.ts'
 import { requestedTarget } from '../mail/links.ts'
 import { emailExists, emailIsOff, invalid, phoneIsOff } from '../refusals.ts'
 import { changeAs, signedIn, type SignedIn } from '../sessions/signed-in.ts'
+import { changeMessage } from '../mail/messages.ts'
 import { emailChangeMails, mailRefusal } from '../mail/sign-in-mails.ts'
 
 /** Bytes of an account's data in all, and how deep it is nested: each access token holds it. */
@@ -62,10 +63,11 @@ export function userCalls(app: FastifyInstance, context: AuthContext): void {
       const refusal = changesEmail ? await mailRefusal(transaction, now.account, 'email_change') : undefined
       if (refusal !== undefined) throw refusal
       const target = requestedTarget(request, site())
+      const asked = changesEmail
+        ? await emailChangeMails(transaction, site(), now.account, email, { challenge, target })
+        : []
       return {
-        mails: changesEmail
-          ? await emailChangeMails(transaction, site(), now.account, email, { challenge, target })
-          : [],
+        mails: hash === undefined ? asked : [changeMessage(now.account.email, 'password'), ...asked],
         changed: await findAccount(transaction, { id: account.id }),
       }
     })

@@ -1,13 +1,14 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 import { HttpError } from '../../http/errors.ts'
 import type { AuthContext } from '../context.ts'
-import type { HalfDone } from '../accounts/email-change.ts'
+import type { AddressChange } from '../accounts/email-change.ts'
 import { checkPhone, emailOf, fieldsOf } from '../fields.ts'
 import { createLimit } from '../rate-limits.ts'
 import { issuerOf, redirectTarget } from '../mail/links.ts'
+import { changeMessage } from '../mail/messages.ts'
 import { codeExpired, invalid } from '../refusals.ts'
-import { tokensOf, type Grant, type Tokens } from '../sessions/sessions.ts'
+import { tokensOf, type Tokens } from '../sessions/sessions.ts'
 import { authCodeByLink, openByCode, openByLink } from '../proofs/use-up.ts'
 
 const halfDone = 'Confirmation link accepted. Please proceed to confirm link sent to the other email'
@@ -22,13 +23,20 @@ const oauthErrors: Record<number, string> = {
 
 /** The calls that use up a code or a link: POST verify, and GET verify, which leads on to where a mail was asked for. */
 export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
-  const { keys, site } = context
+  const { keys, site, outgoing } = context
   const onRequest = createLimit(30, 5)
 
-  app.post('/verify', { onRequest }, async (request) => {
+  /** Tells whoever had the former address. */
+  const tell = (reply: FastifyReply, change: AddressChange | undefined) => {
+    if (change === undefined) return
+    outgoing.after(reply, async () => [changeMessage(change.from, { newEmail: change.to })])
+  }
+
+  app.post('/verify', { onRequest }, async (request, reply) => {
     const used = await useUp(context, request)
     if (used === 'half done') return { msg: halfDone, code: '200' }
-    return tokensOf(used, keys, issuerOf(site()))
+    tell(reply, used.addressChange)
+    return tokensOf(used.grant, keys, issuerOf(site()))
   })
 
   // Not by HEAD: who only looks uses nothing up.
@@ -46,11 +54,14 @@ export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
     try {
       if (isPkce) {
         const issued = await authCodeByLink(context.run, token, type)
-        return issued === 'half done' ? lead({ message: halfDone }, { message: halfDone }) : lead(issued)
+        if (issued === 'half done') return lead({ message: halfDone }, { message: halfDone })
+        tell(reply, issued.addressChange)
+        return lead({ code: issued.code })
       }
       const used = await openByLink(context.run, token, type)
       if (used === 'half done') return lead({}, { message: halfDone })
-      const tokens = await tokensOf(used, keys, issuerOf(site()))
+      tell(reply, used.addressChange)
+      const tokens = await tokensOf(used.grant, keys, issuerOf(site()))
       return lead({}, { ...inFragment(tokens), type })
     } catch (error) {
       if (!(error instanceof HttpError)) throw error
@@ -66,7 +77,7 @@ export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
 }
 
 /** What POST verify names, used up. */
-async function useUp(context: AuthContext, request: FastifyRequest): Promise<Grant | HalfDone> {
+function useUp(context: AuthContext, request: FastifyRequest): ReturnType<typeof openByCode> {
   const { type, token, token_hash, email, phone, redirect_to } = fieldsOf(request, {
     type: 'text',
     token: 'text',

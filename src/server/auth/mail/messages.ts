@@ -19,16 +19,15 @@ const first: Record<Occasion, string> = {
 }
 
 const last: Record<Occasion, string> = {
-  magiclink: 'If it was not you, ignore this mail: nobody gets in without it. Tell the code to nobody.',
-  recovery: 'If it was not you, ignore this mail: nothing changes without it. Tell the code to nobody.',
-  email_change: 'If it was not you, ignore this mail: nothing changes without it. Tell the code to nobody.',
-  reauthentication: 'If it was not you, sign out everywhere. Tell the code to nobody.',
+  magiclink: 'If it was not you, ignore this mail: nobody gets in without it.',
+  recovery: 'If it was not you, ignore this mail: nothing changes without it.',
+  email_change: 'If it was not you, ignore this mail: nothing changes without it.',
+  reauthentication: 'If it was not you, sign out everywhere.',
 }
 
 /**
- * The mail with a code and a link.
+ * The mail with a code, a link, or both.
  *
- * @param link None where there is only a code.
  * @param change The old and the new address, where they are what this is about.
  */
 export function message(
@@ -38,22 +37,66 @@ export function message(
     code,
     link,
     change,
-  }: { to: string; code: string; link?: string; change?: { from: string; to: string } },
+  }: { to: string; code?: string | undefined; link?: string; change?: { from: string; to: string } },
 ): Message {
   const about =
     change === undefined
       ? first[occasion]
       : `${first[occasion]} The address would change from ${change.from} to ${change.to}, once both have confirmed it.`
-  const lines = [about, `Your code is ${code}. It works once, within 10 minutes.`]
-  const before = lines.map((line) => `<p>${escapeHtml(line)}</p>`).join('\n')
-  const linked =
-    link === undefined ? '' : `\n<p>Or <a href="${escapeHtml(link)}">open this link</a>, once.</p>`
+  if (code === undefined) {
+    return mail(to, 'Your link for Unplugged.', [
+      about,
+      'Too many wrong codes were tried, so mails to you have none until you have signed in.',
+      { words: 'Open this link, once, within 10 minutes', link: link ?? '' },
+      last[occasion],
+    ])
+  }
+  const what = occasion === 'reauthentication' ? 'verification code' : 'code for Unplugged.'
+  return mail(to, `${code} is your ${what}`, [
+    about,
+    `Your code is ${code}. It works once, within 10 minutes.`,
+    ...(link === undefined ? [] : [{ words: 'Or open this link, once', link }]),
+    `${last[occasion]} Tell the code to nobody.`,
+  ])
+}
+
+/** What was changed of an account, which its owner is told. */
+export type Change = 'password' | 'factor on' | 'factor off' | { newEmail: string }
+
+/**
+ * The mail that tells somebody of a change of their account, which they may not have made.
+ *
+ * @param to The address that they had before.
+ */
+export function changeMessage(to: string, change: Change): Message {
+  const what =
+    typeof change === 'object'
+      ? `The address of your account is ${change.newEmail} from now on.`
+      : {
+          password: 'Your account has a new password.',
+          'factor on': 'Your account has a second factor from now on.',
+          'factor off': 'Your account has no second factor any more, or one fewer.',
+        }[change]
+  return mail(to, 'Your account for Unplugged. was changed', [
+    what,
+    'If it was not you, tell whoever runs the site at once, and sign out everywhere.',
+  ])
+}
+
+/** A paragraph of a mail, or one that is a link. */
+type Paragraph = string | { words: string; link: string }
+
+function mail(to: string, subject: string, paragraphs: Paragraph[]): Message {
+  const text = paragraphs.map((each) => (typeof each === 'string' ? each : `${each.words}:\n${each.link}`))
+  const html = paragraphs.map((each) =>
+    typeof each === 'string'
+      ? escapeHtml(each)
+      : `<a href="${escapeHtml(each.link)}">${escapeHtml(each.words)}</a>`,
+  )
   return {
     to,
-    subject: `${code} is your ${occasion === 'reauthentication' ? 'verification code' : 'code for Unplugged.'}`,
-    text: [...lines, ...(link === undefined ? [] : [`Or open this link, once:\n${link}`]), last[occasion]]
-      .join('\n\n')
-      .concat('\n'),
-    html: `<!doctype html>\n<html lang="en">\n<body>\n${before}${linked}\n<p>${escapeHtml(last[occasion])}</p>\n</body>\n</html>\n`,
+    subject,
+    text: `${text.join('\n\n')}\n`,
+    html: `<!doctype html>\n<html lang="en">\n<body>\n${html.map((each) => `<p>${each}</p>\n`).join('')}</body>\n</html>\n`,
   }
 }

@@ -21,6 +21,8 @@ const guessing = 5_610_742
 const decoys = 64
 /** Wrong tries after which a code is dead. */
 const mostTries = 5
+/** Wrong tries, of as many codes as it takes, after which mails have no code until somebody has signed in. */
+const mostTriesInAll = 5 * mostTries
 
 /** A code or a link that was used up. */
 export interface Taken {
@@ -43,27 +45,30 @@ interface Issue {
 
 /**
  * Makes a code of six digits and the secret of a link, which has a randomness of its own. They take the place of the
- * account's others of this type. The account has to be locked.
+ * account's others of this type. The account has to be locked. After too many wrong tries there is no code: a stranger
+ * could have one mailed again and again, and guess on.
  *
  * @returns Both, of which only what is offered is good.
  */
 export async function issue(
   transaction: TransactionSql,
   { accountId, type, address, lifetime, offers, isPkce = false }: Issue,
-): Promise<{ code: string; secret: string }> {
+): Promise<{ code: string | undefined; secret: string }> {
   const code = String(randomInt(10 ** digits)).padStart(digits, '0')
   const secret = `${isPkce ? 'pkce_' : ''}${randomBytes(32).toString('hex')}`
   const tokenHash = offers.includes('link') ? digest(secret) : null
   const codeHash = offers.includes('code') ? codeDigest(address, code) : null
-  await transaction`
-    insert into auth.one_time_tokens (user_id, token_type, relates_to, token_hash, code_hash, expires_at)
+  const [issued] = await transaction<{ has_code: boolean }[]>`
+    insert into auth.one_time_tokens as tokens (user_id, token_type, relates_to, token_hash, code_hash, expires_at)
     values (
       ${accountId}, ${type}, ${address}, ${tokenHash}, ${codeHash}, now() + make_interval(secs => ${lifetime})
     )
     on conflict (user_id, token_type) do update set
-      relates_to = excluded.relates_to, token_hash = excluded.token_hash, code_hash = excluded.code_hash,
-      expires_at = excluded.expires_at, wrong_codes = 0, created_at = now()`
-  return { code, secret }
+      relates_to = excluded.relates_to, token_hash = excluded.token_hash,
+      code_hash = case when tokens.wrong_codes_in_all < ${mostTriesInAll} or ${tokenHash}::text is null then excluded.code_hash end,
+      expires_at = excluded.expires_at, wrong_codes = 0, created_at = now()
+    returning code_hash is not null as has_code`
+  return { code: issued?.has_code ? code : undefined, secret }
 }
 
 interface Candidate {
@@ -102,13 +107,14 @@ export async function takeCode(
   const right = rows.find(({ code_hash: hash }) => timingSafeEqual(Buffer.from(hash), given))
   if (right === undefined) {
     await transaction`
-      update ${transaction(rows[0]?.name ?? '')} set wrong_codes = wrong_codes + 1
+      update ${transaction(rows[0]?.name ?? '')} set wrong_codes = wrong_codes + 1, wrong_codes_in_all = wrong_codes_in_all + 1
       where id in ${transaction(rows.map(({ id }) => id))}`
     return undefined
   }
   await lockAccount(transaction, right.user_id)
   const [taken] = await transaction`
-    delete from auth.one_time_tokens where id = ${right.id} and code_hash = ${right.code_hash} returning true`
+    update auth.one_time_tokens set ${used(transaction)} where id = ${right.id} and code_hash = ${right.code_hash}
+    returning true`
   return taken && { accountId: right.user_id, type: right.token_type }
 }
 
@@ -122,7 +128,7 @@ export async function takeSecret(
     select from auth.users where id in (select user_id from auth.one_time_tokens where token_hash = ${digest(secret)})
     for update`
   const [row] = await transaction<{ user_id: string; token_type: TokenType }[]>`
-    delete from auth.one_time_tokens
+    update auth.one_time_tokens set ${used(transaction)}
     where token_hash = ${digest(secret)} and token_type in ${transaction(types)} and expires_at > now()
     returning user_id, token_type`
   return row && { accountId: row.user_id, type: row.token_type }
@@ -130,7 +136,17 @@ export async function takeSecret(
 
 /** Ends all codes and links of an account. */
 export async function endTokens(transaction: TransactionSql, accountId: string): Promise<void> {
-  await transaction`delete from auth.one_time_tokens where user_id = ${accountId}`
+  await transaction`update auth.one_time_tokens set ${used(transaction)} where user_id = ${accountId}`
+}
+
+/** Lets wrong codes count anew, since somebody signed in. */
+export async function forgiveWrongCodes(transaction: TransactionSql, accountId: string): Promise<void> {
+  await transaction`update auth.one_time_tokens set wrong_codes_in_all = 0 where user_id = ${accountId}`
+}
+
+/** Of what was used up the wrong tries alone stay. */
+function used(transaction: TransactionSql) {
+  return transaction`token_hash = null, code_hash = null`
 }
 
 /** Always the same one: a row that was just written is slower to write again. */

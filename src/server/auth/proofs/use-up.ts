@@ -2,11 +2,14 @@ import type { TransactionSql } from 'postgres'
 
 import type { Run } from '../../database/lanes.ts'
 import { HttpError } from '../../http/errors.ts'
-import { confirmChange, type HalfDone } from '../accounts/email-change.ts'
+import { confirmChange, type AddressChange, type HalfDone } from '../accounts/email-change.ts'
 import { issueAuthCode } from './pkce.ts'
 import { endTokens, takeCode, takeSecret, type Taken, type TokenType } from './one-time.ts'
 import { codeExpired, invalid } from '../refusals.ts'
 import { openSession, type Grant, type Method } from '../sessions/sessions.ts'
+
+/** What a code or a link came to, and the change of address that it completed, if it did. */
+type Used<T> = (T & { addressChange: AddressChange | undefined }) | HalfDone
 
 const signIn: TokenType[] = ['recovery_token', 'confirmation_token']
 /** What a code or a link of each kind can have been made as. Nobody signs up or is invited here. */
@@ -34,12 +37,13 @@ async function takeLink(transaction: TransactionSql, secret: string, type: strin
  * @returns The code by which it gets its session.
  * @throws {HttpError} where the link was none, was used, or is too old.
  */
-export function authCodeByLink(run: Run, secret: string, type: string): Promise<{ code: string } | HalfDone> {
+export function authCodeByLink(run: Run, secret: string, type: string): Promise<Used<{ code: string }>> {
   return run((sql) =>
     sql.begin(async (transaction) => {
       const taken = await takeLink(transaction, secret, type)
-      if ((await finish(transaction, taken)) === 'half done') return 'half done'
-      return { code: await issueAuthCode(transaction, taken.accountId, type as Method) }
+      const done = await finish(transaction, taken)
+      if (done === 'half done') return done
+      return { ...done, code: await issueAuthCode(transaction, taken.accountId, type as Method) }
     }),
   )
 }
@@ -49,7 +53,7 @@ export function authCodeByLink(run: Run, secret: string, type: string): Promise<
  *
  * @throws {HttpError} where it was none, was used, or is too old.
  */
-export function openByLink(run: Run, secret: string, type: string): Promise<Grant | HalfDone> {
+export function openByLink(run: Run, secret: string, type: string): Promise<Used<{ grant: Grant }>> {
   return run((sql) =>
     sql.begin(async (transaction) => settle(transaction, await takeLink(transaction, secret, type))),
   )
@@ -66,7 +70,7 @@ export async function openByCode(
   address: string,
   type: string,
   code: string,
-): Promise<Grant | HalfDone> {
+): Promise<Used<{ grant: Grant }>> {
   const used = await run((sql) =>
     sql.begin(async (transaction) => {
       const taken = await takeCode(transaction, address, typesOf.get(type) ?? [], code)
@@ -79,18 +83,20 @@ export async function openByCode(
 }
 
 /** Opens the session that a code or a link was for. */
-async function settle(transaction: TransactionSql, taken: Taken): Promise<Grant | HalfDone> {
-  if ((await finish(transaction, taken)) === 'half done') return 'half done'
-  return openSession(transaction, taken.accountId, 'otp')
+async function settle(transaction: TransactionSql, taken: Taken): Promise<Used<{ grant: Grant }>> {
+  const done = await finish(transaction, taken)
+  if (done === 'half done') return done
+  return { ...done, grant: await openSession(transaction, taken.accountId, 'otp') }
 }
 
 /** Does what the code or the link was for; the account's others end with it. */
-async function finish(transaction: TransactionSql, { accountId, type }: Taken): Promise<'done' | HalfDone> {
+async function finish(transaction: TransactionSql, { accountId, type }: Taken): Promise<Used<object>> {
   const isOfChange = type === 'email_change_token_current' || type === 'email_change_token_new'
-  if (isOfChange && (await confirmChange(transaction, accountId)) === 'half done') return 'half done'
+  const addressChange = isOfChange ? await confirmChange(transaction, accountId) : undefined
+  if (addressChange === 'half done') return addressChange
   await endTokens(transaction, accountId)
   await transaction`
     update auth.users set raw_user_meta_data = raw_user_meta_data || '{"email_verified": true}'
     where id = ${accountId} and raw_user_meta_data -> 'email_verified' is distinct from 'true'`
-  return 'done'
+  return { addressChange }
 }

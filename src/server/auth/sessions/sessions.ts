@@ -4,6 +4,7 @@ import type { TransactionSql } from 'postgres'
 import type { Run } from '../../database/lanes.ts'
 import { HttpError } from '../../http/errors.ts'
 import { findAccount, userOf, type Account } from '../accounts/accounts.ts'
+import { forgiveWrongCodes } from '../proofs/one-time.ts'
 import { tokenLifetime, type SigningKeys } from './keys.ts'
 import { decodeRefreshToken, encodeRefreshToken } from './refresh-token.ts'
 
@@ -55,6 +56,7 @@ export async function openSession(
     returning id`
   const id = session?.id ?? ''
   await addMethod(transaction, id, method)
+  await forgiveWrongCodes(transaction, accountId)
   await transaction`update auth.users set last_sign_in_at = now(), updated_at = now() where id = ${accountId}`
   return grantOf(transaction, id)
 }
