@@ -116,7 +116,8 @@ test('who applies has a receipt, organisers hear of it, and an automation is tol
   const id = row?.id ?? ''
   expect(notice?.text).toContain(`${server.origin}/desk#/applications/${id}`)
 
-  const text = { occasion: 'accepted', subject: 'Hello {{first_name}}', body: 'Come!' }
+  const act = () => crypto.randomUUID()
+  const text = { occasion: 'accepted', subject: 'Hello {{first_name}}', body: 'Come!', act: act() }
   expect(await desk('desk_send_test', text)).toEqual({ to: 'grace@example.org' })
   const [, trial] = await mails.count(2, 'grace@example.org')
   expect(trial).toMatchObject({ subject: '[Test] Hello Ada' })
@@ -124,7 +125,6 @@ test('who applies has a receipt, organisers hear of it, and an automation is tol
   const database = socketConnection(directory.path, { max: 1 })
   await database`update private.letter_settings set hold = '0'`
   await database.end()
-  const act = () => crypto.randomUUID()
   await desk('desk_decide', { act: act(), decisions: [{ id, status: 'accepted', version: 0 }] })
   const { letters } = await desk('desk_drafts', { occasion: 'accepted', after: null })
   expect(receiver.received).toEqual([])

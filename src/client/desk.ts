@@ -70,6 +70,10 @@ export type Happening = { act: string; at: string; author: string } & (
   | { kind: 'status'; detail: { status: Status; former: Status } }
   | { kind: 'note'; detail: { note: string } }
   | { kind: 'revealed'; detail: object }
+  /** Letters go to another address from then on; which one is hidden from who reads blind. */
+  | { kind: 'address'; detail: { address?: string } }
+  /** What a letter was to say that did not arrive was told otherwise. */
+  | { kind: 'told'; detail: Pick<Letter, 'occasion' | 'way'> }
 )
 
 /** How the webhook's delivery stands. */
@@ -158,11 +162,13 @@ export interface Letter {
   state: 'draft' | 'waiting' | 'sending' | 'sent' | 'refused' | 'given up' | 'withdrawn'
   subject: string
   body: string
-  /** Tells one text from another: whoever changes or releases a draft says which one they read. */
+  /** Tells one text of a draft from another: whoever changes or releases it says which one they read. */
   seen: string
   /** Placeholders that the applicant left blank, and those that there are none of. */
   missing: string[]
   unknown: string[]
+  /** Whether it was cut: filled in it is longer than a letter may be. */
+  is_long: boolean
   is_edited: boolean
   /** Null for who reads blind. */
   to: string | null
@@ -177,12 +183,17 @@ export interface Letter {
   uncertain: number
   sent_at: string | null
   withdrawn_at: string | null
-  /** What the mail server said last. */
+  /** Who stopped it; null where another decision did. */
+  withdrawn_by: string | null
+  /** What the mail server said last; of what was sent otherwise, how (`sentOtherwise`). */
   answer: string
 }
 
+/** The answers of letters that are noted as sent and left in no mail of ours. */
+export const sentOtherwise = { byHand: 'sent by hand', told: 'told otherwise' } as const
+
 /** What became of a letter. */
-export type LetterState = Pick<Letter, 'application' | 'occasion' | 'way' | 'state'>
+export type LetterState = Pick<Letter, 'application' | 'occasion' | 'way' | 'state' | 'answer'>
 
 /** Where a list of letters goes on. */
 export interface LetterPosition {
@@ -248,7 +259,7 @@ export interface Notices {
 }
 
 /** A text filled in for an application. */
-interface Preview extends Pick<Letter, 'subject' | 'body' | 'missing' | 'unknown' | 'name'> {
+interface Preview extends Pick<Letter, 'subject' | 'body' | 'missing' | 'unknown' | 'is_long' | 'name'> {
   application: string
 }
 
@@ -257,14 +268,16 @@ export interface WriteOutcome {
   application: string
   /** `written`: there is a draft or a letter; `undecided`: another decision stands. */
   outcome: 'drafted' | 'written' | 'undecided' | 'gone'
+  /** Of what was written before, how it stands. */
+  state: Exclude<Letter['state'], 'withdrawn'> | null
 }
 
 /** What became of a draft that was to be released. */
 export interface ReleaseOutcome {
   id: string
   application: string | null
-  /** `changed`: since it was read; `missing`: it quotes a blank answer; `again`: it was sent before. */
-  outcome: 'released' | 'changed' | 'missing' | 'again' | 'gone'
+  /** `changed`: since it was read; `missing`: it quotes a blank answer; `again`: it was sent before; `long`: too long. */
+  outcome: 'released' | 'changed' | 'missing' | 'long' | 'again' | 'gone'
 }
 
 /** The functions of the desk: see `supabase/migrations/` for what each does. */
@@ -288,7 +301,7 @@ interface Functions {
   desk_letters_of: [{ applications: string[] }, Letter[]]
   desk_letter_states: [{ applications: string[] }, LetterState[]]
   desk_preview: [Example, Preview | null]
-  desk_send_test: [Example, { to: string }]
+  desk_send_test: [Example & { act: string }, { to: string }]
   desk_notices: [object, Notices]
   desk_set_notices: [Pick<Notices, 'notices'>, Notices]
   desk_set_template: [Omit<Template, 'version'> & { version: number | null }, Template]
@@ -302,6 +315,8 @@ interface Functions {
   ]
   desk_withdraw: [{ letters: string[] } | { act: string }, { withdrawn: number; left: number }]
   desk_retry: [{ letters: string[] }, { retried: number }]
+  desk_readdress: [{ act: string; letter: string; address: string }, Letter]
+  desk_settle: [{ letters: string[] }, { settled: number }]
   desk_sent_by_hand: [{ letter: string; seen: string }, Letter]
   desk_stop: [{ stopped: boolean }, { stopped: boolean }]
   desk_set_letters: [LetterSettings, LetterSettings]

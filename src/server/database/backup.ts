@@ -158,7 +158,8 @@ export async function restore(sql: Sql, folder: string): Promise<Kept> {
         where state in ('waiting', 'sending')
           and (occasion = 'received' or withdrawn_at is not null or not private.is_to_applicant(letter))`)
       await transaction.unsafe(`
-        update ${letters} set state = 'draft', way = 'mail', released_at = null, due_at = null, act = null
+        update ${letters} set state = 'draft', way = 'mail', released_at = null, due_at = null, act = null,
+          subject = case when not from_template then subject end, body = case when not from_template then body end
         where state in ('waiting', 'sending')`)
       for (const name of silenced) await transaction.unsafe(`alter table ${name} enable trigger user`)
       return {

@@ -107,7 +107,7 @@ export async function claimDue(
       claimed as (${claimed(sql)}),
       ended as (${endOfTurn(sql, pause, begun)})
       select claimed.id, attempts as attempt, released_at as "releasedAt", application_id as "applicationId",
-        application.email as "to", subject, body, reply_to as "replyTo", withdrawn_at is not null as "isWithdrawn"
+        private.address_of(application.id, application.email) as "to", subject, body, reply_to as "replyTo", withdrawn_at is not null as "isWithdrawn"
       from claimed
       join public.retreat_applications as application on application.id = application_id
       cross join private.letter_settings`
@@ -379,16 +379,9 @@ export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
  * @returns How many those are.
  */
 export async function retryUndelivered(sql: Sql): Promise<number> {
-  const { count } = await sql`
-    with failed as (
-      select id from private.letters
-      where state in ('refused', 'given up') and (occasion <> 'received' or released_at > now() - interval '1 day')
-      -- In the order in which organisers lock.
-      order by application_id, id for update
-    )
-    update private.letters as letter set state = 'waiting', attempts = 0, due_at = now(), answer = ''
-    from failed where letter.id = failed.id`
-  return count
+  const [row] = await sql<[{ count: number }]>`
+    select private.retry(array(select id from private.letters where state in ('refused', 'given up'))) as count`
+  return row.count
 }
 
 /** Lets no letter leave, or all of them again. */

@@ -4,6 +4,7 @@ import { statuses } from '../../../application/statuses.ts'
 import type { Delivery, Happening, Letter, Whole } from '../../../client/desk.ts'
 import { momentOf } from '../dates.ts'
 import { eventsOf, wordsOfLetter } from '../letters/letter-events.ts'
+import { nameOfOccasion } from '../letters/words.ts'
 
 interface Event {
   key: string
@@ -66,6 +67,15 @@ function textOf(happening: Happening): ReactNode {
       return <p className="note">{happening.detail.note}</p>
     case 'revealed':
       return <p>Revealed name, e-mail, phone, LinkedIn and company</p>
+    case 'address':
+      return <p>Letters go to {happening.detail.address ?? 'another address'} from now on</p>
+    case 'told':
+      return (
+        <p>
+          {happening.detail.way === 'mail' ? 'Letter ' : 'To the automation: '}“
+          {nameOfOccasion(happening.detail.occasion)}” told otherwise
+        </p>
+      )
   }
 }
 

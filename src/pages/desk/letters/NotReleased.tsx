@@ -12,6 +12,7 @@ export interface Unreleased {
 const reasons: Record<Unreleased['outcome'], string> = {
   changed: 'it changed since you read it. Please read it again.',
   missing: 'it quotes an answer that was left blank.',
+  long: 'filled in it is longer than a letter may be: edit it for them alone.',
   again: 'they were sent this before.',
   gone: 'it is no draft any more: somebody sent or removed it, or decided otherwise.',
 }

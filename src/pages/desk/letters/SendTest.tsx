@@ -1,3 +1,5 @@
+import { useRef } from 'react'
+
 import type { CallDesk } from '../../../client/desk.ts'
 import { useAct } from '../acts.ts'
 import { announce } from '../announcement.ts'
@@ -15,10 +17,19 @@ interface SendTestProps {
 /** Sends the organiser what stands in the fields, filled in as the preview is; where somebody carries mails. */
 export function SendTest({ callDesk, ...text }: SendTestProps) {
   const { data: standing } = useLetters(callDesk)
+  // Asked for again after a failure it is the same act, where it is the same text.
+  const asked = useRef({ text: '', act: '' })
   const { mutate, isPending, error } = useAct(
-    (_given: void, signal) => callDesk('desk_send_test', text, signal),
+    (_given: void, signal) => {
+      const said = JSON.stringify(text)
+      if (asked.current.text !== said) asked.current = { text: said, act: crypto.randomUUID() }
+      return callDesk('desk_send_test', { ...text, act: asked.current.act }, signal)
+    },
     {
-      onSuccess: ({ to }) => announce(`A test leaves for ${to}.`),
+      onSuccess: ({ to }) => {
+        asked.current = { text: '', act: '' }
+        announce(`A test leaves for ${to}.`)
+      },
     },
   )
   if (!standing?.postman.is_there) return null

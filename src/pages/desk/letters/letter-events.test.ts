@@ -17,6 +17,7 @@ const mail: Letter = {
   seen: '',
   missing: [],
   unknown: [],
+  is_long: false,
   is_edited: false,
   to: null,
   name: null,
@@ -28,6 +29,7 @@ const mail: Letter = {
   uncertain: 0,
   sent_at: at,
   withdrawn_at: null,
+  withdrawn_by: null,
   answer: '',
 }
 const told: Letter = { ...mail, id: '2', way: 'automation' }

@@ -1,4 +1,4 @@
-import type { Letter } from '../../../client/desk.ts'
+import { sentOtherwise, type Letter } from '../../../client/desk.ts'
 import { momentOf } from '../dates.ts'
 import { nameOfOccasion, received } from './words.ts'
 
@@ -9,9 +9,6 @@ interface LetterEvent {
   text: string
 }
 
-/** What the database keeps of a letter that somebody sent from their own mail program. */
-const byHand = 'sent by hand'
-
 /** What happened to letters; a draft is nothing that happened. */
 export function eventsOf(letters: readonly Letter[]): LetterEvent[] {
   return letters.flatMap((letter): LetterEvent[] => {
@@ -19,16 +16,19 @@ export function eventsOf(letters: readonly Letter[]): LetterEvent[] {
     if (letter.state === 'draft' || releasedAt === null) return []
     const mail = letter.way === 'automation' ? mailBeside(letter, letters) : undefined
     const words = eventWordsOf(letter)
-    if (letter.state === 'sent' && answer === byHand)
+    if (letter.state === 'sent' && answer === sentOtherwise.byHand)
       return [{ key: `${id} sent`, at: releasedAt, author, text: `${words.about} sent by hand` }]
     return [
       // Nobody releases a receipt, and what goes both ways was released once.
       ...(letter.occasion === received || mail !== undefined
         ? []
         : [{ key: `${id} released`, at: releasedAt, author, text: words.released }]),
-      ...(sentAt === null ? [] : [{ key: `${id} sent`, at: sentAt, author: null, text: words.sent }]),
+      // That it was told otherwise is in the application's own history.
+      ...(sentAt === null || answer === sentOtherwise.told
+        ? []
+        : [{ key: `${id} sent`, at: sentAt, author: null, text: words.sent }]),
       ...(letter.state === 'withdrawn' && withdrawnAt !== null && mail?.state !== 'withdrawn'
-        ? [{ key: `${id} withdrawn`, at: withdrawnAt, author: null, text: words.withdrawn }]
+        ? [{ key: `${id} withdrawn`, at: withdrawnAt, author: letter.withdrawn_by, text: words.withdrawn }]
         : []),
     ]
   })

@@ -1,0 +1,247 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import type { Sql } from 'postgres'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+
+import { anApplication } from '../../../testing/form.ts'
+import { randomFrom } from '../../../testing/random.ts'
+import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import type { Letter } from '../../client/desk.ts'
+import { keepNotices } from '../letters/notices.ts'
+import { beat, claimDecisions, claimDue, retryUndelivered, settle, type Recorded } from '../letters/outbox.ts'
+
+/** How many acts are played against each other, by whom at the same time, and from which start. */
+const acts = Number(process.env['LETTER_ACTS'] ?? 400)
+const players = 8
+const seed = Number(process.env['LETTER_SEED'] ?? 1)
+/** The id of nothing. */
+const nobody = '00000000-0000-0000-0000-000000000000'
+
+let server: SignInServer
+let owner: Sql
+let clients: SupabaseClient[]
+
+beforeAll(async () => {
+  server = await startSignIn()
+  owner = server.database.owner
+  clients = await Promise.all([server.signedIn(), server.signedIn()]).then((signedIn) =>
+    signedIn.map(({ client }) => client),
+  )
+  await owner`update private.letter_settings set receipts = true, hold = '0'`
+  await owner`update private.organisers set notices = 'daily'`
+})
+
+beforeEach(async () => {
+  await owner`delete from public.retreat_applications`
+  await owner`update private.postman set seen_at = now() + interval '1 day', automation_seen_at = now() + interval '1 day'`
+})
+
+afterAll(() => server.close())
+
+let stored = 0
+async function store() {
+  stored += 1
+  const [row] = await owner<{ id: string }[]>`
+    insert into public.retreat_applications ${owner({ ...anApplication({ email: `a${stored}@example.org` }) })}
+    returning id`
+  return row?.id ?? ''
+}
+
+/** The SQLSTATE of what a function of the desk refuses; none where it answers. */
+async function codeOf(name: string, args: object, client = clients[0]): Promise<string> {
+  const { error } = (await client?.rpc(`desk_${name}`, args)) ?? { error: null }
+  return error?.code ?? ''
+}
+
+async function lettersOf(applications: string[]): Promise<Letter[]> {
+  const { data } = (await clients[0]?.rpc('desk_letters_of', { applications }).throwOnError()) ?? {}
+  return data as Letter[]
+}
+
+async function decide(id: string, status: string) {
+  const decisions = [{ id, status, version: 0 }]
+  expect(await codeOf('decide', { act: crypto.randomUUID(), decisions })).toBe('')
+}
+
+const waiting = (name: string) =>
+  owner`select from pg_stat_activity where wait_event_type = 'Lock' and query like ${`%desk_${name}%`}`
+
+test('each act on a letter locks its application before it, as whoever erases does', async () => {
+  const act = crypto.randomUUID()
+  const acting: Record<string, (letter: Letter) => object> = {
+    release: ({ id, seen }) => ({ act, letters: [{ id, seen }] }),
+    edit: ({ id, seen }) => ({ letter: id, seen, subject: 's', body: 'b' }),
+    sent_by_hand: ({ id, seen }) => ({ letter: id, seen }),
+    discard: ({ id }) => ({ letters: [id] }),
+    withdraw: ({ id }) => ({ letters: [id] }),
+    retry: ({ id }) => ({ letters: [id] }),
+    readdress: ({ id }) => ({ act, letter: id, address: 'ada@example.org' }),
+    settle: ({ id }) => ({ letters: [id] }),
+    write: ({ application }) => ({ applications: [application], occasion: 'accepted' }),
+    decide: ({ application: id }) => ({ act, decisions: [{ id, status: 'declined', version: 1 }] }),
+  }
+  for (const [name, argsOf] of Object.entries(acting)) {
+    const id = await store()
+    await decide(id, 'accepted')
+    const letter = (await lettersOf([id])).find(({ state }) => state === 'draft')
+    if (letter === undefined) throw new Error('A decision leaves a draft.')
+    const called = await owner.begin(async (erasing) => {
+      // Not as erasing does, but as another organiser does who acts on this application's letters.
+      await erasing`select from public.retreat_applications where id = ${id} for no key update`
+      const call = codeOf(name, argsOf(letter))
+      await expect.poll(() => waiting(name), { message: name }).toHaveLength(1)
+      await erasing`select from private.statuses where application_id = ${id} for update nowait`
+      await erasing`select from private.letters where application_id = ${id} for update nowait`
+      return { call }
+    })
+    expect([`${name} `, `${name} PT409`]).toContain(`${name} ${await called.call}`)
+  }
+})
+
+test('a template that drafts are being made of is not removed meanwhile', async () => {
+  const template = { occasion: 'Travel', version: null, subject: 'By train', body: 'Take the train.' }
+  expect(await codeOf('set_template', template)).toBe('')
+  const id = await store()
+  const { removing } = await owner.begin(async (writing) => {
+    const { data } = (await clients[0]?.auth.getClaims()) ?? {}
+    await writing`select set_config('request.jwt.claims', ${JSON.stringify(data?.claims)}, true)`
+    await writing`select desk_write(array[${id}::uuid], 'Travel')`
+    const call = codeOf('remove_template', { occasion: 'Travel', version: 0 })
+    await expect.poll(() => waiting('remove_template')).toHaveLength(1)
+    return { removing: call }
+  })
+  expect(await removing).toBe('')
+  expect(await owner`select from private.letters where occasion = 'Travel' and state = 'draft'`).toHaveLength(
+    0,
+  )
+})
+
+test('whoever stores an application does not wait for the day’s mail', async () => {
+  await owner.begin(async (telling) => {
+    await telling`update private.organisers set day_due_at = now()`
+    await telling`select private.write_day_notices()`
+    // As a notice of an application does.
+    expect(await owner`select from private.organisers for key share nowait`).toHaveLength(clients.length)
+  })
+})
+
+test(`${acts} acts on letters at the same time wait for each other, and never in a circle`, async () => {
+  const random = randomFrom(seed)
+  const pick = <One>(some: readonly One[]) => some[Math.floor(random() * some.length)]
+  const several = <One>(some: readonly One[]) =>
+    some.filter(() => random() < 0.5).toSorted(() => random() - 0.5)
+  const statuses = ['new', 'shortlisted', 'accepted', 'waitlisted', 'declined']
+  const text = { subject: 'By train', body: 'Take the train, {{first_name}}.' }
+  const sent = { outcome: 'sent', code: 250 } as const
+  const results: Recorded[] = [
+    sent,
+    { outcome: 'refused', code: 550, answer: '550 no' },
+    { outcome: 'retry', code: 450, answer: '450 later', isUncertain: false },
+  ]
+  for (let many = 0; many < 6; many += 1) await store()
+
+  const act = async () => {
+    const [client, name] = [pick(clients), pick(Object.keys(kinds))]
+    const applications = (await owner<{ id: string }[]>`select id from public.retreat_applications`).map(
+      ({ id }) => id,
+    )
+    const letters = await lettersOf(applications)
+    const code = await kinds[name ?? '']?.({ client, applications, letters })
+    return { name, code: code ?? '' }
+  }
+  type Given = { client: SupabaseClient | undefined; applications: string[]; letters: Letter[] }
+  const call =
+    (name: string, argsOf: (given: Given) => object) =>
+    (given: Given): Promise<string> =>
+      codeOf(name, argsOf(given), given.client)
+  const drafts = ({ letters }: Given) => letters.filter(({ state }) => state === 'draft')
+  const ids = (letters: readonly Letter[]) => letters.map(({ id }) => id)
+  const kinds: Record<string, (given: Given) => Promise<string>> = {
+    decide: async ({ client }) => {
+      const rows = await owner<{ id: string; version: number }[]>`
+        select id, coalesce(version, 0) as version
+        from public.retreat_applications left join private.statuses on application_id = id`
+      const decisions = several(rows).map((row) => ({ ...row, status: pick(statuses) }))
+      return codeOf('decide', { act: crypto.randomUUID(), decisions }, client)
+    },
+    release: call('release', (given) => ({
+      act: crypto.randomUUID(),
+      letters: several(drafts(given)).map(({ id, seen }) => ({ id, seen })),
+      again: true,
+    })),
+    stopAct: call('withdraw', ({ letters }) => ({ act: pick(letters)?.act ?? nobody })),
+    stop: call('withdraw', ({ letters }) => ({ letters: ids(several(letters)) })),
+    write: call('write', ({ applications }) => ({
+      applications: several(applications),
+      occasion: pick(['Travel', 'accepted', 'declined']),
+      again: random() < 0.5,
+    })),
+    edit: call('edit', (given) => {
+      const letter = pick(drafts(given))
+      return { letter: letter?.id ?? nobody, seen: letter?.seen ?? '', subject: 's', body: 'b' }
+    }),
+    discard: call('discard', (given) => ({ letters: ids(several(drafts(given))) })),
+    byHand: call('sent_by_hand', (given) => {
+      const letter = pick(drafts(given))
+      return { letter: letter?.id ?? nobody, seen: letter?.seen ?? '' }
+    }),
+    retry: call('retry', ({ letters }) => ({ letters: ids(several(letters)) })),
+    settle: call('settle', ({ letters }) => ({ letters: ids(several(letters)).slice(0, 2) })),
+    readdress: call('readdress', ({ letters }) => ({
+      act: crypto.randomUUID(),
+      letter: pick(letters.filter(({ state }) => state === 'refused'))?.id ?? nobody,
+      address: 'b@example.org',
+    })),
+    setTemplate: call('set_template', () => ({ occasion: 'Travel', version: null, ...text })),
+    removeTemplate: call('remove_template', () => ({ occasion: 'Travel', version: 0 })),
+    test: call('send_test', () => ({ ...text, act: crypto.randomUUID() })),
+    erase: async ({ client, applications }) => {
+      const rows = await owner<{ id: string; email: string }[]>`
+        select id, email from public.retreat_applications where id = ${pick(applications) ?? nobody}`
+      const code = await codeOf(
+        'erase',
+        { applications: rows.map(({ id }) => id), email: rows[0]?.email ?? '' },
+        client,
+      )
+      await store()
+      return code
+    },
+    carry: async () => {
+      const claim = await claimDue(owner, { isReceipt: random() < 0.3 })
+      if (claim) await settle(owner, claim, pick(results) ?? sent)
+      return ''
+    },
+    tell: async () => {
+      for (const claim of await claimDecisions(owner, 3)) {
+        await settle(owner, claim, pick(results) ?? sent)
+      }
+      return ''
+    },
+    keep: async () => {
+      await owner`update private.organisers set day_due_at = now()`
+      await Promise.all([beat(owner, 'postman'), keepNotices(owner)])
+      await owner`update private.postman set seen_at = now() + interval '1 day'`
+      return ''
+    },
+    retryAll: async () => {
+      await retryUndelivered(owner)
+      return ''
+    },
+  }
+  const done: { name: string | undefined; code: string }[] = []
+  const play = async () => {
+    while (done.length < acts) done.push(await act())
+  }
+  await Promise.all(Array.from({ length: players }, play))
+
+  const refusals = done.filter(({ code }) => !['', 'PT409', 'PT404', '22023', 'PT429'].includes(code))
+  expect(refusals).toEqual([])
+  // Each of them was heard at least once.
+  expect(new Set(done.filter(({ code }) => code === '').map(({ name }) => name)).size).toBeGreaterThan(10)
+  const left = await owner`
+    select letter.occasion, state from private.letters as letter
+      left join private.statuses as standing using (application_id) left join private.templates using (occasion)
+    where state = 'draft' and (
+      letter.occasion in ('accepted', 'waitlisted', 'declined') and letter.occasion is distinct from standing.status
+      or templates.occasion is null)`
+  expect(left).toEqual([])
+})
