@@ -1,4 +1,4 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile enumeration desk letters together`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile enumeration desk letters together readiness`. */
 import { benchDesk } from './desk.ts'
 import { benchEnumeration } from './enumeration.ts'
 import { benchGrowth } from './growth.ts'
@@ -7,6 +7,7 @@ import { benchLaunch } from './launch.ts'
 import { benchLetters } from './letters.ts'
 import { benchPage } from './page.ts'
 import { benchParts } from './parts.ts'
+import { benchReadiness } from './readiness.ts'
 import { benchServer } from './server.ts'
 import { benchStart } from './start.ts'
 import { describeMachine } from './table.ts'
@@ -26,6 +27,7 @@ const parts: Record<string, () => Promise<void>> = {
   desk: benchDesk,
   letters: benchLetters,
   together: benchTogether,
+  readiness: benchReadiness,
 }
 const chosen = process.argv.slice(2)
 const unknown = chosen.find((name) => !(name in parts))

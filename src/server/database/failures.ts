@@ -1,5 +1,10 @@
 import { OperatorError } from '../../settings/operator-error.ts'
 
+/** Whether the database did not answer in time: by our deadline, or by its own, for a statement or for a lock. */
+export function isLate(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^(DEADLINE|57014|55P03)$/.test(String(error.code))
+}
+
 /**
  * Says what to do where the database of `DATABASE_URL` cannot be used.
  *

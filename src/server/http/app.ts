@@ -7,6 +7,7 @@ import { createSigningKeys } from '../auth/sessions/keys.ts'
 import { createReadToken } from '../auth/sessions/read-token.ts'
 import { visitor, type Caller } from '../database/connections.ts'
 import type { Database } from '../database/database.ts'
+import { isLate } from '../database/failures.ts'
 import { readDeskFunctions } from '../database/functions.ts'
 import { insertApplications, type SentRows } from '../database/insert.ts'
 import { createInserts } from '../database/insert-together.ts'
@@ -68,11 +69,13 @@ export async function createApp({
         ? insertOfVisitor(rows)
         : insertApplications(database.as(caller), rows))
       storing.fails = false
+      storing.lateAt = undefined
       onStored?.()
       return count
     } catch (error) {
       // A refusal says nothing of the disk.
       if (httpError(error).status >= 500) storing.fails = true
+      if (isLate(error)) storing.lateAt = performance.now()
       throw error
     }
   }

@@ -1,12 +1,17 @@
 import fastify from 'fastify'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Sql } from 'postgres'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { openTestDatabase } from '../../../testing/database.ts'
 import { anApplication } from '../../../testing/form.ts'
+import { storeDueLetters } from '../../../testing/letters.ts'
 import { visitor } from '../database/connections.ts'
 import type { Run } from '../database/lanes.ts'
 import type { Database } from '../database/database.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
+import { DeadlineError } from '../database/lanes.ts'
+import { pauseAll } from '../letters/outbox.ts'
+import { deliveryStanding } from '../webhook/outbox.ts'
 import { createApp } from './app.ts'
 import { health } from './health.ts'
 
@@ -16,44 +21,146 @@ beforeAll(async () => {
   database = await openTestDatabase()
 })
 
+beforeEach(async () => {
+  await database.owner`truncate public.retreat_applications cascade`
+  await database.owner`update private.postman set failing_since = null, paused_until = '-infinity'`
+})
+
 afterAll(() => database.close())
+
+const settings = {
+  anonKey: 'key',
+  siteUrl: undefined,
+  mailServer: undefined,
+  trustProxy: false as const,
+  rateLimitPerMinute: 0,
+}
 
 /** A server of its own for each test: what the database said is kept for a moment. */
 async function ask(path: string, delivers = true) {
-  const settings = {
-    anonKey: 'key',
-    siteUrl: undefined,
-    mailServer: undefined,
-    trustProxy: false as const,
-    rateLimitPerMinute: 1,
-  }
   const app = await createApp({ settings, database, delivers })
   const answer = await app.inject(path)
   await app.close()
   return { status: answer.statusCode, body: answer.json() as unknown }
 }
 
-test('readiness tells how long the oldest application waits for its delivery', async () => {
-  expect(await ask('/readyz')).toEqual({
-    status: 200,
-    body: { status: 'ok', oldestUndeliveredSeconds: null },
-  })
+const nothing = {
+  status: 'ok',
+  oldestUndeliveredSeconds: null,
+  deliveriesGivenUp: 0,
+  lettersRefused: 0,
+  lettersWaiting: 0,
+  mailFailingSince: null,
+}
+/** Stores an application whose delivery waits, for so many seconds already; or was given up; or was made. */
+async function store(delivery: { waitsFor: number } | 'given up' | 'delivered') {
   await insertApplications(database.as(visitor), rowsOf(anApplication()))
-  await insertApplications(database.as(visitor), rowsOf(anApplication()))
+  const waitsFor = typeof delivery === 'string' ? 0 : delivery.waitsFor
   await database.owner`
-    update public.retreat_applications set created_at = now() - interval '1 hour'
-    where id = (select application_id from private.webhook_outbox limit 1)`
-  const { body } = await ask('/readyz')
-  expect(body).toMatchObject({ oldestUndeliveredSeconds: expect.closeTo(3600, -2) })
-  await database.owner`update private.webhook_outbox set next_attempt_at = null, delivered_at = now()`
-  expect((await ask('/readyz')).body).toMatchObject({ oldestUndeliveredSeconds: null })
+    update private.webhook_outbox set queued_at = now() - ${waitsFor} * interval '1 second',
+      next_attempt_at = ${typeof delivery === 'string' ? null : database.owner`next_attempt_at`},
+      delivered_at = ${delivery === 'delivered' ? database.owner`now()` : null}
+    where attempts = 0`
+  // So that the next one is told from this one.
+  await database.owner`update private.webhook_outbox set attempts = 1`
+}
+
+test('readiness tells how long the oldest application waits for its delivery', async () => {
+  expect(await ask('/readyz')).toEqual({ status: 200, body: nothing })
+  await store({ waitsFor: 3600 })
+  await store({ waitsFor: 0 })
+  expect((await ask('/readyz')).body).toMatchObject({ oldestUndeliveredSeconds: expect.closeTo(3600, -3) })
+  // Where nothing is delivered, nothing is late.
+  expect((await ask('/readyz', false)).body).toMatchObject({ oldestUndeliveredSeconds: null })
 })
 
-test('where nothing is delivered, nothing is late', async () => {
-  await insertApplications(database.as(visitor), rowsOf(anApplication()))
-  expect((await ask('/readyz', true)).body).toMatchObject({ oldestUndeliveredSeconds: 0 })
-  expect((await ask('/readyz', false)).body).toMatchObject({ oldestUndeliveredSeconds: null })
-  await database.owner`update private.webhook_outbox set next_attempt_at = null, delivered_at = now()`
+test('readiness tells what was given up and refused, what waits, and since when the mail server takes nothing', async () => {
+  await store('given up')
+  await store('given up')
+  await storeDueLetters(database.owner, 4)
+  await database.owner`
+    update private.letters set state = 'refused', due_at = null where id in (select id from private.letters limit 1)`
+  await pauseAll(database.owner, 'It is not there.')
+  const { status, body } = await ask('/readyz')
+  expect({ status, body }).toMatchObject({
+    status: 200,
+    body: {
+      ...nothing,
+      oldestUndeliveredSeconds: expect.anything(),
+      deliveriesGivenUp: 2,
+      lettersRefused: 1,
+      lettersWaiting: 3,
+      mailFailingSince: expect.any(String),
+    },
+  })
+  const { mailFailingSince } = body as { mailFailingSince: string }
+  const [row] = await database.owner`select failing_since from private.postman`
+  expect(new Date(mailFailingSince)).toEqual(row?.['failing_since'])
+})
+
+test('what was delivered is not looked at, however much it is', async () => {
+  const many = 3_000
+  await database.owner`
+    insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
+    select 'Ada', 'L', n, '1', 'l', 'c', 'r', true from generate_series(1, ${many}::int) as n`
+  await database.owner`update private.webhook_outbox set attempts = 1, next_attempt_at = null, delivered_at = now()`
+  await store({ waitsFor: 60 })
+  await database.owner`vacuum analyze private.webhook_outbox`
+  const read = await database.owner.begin(async (transaction) => {
+    const soFar = async () => {
+      const [row] = await transaction<[{ read: number }]>`
+        select sum(pg_stat_get_xact_tuples_returned(oid) + pg_stat_get_xact_tuples_fetched(oid))::int as read
+        from pg_class where relname like 'webhook_outbox%' or relname like 'retreat_applications%'`
+      return row.read
+    }
+    const before = await soFar()
+    expect(await deliveryStanding(transaction as unknown as Sql)).toEqual({
+      oldestUndeliveredSeconds: expect.closeTo(60, -2),
+      deliveriesGivenUp: 0,
+    })
+    return (await soFar()) - before
+  })
+  expect(read).toBeLessThan(many / 10)
+})
+
+test('an application that met its deadline is told for a minute, unless one was stored since', async () => {
+  let answer: () => Promise<never> = () => Promise.reject(new DeadlineError('late'))
+  const real = database.as(visitor)
+  const as: Database['as'] = () => ({
+    execute: (...statement) => (isLate ? answer() : real.execute(...statement)),
+  })
+  let isLate = true
+  const app = await createApp({ settings, database: { ...database, as } })
+  const apply = async () => {
+    const { statusCode } = await app.inject({
+      method: 'POST',
+      url: '/rest/v1/retreat_applications',
+      headers: { apikey: settings.anonKey },
+      payload: { ...anApplication() },
+    })
+    return [statusCode, (await app.inject('/readyz')).statusCode]
+  }
+  expect(await apply()).toEqual([503, 503])
+  isLate = false
+  expect(await apply()).toEqual([201, 200])
+  // What the database ends itself, because of a lock.
+  isLate = true
+  answer = () => Promise.reject(Object.assign(new Error('canceling statement'), { code: '57014' }))
+  expect((await apply())[1]).toBe(503)
+  await app.close()
+
+  let now = 100_000
+  const alone = fastify()
+  await alone.register(health, {
+    run: database.asOwner,
+    delivers: true,
+    storing: { fails: false, lateAt: 50_000 },
+    now: () => now,
+  })
+  expect((await alone.inject('/readyz')).json()).toEqual({ status: 'the database stores nothing in time' })
+  now = 110_000
+  expect((await alone.inject('/readyz')).statusCode).toBe(200)
+  await alone.close()
 })
 
 test('once an application could not be stored, the server is ready when the database can write', async () => {
@@ -81,13 +188,14 @@ test('the database is asked at most once a second, however often readiness is', 
     storing: { fails: false },
     now: () => now,
   })
-  const oldest = async () => (await app.inject('/readyz')).json<{ oldestUndeliveredSeconds: unknown }>()
-  expect((await oldest()).oldestUndeliveredSeconds).toBeNull()
-  await insertApplications(database.as(visitor), rowsOf(anApplication()))
+  const givenUp = async () =>
+    (await app.inject('/readyz')).json<{ deliveriesGivenUp: number }>().deliveriesGivenUp
+  expect(await givenUp()).toBe(0)
+  await store('given up')
   now = 999
-  expect((await oldest()).oldestUndeliveredSeconds).toBeNull()
+  expect(await givenUp()).toBe(0)
   now = 1001
-  expect((await oldest()).oldestUndeliveredSeconds).not.toBeNull()
+  expect(await givenUp()).toBe(1)
   await app.close()
 })
 

@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 
 import type { Run } from '../database/lanes.ts'
 import { checkWritable } from '../database/writable.ts'
-import { oldestUndeliveredSeconds } from '../webhook/outbox.ts'
+import { letterStanding, type LetterStanding } from '../letters/outbox.ts'
+import { deliveryStanding, type DeliveryStanding } from '../webhook/outbox.ts'
 
 /** What the health of the server is told from. */
 export interface HealthOptions {
@@ -10,55 +11,69 @@ export interface HealthOptions {
   run: Run
   /** Whether deliveries are made, so that one can be late. */
   delivers: boolean
-  /** The fate of the last application. */
+  /** The fate of the last applications. */
   storing: Storing
   /** A clock, in milliseconds. */
   now?: () => number
 }
 
-/** Whether the last application could be stored, as far as that was the database's to say. */
+/** Whether applications can be stored, as far as the last ones have shown. */
 export interface Storing {
+  /** Whether the database could not store the last one. */
   fails: boolean
+  /** When one met its deadline last, since which none was stored: by the clock of `performance.now()`. */
+  lateAt?: number | undefined
 }
+
+/** What is stuck, if anything is. */
+type Standing = DeliveryStanding & LetterStanding
 
 /** Milliseconds for which an answer of the database is good: whoever asks more often asks it no more. */
 const freshness = 1_000
 /** Milliseconds after which the database counts as gone. */
 const timeout = 2_000
+/**
+ * Milliseconds for which an application that met its deadline counts against the server: that others could be written
+ * does not show that this one can, where a lock or a standby is what it waited for.
+ */
+const lateness = 60_000
 
 /**
  * For whoever watches over the server: `GET /healthz` says that the process runs; `GET /readyz`, that its
- * database answers and takes applications, and how long the oldest one waits for its delivery to the webhook, in
- * seconds.
+ * database answers and takes applications, and what is stuck: deliveries to the webhook, letters, the mail server.
  */
 export async function health(app: FastifyInstance, options: HealthOptions) {
   const { run, delivers, storing, now = () => performance.now() } = options
   const answer = (reply: FastifyReply, code: number, body: Record<string, unknown>) =>
     reply.code(code).header('cache-control', 'no-store').send(body)
 
-  const ask = async () => {
+  const ask = async (): Promise<Standing> => {
     // Once an application could not be stored, only a write shows that the next one can.
     if (storing.fails) await run(checkWritable)
     storing.fails = false
-    const oldest = await run(oldestUndeliveredSeconds)
-    return delivers ? oldest : null
+    const [deliveries, letters] = await run((sql) =>
+      Promise.all([deliveryStanding(sql), letterStanding(sql)]),
+    )
+    return { ...deliveries, ...letters, ...(delivers ? {} : { oldestUndeliveredSeconds: null }) }
   }
   let asked = Number.NEGATIVE_INFINITY
-  let database: Promise<number | null> | undefined
-  const oldestUndelivered = () => {
-    if (database === undefined || now() - asked > freshness) {
+  let answered: Promise<Standing> | undefined
+  const standing = () => {
+    if (answered === undefined || now() - asked > freshness) {
       asked = now()
-      database = withTimeout(ask())
+      answered = withTimeout(ask())
     }
-    return database
+    return answered
   }
 
   app.get('/healthz', (_request, reply) => answer(reply, 200, { status: 'ok' }))
 
   app.get('/readyz', async (request, reply) => {
+    if (storing.lateAt !== undefined && now() - storing.lateAt < lateness) {
+      return answer(reply, 503, { status: 'the database stores nothing in time' })
+    }
     try {
-      const seconds = await oldestUndelivered()
-      return await answer(reply, 200, { status: 'ok', oldestUndeliveredSeconds: seconds })
+      return await answer(reply, 200, { status: 'ok', ...(await standing()) })
     } catch (error) {
       request.log.error({ err: error }, 'the database takes nothing')
       const status = storing.fails ? 'the database stores nothing' : 'the database does not answer'

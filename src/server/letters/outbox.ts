@@ -317,6 +317,31 @@ export async function beat(sql: Sql, who: 'postman' | 'automation'): Promise<voi
     from late where letter.id = late.id`
 }
 
+/** What of the letters somebody has to know. */
+export interface LetterStanding {
+  /** Those that were refused or given up, and decisions that the automation could not be told, up to a hundred thousand. */
+  lettersRefused: number
+  /** Those that were released and have not left. */
+  lettersWaiting: number
+  /** Since when the mail server takes nothing; null while it does. */
+  mailFailingSince: Date | null
+}
+
+/** How letters stand. However many were sent, only those are looked at that were not. */
+export async function letterStanding(sql: Sql): Promise<LetterStanding> {
+  const [row] = await sql<[LetterStanding]>`
+    select
+      (select count(*)::int from (
+        select from private.letters where state in ('refused', 'given up') limit 100000
+      ) as refused) as "lettersRefused",
+      (select count(*)::int from (
+        select from private.letters where state in ('waiting', 'sending') limit 100000
+      ) as waiting) as "lettersWaiting",
+      failing_since as "mailFailingSince"
+    from private.postman`
+  return row
+}
+
 /** How letters stand, by number. */
 export interface LetterCounts {
   draft: number

@@ -49,7 +49,7 @@ export async function claimDue(sql: Sql, most: number): Promise<Claim[]> {
 export async function settle(
   sql: Sql,
   { id, attempt, createdAt }: Claim,
-  { delivered, status, retryAfter }: DeliveryResult,
+  { delivered, status, text, retryAfter }: DeliveryResult,
 ): Promise<'delivered' | 'retry' | 'given up' | 'lost'> {
   // 410: the receiver is gone and says so.
   const isOver = delivered || status === 410
@@ -59,7 +59,9 @@ export async function settle(
     set delivered_at = ${delivered ? sql`now()` : null},
         next_attempt_at = ${next === null ? null : sql`now() + ${next.pause} * interval '1 millisecond'`},
         attempts = attempts - ${next?.counts === false ? 1 : 0},
-        last_status = ${status}
+        last_status = ${status},
+        -- A NUL is the one character that no text of the database holds.
+        last_answer = ${delivered ? '' : text.replaceAll('\0', '')}
     where application_id = ${id} and attempts = ${attempt}`
   if (count === 0) return 'lost'
   if (delivered) return 'delivered'
@@ -121,14 +123,24 @@ export async function retryFailing(sql: Sql): Promise<number> {
   return count
 }
 
-/** For how many seconds the oldest application waits for its delivery; null where none does. What was given up is not waiting. */
-export async function oldestUndeliveredSeconds(sql: Sql): Promise<number | null> {
-  const [row] = await sql<{ seconds: number }[]>`
-    select extract(epoch from now() - created_at)::float as seconds
-    from private.webhook_outbox join public.retreat_applications on id = application_id
-    where next_attempt_at is not null
-    order by created_at limit 1`
-  return row === undefined ? null : Math.round(row.seconds)
+/** What of the deliveries somebody has to know. */
+export interface DeliveryStanding {
+  /** For how long the oldest application waits for its delivery; null where none does. */
+  oldestUndeliveredSeconds: number | null
+  /** Those that are tried no more, counted up to a hundred thousand. */
+  deliveriesGivenUp: number
+}
+
+/** How deliveries stand. However many were delivered, only those are looked at that were not. */
+export async function deliveryStanding(sql: Sql): Promise<DeliveryStanding> {
+  const [row] = await sql<[DeliveryStanding]>`
+    select
+      (select round(extract(epoch from now() - min(queued_at)))::float8 from private.webhook_outbox
+        where next_attempt_at is not null) as "oldestUndeliveredSeconds",
+      (select count(*)::int from (
+        select from private.webhook_outbox where next_attempt_at is null and delivered_at is null limit 100000
+      ) as given_up) as "deliveriesGivenUp"`
+  return row
 }
 
 /** How the delivery of one application stands; all null where none was queued. */

@@ -1,0 +1,37 @@
+import { letterStanding } from '../src/server/letters/outbox.ts'
+import { deliveryStanding } from '../src/server/webhook/outbox.ts'
+import { openTestDatabase } from '../testing/database.ts'
+import { fill } from './growth.ts'
+import { printTable, spread } from './table.ts'
+
+const times = 20
+const many = 1_000_000
+
+/** What `/readyz` asks of the database, at 1,000,000 applications, while the receiver takes deliveries and while it is down. */
+export async function benchReadiness(): Promise<void> {
+  const database = await openTestDatabase()
+  const sql = database.owner
+  await fill(sql, many)
+  const rows: string[][] = []
+  for (const waiting of [0, 1, 1_000, many]) {
+    await sql`
+      update private.webhook_outbox set delivered_at = null, next_attempt_at = now() + interval '5 minutes'
+      where delivered_at is not null
+        and application_id in (select id from public.retreat_applications order by created_at desc limit ${waiting})`
+    // The first of them clears away what the update has left, as autovacuum would.
+    await deliveryStanding(sql)
+    const milliseconds: number[] = []
+    for (let time = 0; time < times; time += 1) {
+      const started = performance.now()
+      await database.asOwner((lane) => Promise.all([deliveryStanding(lane), letterStanding(lane)]))
+      milliseconds.push(performance.now() - started)
+    }
+    rows.push([waiting.toLocaleString('en'), spread(milliseconds, 1)])
+  }
+  printTable(
+    `What readiness asks (${times} times), of ${many.toLocaleString('en')} applications`,
+    ['not delivered', 'ms'],
+    rows,
+  )
+  await database.close()
+}
