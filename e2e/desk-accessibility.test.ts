@@ -240,7 +240,7 @@ test('what was done is said without motion for who asked for none, and goes by i
   for (const reducedMotion of ['reduce', 'no-preference'] as const) {
     const page = await desk.open(visitor, '/?status=all', { reducedMotion })
     await openApplication(page, 'Ada Lovelace')
-    await getDesk(page).button('Undo').waitFor()
+    await getDesk(page).undo.waitFor()
     await getDesk(page)
       .button(reducedMotion === 'reduce' ? 'Decline' : 'Accept')
       .click()
@@ -269,7 +269,7 @@ test('the focus goes to what was opened, to the row it came from, and to what is
     { first_name: 'Ada', last_name: 'B', company: 'Looms' },
   ])
   const page = await desk.open(visitor, '', { prepare: (opened) => opened.clock.install() })
-  const { link, button, heading, dialog, names, status, select, search } = getDesk(page)
+  const { link, button, heading, dialog, names, status, select, search, undo } = getDesk(page)
   const at = async (text: string) => {
     await expect.poll(() => focused(page)).toBe(text)
   }
@@ -305,7 +305,7 @@ test('the focus goes to what was opened, to the row it came from, and to what is
   await select('Ada B').check()
   await button('Accept').click()
   await expect.poll(() => status.textContent()).toBe('Ada B: Accepted')
-  await button('Undo').click()
+  await undo.click()
   await expect.poll(() => status.textContent()).toBe('Ada B: New')
   await at('BUTTON: Undo')
 

@@ -123,7 +123,7 @@ test('of quick decisions on what somebody else decided meanwhile none overwrites
 test('two who decide the same agree, and neither is told of a problem', async ({ visitor }) => {
   const stored = await desk.store(people(1))
   const page = await desk.open(visitor)
-  const { select, button, status, standing, alert } = getDesk(page)
+  const { select, button, status, standing, alert, undo } = getDesk(page)
   await select('Person 1').check()
   await desk.stand(stored, 'accepted', desk.bob)
   await button('Accept').click()
@@ -131,7 +131,7 @@ test('two who decide the same agree, and neither is told of a problem', async ({
   expect(await standing('Person 1')).toBe('Accepted')
   expect(await alert.count()).toBe(0)
   // It was not theirs to take back.
-  expect(await button('Undo').getAttribute('aria-disabled')).toBe('true')
+  expect(await undo.getAttribute('aria-disabled')).toBe('true')
   expect(await desk.sql`select author from private.history`).toEqual([{ author: 'bob@example.org' }])
 })
 
@@ -140,7 +140,7 @@ test('Undo does not take back what somebody else decided since, even where it is
 }) => {
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`)
-  const { button, status, pill, alert, note } = getDesk(page)
+  const { button, status, pill, alert, note, undo } = getDesk(page)
   await button('Accept').click()
   await expect.poll(() => status.textContent()).toBe('Person 1: Accepted')
   await desk.stand([{ id }], 'declined', desk.bob)
@@ -148,7 +148,7 @@ test('Undo does not take back what somebody else decided since, even where it is
   await getDesk(page).link('Person 1').click()
   await note.waitFor()
   await expect.poll(() => pill.textContent()).toBe('Declined')
-  await button('Undo').click()
+  await undo.click()
   await expect.poll(() => alert.textContent()).toContain('bob@example.org set it to Declined meanwhile')
   expect(await pill.textContent()).toBe('Declined')
   expect(await desk.statusOf(id)).toBe('declined')

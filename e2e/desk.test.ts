@@ -369,7 +369,7 @@ test('the timeline tells what happened, when and by whom, the webhook’s delive
 test('five buttons decide, each is said, shown and kept, and each can be taken back', async ({ visitor }) => {
   const [{ id } = { id: '' }] = await desk.store([{ first_name: 'Ada', last_name: 'L' }])
   const page = await desk.open(visitor, `/applications/${id}`)
-  const { button, status, pill } = getDesk(page)
+  const { button, status, pill, undo } = getDesk(page)
   for (const [label, standing] of [
     ['Shortlist', 'Shortlisted'],
     ['Accept', 'Accepted'],
@@ -383,7 +383,7 @@ test('five buttons decide, each is said, shown and kept, and each can be taken b
     expect(await button(label).getAttribute('aria-pressed')).toBe('true')
     expect(await desk.statusOf(id)).toBe(standing.toLowerCase())
   }
-  await button('Undo').click()
+  await undo.click()
   await expect.poll(() => status.textContent()).toBe('Ada L: Declined')
   expect(await desk.statusOf(id)).toBe('declined')
   await page.reload()
@@ -396,18 +396,21 @@ test('several are decided at once, each row says what became of it, and all are 
   const stored = await desk.store(people(4))
   await desk.stand(stored.slice(1, 2), 'shortlisted')
   const page = await desk.open(visitor, '/?status=all')
-  const { select, button, bar, status, standing, tabs } = getDesk(page)
+  const { select, button, bar, status, standing, tabs, undo } = getDesk(page)
   const all = () => Promise.all([1, 2, 3, 4].map((number) => standing(`Person ${number}`)))
   for (const name of ['Person 1', 'Person 2', 'Person 4']) await select(name).check()
   await bar.getByText('3 selected').waitFor()
   await button('Accept').click()
-  await expect.poll(() => status.textContent()).toBe('3 applications: Accepted')
+  await expect
+    .poll(() => status.textContent())
+    .toBe('3 applications: Accepted (before: 2 New, 1 Shortlisted)')
+  expect(await undo.textContent()).toBe('Undo: 3 accepted')
   expect(await all()).toEqual(['Accepted', 'Accepted', 'New', 'Accepted'])
   expect((await Promise.all(stored.map(({ id }) => desk.statusOf(id)))).join()).toBe(
     'accepted,accepted,new,accepted',
   )
   await expect.poll(async () => (await tabs())[2]).toBe('Accepted 3')
-  await button('Undo').click()
+  await undo.click()
   await expect.poll(() => status.textContent()).toBe('3 applications: as they were before')
   expect(await all()).toEqual(['New', 'Shortlisted', 'New', 'New'])
   await page.reload()
@@ -498,7 +501,7 @@ test('a decision that the server refuses is shown as not saved, and the former s
   const [first] = await desk.store(people(2))
   await desk.stand([{ id: first?.id ?? '' }], 'shortlisted')
   const page = await desk.open(visitor, '/?status=all')
-  const { select, button, status, standing, alert } = getDesk(page)
+  const { select, button, status, standing, alert, undo } = getDesk(page)
   await page.route('**/rpc/desk_decide', refuse)
   await select('Person 1').check()
   await button('Accept').click()
@@ -507,7 +510,7 @@ test('a decision that the server refuses is shown as not saved, and the former s
   expect(await alert.locator('p').first().textContent()).toBe(
     'Person 1: “Accepted” was not saved. The disk is full.',
   )
-  expect(await button('Undo').getAttribute('aria-disabled')).toBe('true')
+  expect(await undo.getAttribute('aria-disabled')).toBe('true')
   await page.unroute('**/rpc/desk_decide')
   await button('Try again').click()
   await expect.poll(() => status.textContent()).toBe('Person 1: Accepted')
@@ -543,7 +546,7 @@ test('after a second decision that failed the first one stands, and a third is n
   expect(await desk.statusOf(id)).toBe('waitlisted')
 })
 
-test('without a connection a decision is tried again for a while, and then shown as not saved', async ({
+test('a decision that gets no answer is tried again for a while, and then shown as not saved; without a connection at once', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
@@ -553,7 +556,7 @@ test('without a connection a decision is tried again for a while, and then shown
   })
   const { button, status, pill, alert } = getDesk(page)
   await pill.waitFor()
-  await page.context().setOffline(true)
+  await page.route('**/rpc/desk_decide', (route) => route.abort())
   await button('Accept').click()
   await expect.poll(() => pill.textContent()).toBe('Accepted (saving)')
   await expect
@@ -563,6 +566,10 @@ test('without a connection a decision is tried again for a while, and then shown
     })
     .toBe(1)
   expect(await alert.textContent()).toContain('“Accepted” was not saved. The server could not be reached.')
+  await page.unroute('**/rpc/desk_decide')
+  await page.context().setOffline(true)
+  await button('Try again').click()
+  await alert.getByText('“Accepted” was not saved. Not sent: there is no connection. Try again.').waitFor()
   expect(await status.textContent()).toBe('Ada L: not saved')
   expect(await pill.textContent()).toBe('New')
   await page.context().setOffline(false)

@@ -144,6 +144,8 @@ export function getDesk(page: Page) {
     status: page.getByRole('status'),
     alert: page.locator('.problems .notice'),
     bar: page.locator('.bar'),
+    /** It says what it takes back. */
+    undo: page.locator('.bar .undo'),
     dialog: page.getByRole('dialog'),
     position: page.locator('.application-nav .quietly'),
     timeline: page.locator('.timeline li'),

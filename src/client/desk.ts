@@ -49,6 +49,18 @@ export interface Page<Item> {
   next: Position | null
 }
 
+/** What became of a list while it stood on a screen. */
+interface Meanwhile {
+  /** Rows whose status is another one now. */
+  changed: Pick<Standing, 'id' | 'status' | 'version'>[]
+  /** Rows that were erased. */
+  gone: string[]
+  /** What the filter lets through and is not shown, the newest first. */
+  unseen: Position[]
+  /** Whether there may be more of these. */
+  more: boolean
+}
+
 /** A number that was not counted further than a thousand. */
 export interface Count {
   count: number
@@ -100,14 +112,16 @@ export interface Decision {
   id: string
   status: Status
   version: number
+  /** Whether it takes a decision back: then it is not kept where a letter about that has left. */
+  takes_back?: boolean
 }
 
 /** What became of a decision. */
 export type DecisionOutcome =
   | {
       id: string
-      /** `stale`: somebody else decided meanwhile; nothing was changed. */
-      outcome: 'kept' | 'stale'
+      /** `stale`: somebody else decided meanwhile; `told`: see `takes_back`. Nothing was changed then. */
+      outcome: 'kept' | 'stale' | 'told'
       status: Status
       version: number
       /** Who decided last, and when; null where nobody did. */
@@ -284,6 +298,10 @@ export interface ReleaseOutcome {
 interface Functions {
   desk_me: [object, { email: string }]
   desk_list: [{ filter: Filter; after?: Position | null }, Page<Listed>]
+  desk_meanwhile: [
+    { filter: Filter; shown: Pick<Standing, 'id' | 'version'>[]; oldest: Position | null },
+    Meanwhile,
+  ]
   desk_overview: [{ filter: Filter; zone: string }, Overview]
   desk_export: [{ filter: Filter; after?: Position | null }, Page<Read>]
   desk_application: [{ application: string }, Whole]

@@ -4,6 +4,7 @@ const id = '00000000-0000-4000-8000-000000000000'
 export const deskCalls: Readonly<Record<string, object>> = {
   desk_me: {},
   desk_list: { filter: {}, after: null },
+  desk_meanwhile: { filter: {}, shown: [], oldest: null },
   desk_overview: { filter: {}, zone: 'UTC' },
   desk_export: { filter: {}, after: null },
   desk_application: { application: id },

@@ -1,5 +1,5 @@
 import type { GoTrueClient } from '@supabase/auth-js'
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { focusManager, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { Route, Router, Switch } from 'wouter'
 
 import { ApplicationScreen } from './application/ApplicationScreen.tsx'
@@ -25,6 +25,17 @@ export interface DeskProps {
 
 /** Milliseconds after which what could not be read is asked for again. */
 const tryAgain = 5_000
+
+// Whoever has two windows side by side looks at one again without its having been hidden.
+focusManager.setEventListener((onLook) => {
+  const listener = () => onLook()
+  addEventListener('focus', listener)
+  addEventListener('visibilitychange', listener)
+  return () => {
+    removeEventListener('focus', listener)
+    removeEventListener('visibilitychange', listener)
+  }
+})
 
 const queries = new QueryClient({
   defaultOptions: {

@@ -40,6 +40,7 @@ export function ApplicationScreen({ id, callDesk }: { id: string; callDesk: Call
       judge.learn(whole.application)
       return whole
     },
+    refetchOnWindowFocus: 'always',
   })
   const { letters, error: lettersError } = useLettersOf(callDesk, id)
   // Asked for again after a failure it is the same act.

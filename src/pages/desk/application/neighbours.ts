@@ -14,8 +14,8 @@ export function useNeighbours(
   id: string,
 ): { previous: string | undefined; next: string | undefined; words: string } {
   const filter = filterOf(asked)
-  const { data, hasNextPage, isFetching, isError, fetchNextPage } = useApplications(callDesk, filter)
-  const overview = useOverview(callDesk, filter)
+  const { data, hasNextPage, isFetching, isError, fetchNextPage } = useApplications(callDesk, filter, false)
+  const { data: overview } = useOverview(callDesk, filter)
   const ids = data?.pages.flatMap(({ applications }) => applications.map((each) => each.id)) ?? []
   const place = ids.indexOf(id)
   const pages = data?.pages.length ?? 0

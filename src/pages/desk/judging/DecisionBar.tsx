@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 
-import type { Status } from '../../../application/statuses.ts'
+import { statuses, type Status } from '../../../application/statuses.ts'
 import { focusHeading } from '../focus.ts'
-import type { Seen } from './judge.ts'
+import type { LastAct, Seen } from './judge.ts'
 import { useJudge } from './JudgeProvider.tsx'
 
 /** What organisers press for each status, by the key that does the same. */
@@ -19,14 +19,17 @@ interface DecisionBarProps {
   seen: readonly Seen[]
   /** The same in words. */
   about: string
+  /** Called once something was decided. */
+  onDecided?: () => void
   /** What else can be done with them. */
   children?: ReactNode
 }
 
 /** The buttons to decide with, at the foot of the window. */
-export function DecisionBar({ seen, about, children }: DecisionBarProps) {
+export function DecisionBar({ seen, about, onDecided = () => {}, children }: DecisionBarProps) {
   const { judge, judgement } = useJudge()
-  if (seen.length === 0 && !judgement.canUndo) return null
+  const { lastAct } = judgement
+  if (seen.length === 0 && lastAct === null) return null
   const isAll = (status: Status) => seen.every((each) => judge.shownOf(each).status === status)
   return (
     <section className="bar" aria-label={seen.length === 0 ? 'Last act' : `Decide: ${about}`}>
@@ -38,7 +41,10 @@ export function DecisionBar({ seen, about, children }: DecisionBarProps) {
             className={`quiet ${status}`}
             aria-pressed={isAll(status)}
             aria-keyshortcuts={key}
-            onClick={() => judge.decide(seen, status)}
+            onClick={() => {
+              judge.decide(seen, status)
+              onDecided()
+            }}
           >
             {label}
           </button>
@@ -47,15 +53,21 @@ export function DecisionBar({ seen, about, children }: DecisionBarProps) {
       <button
         className="quiet undo"
         aria-keyshortcuts="z"
-        aria-disabled={!judgement.canUndo}
+        aria-disabled={lastAct === null}
         onClick={() => {
           judge.undo()
           // Then the bar goes, and the button with it.
           if (seen.length === 0) focusHeading()
         }}
       >
-        Undo
+        {lastAct === null ? 'Undo' : `Undo: ${wordsOf(lastAct)}`}
       </button>
     </section>
   )
+}
+
+/** `20 accepted` */
+function wordsOf({ count, status }: LastAct) {
+  const standing = status === 'new' ? 'back to new' : statuses[status].toLowerCase()
+  return `${count.toLocaleString('en')} ${standing}`
 }

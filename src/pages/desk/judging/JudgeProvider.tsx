@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { createContext, useContext, useState, useSyncExternalStore, type ReactNode } from 'react'
+import { createContext, useContext, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
 
 import type { CallDesk } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
@@ -7,7 +7,7 @@ import { Judge, type Judgement } from './judge.ts'
 
 const JudgeContext = createContext<Judge | undefined>(undefined)
 
-/** Keeps what was decided while organisers go from screen to screen. */
+/** Keeps what was decided while organisers go from screen to screen; it ends with their session. */
 export function JudgeProvider({ callDesk, children }: { callDesk: CallDesk; children: ReactNode }) {
   const queries = useQueryClient()
   const [judge] = useState(
@@ -19,6 +19,15 @@ export function JudgeProvider({ callDesk, children }: { callDesk: CallDesk; chil
         void queries.invalidateQueries({ queryKey: ['letters'] })
       }),
   )
+  useEffect(() => () => judge.end(), [judge])
+  useEffect(() => {
+    // What is under way would be lost with the page.
+    const askFirst = (event: Event) => {
+      if (judge.isWaiting() || queries.isMutating() > 0) event.preventDefault()
+    }
+    addEventListener('beforeunload', askFirst)
+    return () => removeEventListener('beforeunload', askFirst)
+  }, [judge, queries])
   return <JudgeContext value={judge}>{children}</JudgeContext>
 }
 

@@ -24,11 +24,11 @@ export function Problems() {
             <p className="row">
               {reason.kind !== 'gone' && (
                 <button className="quiet" onClick={() => settle(() => judge.insist(problem))}>
-                  {reason.kind === 'stale' ? `${label} anyway` : 'Try again'}
+                  {reason.kind === 'failed' ? 'Try again' : `${label} anyway`}
                 </button>
               )}
               <button className="quiet" onClick={() => settle(() => judge.dismiss(seen.id))}>
-                {reason.kind === 'stale' ? `Leave it ${statuses[seen.status]}` : 'Close'}
+                {stands(reason) ? `Leave it ${statuses[seen.status]}` : 'Close'}
               </button>
             </p>
           </section>
@@ -38,7 +38,15 @@ export function Problems() {
   )
 }
 
+/** Whether it is known how the application stands, which may be left so. */
+function stands({ kind }: Problem['reason']) {
+  return kind === 'stale' || kind === 'told'
+}
+
 function said({ seen, wanted, reason }: Problem) {
+  if (reason.kind === 'told') {
+    return `${seen.name}: a letter that says “${statuses[seen.status]}” has left. That was not taken back.`
+  }
   const notSaved = `${seen.name}: “${statuses[wanted]}” was not saved.`
   if (reason.kind === 'gone') return `${notSaved} The application was erased meanwhile.`
   if (reason.kind === 'failed') return `${notSaved} ${reason.message}`

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
 import type { CallDesk, Decision, DecisionOutcome } from '../../../client/desk.ts'
 import type { Status } from '../../../application/statuses.ts'
@@ -6,8 +6,12 @@ import { Judge, type Seen } from './judge.ts'
 
 type Answer = (given: { act: string; decisions: Decision[] }) => DecisionOutcome[]
 
+// What a browser has.
+beforeEach(() => vi.stubGlobal('navigator', { onLine: true }))
+afterEach(() => vi.unstubAllGlobals())
+
 /** A desk that answers when it is told to, and a judge that decides by it. */
-function deskOf() {
+function deskOf(failing = '') {
   const asked: { act: string; decisions: Decision[] }[] = []
   const waiting: { resolve: (outcomes: DecisionOutcome[]) => void; reject: (error: Error) => void }[] = []
   const outcomes: string[] = []
@@ -22,6 +26,7 @@ function deskOf() {
   const judge = new Judge(callDesk, (outcome) => {
     outcomes.push(outcome)
     heard?.()
+    if (outcome === failing) throw new Error('Nobody hears this.')
   })
   const until = async (condition: () => boolean) => {
     while (!condition()) await new Promise<void>((resolve) => (heard = resolve))
@@ -77,7 +82,7 @@ test('a decision is shown at once, sent with what was seen, and told when it is 
   expect(judge.shownOf(seen('1', 'new', 3))).toEqual({ status: 'accepted', version: 3, isPending: true })
   expect(outcomes).toEqual([])
   await answer(kept)
-  expect(asked[0]?.decisions).toEqual([{ id: '1', status: 'accepted', version: 3 }])
+  expect(asked[0]?.decisions).toEqual([{ id: '1', status: 'accepted', version: 3, takes_back: false }])
   expect(judge.shownOf(seen('1', 'new', 3))).toEqual({ status: 'accepted', version: 4, isPending: false })
   expect(outcomes).toEqual(['Person 1: Accepted'])
 })
@@ -91,8 +96,8 @@ test('decisions on one application go one after the other, each on the version t
   expect(judge.shownOf(seen('1'))).toMatchObject({ status: 'declined', isPending: true })
   await answer(kept)
   expect(asked.map(({ decisions }) => decisions[0])).toEqual([
-    { id: '1', status: 'accepted', version: 0 },
-    { id: '1', status: 'declined', version: 1 },
+    { id: '1', status: 'accepted', version: 0, takes_back: false },
+    { id: '1', status: 'declined', version: 1, takes_back: false },
   ])
   expect(judge.shownOf(seen('1'))).toEqual({ status: 'declined', version: 2, isPending: false })
 })
@@ -105,10 +110,10 @@ test('what somebody else changed is shown with who did, and is decided again kno
   expect(outcomes).toEqual(['Person 1: not saved'])
   const [problem] = judge.judgement().problems
   expect(problem).toMatchObject({ wanted: 'accepted', reason: { kind: 'stale', author: 'bob@example.org' } })
-  expect(judge.judgement().canUndo).toBe(false)
+  expect(judge.judgement().lastAct).toBe(null)
   if (problem) judge.insist(problem)
   await answer(kept)
-  expect(asked[1]?.decisions).toEqual([{ id: '1', status: 'accepted', version: 5 }])
+  expect(asked[1]?.decisions).toEqual([{ id: '1', status: 'accepted', version: 5, takes_back: false }])
   expect(judge.judgement().problems).toEqual([])
 })
 
@@ -132,13 +137,14 @@ test('of several each outcome is told, and those that were kept are undone toget
   ])
   // The fourth was accepted already.
   expect(asked[0]?.decisions.map(({ id }) => id)).toEqual(['1', '2', '3'])
-  expect(outcomes).toEqual(['2 applications: Accepted; 1 not saved'])
+  expect(outcomes).toEqual(['2 applications: Accepted (before: 1 New, 1 Waitlisted); 1 not saved'])
   expect(judge.judgement().problems).toMatchObject([{ seen: { id: '3' }, reason: { kind: 'gone' } }])
+  expect(judge.judgement().lastAct).toEqual({ count: 2, status: 'accepted' })
   judge.undo()
   await answer(kept)
   expect(asked[1]?.decisions).toEqual([
-    { id: '1', status: 'new', version: 1 },
-    { id: '2', status: 'waitlisted', version: 3 },
+    { id: '1', status: 'new', version: 1, takes_back: true },
+    { id: '2', status: 'waitlisted', version: 3, takes_back: true },
   ])
   expect(outcomes[1]).toBe('2 applications: as they were before')
 })
@@ -150,7 +156,7 @@ test('an act that is undone before it was kept is undone after it', async () => 
   expect(judge.shownOf(seen('1')).status).toBe('new')
   await answer(kept)
   await answer(kept)
-  expect(asked[1]?.decisions).toEqual([{ id: '1', status: 'new', version: 1 }])
+  expect(asked[1]?.decisions).toEqual([{ id: '1', status: 'new', version: 1, takes_back: true }])
   expect(judge.shownOf(seen('1'))).toEqual({ status: 'new', version: 2, isPending: false })
 })
 
@@ -180,4 +186,76 @@ test('what is read later counts where it is newer, and never while a decision is
   expect(judge.shownOf(seen('1', 'new', 3)).status).toBe('accepted')
   await answer(kept)
   expect(judge.shownOf(seen('1', 'waitlisted', 9))).toMatchObject({ status: 'waitlisted', version: 9 })
+})
+
+test('undo is made on the version that it takes back, not on a newer one that was read since', async () => {
+  const { judge, asked, answer } = deskOf()
+  judge.decide([seen('1')], 'accepted')
+  await answer(kept)
+  judge.learn({ id: '1', status: 'declined', version: 2 })
+  judge.undo()
+  await answer(stale)
+  expect(asked[1]?.decisions).toEqual([{ id: '1', status: 'new', version: 1, takes_back: true }])
+})
+
+test('what was told to an applicant is taken back only by who insists', async () => {
+  const { judge, asked, answer } = deskOf()
+  judge.decide([seen('1')], 'accepted')
+  await answer(kept)
+  judge.undo()
+  await answer(() => [{ id: '1', outcome: 'told', status: 'accepted', version: 1, author: 'me', at: null }])
+  const [problem] = judge.judgement().problems
+  expect(problem).toMatchObject({ wanted: 'new', reason: { kind: 'told' } })
+  expect(judge.shownOf(seen('1'))).toEqual({ status: 'accepted', version: 1, isPending: false })
+  if (problem) judge.insist(problem)
+  await answer(kept)
+  expect(asked[2]?.decisions).toEqual([{ id: '1', status: 'new', version: 1, takes_back: false }])
+})
+
+test('several that did not stand alike are told with how they stood', async () => {
+  const { judge, outcomes, answer } = deskOf()
+  judge.decide([seen('1'), seen('2', 'waitlisted', 1), seen('3')], 'declined')
+  await answer(kept)
+  expect(outcomes).toEqual(['3 applications: Declined (before: 2 New, 1 Waitlisted)'])
+})
+
+test('what one decision throws keeps back no later one', async () => {
+  const reported: unknown[] = []
+  vi.stubGlobal('reportError', (error: unknown) => reported.push(error))
+  const { judge, asked, answer } = deskOf('Person 1: Accepted')
+  judge.decide([seen('1')], 'accepted')
+  await answer(kept)
+  judge.decide([seen('2')], 'accepted')
+  await answer(() => null as never)
+  expect(judge.shownOf(seen('2'))).toMatchObject({ status: 'new', isPending: false })
+  judge.decide([seen('3')], 'accepted')
+  await answer(kept)
+  expect(asked).toHaveLength(3)
+  expect(judge.shownOf(seen('3'))).toMatchObject({ status: 'accepted', isPending: false })
+  expect(reported).toHaveLength(1)
+})
+
+test('once it has ended, nothing that waits is sent', async () => {
+  const { judge, asked, answer, outcomes } = deskOf()
+  judge.decide([seen('1')], 'accepted')
+  await answer(kept)
+  judge.decide([seen('2')], 'accepted')
+  expect(judge.isWaiting()).toBe(true)
+  judge.end()
+  judge.decide([seen('3')], 'accepted')
+  // Both turns are over by then.
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  expect(asked.map(({ decisions }) => decisions[0]?.id)).toEqual(['1'])
+  expect(outcomes).toHaveLength(1)
+})
+
+test('without a connection a decision is not sent, and that is said at once', async () => {
+  const { judge, asked, outcomes } = deskOf()
+  vi.stubGlobal('navigator', { onLine: false })
+  judge.decide([seen('1')], 'accepted')
+  await expect.poll(() => outcomes).toEqual(['Person 1: not saved'])
+  expect(asked).toEqual([])
+  expect(judge.judgement().problems).toMatchObject([
+    { reason: { kind: 'failed', message: 'Not sent: there is no connection. Try again.' } },
+  ])
 })

@@ -1,5 +1,6 @@
 import { statuses, type Status } from '../../../application/statuses.ts'
 import type { CallDesk } from '../../../client/desk.ts'
+import { insistOnConnection } from '../acts.ts'
 import { sentenceOf } from '../messages.ts'
 
 /** Where an application stood when whoever decides saw it, and what it is called. */
@@ -27,6 +28,8 @@ export interface Problem {
   reason:
     | { kind: 'stale'; author: string | null; at: string | null }
     | { kind: 'gone' }
+    /** A letter about what was to be taken back has left. */
+    | { kind: 'told' }
     | { kind: 'failed'; message: string }
 }
 
@@ -38,6 +41,8 @@ interface Entry {
   previous: Entry | undefined
   /** The version that whoever decided knew of. */
   from: number
+  /** Whether it takes a decision back. */
+  takesBack: boolean
   /** The version that it came to; null where it was not kept. */
   kept?: number | null
   /** Why it was not. */
@@ -49,14 +54,22 @@ interface Wish {
   seen: Seen
   wanted: Status
   from?: number | undefined
+  takesBack?: boolean
+}
+
+/** The act that undoing takes back. */
+export interface LastAct {
+  /** How many applications it decided. */
+  count: number
+  status: Status
 }
 
 /** What the screen shows of all this. */
 export interface Judgement {
   shown: ReadonlyMap<string, Shown>
   problems: readonly Problem[]
-  /** Whether there is an act to undo. */
-  canUndo: boolean
+  /** Null where there is nothing to undo. */
+  lastAct: LastAct | null
 }
 
 /**
@@ -67,11 +80,12 @@ export class Judge {
   readonly #callDesk: CallDesk
   readonly #onOutcome: (sentence: string) => void
   readonly #listeners = new Set<() => void>()
-  #judgement: Judgement = { shown: new Map(), problems: [], canUndo: false }
+  #judgement: Judgement = { shown: new Map(), problems: [], lastAct: null }
   #lastAct: Entry[] = []
   /** The newest decision on each application whose outcome is not known. */
   readonly #pending = new Map<string, Entry>()
   #queue: Promise<void> = Promise.resolve()
+  readonly #ending = new AbortController()
 
   /** @param onOutcome Called with what became of each act, in a sentence. */
   constructor(callDesk: CallDesk, onOutcome: (sentence: string) => void) {
@@ -85,6 +99,16 @@ export class Judge {
   }
 
   readonly judgement = (): Judgement => this.#judgement
+
+  /** Whether there are decisions of which nobody knows yet whether they are kept. */
+  isWaiting(): boolean {
+    return this.#pending.size > 0
+  }
+
+  /** Sends nothing any more, not even what waits: whoever decided has left. */
+  end(): void {
+    this.#ending.abort()
+  }
 
   /** How an application stands, of which the database told this. */
   shownOf({ id, status, version }: Omit<Seen, 'name'>): Shown {
@@ -114,10 +138,11 @@ export class Judge {
         wanted: entry.seen.status,
         // What somebody else decided on it since is not taken back with it.
         from: entry.kept ?? undefined,
+        takesBack: true,
       })),
     )
     this.#lastAct = []
-    this.#tell({ canUndo: false })
+    this.#tell({ lastAct: null })
   }
 
   /** Decides again, having been told what somebody else did. */
@@ -132,11 +157,11 @@ export class Judge {
   }
 
   #act(wishes: Wish[]) {
-    const entries = wishes.flatMap(({ seen, wanted, from }): Entry[] => {
+    const entries = wishes.flatMap(({ seen, wanted, from, takesBack = false }): Entry[] => {
       const { status, version } = this.shownOf(seen)
       if (status === wanted) return []
       const previous = this.#pending.get(seen.id)
-      return [{ seen: { ...seen, status, version }, wanted, previous, from: from ?? version }]
+      return [{ seen: { ...seen, status, version }, wanted, previous, from: from ?? version, takesBack }]
     })
     if (entries.length === 0) return
     for (const entry of entries) this.#pending.set(entry.seen.id, entry)
@@ -150,26 +175,32 @@ export class Judge {
       ),
     )
     this.#tell({
-      canUndo: true,
+      lastAct: lastActOf(entries),
       problems: this.#judgement.problems.filter(
         (each) => !entries.some(({ seen }) => seen.id === each.seen.id),
       ),
     })
-    this.#queue = this.#queue.then(() => this.#send(entries))
+    // What one of them throws is reported, and keeps back no later one.
+    this.#queue = this.#queue.then(() => this.#send(entries)).catch((error: unknown) => reportError(error))
   }
 
   async #send(entries: Entry[]) {
+    const { signal } = this.#ending
+    if (signal.aborted) return
     // What was decided on top of a decision that was not kept was decided without knowing.
     const sent = entries.filter(({ previous }) => previous?.kept !== null)
     for (const entry of entries) if (!sent.includes(entry)) this.#lose(entry, entry.previous?.problem)
-    const act = crypto.randomUUID()
     const decisions = sent.map((entry) => ({
       id: entry.seen.id,
       status: entry.wanted,
       version: versionOf(entry),
+      takes_back: entry.takesBack,
     }))
     try {
-      const outcomes = sent.length === 0 ? [] : await this.#callDesk('desk_decide', { act, decisions })
+      insistOnConnection()
+      const act = crypto.randomUUID()
+      const outcomes =
+        sent.length === 0 ? [] : await this.#callDesk('desk_decide', { act, decisions }, signal)
       for (const entry of sent) {
         const outcome = outcomes.find(({ id }) => id === entry.seen.id)
         if (outcome === undefined || outcome.outcome === 'gone') {
@@ -182,17 +213,19 @@ export class Judge {
           this.#settle(entry, { status, version })
         } else {
           const seen = { ...entry.seen, status, version }
-          this.#lose(entry, { seen, reason: { kind: 'stale', author, at } })
+          const isTold = outcome.outcome === 'told'
+          this.#lose(entry, { seen, reason: isTold ? { kind: 'told' } : { kind: 'stale', author, at } })
         }
       }
     } catch (error) {
-      for (const entry of sent) {
+      if (signal.aborted) return
+      for (const entry of sent.filter(({ kept }) => kept === undefined)) {
         const seen = { ...entry.seen, version: versionOf(entry) }
         this.#lose(entry, { seen, reason: { kind: 'failed', message: sentenceOf(error) } })
       }
     }
     this.#lastAct = this.#lastAct.filter(({ kept }) => kept !== null)
-    this.#tell({ canUndo: this.#lastAct.length > 0 })
+    this.#tell({ lastAct: lastActOf(this.#lastAct) })
     this.#onOutcome(outcomeOf(entries))
   }
 
@@ -223,6 +256,11 @@ export class Judge {
   }
 }
 
+function lastActOf(entries: readonly Entry[]): LastAct | null {
+  const [first] = entries
+  return first === undefined ? null : { count: entries.length, status: first.wanted }
+}
+
 /** The version that a decision is made on. */
 function versionOf({ previous, from }: Entry) {
   return previous?.kept ?? from
@@ -244,9 +282,23 @@ function outcomeOf(entries: readonly Entry[]) {
     first === undefined
       ? undefined
       : done.length > 1
-        ? `${done.length} applications: ${words}`
+        ? `${done.length} applications: ${words}${formerOf(done)}`
         : `${first.seen.name}: ${words}${first.kept === null ? ' already' : ''}`
   const notSaved =
     lost === 0 ? undefined : entries.length > 1 ? `${lost} not saved` : `${entries[0]?.seen.name}: not saved`
   return [said, notSaved].filter((part) => part !== undefined).join('; ')
+}
+
+/** Where several stood that were decided together, if they did not all stand alike: ` (before: 26 New, 9 Waitlisted)`. */
+function formerOf(entries: readonly Entry[]) {
+  const counts = countStatuses(entries.map(({ seen }) => seen.status))
+  if (counts.length < 2 || entries.some(({ takesBack }) => takesBack)) return ''
+  return ` (before: ${counts.map(({ status, count }) => `${count} ${statuses[status]}`).join(', ')})`
+}
+
+/** How many there are of each status, the most first. */
+export function countStatuses(all: readonly Status[]): { status: Status; count: number }[] {
+  return [...new Set(all)]
+    .map((status) => ({ status, count: all.filter((each) => each === status).length }))
+    .toSorted((one, other) => other.count - one.count)
 }

@@ -13,24 +13,26 @@ interface WriteManyProps {
 /** Drafts letters to several applicants at once, which are read before they are sent. */
 export function WriteMany({ callDesk, seen }: WriteManyProps) {
   const dialog = useRef<HTMLDialogElement>(null)
-  const [isOpen, setIsOpen] = useState(false)
+  // Whoever was selected when it was opened, whatever becomes of the list behind it.
+  const [written, setWritten] = useState<readonly Seen[] | null>(null)
   return (
     <>
       <button
         className="quiet write-many"
         aria-haspopup="dialog"
         onClick={() => {
-          setIsOpen(true)
+          setWritten(seen)
           dialog.current?.showModal()
         }}
       >
         Write…
       </button>
-      <dialog ref={dialog} aria-labelledby="write-title" onClose={() => setIsOpen(false)}>
+      <dialog ref={dialog} aria-labelledby="write-title" onClose={() => setWritten(null)}>
         <h2 id="write-title">
-          Write to {seen.length === 1 ? seen[0]?.name : `${seen.length.toLocaleString('en')} applicants`}
+          Write to{' '}
+          {written?.length === 1 ? written[0]?.name : `${written?.length.toLocaleString('en')} applicants`}
         </h2>
-        {isOpen && <WriteManyForm callDesk={callDesk} applications={seen.map(({ id }) => id)} />}
+        {written && <WriteManyForm callDesk={callDesk} applications={written.map(({ id }) => id)} />}
         <form method="dialog">
           <button className="quiet">Close</button>
         </form>

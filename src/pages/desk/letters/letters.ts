@@ -31,6 +31,7 @@ export function useDrafts(callDesk: CallDesk, occasion: string) {
     queryFn: ({ pageParam: after, signal }) => callDesk('desk_drafts', { occasion, after }, signal),
     initialPageParam: null as LetterPosition | null,
     getNextPageParam: ({ next }) => next,
+    refetchOnWindowFocus: 'always',
   })
 }
 
@@ -42,6 +43,7 @@ export function useOutbox(callDesk: CallDesk, state: OutboxState) {
     initialPageParam: null as LetterPosition | null,
     getNextPageParam: ({ next }) => next,
     refetchInterval: lookAgain,
+    refetchOnWindowFocus: 'always',
   })
 }
 
@@ -53,6 +55,7 @@ export function useLettersOf(callDesk: CallDesk, application: string) {
   const { data, error } = useQuery({
     queryKey: ['letters', 'of', application],
     queryFn: ({ signal }) => callDesk('desk_letters_of', { applications: [application] }, signal),
+    refetchOnWindowFocus: 'always',
   })
   return { letters: data ?? [], error }
 }
@@ -66,6 +69,8 @@ export function useLetterStates(callDesk: CallDesk, applications: readonly strin
     enabled: applications.length > 0,
     // Of the rows that were there before, until those of all have come.
     placeholderData: keepPreviousData,
+    refetchInterval: lookAgain,
+    refetchOnWindowFocus: 'always',
   })
   return data ?? []
 }

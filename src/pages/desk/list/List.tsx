@@ -2,18 +2,19 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { useLocation } from 'wouter'
 
+import { statuses } from '../../../application/statuses.ts'
 import type { CallDesk, Listed } from '../../../client/desk.ts'
 import { momentOf } from '../dates.ts'
 import { focusApplication, focusHeading } from '../focus.ts'
 import { decisions, DecisionBar } from '../judging/DecisionBar.tsx'
 import { useJudge } from '../judging/JudgeProvider.tsx'
-import type { Seen } from '../judging/judge.ts'
+import { countStatuses, type Seen } from '../judging/judge.ts'
 import { Problems } from '../judging/Problems.tsx'
 import { useKeys } from '../keys/keys.ts'
 import { useLetterStates } from '../letters/letters.ts'
 import { WriteMany } from '../letters/WriteMany.tsx'
 import { sentenceOf } from '../messages.ts'
-import { useApplications, useNews } from './applications.ts'
+import { listKey, useApplications, useMeanwhile } from './applications.ts'
 import { addressOf, filterOf, type Asked } from './asked.ts'
 import { nameOf } from './names.ts'
 import { Table } from './Table.tsx'
@@ -21,44 +22,84 @@ import { Table } from './Table.tsx'
 interface ListProps {
   callDesk: CallDesk
   asked: Asked
+  /** When the applications were counted last. */
+  countedAt: number
   /** What else can be done with the whole list. */
   children: ReactNode
 }
 
-/** One list: its rows stay where they are until it is asked for anew. */
-export function List({ callDesk, asked, children }: ListProps) {
+/** One list: read anew whenever somebody comes to it; its rows stay where they are for as long as it is looked at. */
+export function List({ callDesk, asked, countedAt, children }: ListProps) {
   const filter = filterOf(asked)
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useApplications(
     callDesk,
     filter,
+    true,
   )
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  // What was ticked, by the version that was shown: what changes after that is not meant any more.
+  const [ticked, setTicked] = useState<ReadonlyMap<string, number>>(new Map())
   const [current, setCurrent] = useState<string | null>(null)
   const queries = useQueryClient()
   const [, navigate] = useLocation()
   const { judge } = useJudge()
   const rows = data?.pages.flatMap(({ applications }) => applications)
   const letters = useLetterStates(callDesk, rows?.map(({ id }) => id) ?? [])
-  const news = useNews(callDesk, filter, rows?.[0] ?? null, rows !== undefined)
+  const { gone, newer, older, more } = useMeanwhile(callDesk, filter, rows ?? [], countedAt)
 
-  const chosen = rows?.filter(({ id }) => (selected.size > 0 ? selected.has(id) : id === current)) ?? []
-  const seen = chosen.map(seenOf)
+  const selected = new Set(
+    rows
+      ?.filter((row) => !gone.has(row.id) && ticked.get(row.id) === judge.shownOf(row).version)
+      .map(({ id }) => id),
+  )
+  const seen = (rows ?? [])
+    .filter(({ id }) => (ticked.size > 0 ? selected.has(id) : id === current && !gone.has(id)))
+    .map(seenOf)
+  // Who stands elsewhere by now is on the screen to be seen, and is not meant by whoever takes the whole list.
+  const ofThisList = (rows ?? []).filter(
+    (row) => !gone.has(row.id) && ['all', judge.shownOf(row).status].includes(asked.status),
+  )
   const move = (step: 1 | -1) => {
     const place = rows?.findIndex(({ id }) => id === current) ?? -1
     const next = rows?.[place === -1 ? 0 : Math.min(Math.max(place + step, 0), rows.length - 1)]
     if (next) focusApplication(next.id)
   }
-  const select = (ids: readonly string[], isOn: boolean) => {
-    setSelected(new Set([...selected].filter((id) => !ids.includes(id)).concat(isOn ? ids : [])))
+  const select = (all: readonly Listed[], isOn: boolean) => {
+    const now = new Map([...ticked].filter(([id]) => selected.has(id)))
+    for (const row of all) {
+      if (isOn) now.set(row.id, judge.shownOf(row).version)
+      else now.delete(row.id)
+    }
+    setTicked(now)
   }
+  const selectNone = () => setTicked(new Map())
   useKeys({
     j: () => move(1),
     k: () => move(-1),
     Enter: () => current !== null && navigate(addressOf(asked, current)),
-    x: () => current !== null && select([current], !selected.has(current)),
+    x: () =>
+      select(rows?.filter(({ id }) => id === current && !gone.has(id)) ?? [], !selected.has(current ?? '')),
     z: () => judge.undo(),
-    Escape: () => setSelected(new Set()),
-    ...Object.fromEntries(decisions.map(({ key, status }) => [key, () => judge.decide(seen, status)])),
+    Escape: selectNone,
+    ...Object.fromEntries(
+      decisions.map(({ key, status }) => [
+        key,
+        () => {
+          judge.decide(seen, status)
+          selectNone()
+        },
+      ]),
+    ),
+  })
+
+  // What has the focus may be gone when the list is read anew: then what took its place has it.
+  const place = rows?.findIndex(({ id }) => id === current) ?? -1
+  const lastPlace = useRef(-1)
+  useEffect(() => {
+    if (place !== -1) lastPlace.current = place
+    else if (lastPlace.current !== -1 && rows !== undefined && document.activeElement === document.body) {
+      focusApplication(rows[Math.min(lastPlace.current, rows.length - 1)]?.id)
+      lastPlace.current = -1
+    }
   })
 
   // The focus goes on to what came: the button may be gone then.
@@ -86,30 +127,40 @@ export function List({ callDesk, asked, children }: ListProps) {
           <label className="tick">
             <input
               type="checkbox"
-              checked={rows.every(({ id }) => selected.has(id))}
-              onChange={({ target }) => setSelected(new Set(target.checked ? rows.map(({ id }) => id) : []))}
+              checked={ofThisList.length > 0 && ofThisList.every(({ id }) => selected.has(id))}
+              onChange={({ target }) => (target.checked ? select(ofThisList, true) : selectNone())}
             />
             Select all shown
           </label>
         )}
         {children}
-        {news.count > 0 && (
+        {newer + older > 0 && (
           <button
             className="news"
             onClick={() => {
-              setSelected(new Set())
+              selectNone()
               focusHeading()
-              void queries.resetQueries({ queryKey: ['list', filter] })
+              void queries.resetQueries({ queryKey: listKey(filter) })
               void queries.invalidateQueries({ queryKey: ['overview'] })
             }}
           >
-            {`${news.count}${news.more ? '+' : ''} new`}
+            {[
+              { count: newer, word: 'new' },
+              { count: older, word: 'more' },
+            ]
+              .filter(({ count }) => count > 0)
+              .map(({ count, word }) => `${count}${more ? '+' : ''} ${word}`)
+              .join(', ')}
           </button>
         )}
       </div>
       <Problems />
       {rows.length > 0 && (
-        <Table {...{ rows, letters, asked, selected, current }} onSelect={select} onCurrent={setCurrent} />
+        <Table
+          {...{ rows, letters, asked, selected, current, gone }}
+          onSelect={(row, isOn) => select([row], isOn)}
+          onCurrent={setCurrent}
+        />
       )}
       {rows.length === 0 && !hasNextPage && (
         <p>{asked.search === '' ? 'No applications here.' : 'Nothing was found.'}</p>
@@ -128,11 +179,27 @@ export function List({ callDesk, asked, children }: ListProps) {
           )}
         </p>
       )}
-      <DecisionBar seen={seen} about={seen.length === 1 ? (seen[0]?.name ?? '') : `${seen.length} selected`}>
+      <DecisionBar seen={seen} about={aboutOf(seen, ticked.size - selected.size)} onDecided={selectNone}>
         <WriteMany callDesk={callDesk} seen={seen} />
       </DecisionBar>
     </>
   )
+
+  /** Whom the bar is about: the name of one, the number of several, and what may be a surprise among them. */
+  function aboutOf(chosen: readonly Seen[], unticked: number) {
+    const elsewhere = countStatuses(
+      chosen
+        .map((each) => judge.shownOf(each).status)
+        .filter((status) => !['all', status].includes(asked.status)),
+    )
+    const [only] = chosen
+    const remarks = [
+      ...elsewhere.map(({ status, count }) => `${count} ${statuses[status]}`),
+      ...(unticked > 0 ? [`${unticked} changed meanwhile and left out`] : []),
+    ]
+    if (only !== undefined && chosen.length === 1 && unticked === 0) return only.name
+    return [`${chosen.length} selected`, ...remarks].join(', ')
+  }
 }
 
 function Failure({ error, onRetry }: { error: Error; onRetry: () => void }) {

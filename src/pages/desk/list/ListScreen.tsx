@@ -19,7 +19,7 @@ export function ListScreen({ callDesk }: { callDesk: CallDesk }) {
   const [, navigate] = useLocation()
   const searchField = useRef<HTMLInputElement>(null)
   const filter = filterOf(asked)
-  const overview = useOverview(callDesk, filter)
+  const { data: overview, dataUpdatedAt: countedAt } = useOverview(callDesk, filter)
   // Of what the address says now: a search that was typed may come when another tab is open already.
   const ask = (change: Partial<Asked>) => {
     const now = askedFrom(placeOf(location.hash).search)
@@ -37,7 +37,7 @@ export function ListScreen({ callDesk }: { callDesk: CallDesk }) {
       <div id="list" role="tabpanel" aria-label="Applications" className="sheet">
         <Filters asked={asked} onAsk={ask} searchField={searchField} />
         {overview && <Plots overview={overview} />}
-        <List key={searchOf(asked)} {...{ callDesk, asked }}>
+        <List key={searchOf(asked)} {...{ callDesk, asked, countedAt }}>
           <DownloadButton {...{ callDesk, filter }} />
         </List>
       </div>

@@ -14,12 +14,14 @@ interface TableProps {
   asked: Asked
   selected: ReadonlySet<string>
   current: string | null
-  onSelect: (ids: readonly string[], isOn: boolean) => void
+  /** Those that were erased meanwhile. */
+  gone: ReadonlySet<string>
+  onSelect: (row: Listed, isOn: boolean) => void
   onCurrent: (id: string) => void
 }
 
 /** The rows of a list. On a phone each is a card. */
-export function Table({ rows, letters, asked, selected, current, onSelect, onCurrent }: TableProps) {
+export function Table({ rows, letters, asked, selected, current, gone, onSelect, onCurrent }: TableProps) {
   return (
     <table className="applications">
       <caption className="visually-hidden">Applications, the newest first</caption>
@@ -49,7 +51,8 @@ export function Table({ rows, letters, asked, selected, current, onSelect, onCur
                   type="checkbox"
                   aria-label={`Select ${nameOf(row)}`}
                   checked={selected.has(row.id)}
-                  onChange={({ target }) => onSelect([row.id], target.checked)}
+                  disabled={gone.has(row.id)}
+                  onChange={({ target }) => onSelect(row, target.checked)}
                 />
               </label>
             </td>
@@ -68,8 +71,14 @@ export function Table({ rows, letters, asked, selected, current, onSelect, onCur
               </time>
             </td>
             <td className="standing">
-              <StatusPill seen={row} />
-              <LetterWord row={row} letters={letters} />
+              {gone.has(row.id) ? (
+                <span className="pill">Erased</span>
+              ) : (
+                <>
+                  <StatusPill seen={row} />
+                  <LetterWord row={row} letters={letters} />
+                </>
+              )}
             </td>
           </tr>
         ))}

@@ -1,7 +1,14 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useQuery,
+  useQueryClient,
+  type InfiniteData,
+} from '@tanstack/react-query'
 
-import type { CallDesk, Filter, Listed, Overview, Page, Position } from '../../../client/desk.ts'
+import type { CallDesk, Filter, Listed, Page, Position } from '../../../client/desk.ts'
 import { zone } from '../dates.ts'
+import { useJudge } from '../judging/JudgeProvider.tsx'
 
 /** Applications that a call brings at the most. */
 const pageSize = 50
@@ -10,16 +17,30 @@ const mostCalls = 10
 /** Milliseconds between two looks for what came meanwhile. */
 const lookAgain = 15_000
 
-/** The list that a filter lets through, page by page. It stays as it was read until it is asked for anew. */
-export function useApplications(callDesk: CallDesk, filter: Filter) {
+/**
+ * The list that a filter lets through, page by page.
+ *
+ * @param isShown Whether it is the list that is looked at: then it is read anew whenever somebody comes to it. What
+ *   stands before and after an application goes by the list as it was left.
+ */
+export function useApplications(callDesk: CallDesk, filter: Filter, isShown: boolean) {
+  const anew = isShown ? 'always' : false
   return useInfiniteQuery({
-    queryKey: ['list', filter],
+    queryKey: listKey(filter),
     queryFn: ({ pageParam, signal }) => readPage(callDesk, filter, pageParam, signal),
     initialPageParam: null as Position | null,
     getNextPageParam: ({ next }) => next,
     staleTime: Infinity,
     gcTime: Infinity,
+    refetchOnMount: anew,
+    refetchOnWindowFocus: anew,
+    refetchOnReconnect: anew,
   })
+}
+
+/** What the list of a filter is kept by. */
+export function listKey(filter: Filter) {
+  return ['list', filter] as const
 }
 
 /** Reads on until there are so many, or for as long as one page may take. */
@@ -39,38 +60,60 @@ export async function readPage(
   return page
 }
 
-/** How many there are, and how they are made up. */
-export function useOverview(callDesk: CallDesk, filter: Filter): Overview | undefined {
-  const { data } = useQuery({
+/** How many there are, and how they are made up; read again and again while the page is looked at. */
+export function useOverview(callDesk: CallDesk, filter: Filter) {
+  return useQuery({
     queryKey: ['overview', filter],
     queryFn: ({ signal }) => callDesk('desk_overview', { filter, zone }, signal),
     placeholderData: keepPreviousData,
+    refetchInterval: lookAgain,
+    refetchOnWindowFocus: 'always',
   })
-  return data
 }
 
+/** Rows that are looked at again at the most. */
+const mostShown = 1000
+
 /**
- * How many came since the list was read, looked for again and again while the page is seen.
+ * What became of the list that is shown, whose rows keep their places: what was decided on them is learned, what was
+ * erased and what is missing is told.
  *
- * @param newest The first of the list; null while it is empty.
- * @returns `more`: there may be more than were counted.
+ * @param countedAt When the applications were counted last: what is missing is read after that, so that the counts and
+ *   the list agree.
  */
-export function useNews(callDesk: CallDesk, filter: Filter, newest: Position | null, isRead: boolean) {
+export function useMeanwhile(callDesk: CallDesk, filter: Filter, rows: readonly Listed[], countedAt: number) {
+  const { judge } = useJudge()
+  const queries = useQueryClient()
   const { data } = useQuery({
-    queryKey: ['news', filter, newest],
+    queryKey: ['meanwhile', filter, countedAt],
     queryFn: async ({ signal }) => {
-      const { applications, next } = await callDesk('desk_list', { filter }, signal)
-      const count = applications.filter((each) => newest === null || isNewer(each, newest)).length
-      return { count, more: count === applications.length && count > 0 && next !== null }
+      const { pages = [] } = queries.getQueryData<InfiniteData<Page<Listed>>>(listKey(filter)) ?? {}
+      const read = pages.flatMap(({ applications }) => applications)
+      const shown = read.slice(0, mostShown).map(({ id, version }) => ({ id, version }))
+      const oldest = read.length > mostShown ? (read[mostShown - 1] ?? null) : (pages.at(-1)?.next ?? null)
+      const meanwhile = await callDesk(
+        'desk_meanwhile',
+        { filter, shown, oldest: oldest && positionOf(oldest) },
+        signal,
+      )
+      for (const each of meanwhile.changed) judge.learn(each)
+      return meanwhile
     },
-    enabled: isRead,
-    initialData: { count: 0, more: false },
-    staleTime: lookAgain,
-    initialDataUpdatedAt: () => Date.now(),
-    refetchInterval: lookAgain,
-    refetchOnWindowFocus: true,
+    enabled: countedAt > 0,
+    placeholderData: keepPreviousData,
+    gcTime: 0,
   })
-  return data
+  const { gone = [], unseen = [], more = false } = data ?? {}
+  const shown = new Set(rows.map(({ id }) => id))
+  // The list may have been read on since.
+  const missing = unseen.filter(({ id }) => !shown.has(id))
+  const [newest] = rows
+  const newer = missing.filter((each) => newest === undefined || isNewer(each, newest)).length
+  return { gone: new Set(gone), newer, older: missing.length - newer, more: more && missing.length > 0 }
+}
+
+function positionOf({ created_at, id }: Position): Position {
+  return { created_at, id }
 }
 
 /** Whether an application stands before another one in the list. What is finer than a millisecond stands at the end. */

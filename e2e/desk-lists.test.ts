@@ -1,0 +1,166 @@
+import { expect } from 'vitest'
+
+import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
+import { test } from '../testing/visitor.ts'
+
+const desk = deskOfThisFile()
+
+test('a list is read anew whenever somebody comes to it, and agrees with the number on its tab', async ({
+  visitor,
+}) => {
+  const stored = await desk.store(people(5))
+  await desk.stand(stored.slice(0, 2), 'accepted')
+  const page = await desk.open(visitor, '/?status=accepted')
+  const { names, tab, tabs, select, button, link, heading, status } = getDesk(page)
+  await expect.poll(names).toEqual(['Person 1', 'Person 2'])
+  await tab('New').click()
+  await select('Person 3').check()
+  await button('Accept').click()
+  await expect.poll(() => status.textContent()).toBe('Person 3: Accepted')
+
+  await tab('Accepted').click()
+  await expect.poll(names).toEqual(['Person 1', 'Person 2', 'Person 3'])
+  await expect.poll(async () => (await tabs())[2]).toBe('Accepted 3')
+
+  // Back from an application, and from another screen.
+  await link('Person 1').click()
+  await heading('Person 1').waitFor()
+  await desk.stand(stored.slice(3, 4), 'accepted')
+  await link('Back').click()
+  await expect.poll(names).toEqual(['Person 1', 'Person 2', 'Person 3', 'Person 4'])
+  await link('Letters').click()
+  await heading('Letters').waitFor()
+  await desk.stand(stored.slice(0, 1), 'declined')
+  await page.goBack()
+  await expect.poll(names).toEqual(['Person 2', 'Person 3', 'Person 4'])
+
+  // The window is looked at again.
+  await desk.stand(stored.slice(4), 'accepted')
+  await page.evaluate(() => dispatchEvent(new Event('focus')))
+  await expect.poll(names).toEqual(['Person 2', 'Person 3', 'Person 4', 'Person 5'])
+  await expect.poll(async () => (await tabs())[2]).toBe('Accepted 4')
+})
+
+test('while a list is looked at its rows stay, show how they stand now, and what is missing is offered', async ({
+  visitor,
+}) => {
+  const stored = await desk.store(people(6))
+  await desk.stand(stored.slice(0, 3), 'accepted')
+  const page = await desk.open(visitor, '/?status=accepted', { prepare: (opened) => opened.clock.install() })
+  const { names, tabs, row, select, standing, button } = getDesk(page)
+  await expect.poll(names).toEqual(['Person 1', 'Person 2', 'Person 3'])
+  await expect.poll(async () => (await tabs())[2]).toBe('Accepted 3')
+  await desk.stand(stored.slice(0, 1), 'waitlisted')
+  await desk.bob.client
+    .rpc('desk_erase', { applications: [stored[1]?.id], email: stored[1]?.email })
+    .throwOnError()
+  await desk.stand(stored.slice(3, 5), 'accepted')
+  await page.clock.fastForward(20_000)
+  await button('2 more').waitFor()
+  expect(await names()).toEqual(['Person 1', 'Person 2', 'Person 3'])
+  expect(await standing('Person 1')).toBe('Waitlisted')
+  expect(await row('Person 2').locator('.pill').textContent()).toBe('Erased')
+  expect(await select('Person 2').isDisabled()).toBe(true)
+  await button('2 more').click()
+  await expect.poll(names).toEqual(['Person 3', 'Person 4', 'Person 5'])
+  await expect.poll(async () => (await tabs())[2]).toBe('Accepted 3')
+  expect(await button('2 more').count()).toBe(0)
+})
+
+test('several are decided as they are shown: nothing is selected afterwards, and who stands elsewhere is not meant', async ({
+  visitor,
+}) => {
+  const stored = await desk.store(people(6))
+  const page = await desk.open(visitor, '', { prepare: (opened) => opened.clock.install() })
+  const { names, select, button, bar, status, standing } = getDesk(page)
+  const all = page.getByRole('checkbox', { name: 'Select all shown' })
+  await expect.poll(names).toHaveLength(6)
+  for (const name of ['Person 1', 'Person 2']) await select(name).check()
+  await button('Waitlist').click()
+  await expect.poll(() => status.textContent()).toBe('2 applications: Waitlisted')
+  expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(0)
+
+  await all.check()
+  await bar.getByText('4 selected', { exact: true }).waitFor()
+  expect(await select('Person 1').isChecked()).toBe(false)
+  // Whoever ticks one of them is told.
+  await select('Person 1').check()
+  await bar.getByText('5 selected, 1 Waitlisted', { exact: true }).waitFor()
+  await select('Person 1').uncheck()
+  // Somebody else decides on one that is ticked.
+  await desk.stand(stored.slice(5), 'accepted')
+  await page.clock.fastForward(20_000)
+  await bar.getByText('3 selected, 1 changed meanwhile and left out', { exact: true }).waitFor()
+  expect(await standing('Person 6')).toBe('Accepted')
+  await button('Decline').click()
+  await expect.poll(() => status.textContent()).toBe('3 applications: Declined')
+  expect(await Promise.all(stored.map(({ id }) => desk.statusOf(id)))).toEqual([
+    ...['waitlisted', 'waitlisted', 'declined', 'declined', 'declined', 'accepted'],
+  ])
+})
+
+test('undo says what it takes back, and asks first where a letter about it has left', async ({ visitor }) => {
+  const stored = await desk.store(people(2))
+  const page = await desk.open(visitor, '/?status=all')
+  const { select, button, undo, status, alert, standing } = getDesk(page)
+  for (const name of ['Person 1', 'Person 2']) await select(name).check()
+  await button('Accept').click()
+  await expect.poll(() => status.textContent()).toBe('2 applications: Accepted')
+  expect(await undo.textContent()).toBe('Undo: 2 accepted')
+  await desk.sql`
+    update private.letters set state = 'sent', subject = '-', body = '-', released_at = now(), sent_at = now()
+    where application_id = ${stored[0]?.id ?? ''}`
+  await undo.click()
+  await expect.poll(() => status.textContent()).toBe('Person 2: New; 1 not saved')
+  await alert
+    .getByText('Person 1: a letter that says “Accepted” has left. That was not taken back.')
+    .waitFor()
+  expect(await standing('Person 1')).toBe('Accepted')
+  expect(await desk.statusOf(stored[0]?.id ?? '')).toBe('accepted')
+  expect(await desk.statusOf(stored[1]?.id ?? '')).toBe('new')
+  await button('Back to new anyway').click()
+  await expect.poll(() => status.textContent()).toBe('Person 1: New')
+  expect(await desk.statusOf(stored[0]?.id ?? '')).toBe('new')
+})
+
+test('with decisions under way the page asks before it goes, and afterwards it does not', async ({
+  visitor,
+}) => {
+  await desk.store(people(1))
+  const page = await desk.open(visitor)
+  const { select, button, status } = getDesk(page)
+  const asks = () => page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })))
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => (letGo = resolve))
+  await page.route('**/rpc/desk_decide', async (route) => {
+    await held
+    await route.continue()
+  })
+  await select('Person 1').check()
+  expect(await asks()).toBe(false)
+  await button('Accept').click()
+  expect(await asks()).toBe(true)
+  letGo()
+  await expect.poll(() => status.textContent()).toBe('Person 1: Accepted')
+  expect(await asks()).toBe(false)
+})
+
+// The last one: it ends the session that all of them use.
+test('what waits when somebody signs out is not sent', async ({ visitor }) => {
+  const stored = await desk.store(people(2))
+  const page = await desk.open(visitor, '', { prepare: (opened) => opened.clock.install() })
+  const { select, button, heading } = getDesk(page)
+  const sent: string[] = []
+  // The first one is never answered, and keeps the second one waiting.
+  await page.route('**/rpc/desk_decide', (route) => void sent.push(route.request().postData() ?? ''))
+  await select('Person 1').check()
+  await button('Accept').click()
+  await select('Person 2').check()
+  await button('Decline').click()
+  await expect.poll(() => sent).toHaveLength(1)
+  await button('Sign out').click()
+  await heading('Sign in').waitFor()
+  await page.clock.runFor(60_000)
+  expect(sent).toHaveLength(1)
+  expect(sent[0]).toContain(stored[0]?.id)
+})
