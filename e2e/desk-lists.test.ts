@@ -95,7 +95,12 @@ test('several are decided as they are shown: nothing is selected afterwards, and
   await button('Decline').click()
   await expect.poll(() => status.textContent()).toBe('3 applications: Declined')
   expect(await Promise.all(stored.map(({ id }) => desk.statusOf(id)))).toEqual([
-    ...['waitlisted', 'waitlisted', 'declined', 'declined', 'declined', 'accepted'],
+    'waitlisted',
+    'waitlisted',
+    'declined',
+    'declined',
+    'declined',
+    'accepted',
   ])
 })
 

@@ -84,7 +84,7 @@ test('of several at once the one that somebody else decided is told, and the oth
   expect(await desk.statusOf(stored[2]?.id ?? '')).toBe('declined')
   await button('Shortlist anyway').click()
   await expect.poll(() => status.textContent()).toBe('Person 3: Shortlisted')
-  expect(await select('Person 3').isChecked()).toBe(true)
+  expect(await select('Person 3').isChecked()).toBe(false)
   expect(await desk.statusOf(stored[2]?.id ?? '')).toBe('shortlisted')
 })
 
@@ -145,6 +145,7 @@ test('Undo does not take back what somebody else decided since, even where it is
   await expect.poll(() => status.textContent()).toBe('Person 1: Accepted')
   await desk.stand([{ id }], 'declined', desk.bob)
   await page.getByRole('link', { name: 'Applications', exact: true }).click()
+  await getDesk(page).tab('Declined').click()
   await getDesk(page).link('Person 1').click()
   await note.waitFor()
   await expect.poll(() => pill.textContent()).toBe('Declined')
@@ -222,7 +223,12 @@ test(`of ${rounds} servers killed amid decisions, whatever was said to be kept i
     const name = `${first_name} ${last_name}: `
     const kept = said
       .filter((text) => text.startsWith(name))
-      .map((text) => text.slice(name.length).toLowerCase())
+      .map((text) =>
+        text
+          .slice(name.length)
+          .replace(/ already$/, '')
+          .toLowerCase(),
+      )
     const history = await desk.sql<{ status: string }[]>`
       select detail ->> 'status' as status from private.history where application_id = ${id} order by id`
     const written = history.map((each) => each.status)

@@ -44,6 +44,7 @@ const someId = '6f2f2f0e-1f1c-4a7e-9a55-0f5d7d5c9a11'
 const plausible: Record<string, Record<string, unknown>> = {
   desk_me: {},
   desk_list: { filter: { status: 'new', search: 'ada' }, after: null },
+  desk_meanwhile: { filter: {}, shown: [{ id: someId, version: 0 }], oldest: null },
   desk_overview: { filter: {}, zone: 'Europe/Berlin' },
   desk_export: { filter: {}, after: null },
   desk_application: { application: someId },
