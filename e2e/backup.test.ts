@@ -1,12 +1,14 @@
 import { execFile, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { watch } from 'node:fs'
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { existsSync, watch } from 'node:fs'
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
 import { socketConnection } from '../src/server/database/connections.ts'
+import { openDatabase } from '../src/server/database/database.ts'
 import { send } from '../testing/client.ts'
 import { anApplication } from '../testing/form.ts'
 import { signInByLink } from '../testing/organiser.ts'
@@ -103,6 +105,7 @@ async function deskOf(dataDir: string) {
     templates: await database`select * from private.templates order by occasion`,
     letterSettings: await database`select * from private.letter_settings`,
     letters: await database`select * from private.letters order by id`,
+    postman: await database`select stopped, problem from private.postman`,
     applications: await database<{ id: string }[]>`select id from public.retreat_applications order by id`,
   }
   await database.end()
@@ -162,6 +165,7 @@ test('what organisers made of the applications comes back, and so does a door th
     where status = 'accepted'`
   await postman.end()
   await runCommand(['door', '--close', '--sentence', 'See you next year.'], original)
+  await runCommand(['letters', '--stop'], original)
   expect((await runCommand(['backup', '--to', folder], original)).code).toBe(0)
   const before = await deskOf(original.DATA_DIR)
   expect(before.statuses).toHaveLength(2)
@@ -173,6 +177,7 @@ test('what organisers made of the applications comes back, and so does a door th
     'letters',
     'blind',
     'door',
+    'letters',
   ])
   expect(before.letters.map(({ state }) => String(state)).toSorted()).toEqual([
     'sending',
@@ -183,6 +188,7 @@ test('what organisers made of the applications comes back, and so does a door th
   ])
   expect(before.organisers).toMatchObject([{ blind: true }])
   expect(before.door).toMatchObject([{ closed: true, sentence: 'See you next year.' }])
+  expect(before.postman).toEqual([{ stopped: true, problem: '' }])
   await server.stop()
 
   expect((await runCommand(['restore', '--from', folder], copy)).code).toBe(0)
@@ -267,6 +273,53 @@ test('a database of before there was a desk, or a receipt, is backed up, and its
   await directory.remove()
 })
 
+test('a backup of the first versions, which wrote no manifest, is restored with a warning', async () => {
+  const directory = await temporaryDirectory()
+  const original = { DATA_DIR: join(directory.path, 'original') }
+  const copy = { DATA_DIR: join(directory.path, 'copy') }
+  const folder = join(directory.path, 'backup')
+  const server = await startServer(original)
+  const application = anApplication()
+  await send(server.origin, application)
+  await server.stop()
+  expect((await runCommand(['backup', '--to', folder], original)).code).toBe(0)
+  // As those left it: two files, and of a delivery what was known then.
+  const [applications, deliveries] = [
+    'public.retreat_applications.jsonl',
+    'private.webhook_outbox.jsonl',
+  ] as const
+  for (const name of await readdir(folder)) {
+    if (name !== applications && name !== deliveries) await rm(join(folder, name))
+  }
+  const delivery = JSON.parse(await readFile(join(folder, deliveries), 'utf8')) as Record<string, unknown>
+  const known = ['application_id', 'attempts', 'next_attempt_at', 'delivered_at', 'last_status']
+  await writeFile(
+    join(folder, deliveries),
+    `${JSON.stringify(Object.fromEntries(known.map((name) => [name, delivery[name]])))}\n`,
+  )
+  const restored = await runCommand(['restore', '--from', folder], copy)
+  expect(restored).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('Restored 1 application ') as string,
+  })
+  expect(restored.stderr).toMatch(
+    /^This backup was made by a version that wrote no manifest: .*\nUsing .*\n$/,
+  )
+  const rows = idsOf((await runCommand(['applications', '--json'], copy)).stdout)
+  expect(rows).toEqual(idsOf((await runCommand(['applications', '--json'], original)).stdout))
+  const again = await startServer(copy)
+  expect(await send(again.origin, application)).toBe(409)
+  await again.stop()
+  const database = await openDatabase({ dataDir: copy.DATA_DIR, databaseUrl: undefined }, { schema: 'check' })
+  expect(
+    await database.owner`
+      select queued_at = created_at as is_known from private.webhook_outbox
+      join public.retreat_applications on id = application_id`,
+  ).toEqual([{ is_known: true }])
+  await database.close()
+  await directory.remove()
+})
+
 test('a backup and a restore that cannot be made are refused in one sentence and leave nothing', async () => {
   const directory = await temporaryDirectory()
   const settings = { DATA_DIR: join(directory.path, 'data') }
@@ -292,32 +345,49 @@ test('a backup and a restore that cannot be made are refused in one sentence and
   await oneSentence(['restore', '--from', folder], /holds applications already/)
 
   await rm(settings.DATA_DIR, { recursive: true })
+  const isRefused = async (sentence: RegExp) => {
+    await oneSentence(['restore', '--from', folder], sentence)
+    expect(existsSync(settings.DATA_DIR)).toBe(false)
+  }
   await oneSentence(['restore', '--from', join(directory.path, 'nowhere')], /cannot be used/)
   const rows = join(folder, 'public.retreat_applications.jsonl')
   const whole = await readFile(rows, 'utf8')
   // Also where it was cut at the end of a line.
   for (const damaged of [whole.slice(0, -20), '', whole.repeat(2), '{"something": "else"}\n', 'no JSON\n']) {
     await writeFile(rows, damaged)
-    await oneSentence(
-      ['restore', '--from', folder],
-      /is not a whole backup: public\.retreat_applications\.jsonl/,
-    )
+    await isRefused(/is not a whole backup: public\.retreat_applications\.jsonl/)
   }
   await writeFile(rows, whole)
   const deliveries = join(folder, 'private.webhook_outbox.jsonl')
   const queued = await readFile(deliveries, 'utf8')
   await writeFile(deliveries, '')
-  await oneSentence(['restore', '--from', folder], /is not a whole backup: private\.webhook_outbox\.jsonl/)
+  await isRefused(/is not a whole backup: private\.webhook_outbox\.jsonl/)
   await writeFile(deliveries, queued)
   const manifest = await readFile(join(folder, 'manifest.json'), 'utf8')
   await rm(join(folder, 'manifest.json'))
-  await oneSentence(['restore', '--from', folder], /is not a whole backup: it has no manifest\.json/)
+  await isRefused(/is not a whole backup: it has no manifest\.json/)
   await writeFile(
     join(folder, 'manifest.json'),
     manifest.replace(/"schema": "\d+"/, '"schema": "29990101000000"'),
   )
-  await oneSentence(['restore', '--from', folder], /was made by a newer version/)
+  await isRefused(/was made by a newer version/)
+  // What only the database refuses.
+  const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
+  const nonsense = '{"something": "else"}\n'
+  await writeFile(rows, nonsense)
+  await writeFile(join(folder, 'manifest.json'), manifest.replace(hashOf(whole), hashOf(nonsense)))
+  await isRefused(/is not a whole backup \(column "something"/)
+  await writeFile(rows, whole)
   await writeFile(join(folder, 'manifest.json'), manifest)
+  // What would be waited for, or read without an end.
+  await rm(deliveries)
+  await promisify(execFile)('mkfifo', [deliveries])
+  await isRefused(/is not a regular file/)
+  await rm(deliveries)
+  await symlink('/dev/zero', deliveries)
+  await isRefused(/is not a regular file/)
+  await rm(deliveries)
+  await writeFile(deliveries, queued)
   expect((await runCommand(['restore', '--from', folder], settings)).code).toBe(0)
   expect((await readdir(directory.path)).toSorted()).toEqual(['backup', 'data'])
   await directory.remove()

@@ -17,6 +17,7 @@ const grace = 2_000
  * is. Ctrl-C and SIGTERM end it in order, so that a PostgreSQL which this started does not stay behind.
  *
  * @param schema What becomes of the schema; `check` uses an older one than this program's as far as it goes.
+ *   One that this makes for `act` is taken away again where that fails.
  * @throws {OperatorError} where the database cannot be used, or its schema lacks what `act` needs.
  */
 export async function withDatabase(
@@ -33,13 +34,14 @@ export async function withDatabase(
   const [outcome] = await Promise.race([Promise.allSettled([acting]), signal])
   if (typeof outcome === 'string') {
     // What it waits for ends with the connections.
-    await database.close('at once')
+    await database.discard()
     await Promise.race([Promise.allSettled([acting]), wait(grace)])
     console.error('Interrupted.')
     process.exit(128 + constants.signals[outcome])
   }
-  await database.close()
-  if (outcome.status === 'rejected') throw lacking(outcome.reason, database) ?? outcome.reason
+  if (outcome.status === 'fulfilled') return database.close()
+  await database.discard()
+  throw lacking(outcome.reason, database) ?? outcome.reason
 }
 
 let areInterruptsLeft = false

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 
-import { restore } from '../../server/database/backup.ts'
+import { checkBackup, restore } from '../../server/database/backup.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { andAccounts, countOf } from '../formats.ts'
 import { readOptions } from '../options.ts'
@@ -16,8 +16,14 @@ export async function run(): Promise<void> {
   if (options === undefined) return
   const { from } = options
   if (!from) throw new OperatorError(usage)
+  const backup = await checkBackup(resolve(from))
+  if (!backup.isWhole) {
+    console.error(
+      'This backup was made by a version that wrote no manifest: nothing shows whether it is whole. Compare how many applications come back.',
+    )
+  }
   await withDatabase(async ({ owner, description }) => {
-    const { applications, accounts } = await restore(owner, resolve(from))
+    const { applications, accounts } = await restore(owner, backup)
     console.log(`Restored ${countOf(applications)}${andAccounts(accounts)} to ${description}.`)
     if (accounts === 0) return
     console.log(

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, mkdtemp, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
 
 import { table } from '../../application/application.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
-import { ownerOfAuth, schemaVersion } from './schema.ts'
+import { newestVersion, ownerOfAuth, schemaVersion } from './schema.ts'
 
 /** What is kept, in the order in which it can be put back. */
 const applications = `public.${table}`
@@ -20,7 +20,10 @@ const furniture: Record<string, string> = {
   'private.door': 'is_only',
   'private.templates': 'occasion',
   'private.letter_settings': 'is_only',
+  'private.postman': 'is_only',
 }
+/** Of these tables only some columns are kept: the others say what servers were doing. */
+const keptColumns: Record<string, string> = { 'private.postman': 'is_only, stopped' }
 const deskTables = [statuses, history, ...Object.keys(furniture), letters]
 /**
  * What is kept of the organisers where their accounts are ours: no sessions, codes, factors' secrets or keys. Of a
@@ -28,6 +31,9 @@ const deskTables = [statuses, history, ...Object.keys(furniture), letters]
  */
 const accounts = 'auth.users'
 const accountTables = [accounts, 'auth.identities', 'private.organisers']
+
+/** Every table of which something is kept. */
+export const keptTables: readonly string[] = [...tables, ...deskTables, ...accountTables]
 
 /** What a backup says of itself. It is written last, so that a backup without it was cut off. */
 interface Manifest {
@@ -102,7 +108,7 @@ async function writeTable(transaction: TransactionSql, name: string, folder: str
   let rows = 0
   try {
     const batches = transaction.unsafe<{ line: string }[]>(
-      `select row_to_json(rows)::text as line from ${name} as rows`,
+      `select row_to_json(rows)::text as line from (select ${keptColumns[name] ?? '*'} from ${name}) as rows`,
     )
     for await (const batch of batches.cursor(batchSize)) {
       const text = batch.map(({ line }) => `${line}\n`).join('')
@@ -121,18 +127,24 @@ async function writeDurably(path: string, text: string) {
   await writeFile(path, text, { flag: 'wx', mode: 0o600, flush: true })
 }
 
+/** A folder that was looked at, and can be put back as far as it shows. */
+export interface Backup {
+  folder: string
+  /** The tables that it holds. */
+  tables: string[]
+  /** Whether its manifest has shown that it is whole. The first versions wrote none. */
+  isWhole: boolean
+}
+
 /**
  * Puts a backup into an empty database, all of it or nothing. Deliveries stand as they stood, and so does the door:
  * what was delivered is not delivered again. Accounts come back where they are ours to make.
  *
  * @param sql Connections of the schema's owner, the schema up to date.
- * @param folder What `backUp` wrote. It is checked as a whole before anything is put back.
- * @returns What came back.
  * @throws {OperatorError} where the database is not empty or the folder is not a whole backup.
  */
-export async function restore(sql: Sql, folder: string): Promise<Kept> {
+export async function restore(sql: Sql, { folder, tables: kept }: Backup): Promise<Kept> {
   try {
-    const kept = await checkBackup(folder, await schemaVersion(sql))
     const hasAccounts = kept.includes(accounts) && (await ownerOfAuth(sql)) === 'us'
     return await sql.begin(async (transaction) => {
       await transaction.unsafe(`lock table ${[applications, ...deskTables].join(', ')} in exclusive mode`)
@@ -147,6 +159,10 @@ export async function restore(sql: Sql, folder: string): Promise<Kept> {
         if (accountTables.includes(name) && !hasAccounts) continue
         await insertLines(transaction, name, join(folder, fileOf(name)))
       }
+      // Backups of before this was recorded: it became the moment of the restore.
+      await transaction.unsafe(`
+        update private.webhook_outbox set queued_at = created_at
+        from ${applications} where id = application_id and delivered_at is null and queued_at = now()`)
       // What happens next comes behind what happened.
       await transaction.unsafe(
         `select setval(pg_get_serial_sequence('${history}', 'id'), max(id)) from ${history}`,
@@ -173,41 +189,60 @@ export async function restore(sql: Sql, folder: string): Promise<Kept> {
 }
 
 /**
- * @returns The tables that it holds.
+ * Looks whether a folder is a backup that this version can put back, before anything is made for it.
+ *
  * @throws {OperatorError} unless each file is as the manifest says.
  */
-async function checkBackup(folder: string, schema: string) {
-  const manifest = await readManifest(folder)
-  if (manifest.schema > schema) {
-    throw new OperatorError(
-      `The backup in "${folder}" was made by a newer version of this program: restore it with that version, or a later one.`,
-    )
+export async function checkBackup(folder: string): Promise<Backup> {
+  try {
+    const manifest = await readManifest(folder)
+    if (manifest === undefined) return { folder, tables, isWhole: false }
+    if (manifest.schema > newestVersion) {
+      throw new OperatorError(
+        `The backup in "${folder}" was made by a newer version of this program: restore it with that version, or a later one.`,
+      )
+    }
+    // Older ones hold no accounts and nothing of the desk; those of hosted projects hold no accounts.
+    const optional = [...deskTables, ...accountTables]
+    const kept = [...tables, ...optional.filter((name) => manifest.files[fileOf(name)] !== undefined)]
+    for (const name of kept.map(fileOf)) {
+      const hash = createHash('sha256')
+      await checkRegular(join(folder, name))
+      for await (const chunk of createReadStream(join(folder, name))) hash.update(chunk as Buffer)
+      if (hash.digest('hex') === manifest.files[name]?.sha256) continue
+      throw new OperatorError(
+        `The folder "${folder}" is not a whole backup: ${name} is not what was written there.`,
+      )
+    }
+    return { folder, tables: kept, isWhole: true }
+  } catch (error) {
+    throw unusable(error, folder)
   }
-  // Older ones hold no accounts and nothing of the desk; those of hosted projects hold no accounts.
-  const optional = [...deskTables, ...accountTables]
-  const kept = [...tables, ...optional.filter((name) => manifest.files[fileOf(name)] !== undefined)]
-  for (const name of kept.map(fileOf)) {
-    const hash = createHash('sha256')
-    for await (const chunk of createReadStream(join(folder, name))) hash.update(chunk as Buffer)
-    if (hash.digest('hex') === manifest.files[name]?.sha256) continue
-    throw new OperatorError(
-      `The folder "${folder}" is not a whole backup: ${name} is not what was written there.`,
-    )
-  }
-  return kept
 }
 
+/** Nothing where the first versions wrote the backup: two files, and no manifest. */
 async function readManifest(folder: string) {
-  const text = await readFile(join(folder, manifestName), 'utf8').catch(async (cause: unknown) => {
-    await stat(folder)
-    throw new OperatorError(
-      `The folder "${folder}" is not a whole backup: it has no ${manifestName}, which is written last.`,
-      { cause },
-    )
-  })
-  const manifest = JSON.parse(text) as Manifest
+  const names = await readdir(folder)
+  if (!names.includes(manifestName)) {
+    const isOfFirst = names.toSorted().join() === tables.map(fileOf).toSorted().join()
+    if (!isOfFirst) {
+      throw new OperatorError(
+        `The folder "${folder}" is not a whole backup: it has no ${manifestName}, which is written last.`,
+      )
+    }
+    for (const name of names) await checkRegular(join(folder, name))
+    return undefined
+  }
+  await checkRegular(join(folder, manifestName))
+  const manifest = JSON.parse(await readFile(join(folder, manifestName), 'utf8')) as Manifest
   if (manifest.format === 1) return manifest
   throw new OperatorError(`The folder "${folder}" is a backup of a format that this version does not read.`)
+}
+
+/** A pipe or a device would be waited for, or read without an end; a link may lead anywhere. */
+async function checkRegular(path: string) {
+  if ((await lstat(path)).isFile()) return
+  throw new OperatorError(`"${path}" is not a regular file: a backup holds no others.`)
 }
 
 async function insertLines(transaction: TransactionSql, name: string, file: string) {

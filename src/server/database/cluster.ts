@@ -10,6 +10,7 @@ import {
   realpath,
   rename,
   rm,
+  rmdir,
   stat,
   truncate,
 } from 'node:fs/promises'
@@ -32,6 +33,8 @@ export interface Cluster {
   started: boolean
   /** Stops it: open transactions are rolled back, everything committed is kept. */
   stop(): Promise<void>
+  /** Takes it away, once it is stopped, and the directory that was made for it; nothing where it was there before. */
+  remove?: () => Promise<void>
 }
 
 const user = 'postgres'
@@ -67,10 +70,13 @@ export async function ensureCluster(dataDir: string, create: boolean): Promise<C
   }
   const cluster = { socketDirectory: dataDir, user, stop: async () => pgCtl(dataDir, 'stop', '-m', 'fast') }
 
+  await refuseForeign(dataDir)
   if (await accepts(socket)) return { ...cluster, started: false }
+  let remove: Cluster['remove']
   if (create) {
+    const isNewDirectory = !existsSync(dataDir)
     await createDirectory(dataDir)
-    await initialise(dataDir)
+    if (await initialise(dataDir)) remove = () => removeFrom(dataDir, isNewDirectory)
   } else if (!existsSync(join(dataDir, 'pgdata'))) {
     throw new OperatorError(
       `DATA_DIR is "${dataDir}", where there is no database: name the folder that the server was started with, or start the server once.`,
@@ -78,7 +84,38 @@ export async function ensureCluster(dataDir: string, create: boolean): Promise<C
   }
   await removeStalePid(dataDir)
   const started = await start(dataDir, socket)
-  return { ...cluster, started }
+  return { ...cluster, started, ...(remove && { remove }) }
+}
+
+/**
+ * Whoever else may write there could put a database, its settings or its socket in the place of ours.
+ *
+ * @throws {OperatorError} where that is somebody.
+ */
+async function refuseForeign(dataDir: string) {
+  const stats = await stat(dataDir).catch(() => undefined)
+  if (stats === undefined) return
+  const isOurs = async () => process.getuid?.() === 0 && (await unprivileged()).account?.uid === stats.uid
+  if (stats.uid !== process.getuid?.() && !(await isOurs())) {
+    throw new OperatorError(
+      `DATA_DIR is "${dataDir}", which belongs to another user (${stats.uid}): run this as that user, or name a directory of your own.`,
+    )
+  }
+  if ((stats.mode & 0o022) === 0) return
+  throw new OperatorError(
+    `DATA_DIR is "${dataDir}", which others may write to: take that away (chmod go-w), or name another directory.`,
+  )
+}
+
+async function removeFrom(dataDir: string, isNewDirectory: boolean) {
+  for (const name of ['pgdata', 'postgres.log', 'postgres.log.1']) {
+    await rm(join(dataDir, name), { recursive: true, force: true })
+  }
+  if (!isNewDirectory) return
+  // Unless somebody has put something else there.
+  await rmdir(dataDir).catch((error: unknown) => {
+    if (codeOf(error) !== 'ENOTEMPTY') throw error
+  })
 }
 
 /** Whether a server listens on the socket. Only a connection tells: its files stay behind when it dies. */
@@ -115,10 +152,14 @@ async function makeDirectory(path: string) {
   })
 }
 
-/** Creates the database aside and moves it into place, so that a start cut off half-way leaves nothing broken. */
-async function initialise(dataDir: string) {
+/**
+ * Creates the database aside and moves it into place, so that a start cut off half-way leaves nothing broken.
+ *
+ * @returns Whether it did, since there was none.
+ */
+async function initialise(dataDir: string): Promise<boolean> {
   const place = join(dataDir, 'pgdata')
-  if (existsSync(place)) return
+  if (existsSync(place)) return false
   const aside = join(dataDir, `pgdata.${randomUUID()}`)
   try {
     await postgresCommand('initdb', [
@@ -130,10 +171,14 @@ async function initialise(dataDir: string) {
       '--auth=trust',
       '--no-instructions',
     ])
-    await rename(aside, place).catch((error: unknown) => {
-      // Another start was faster; its database is as good.
-      if (!existsSync(place)) throw error
-    })
+    return await rename(aside, place).then(
+      () => true,
+      (error: unknown) => {
+        // Another start was faster; its database is as good.
+        if (!existsSync(place)) throw error
+        return false
+      },
+    )
   } finally {
     await rm(aside, { recursive: true, force: true })
   }

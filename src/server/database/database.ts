@@ -28,6 +28,8 @@ export interface Database extends Pick<Connections, 'owner' | 'asOwner' | 'forSi
    * @param how `at once` breaks off what is under way; otherwise it has a few seconds to end.
    */
   close: (how?: 'at once') => Promise<void>
+  /** Closes it at once, and takes away an embedded database that this opening made, if nobody else uses it. */
+  discard: () => Promise<void>
 }
 
 export interface OpenOptions {
@@ -59,7 +61,8 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
     const { end, ...rest } = connections
     try {
       const prepared = await prepare(connections, options)
-      return { ...rest, ...prepared, description, announceClose: () => {}, close: end }
+      const discard = () => end('at once')
+      return { ...rest, ...prepared, description, announceClose: () => {}, close: end, discard }
     } catch (error) {
       await end()
       throw unreachable(error, description)
@@ -76,10 +79,14 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
     await end(how)
     await release()
   }
+  const discard = async () => {
+    await end('at once')
+    await release('and remove')
+  }
   try {
     const prepared = await prepare(connections, options)
     const description = `PostgreSQL in ${dataDir}`
-    return { ...rest, ...prepared, description, announceClose: announceRelease, close }
+    return { ...rest, ...prepared, description, announceClose: announceRelease, close, discard }
   } catch (error) {
     await close()
     throw error

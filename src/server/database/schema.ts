@@ -91,6 +91,9 @@ export async function schemaVersion(sql: Sql | TransactionSql): Promise<string> 
   return [...shared, ...server].reduce((newest, version) => (version > newest ? version : newest), '')
 }
 
+/** The version that `migrate` brings a schema to. */
+export const newestVersion = migrations.at(-1)?.version ?? ''
+
 /** What an operator does about a schema that is not there, or too old for a command. */
 export const toUpdate = 'start the server once, which brings its schema up to date'
 

@@ -19,8 +19,12 @@ export interface User {
 export interface Supervision {
   /** Tells a server that comes meanwhile that this one is about to release it. */
   announceRelease: () => void
-  /** Ends the hold, and stops the database unless somebody else uses it. */
-  release: () => Promise<void>
+  /**
+   * Ends the hold, and stops the database unless somebody else uses it.
+   *
+   * @param end `and remove` takes it away then, where it was made for this hold.
+   */
+  release: (end?: 'and remove') => Promise<void>
 }
 
 const retryPause = 250
@@ -43,6 +47,7 @@ export async function supervise(
   const released = new AbortController()
   let recovering: Promise<void> | undefined
   let cluster: Cluster
+  let remove: Cluster['remove']
   let lock: Sql | undefined
 
   const acquire = async () => {
@@ -50,6 +55,7 @@ export async function supervise(
     let isTold = false
     for (;;) {
       cluster = await ensureCluster(dataDir, create)
+      remove ??= cluster.remove
       try {
         lock = await acquireLock(dataDir, holder, () => {
           lock = undefined
@@ -102,7 +108,7 @@ export async function supervise(
     announceRelease() {
       if (lock !== undefined && holder !== undefined) announceRelease(lock, holder)
     },
-    async release() {
+    async release(end) {
       clearInterval(trimming)
       released.abort()
       await recovering
@@ -113,6 +119,7 @@ export async function supervise(
       // The lock is kept until the database is down, so that whoever comes now waits and then starts it again.
       try {
         if (alone) await cluster.stop()
+        if (alone && end === 'and remove') await remove?.()
       } finally {
         await held.end({ timeout: 5 })
       }
