@@ -50,9 +50,11 @@ async function openApplication(page: Page, name: string) {
 /** The desk's states, and how an organiser reaches each from the list. */
 const states: Record<string, (page: Page) => Promise<unknown>> = {
   async list(page) {
-    await page.getByText('At a glance').waitFor()
+    await getDesk(page).button('At a glance').click()
+    await page.getByRole('figure').first().waitFor()
   },
   async 'list with numbers, filters and nothing found'(page) {
+    await getDesk(page).button('Filters').click()
     await page.getByLabel('Team size').selectOption('10+')
     await page.getByText('No applications here.').waitFor()
   },

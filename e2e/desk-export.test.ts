@@ -144,7 +144,7 @@ test('a download that fails or is stopped saves nothing, and says so', async ({ 
   expect(downloads).toBe(1)
 })
 
-test('the plots hold the same numbers as their tables, and show their bars in forced colours', async ({
+test('the plots wait until they are wanted, hold the same numbers as their tables, and show their bars in forced colours', async ({
   visitor,
 }) => {
   const viewport = { width: 1280, height: 900 }
@@ -154,6 +154,7 @@ test('the plots hold the same numbers as their tables, and show their bars in fo
       .getByRole('table', { name: caption })
       .getByRole('row')
       .evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)))
+  await page.getByRole('button', { name: 'At a glance' }).click()
   await page.getByText('The newest 1,000').waitFor()
   expect(await cells('Applications a day')).toEqual([
     ['Day', 'Applications'],
@@ -170,15 +171,38 @@ test('the plots hold the same numbers as their tables, and show their bars in fo
   await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' })
   const bar = page.locator('.bars rect[width="1000"]').first()
   expect(await bar.evaluate((rect) => getComputedStyle(rect).fill)).toBe('rgb(255, 255, 255)')
-  // On a phone they wait until they are asked for.
-  const phone = await visitor.open(
-    `${server.origin}/desk#/?status=all`,
-    { viewport: { width: 390, height: 844 } },
-    signInPage(ada),
-  )
-  const plot = phone.getByRole('figure').first()
-  await phone.getByText('At a glance').waitFor()
-  expect(await plot.isVisible()).toBe(false)
-  await phone.getByText('At a glance').click()
+})
+
+test('the plots are as that organiser left them, and can be had where storage is forbidden', async ({
+  visitor,
+}) => {
+  const page = await visitor.open(`${server.origin}/desk#/?status=all`, {}, signInPage(ada))
+  const button = page.getByRole('button', { name: 'At a glance' })
+  const plot = page.getByRole('figure').first()
+  await button.waitFor()
+  expect(await button.getAttribute('aria-expanded')).toBe('false')
+  await button.click()
+  await plot.waitFor()
+  await page.reload()
+  await plot.waitFor()
+
+  // Another organiser in the same browser.
+  await signInPage(await server.signedIn('bob@example.org'))(page)
+  await page.reload()
+  await button.waitFor()
+  expect(await button.getAttribute('aria-expanded')).toBe('false')
+
+  await page.addInitScript(() => {
+    for (const name of ['getItem', 'setItem']) {
+      const own = Reflect.get(Storage.prototype, name) as () => unknown
+      const apply = (target: typeof own, storage: unknown, [key, ...rest]: string[]) => {
+        if (key?.includes('plots')) throw new DOMException('Storage is forbidden.', 'SecurityError')
+        return Reflect.apply(target, storage, [key, ...rest])
+      }
+      Reflect.set(Storage.prototype, name, new Proxy(own, { apply }))
+    }
+  })
+  await page.reload()
+  await button.click()
   await plot.waitFor()
 })

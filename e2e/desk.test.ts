@@ -79,6 +79,82 @@ test('on a phone the tab that is open is in sight, also once every tab says its 
   )
 })
 
+test('the first screen shows four applications on a phone and five on a laptop, with what may stand in them and around them', async ({
+  visitor,
+}) => {
+  const stored = await desk.store(
+    people(12).map((each) => ({
+      ...each,
+      email: 'one@example.com',
+      company: 'Thompson & Featherstonehaugh',
+    })),
+  )
+  await desk.stand(stored, 'accepted')
+  await desk.sql`
+    update private.letters set state = 'sent', subject = 'x', body = 'x', released_at = now(), sent_at = now()`
+  for (const [width, height, least] of [
+    [390, 844, 4],
+    [1366, 650, 5],
+  ] as const) {
+    const page = await desk.open(visitor, '/?status=accepted', { viewport: { width, height } })
+    const { link, bar, heading, search } = getDesk(page)
+    const inSight = async () => {
+      const foot = (await bar.isVisible()) ? ((await bar.boundingBox())?.y ?? 0) : height
+      const rows = await page.locator('.applications tbody tr').all()
+      const places = await Promise.all(rows.map((row) => row.boundingBox()))
+      return places.filter((place) => place && place.y >= 0 && place.y + place.height <= foot).length
+    }
+    await page.locator('.letter-word').first().waitFor()
+    expect(await inSight()).toBeGreaterThanOrEqual(least)
+    // Whoever was opened last is decided on, by a bar where there is room for it.
+    await link('Person 1').click()
+    await heading('Person 1').waitFor()
+    await link('Back').click()
+    await expect.poll(() => focused(page)).toBe('A: Person 1')
+    expect(await inSight()).toBeGreaterThanOrEqual(least)
+    expect(await search.isVisible()).toBe(true)
+  }
+})
+
+test('on a phone no bar of decisions lies over the list while nothing is ticked', async ({ visitor }) => {
+  await desk.store(people(3))
+  for (const [viewport, isThere] of [
+    [{ width: 390, height: 844 }, false],
+    [{ width: 844, height: 390 }, false],
+    [{ width: 1366, height: 650 }, true],
+  ] as const) {
+    const page = await desk.open(visitor, '', { viewport })
+    const { link, bar, button, select } = getDesk(page)
+    await link('Person 2').click()
+    await button('Accept').waitFor()
+    await link('Back').click()
+    await expect.poll(() => focused(page)).toBe('A: Person 2')
+    expect(await bar.isVisible()).toBe(isThere)
+    await select('Person 3').check()
+    await button('Accept').waitFor()
+  }
+})
+
+test('on a new application no button is filled', async ({ visitor }) => {
+  const [{ id } = { id: '' }] = await desk.store(people(1))
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { button, bar, status } = getDesk(page)
+  const filled = () =>
+    bar
+      .getByRole('button')
+      .evaluateAll((buttons) =>
+        buttons
+          .filter((each) => getComputedStyle(each).backgroundColor !== 'rgba(0, 0, 0, 0)')
+          .map(({ textContent }) => textContent),
+      )
+  await button('Accept').waitFor()
+  expect(await filled()).toEqual([])
+  await button('Accept').click()
+  await expect.poll(() => status.textContent()).toBe('Person 1: Accepted')
+  await page.mouse.move(5, 5)
+  expect(await filled()).toEqual(['Accept'])
+})
+
 test('a row says who, from where, how large, the first line of why, when and how it stands', async ({
   visitor,
 }) => {
@@ -164,6 +240,8 @@ test('team size, paid solution and dates narrow the list and its counts, each al
   const { names, button, tabs } = getDesk(page)
   const [teamSize, paidSolution] = [page.getByLabel('Team size'), page.getByLabel('Paid solution')]
   await expect.poll(names).toHaveLength(4)
+  expect(await teamSize.isVisible()).toBe(false)
+  await button('Filters').click()
   await teamSize.selectOption('1-3')
   await expect.poll(names).toEqual(['A A', 'B B'])
   await expect.poll(async () => (await tabs())[0]).toBe('New 2')
@@ -173,6 +251,7 @@ test('team size, paid solution and dates narrow the list and its counts, each al
   await expect.poll(names).toEqual(['B B', 'C C'])
   await paidSolution.selectOption('No answer')
   await expect.poll(names).toEqual(['D D'])
+  await button('Filters (1)').waitFor()
   await button('Clear').click()
   await expect.poll(names).toHaveLength(4)
   await page.getByLabel('From').fill('2026-03-02')
@@ -181,6 +260,8 @@ test('team size, paid solution and dates narrow the list and its counts, each al
   await expect.poll(names).toEqual(['B B', 'C C'])
   await page.reload()
   await expect.poll(names).toEqual(['B B', 'C C'])
+  // What narrows the list is told also where it is out of sight.
+  await button('Filters (2)').waitFor()
   expect(await page.getByLabel('From').inputValue()).toBe('2026-03-02')
 })
 
@@ -380,7 +461,8 @@ test('five buttons decide, each is said, shown and kept, and each can be taken b
     await button(label).click()
     await expect.poll(() => status.textContent()).toBe(`Ada L: ${standing}`)
     expect(await pill.textContent()).toBe(standing)
-    expect(await button(label).getAttribute('aria-pressed')).toBe('true')
+    const attribute = label === 'Back to new' ? 'aria-disabled' : 'aria-pressed'
+    expect(await button(label).getAttribute(attribute)).toBe('true')
     expect(await desk.statusOf(id)).toBe(standing.toLowerCase())
   }
   await undo.click()

@@ -80,7 +80,7 @@ export function Desk({ auth, standing, signInIsElsewhere }: DeskProps) {
                     <AccountScreen auth={auth} standing={standing} email={me.email} />
                   </Route>
                   <Route>
-                    <ListScreen callDesk={callDesk} />
+                    <ListScreen callDesk={callDesk} account={me.account} />
                   </Route>
                 </Switch>
               </Frame>

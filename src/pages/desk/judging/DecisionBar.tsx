@@ -39,7 +39,9 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
           <button
             key={status}
             className={`quiet ${status}`}
-            aria-pressed={isAll(status)}
+            // New is no decision: there is nothing to go back from.
+            aria-pressed={status === 'new' ? undefined : isAll(status)}
+            aria-disabled={status === 'new' ? isAll(status) : undefined}
             aria-keyshortcuts={key}
             onClick={() => {
               judge.decide(seen, status)

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type RefObject } from 'react'
+import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'react'
 
 import { paidSolutions, teamSizes } from '../../../application/application.ts'
 import type { Asked } from './asked.ts'
@@ -10,10 +10,13 @@ interface FiltersProps {
   asked: Asked
   onAsk: (change: Partial<Asked>) => void
   searchField: RefObject<HTMLInputElement | null>
+  /** What stands beside them. */
+  children: ReactNode
 }
 
-/** What the list is narrowed by. */
-export function Filters({ asked, onAsk, searchField }: FiltersProps) {
+/** What the list is narrowed by: the search in sight, the rest behind a button that counts what is set. */
+export function Filters({ asked, onAsk, searchField, children }: FiltersProps) {
+  const [isOpen, setIsOpen] = useState(false)
   // What is typed and not asked for yet.
   const [typed, setTyped] = useState<string | null>(null)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -27,50 +30,65 @@ export function Filters({ asked, onAsk, searchField }: FiltersProps) {
       setTyped(null)
     }, pause)
   }
-  const isNarrowed = asked.team_size !== null || asked.paid_solution !== null || asked.from + asked.to !== ''
+  const { team_size, paid_solution, from, to } = asked
+  const count = [team_size, paid_solution, from || null, to || null].filter((value) => value !== null).length
   return (
     <search className="filters">
-      <div className="field">
-        <label htmlFor="search">Search</label>
+      <div className="row">
+        <label htmlFor="search" className="visually-hidden">
+          Search
+        </label>
         <input
           ref={searchField}
           id="search"
           type="search"
+          placeholder="Search"
           autoComplete="off"
           spellCheck={false}
           aria-keyshortcuts="/"
           value={typed ?? asked.search}
           onChange={(event) => search(event.target.value)}
         />
-      </div>
-      <Choice
-        label="Team size"
-        options={teamSizes}
-        value={asked.team_size}
-        onChoose={(team_size) => onAsk({ team_size })}
-      />
-      <Choice
-        label="Paid solution"
-        options={paidSolutions}
-        value={asked.paid_solution}
-        onChoose={(paid_solution) => onAsk({ paid_solution })}
-      />
-      <Day label="From" value={asked.from} onChoose={(from) => onAsk({ from })} />
-      <Day label="To" value={asked.to} onChoose={(to) => onAsk({ to })} />
-      {(isNarrowed || asked.search !== '') && (
+        {(count > 0 || asked.search !== '') && (
+          <button
+            className="quiet"
+            onClick={() => {
+              clearTimeout(timer.current)
+              setTyped(null)
+              onAsk({ search: '', team_size: null, paid_solution: null, from: '', to: '' })
+              // The button that was pressed goes.
+              searchField.current?.focus()
+            }}
+          >
+            Clear
+          </button>
+        )}
         <button
           className="quiet"
-          onClick={() => {
-            clearTimeout(timer.current)
-            setTyped(null)
-            onAsk({ search: '', team_size: null, paid_solution: null, from: '', to: '' })
-            // The button that was pressed goes.
-            searchField.current?.focus()
-          }}
+          aria-expanded={isOpen}
+          aria-controls="filters"
+          onClick={() => setIsOpen(!isOpen)}
         >
-          Clear
+          {count === 0 ? 'Filters' : `Filters (${count})`}
         </button>
-      )}
+        {children}
+      </div>
+      <div id="filters" className="filter-fields" hidden={!isOpen}>
+        <Choice
+          label="Team size"
+          options={teamSizes}
+          value={team_size}
+          onChoose={(chosen) => onAsk({ team_size: chosen })}
+        />
+        <Choice
+          label="Paid solution"
+          options={paidSolutions}
+          value={paid_solution}
+          onChoose={(chosen) => onAsk({ paid_solution: chosen })}
+        />
+        <Day label="From" value={from} onChoose={(day) => onAsk({ from: day })} />
+        <Day label="To" value={to} onChoose={(day) => onAsk({ to: day })} />
+      </div>
     </search>
   )
 }

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 
 import { statuses } from '../../../application/statuses.ts'
@@ -9,6 +9,7 @@ import { focusApplication, focusHeading } from '../focus.ts'
 import { decisions, DecisionBar } from '../judging/DecisionBar.tsx'
 import { useJudge } from '../judging/JudgeProvider.tsx'
 import { countStatuses, type Seen } from '../judging/judge.ts'
+import { useIsPhone } from '../judging/phone.ts'
 import { Problems } from '../judging/Problems.tsx'
 import { useKeys } from '../keys/keys.ts'
 import { useLetterStates } from '../letters/letters.ts'
@@ -24,12 +25,10 @@ interface ListProps {
   asked: Asked
   /** When the applications were counted last. */
   countedAt: number
-  /** What else can be done with the whole list. */
-  children: ReactNode
 }
 
 /** One list: read anew whenever somebody comes to it; its rows stay where they are for as long as it is looked at. */
-export function List({ callDesk, asked, countedAt, children }: ListProps) {
+export function List({ callDesk, asked, countedAt }: ListProps) {
   const filter = filterOf(asked)
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useApplications(
     callDesk,
@@ -58,6 +57,8 @@ export function List({ callDesk, asked, countedAt, children }: ListProps) {
   const ofThisList = (rows ?? []).filter(
     (row) => !gone.has(row.id) && ['all', judge.shownOf(row).status].includes(asked.status),
   )
+  // There it would lie over the list for whoever was opened last.
+  const isBarFree = useIsPhone() && ticked.size === 0
   const move = (step: 1 | -1) => {
     const place = rows?.findIndex(({ id }) => id === current) ?? -1
     const next = rows?.[place === -1 ? 0 : Math.min(Math.max(place + step, 0), rows.length - 1)]
@@ -133,7 +134,6 @@ export function List({ callDesk, asked, countedAt, children }: ListProps) {
             Select all shown
           </label>
         )}
-        {children}
         {newer + older > 0 && (
           <button
             className="news"
@@ -179,7 +179,11 @@ export function List({ callDesk, asked, countedAt, children }: ListProps) {
           )}
         </p>
       )}
-      <DecisionBar seen={seen} about={aboutOf(seen, ticked.size - selected.size)} onDecided={selectNone}>
+      <DecisionBar
+        seen={isBarFree ? [] : seen}
+        about={aboutOf(seen, ticked.size - selected.size)}
+        onDecided={selectNone}
+      >
         <WriteMany callDesk={callDesk} seen={seen} />
       </DecisionBar>
     </>

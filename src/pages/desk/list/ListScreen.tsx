@@ -11,15 +11,23 @@ import { DownloadButton } from './DownloadButton.tsx'
 import { Filters } from './Filters.tsx'
 import { List } from './List.tsx'
 import { Plots } from './Plots.tsx'
+import { usePlotsAreOpen } from './plots-are-open.ts'
 import { Tabs } from './Tabs.tsx'
 
+interface ListScreenProps {
+  callDesk: CallDesk
+  /** Whose desk it is. */
+  account: string
+}
+
 /** The applications: found, looked over, and decided on, one or several at once. */
-export function ListScreen({ callDesk }: { callDesk: CallDesk }) {
+export function ListScreen({ callDesk, account }: ListScreenProps) {
   const asked = askedFrom(useSearch())
   const [, navigate] = useLocation()
   const searchField = useRef<HTMLInputElement>(null)
   const filter = filterOf(asked)
   const { data: overview, dataUpdatedAt: countedAt } = useOverview(callDesk, filter)
+  const [plotsAreOpen, openPlots] = usePlotsAreOpen(account)
   // Of what the address says now: a search that was typed may come when another tab is open already.
   const ask = (change: Partial<Asked>) => {
     const now = askedFrom(placeOf(location.hash).search)
@@ -32,14 +40,26 @@ export function ListScreen({ callDesk }: { callDesk: CallDesk }) {
   }, [])
   return (
     <>
-      <h1 tabIndex={-1}>Applications</h1>
-      <Tabs asked={asked} counts={overview?.counts} />
+      <div className="list-top">
+        <h1 tabIndex={-1}>Applications</h1>
+        <Tabs asked={asked} counts={overview?.counts} />
+      </div>
       <div id="list" role="tabpanel" aria-label="Applications" className="sheet">
-        <Filters asked={asked} onAsk={ask} searchField={searchField} />
-        {overview && <Plots overview={overview} />}
-        <List key={searchOf(asked)} {...{ callDesk, asked, countedAt }}>
+        <Filters asked={asked} onAsk={ask} searchField={searchField}>
+          <button
+            className="quiet"
+            aria-expanded={plotsAreOpen}
+            aria-controls="plots"
+            onClick={() => openPlots(!plotsAreOpen)}
+          >
+            At a glance
+          </button>
           <DownloadButton {...{ callDesk, filter }} />
-        </List>
+        </Filters>
+        <div id="plots" hidden={!plotsAreOpen}>
+          {plotsAreOpen && overview && <Plots overview={overview} />}
+        </div>
+        <List key={searchOf(asked)} {...{ callDesk, asked, countedAt }} />
       </div>
     </>
   )

@@ -1,5 +1,3 @@
-import { useState } from 'react'
-
 import { paidSolutions, teamSizes } from '../../../application/application.ts'
 import type { Overview } from '../../../client/desk.ts'
 import { DaysPlot } from './DaysPlot.tsx'
@@ -8,11 +6,9 @@ import { AnswersPlot } from './AnswersPlot.tsx'
 
 /** How the applications of the list are made up, as small plots and as tables of the same numbers. */
 export function Plots({ overview: { count, more, days, team_size, paid_solution } }: { overview: Overview }) {
-  const [isOpen, setIsOpen] = useState(() => matchMedia('(min-width: 60rem) and (min-height: 50rem)').matches)
   if (count === 0) return null
   return (
-    <details className="plots" open={isOpen} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
-      <summary>At a glance</summary>
+    <>
       {more && (
         <p className="quietly">
           {count === 1 ? 'The newest one' : `The newest ${count.toLocaleString('en')}`}; older ones are not
@@ -24,6 +20,6 @@ export function Plots({ overview: { count, more, days, team_size, paid_solution 
         <AnswersPlot caption="Team size" of="Team size" words={teamSizes} counts={team_size} />
         <AnswersPlot caption="Paid solution" of="Answer" words={paidSolutions} counts={paid_solution} />
       </div>
-    </details>
+    </>
   )
 }

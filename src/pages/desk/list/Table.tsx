@@ -62,7 +62,9 @@ export function Table({ rows, letters, asked, selected, current, gone, onSelect,
               </Link>
               {row.same_email && <span className="again">applied more than once</span>}
             </th>
-            <td className="company">{row.company ?? 'hidden'}</td>
+            <td className="company">
+              <bdi>{row.company ?? 'hidden'}</bdi>
+            </td>
             <td className="team">{row.team_size === '' ? '' : teamSizes[row.team_size]}</td>
             <td className="reason">{row.reason}</td>
             <td className="when">

@@ -16,7 +16,7 @@ interface SignedInProps {
   auth: GoTrueClient
   standing: WatchedStanding
   isElsewhere: boolean
-  children: (me: { email: string }) => ReactNode
+  children: (me: { email: string; account: string }) => ReactNode
 }
 
 /** Shows the desk to an organiser who has signed in, and otherwise how to. */
@@ -37,7 +37,7 @@ export function SignedIn({ auth, standing, isElsewhere, children }: SignedInProp
     case 'unreachable':
       return <Unreachable sentence={now.sentence} onAgain={standing.askAgain} />
     case 'in':
-      return <Inside key={now.account}>{children({ email: now.email })}</Inside>
+      return <Inside key={now.account}>{children(now)}</Inside>
   }
 }
 
