@@ -65,6 +65,11 @@ const blank: Application = {
 /** The eleven columns that an applicant fills, in the order of the form. */
 export const columns = Object.keys(blank) as (keyof Application)[]
 
+/** The most characters that the database takes for an answer: against abuse, since the form has no such rule. */
+export function longest(column: keyof Application): number {
+  return column === 'reason' || column === 'custom_solution' ? 100_000 : 10_000
+}
+
 /** Whether these are the answers of a whole application, none of which the table's own checks would refuse. */
 export function isComplete(sent: Readonly<Record<string, unknown>>): boolean {
   return columns.every((column) => {
@@ -72,6 +77,7 @@ export function isComplete(sent: Readonly<Record<string, unknown>>): boolean {
     if (column === 'consent') return answer === true
     // PostgreSQL's text holds neither.
     if (typeof answer !== 'string' || /[\0\p{Surrogate}]/u.test(answer)) return false
+    if (answer.length > longest(column)) return false
     if (column === 'paid_solution') return answer === '' || Object.hasOwn(paidSolutions, answer)
     if (column === 'team_size') return answer === '' || Object.hasOwn(teamSizes, answer)
     return column === 'custom_solution' || answer !== ''

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-import { onceIndex, paidSolutions, table, teamSizes } from '../application/application.ts'
+import { longest, onceIndex, paidSolutions, table, teamSizes } from '../application/application.ts'
 import { fail, printable, refusal, refuseClosedDoor, refused, type Check, type Refusal } from './check.ts'
 import { deskCalls } from './desk-calls.ts'
 import type { Answer } from './target.ts'
@@ -143,6 +143,13 @@ export const checks: readonly Check[] = [
       request({ body: JSON.stringify({ ...application, phone: 'x' }).replace('"x"', '"\\ud800"') }),
     // PostgREST's own reader of JSON may refuse it before PostgreSQL does.
     { status: 400, codes: ['PGRST102', '22P02', '22P05'] },
+  ),
+  ...(['company', 'reason'] as const).map((column) =>
+    refusedAnswer(
+      `an answer to "${column}" without an end is refused`,
+      { [column]: 'x'.repeat(longest(column) + 1) },
+      { status: 400, codes: ['23514'], naming: `"${column}"` },
+    ),
   ),
   refusedAnswer(
     'an unknown column is refused',

@@ -154,6 +154,8 @@ export async function restore(sql: Sql, { folder, tables: kept }: Backup): Promi
       // The backup brings deliveries and drafts itself; new ones would be made twice. And a closed door would refuse it.
       const silenced = [applications, ...(kept.includes(letters) ? [statuses] : [])]
       for (const name of silenced) await transaction.unsafe(`alter table ${name} disable trigger user`)
+      // What is kept for the search follows from the answers: no backup holds it.
+      await transaction.unsafe(`alter table ${applications} enable trigger keep_search_vectors`)
       // By INSERT: the driver never returns from a COPY that the database refuses at its end.
       for (const name of kept) {
         if (accountTables.includes(name) && !hasAccounts) continue

@@ -38,6 +38,14 @@ test.each([0, 1] as const)(
   },
 )
 
+test('statements of the server itself end in the database, too; migrations and commands have no limit', async () => {
+  const [database] = databases
+  const limit = 'select current_setting($$statement_timeout$$) as "limit"'
+  expect(await database.asOwner((sql) => sql.unsafe(limit))).toEqual([{ limit: '10s' }])
+  expect(await database.forSignIn((sql) => sql.unsafe(limit))).toEqual([{ limit: '10s' }])
+  expect(await database.owner.unsafe(limit)).toEqual([{ limit: '0' }])
+})
+
 test.each([0, 1] as const)(
   'of a caller nothing is left for the next one on the same connection (%i)',
   async (index) => {

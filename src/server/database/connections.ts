@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import postgres, { type Row, type RowList, type Sql, type TransactionSql } from 'postgres'
 
 import { createLanes, type Run } from './lanes.ts'
+import { shareLanes } from './shares.ts'
 
 /**
  * Who calls the database through the data interface: a visitor, or somebody who signed in, with what their
@@ -44,8 +45,9 @@ export interface CallerConnection {
 
 export type Options = postgres.Options<Record<string, never>>
 
-/** Milliseconds after which the database gives up a caller's statement. */
+/** Milliseconds after which the database gives up a statement; behind a pooler of transactions a caller's alone. */
 const statementTimeout = 10_000
+const organisersLanes = 4
 /** Milliseconds after which it counts as frozen, since it should have done that by then. */
 export const deadline = 12_000
 
@@ -108,14 +110,17 @@ function connections(connect: (options: Options) => Sql, pooler: 'transaction' |
     idle_timeout: 20,
     connection: { application_name: 'unplugged' },
   })
-  const owners = lanesOf('unplugged', 4)
-  const signIn = lanesOf('unplugged sign-in', 4)
-  const organisers = lanesOf('unplugged organisers', 4)
+  // What fails by the deadline ends in the database, too, and holds its locks no longer.
+  const ending = pooler === undefined ? { statement_timeout: statementTimeout } : {}
+  const owners = lanesOf('unplugged', 4, ending)
+  const signIn = lanesOf('unplugged sign-in', 4, ending)
+  const organisers = lanesOf('unplugged organisers', organisersLanes)
+  const ofPerson = shareLanes(organisers.run, organisersLanes, deadline)
   const visitors = lanesOf(
     'unplugged visitors',
     10,
     // The role is part of the connection: setting it in each transaction would halve the rate of inserts.
-    pooler === undefined ? { role: visitor.role, statement_timeout: statementTimeout } : {},
+    pooler === undefined ? { role: visitor.role, ...ending } : {},
   )
   const asVisitor: CallerConnection =
     pooler === undefined
@@ -125,7 +130,8 @@ function connections(connect: (options: Options) => Sql, pooler: 'transaction' |
     owner,
     asOwner: owners.run,
     forSignIn: signIn.run,
-    as: (caller) => (caller.role === 'anon' ? asVisitor : asRole(organisers.run, caller)),
+    as: (caller) =>
+      caller.role === 'anon' ? asVisitor : asRole(ofPerson(String(caller.claims['sub'])), caller),
     async end(how) {
       const timeout = how === 'at once' ? 0 : 5
       const lanes = [owners, signIn, organisers, visitors].map((each) => each.end(timeout))

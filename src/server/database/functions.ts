@@ -8,28 +8,37 @@ export interface DeskFunction {
   parameters: ReadonlyMap<string, { type: string; isOptional: boolean }>
   /** Whether it only reads. */
   isStable: boolean
+  /** Whether the public key may call it, too. */
+  isPublic: boolean
 }
 
 /** The functions that may be called, by their names, as the database has them. */
 export async function readDeskFunctions(run: Run): Promise<ReadonlyMap<string, DeskFunction>> {
   const rows = await run(
     (sql) => sql<
-      { name: string; names: string[] | null; types: string[]; optional: number; stable: boolean }[]
+      {
+        name: string
+        names: string[] | null
+        types: string[]
+        optional: number
+        isStable: boolean
+        isPublic: boolean
+      }[]
     >`
       select proname as name, to_json(proargnames) as names, pronargdefaults as optional,
-        provolatile <> 'v' as stable,
+        provolatile <> 'v' as "isStable", has_function_privilege('anon', oid, 'execute') as "isPublic",
         (select coalesce(json_agg(format_type(type, null) order by place), '[]')
           from unnest(proargtypes) with ordinality as given (type, place)) as types
       from pg_proc where pronamespace = 'public'::regnamespace
         and (starts_with(proname, 'desk_') or proname = 'door_is_open')`,
   )
   return new Map(
-    rows.map(({ name, names, types, optional, stable }) => {
+    rows.map(({ name, names, types, optional, ...rest }) => {
       const parameters = types.map((type, index) => {
         const isOptional = index >= types.length - optional
         return [names?.[index] ?? '', { type, isOptional }] as const
       })
-      return [name, { name, parameters: new Map(parameters), isStable: stable }]
+      return [name, { name, parameters: new Map(parameters), ...rest }]
     }),
   )
 }

@@ -6,7 +6,7 @@ import ws from 'ws'
 
 import { openTestDatabase } from '../../../testing/database.ts'
 import { anApplication } from '../../../testing/form.ts'
-import { columns } from '../../application/application.ts'
+import { columns, longest } from '../../application/application.ts'
 import { checks } from '../../contract/checks.ts'
 import { targetAt, type Target } from '../../contract/target.ts'
 import { visitor } from '../database/connections.ts'
@@ -129,6 +129,30 @@ test('rows that lack an answer get its default where the client asks for that, a
   expect(await supabase().from(table).insert(asked, { defaultToNull: false })).toMatchObject({ status: 201 })
   expect(await stored(asked[1]?.email ?? '')).toMatchObject([{ team_size: '' }])
 })
+
+const texts = columns.filter((name) => !['paid_solution', 'team_size', 'consent'].includes(name))
+
+test.each(texts)(
+  '%s takes so many characters, whatever their bytes, and says so where there are more',
+  async (column) => {
+    const most = longest(column)
+    expect(
+      await supabase()
+        .from(table)
+        .insert(anApplication({ [column]: 'é'.repeat(most) })),
+    ).toMatchObject({ status: 201 })
+    const { status, error } = await supabase()
+      .from(table)
+      .insert(anApplication({ [column]: 'é'.repeat(most + 1) }))
+    expect({ status, error }).toMatchObject({
+      status: 400,
+      error: {
+        code: '23514',
+        message: `The answer "${column}" is too long: it may have up to ${most.toLocaleString('en')} characters.`,
+      },
+    })
+  },
+)
 
 test('a lone surrogate is refused by the database', async () => {
   const body = JSON.stringify(anApplication()).replace('Ada', '\\ud800')

@@ -73,7 +73,9 @@ export async function dataInterface(
     const { json, names } = argumentsOf(request)
     const called = (await functions()).get(name)
     if (called === undefined || !takes(called, names)) throw noFunction(name, names)
-    const result = await callFunction(as(request.getDecorator<Caller>('caller')), called, json, names)
+    const caller = request.getDecorator<Caller>('caller')
+    if (caller.role === 'anon' && !called.isPublic) throw permissionDenied(request, `function ${name}`)
+    const result = await callFunction(as(caller), called, json, names)
     return reply.type('application/json; charset=utf-8').send(result)
   })
 
@@ -106,8 +108,8 @@ function isSignedIn(request: FastifyRequest) {
   return request.getDecorator<Caller | undefined>('caller')?.role === 'authenticated'
 }
 
-function permissionDenied(request: FastifyRequest) {
-  return new HttpError(isSignedIn(request) ? 403 : 401, '42501', `permission denied for table ${table}`)
+function permissionDenied(request: FastifyRequest, what = `table ${table}`) {
+  return new HttpError(isSignedIn(request) ? 403 : 401, '42501', `permission denied for ${what}`)
 }
 
 function noFunction(name: string, given: string[]) {

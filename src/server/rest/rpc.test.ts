@@ -1,7 +1,8 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
 import { anonKey, bearerOf, startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import { createApp } from '../http/app.ts'
 
 let server: SignInServer
 let client: SupabaseClient
@@ -25,6 +26,10 @@ beforeAll(async () => {
     $$;
     create function public.desk_probe_refusal(code text) returns jsonb language plpgsql as $$ begin
       raise exception using errcode = code, message = 'what it says, 100%', detail = 'the detail', hint = 'the hint';
+    end $$;
+    create function public.desk_probe_slow() returns jsonb language plpgsql as $$ begin
+      perform pg_advisory_xact_lock(4711);
+      return 'null';
     end $$;
     create function public.not_of_the_desk() returns jsonb language sql as 'select null::jsonb';
   `)
@@ -171,4 +176,54 @@ test('one who signed in reads and writes no table through the interface', async 
     expect(await client.from(name).select()).toMatchObject({ status: 404, error: { code: 'PGRST205' } })
     expect(await client.schema('private').from(name).select()).toMatchObject({ status: 406 })
   }
+})
+
+test('calls of one organiser that take long hold up nobody else', async () => {
+  const { owner } = server.database
+  const { client: another } = await server.signedIn()
+  const held = await owner.reserve()
+  await held`select pg_advisory_lock(4711)`
+  const slow = Promise.all(Array.from({ length: 6 }, () => client.rpc('desk_probe_slow')))
+  await vi.waitFor(async () => {
+    const [row] =
+      await owner`select count(*)::int as waiting from pg_locks where locktype = 'advisory' and not granted`
+    expect(row?.['waiting']).toBeGreaterThan(1)
+  })
+  const answered = await Promise.race([another.rpc('desk_probe', { word: 'quick' }), slow])
+  expect(answered).toMatchObject({ status: 200 })
+  await held`select pg_advisory_unlock(4711)`
+  held.release()
+  // Each has its turn.
+  expect((await slow).map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 200))
+})
+
+test('a function that the public key may not call is refused before the database', async () => {
+  const asked: string[] = []
+  const { database } = server
+  const as: typeof database.as = (caller) => {
+    const connection = database.as(caller)
+    return {
+      execute(...statement) {
+        asked.push(caller.role)
+        return connection.execute(...statement)
+      },
+    }
+  }
+  const settings = {
+    anonKey,
+    siteUrl: undefined,
+    trustProxy: false as const,
+    rateLimitPerMinute: 0,
+    mailServer: undefined,
+  }
+  const app = await createApp({ settings, database: { ...database, as } })
+  const call = (name: string, body: object) =>
+    app.inject({ method: 'POST', url: `/rest/v1/rpc/${name}`, headers: { apikey: anonKey }, payload: body })
+  const refused = await call('desk_list', {})
+  expect(refused.statusCode).toBe(401)
+  expect(refused.json()).toMatchObject({ code: '42501', message: 'permission denied for function desk_list' })
+  expect(asked).toEqual([])
+  expect((await call('door_is_open', {})).statusCode).toBe(200)
+  expect(asked).toEqual(['anon'])
+  await app.close()
 })
