@@ -106,6 +106,8 @@ async function deskOf(dataDir: string) {
     letterSettings: await database`select * from private.letter_settings`,
     letters: await database`select * from private.letters order by id`,
     postman: await database`select stopped, problem from private.postman`,
+    // No backup holds it: it is made again.
+    searched: await database`select * from private.search_vectors`,
     applications: await database<{ id: string }[]>`select id from public.retreat_applications order by id`,
   }
   await database.end()
@@ -118,7 +120,7 @@ test('what organisers made of the applications comes back, and so does a door th
   const copy = { DATA_DIR: join(directory.path, 'copy') }
   const folder = join(directory.path, 'backup')
   const server = await startServer(original)
-  const stored = [anApplication(), anApplication()]
+  const stored = [anApplication({ reason: 'a long one '.repeat(500) }), anApplication()]
   for (const application of stored) await send(server.origin, application)
   const link = await runCommand(['organisers', '--add', 'ada@example.org'], original)
   const { client } = await signInByLink(server.origin, link.stdout)
@@ -168,6 +170,7 @@ test('what organisers made of the applications comes back, and so does a door th
   await runCommand(['letters', '--stop'], original)
   expect((await runCommand(['backup', '--to', folder], original)).code).toBe(0)
   const before = await deskOf(original.DATA_DIR)
+  expect(before.searched).toHaveLength(1)
   expect(before.statuses).toHaveLength(2)
   expect(before.history.map(({ kind }) => String(kind))).toEqual([
     'status',

@@ -123,6 +123,7 @@ test('the row holds the eleven answers, id and created_at, and only the owner re
   expect(callable.filter((right) => !isDesk(right))).toEqual([
     { proname: 'door_is_open', rolname: 'anon' },
     { proname: 'folded', rolname: 'anon' },
+    { proname: 'search_octets', rolname: 'anon' },
     { proname: 'search_vector', rolname: 'anon' },
   ])
   const [schema] = await database.owner`
