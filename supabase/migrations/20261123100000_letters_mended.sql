@@ -865,6 +865,8 @@ begin
   text := private.example(occasion, subject, body, application, me.blind);
   if text is null then
     raise exception 'There is no application to fill it with yet.' using errcode = '22023';
+  elsif (text ->> 'is_long')::boolean then
+    raise exception 'Filled in, this letter is longer than a letter may be.' using errcode = '22023';
   end if;
   -- Whoever calls twice at the same moment is counted one after the other.
   perform from private.organisers where account_id = auth.uid() for no key update;

@@ -124,124 +124,130 @@ test('whoever stores an application does not wait for the day’s mail', async (
   })
 })
 
-test(`${acts} acts on letters at the same time wait for each other, and never in a circle`, async () => {
-  const random = randomFrom(seed)
-  const pick = <One>(some: readonly One[]) => some[Math.floor(random() * some.length)]
-  const several = <One>(some: readonly One[]) =>
-    some.filter(() => random() < 0.5).toSorted(() => random() - 0.5)
-  const statuses = ['new', 'shortlisted', 'accepted', 'waitlisted', 'declined']
-  const text = { subject: 'By train', body: 'Take the train, {{first_name}}.' }
-  const sent = { outcome: 'sent', code: 250 } as const
-  const results: Recorded[] = [
-    sent,
-    { outcome: 'refused', code: 550, answer: '550 no' },
-    { outcome: 'retry', code: 450, answer: '450 later', isUncertain: false },
-  ]
-  for (let many = 0; many < 6; many += 1) await store()
+const patience = { timeout: 300_000 + acts * 500 }
 
-  const act = async () => {
-    const [client, name] = [pick(clients), pick(Object.keys(kinds))]
-    const applications = (await owner<{ id: string }[]>`select id from public.retreat_applications`).map(
-      ({ id }) => id,
-    )
-    const letters = await lettersOf(applications)
-    const code = await kinds[name ?? '']?.({ client, applications, letters })
-    return { name, code: code ?? '' }
-  }
-  type Given = { client: SupabaseClient | undefined; applications: string[]; letters: Letter[] }
-  const call =
-    (name: string, argsOf: (given: Given) => object) =>
-    (given: Given): Promise<string> =>
-      codeOf(name, argsOf(given), given.client)
-  const drafts = ({ letters }: Given) => letters.filter(({ state }) => state === 'draft')
-  const ids = (letters: readonly Letter[]) => letters.map(({ id }) => id)
-  const kinds: Record<string, (given: Given) => Promise<string>> = {
-    decide: async ({ client }) => {
-      const rows = await owner<{ id: string; version: number }[]>`
+test(
+  `${acts} acts on letters at the same time wait for each other, and never in a circle`,
+  patience,
+  async () => {
+    const random = randomFrom(seed)
+    const pick = <One>(some: readonly One[]) => some[Math.floor(random() * some.length)]
+    const several = <One>(some: readonly One[]) =>
+      some.filter(() => random() < 0.5).toSorted(() => random() - 0.5)
+    const statuses = ['new', 'shortlisted', 'accepted', 'waitlisted', 'declined']
+    const text = { subject: 'By train', body: 'Take the train, {{first_name}}.' }
+    const sent = { outcome: 'sent', code: 250 } as const
+    const results: Recorded[] = [
+      sent,
+      { outcome: 'refused', code: 550, answer: '550 no' },
+      { outcome: 'retry', code: 450, answer: '450 later', isUncertain: false },
+    ]
+    for (let many = 0; many < 6; many += 1) await store()
+
+    const act = async () => {
+      const [client, name] = [pick(clients), pick(Object.keys(kinds))]
+      const applications = (await owner<{ id: string }[]>`select id from public.retreat_applications`).map(
+        ({ id }) => id,
+      )
+      const letters = await lettersOf(applications)
+      const code = await kinds[name ?? '']?.({ client, applications, letters })
+      return { name, code: code ?? '' }
+    }
+    type Given = { client: SupabaseClient | undefined; applications: string[]; letters: Letter[] }
+    const call =
+      (name: string, argsOf: (given: Given) => object) =>
+      (given: Given): Promise<string> =>
+        codeOf(name, argsOf(given), given.client)
+    const drafts = ({ letters }: Given) => letters.filter(({ state }) => state === 'draft')
+    const ids = (letters: readonly Letter[]) => letters.map(({ id }) => id)
+    const kinds: Record<string, (given: Given) => Promise<string>> = {
+      decide: async ({ client }) => {
+        const rows = await owner<{ id: string; version: number }[]>`
         select id, coalesce(version, 0) as version
         from public.retreat_applications left join private.statuses on application_id = id`
-      const decisions = several(rows).map((row) => ({ ...row, status: pick(statuses) }))
-      return codeOf('decide', { act: crypto.randomUUID(), decisions }, client)
-    },
-    release: call('release', (given) => ({
-      act: crypto.randomUUID(),
-      letters: several(drafts(given)).map(({ id, seen }) => ({ id, seen })),
-      again: true,
-    })),
-    stopAct: call('withdraw', ({ letters }) => ({ act: pick(letters)?.act ?? nobody })),
-    stop: call('withdraw', ({ letters }) => ({ letters: ids(several(letters)) })),
-    write: call('write', ({ applications }) => ({
-      applications: several(applications),
-      occasion: pick(['Travel', 'accepted', 'declined']),
-      again: random() < 0.5,
-    })),
-    edit: call('edit', (given) => {
-      const letter = pick(drafts(given))
-      return { letter: letter?.id ?? nobody, seen: letter?.seen ?? '', subject: 's', body: 'b' }
-    }),
-    discard: call('discard', (given) => ({ letters: ids(several(drafts(given))) })),
-    byHand: call('sent_by_hand', (given) => {
-      const letter = pick(drafts(given))
-      return { letter: letter?.id ?? nobody, seen: letter?.seen ?? '' }
-    }),
-    retry: call('retry', ({ letters }) => ({ letters: ids(several(letters)) })),
-    settle: call('settle', ({ letters }) => ({ letters: ids(several(letters)).slice(0, 2) })),
-    readdress: call('readdress', ({ letters }) => ({
-      act: crypto.randomUUID(),
-      letter: pick(letters.filter(({ state }) => state === 'refused'))?.id ?? nobody,
-      address: 'b@example.org',
-    })),
-    setTemplate: call('set_template', () => ({ occasion: 'Travel', version: null, ...text })),
-    removeTemplate: call('remove_template', () => ({ occasion: 'Travel', version: 0 })),
-    test: call('send_test', () => ({ ...text, act: crypto.randomUUID() })),
-    erase: async ({ client, applications }) => {
-      const rows = await owner<{ id: string; email: string }[]>`
+        const decisions = several(rows).map((row) => ({ ...row, status: pick(statuses) }))
+        return codeOf('decide', { act: crypto.randomUUID(), decisions }, client)
+      },
+      release: call('release', (given) => ({
+        act: crypto.randomUUID(),
+        letters: several(drafts(given)).map(({ id, seen }) => ({ id, seen })),
+        again: true,
+      })),
+      stopAct: call('withdraw', ({ letters }) => ({ act: pick(letters)?.act ?? nobody })),
+      stop: call('withdraw', ({ letters }) => ({ letters: ids(several(letters)) })),
+      write: call('write', ({ applications }) => ({
+        applications: several(applications),
+        occasion: pick(['Travel', 'accepted', 'declined']),
+        again: random() < 0.5,
+      })),
+      edit: call('edit', (given) => {
+        const letter = pick(drafts(given))
+        return { letter: letter?.id ?? nobody, seen: letter?.seen ?? '', subject: 's', body: 'b' }
+      }),
+      discard: call('discard', (given) => ({ letters: ids(several(drafts(given))) })),
+      byHand: call('sent_by_hand', (given) => {
+        const letter = pick(drafts(given))
+        return { letter: letter?.id ?? nobody, seen: letter?.seen ?? '' }
+      }),
+      retry: call('retry', ({ letters }) => ({ letters: ids(several(letters)) })),
+      settle: call('settle', ({ letters }) => ({ letters: ids(several(letters)).slice(0, 2) })),
+      readdress: call('readdress', ({ letters }) => ({
+        act: crypto.randomUUID(),
+        letter: pick(letters.filter(({ state }) => state === 'refused'))?.id ?? nobody,
+        address: 'b@example.org',
+      })),
+      setTemplate: call('set_template', () => ({ occasion: 'Travel', version: null, ...text })),
+      removeTemplate: call('remove_template', () => ({ occasion: 'Travel', version: 0 })),
+      test: call('send_test', () => ({ ...text, act: crypto.randomUUID() })),
+      erase: async ({ client, applications }) => {
+        const rows = await owner<{ id: string; email: string }[]>`
         select id, email from public.retreat_applications where id = ${pick(applications) ?? nobody}`
-      const code = await codeOf(
-        'erase',
-        { applications: rows.map(({ id }) => id), email: rows[0]?.email ?? '' },
-        client,
-      )
-      await store()
-      return code
-    },
-    carry: async () => {
-      const claim = await claimDue(owner, { isReceipt: random() < 0.3 })
-      if (claim) await settle(owner, claim, pick(results) ?? sent)
-      return ''
-    },
-    tell: async () => {
-      for (const claim of await claimDecisions(owner, 3)) {
-        await settle(owner, claim, pick(results) ?? sent)
-      }
-      return ''
-    },
-    keep: async () => {
-      await owner`update private.organisers set day_due_at = now()`
-      await Promise.all([beat(owner, 'postman'), keepNotices(owner)])
-      await owner`update private.postman set seen_at = now() + interval '1 day'`
-      return ''
-    },
-    retryAll: async () => {
-      await retryUndelivered(owner)
-      return ''
-    },
-  }
-  const done: { name: string | undefined; code: string }[] = []
-  const play = async () => {
-    while (done.length < acts) done.push(await act())
-  }
-  await Promise.all(Array.from({ length: players }, play))
+        const code = await codeOf(
+          'erase',
+          { applications: rows.map(({ id }) => id), email: rows[0]?.email ?? '' },
+          client,
+        )
+        await store()
+        return code
+      },
+      carry: async () => {
+        const claim = await claimDue(owner, { isReceipt: random() < 0.3 })
+        if (claim) await settle(owner, claim, pick(results) ?? sent)
+        return ''
+      },
+      tell: async () => {
+        for (const claim of await claimDecisions(owner, 3)) {
+          await settle(owner, claim, pick(results) ?? sent)
+        }
+        return ''
+      },
+      keep: async () => {
+        await owner`update private.organisers set day_due_at = now()`
+        await Promise.all([beat(owner, 'postman'), keepNotices(owner)])
+        await owner`update private.postman set seen_at = now() + interval '1 day'`
+        return ''
+      },
+      retryAll: async () => {
+        await retryUndelivered(owner)
+        return ''
+      },
+    }
+    const done: { name: string | undefined; code: string }[] = []
+    const play = async () => {
+      while (done.length < acts) done.push(await act())
+    }
+    await Promise.all(Array.from({ length: players }, play))
 
-  const refusals = done.filter(({ code }) => !['', 'PT409', 'PT404', '22023', 'PT429'].includes(code))
-  expect(refusals).toEqual([])
-  // Each of them was heard at least once.
-  expect(new Set(done.filter(({ code }) => code === '').map(({ name }) => name)).size).toBeGreaterThan(10)
-  const left = await owner`
+    const refusals = done.filter(({ code }) => !['', 'PT409', 'PT404', '22023', 'PT429'].includes(code))
+    expect(refusals).toEqual([])
+    // Each of them was heard at least once.
+    expect(new Set(done.filter(({ code }) => code === '').map(({ name }) => name)).size).toBeGreaterThan(10)
+    const left = await owner`
     select letter.occasion, state from private.letters as letter
       left join private.statuses as standing using (application_id) left join private.templates using (occasion)
     where state = 'draft' and (
       letter.occasion in ('accepted', 'waitlisted', 'declined') and letter.occasion is distinct from standing.status
       or templates.occasion is null)`
-  expect(left).toEqual([])
-})
+    expect(left).toEqual([])
+  },
+)

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { columns, paidSolutions, teamSizes, type Application } from '../../application/application.ts'
-import type { Letter, LettersStanding, Template } from '../../client/desk.ts'
+import type { Letter, LettersStanding, Template, Whole } from '../../client/desk.ts'
+import { claimDue } from '../letters/outbox.ts'
 
 let server: SignInServer
 let client: SupabaseClient
@@ -487,6 +488,77 @@ test('who reads blind learns no name, address or text from letters', async () =>
   expect(await lettersOf(id)).toMatchObject([{ body: expect.stringMatching(/^Hello Grace,/) as string }])
 })
 
+test('who reads blind is given what is listed for them, and no digest of what is hidden', async () => {
+  const { owner } = server.database
+  const id = await store({ first_name: 'Grace', email: 'grace@example.org' })
+  await decide(id, 'accepted')
+  const { client: blind } = await server.signedIn()
+  await ask('set_blind', { blind: true }, blind)
+  const [draft] = (await drafts()).letters
+  const seenBy = async (who: SupabaseClient) =>
+    (await ask<Letter[]>('letters_of', { applications: [id] }, who)).map(({ seen }) => seen)
+  // The template is everybody's to read.
+  expect(await seenBy(blind)).toEqual([draft?.seen])
+  const edited = { subject: 'For Grace', body: 'Dear Grace' }
+  await ask('edit', { letter: draft?.id, seen: draft?.seen, ...edited })
+  const [seen] = await seenBy(blind)
+  expect(seen).toBe((await seenBy(client))[0])
+  const { seen: between } = await ask<Letter>('edit', {
+    letter: draft?.id,
+    seen,
+    subject: 'For you',
+    body: 'Dear',
+  })
+  await ask('edit', { letter: draft?.id, seen: between, ...edited })
+  // The same text again is another one: what tells texts apart does not tell the text.
+  expect(await seenBy(blind)).not.toEqual([seen])
+  await release((await drafts()).letters)
+  expect(await seenBy(blind)).toEqual([''])
+  await owner`update private.letters set state = 'refused', due_at = null, answer = '550 grace@example.org' where state = 'waiting'`
+  await ask('readdress', {
+    act: crypto.randomUUID(),
+    letter: (await lettersOf(id))[0]?.id,
+    address: 'hopper@example.org',
+  })
+  // What comes to be kept some day is hidden until somebody lists it.
+  await owner`alter table public.retreat_applications add column nickname text default 'Amazing'`
+  try {
+    const told = [
+      await ask('list', { filter: {} }, blind),
+      await ask('export', { filter: {} }, blind),
+      await ask('application', { application: id }, blind),
+      await ask('letters_of', { applications: [id] }, blind),
+      await ask('outbox', { state: 'waiting' }, blind),
+    ]
+    expect(JSON.stringify(told)).not.toMatch(/grace|hopper|amazing/i)
+    expect(JSON.stringify(await ask('export', { filter: {} }))).toMatch(/Amazing/)
+  } finally {
+    await owner`alter table public.retreat_applications drop column nickname`
+  }
+})
+
+test('a letter that quotes very much is cut, and not sent so', async () => {
+  const id = await store({ reason: 'r'.repeat(90_000), company: 'c'.repeat(9_000) })
+  const text = { occasion: 'Long', subject: 'For {{company}}', body: '{{reason}}'.repeat(2_000) }
+  for (const too of [{ subject: 'x'.repeat(201) }, { body: 'x'.repeat(20_001) }]) {
+    await expect(ask('preview', { ...text, ...too })).rejects.toMatchObject({ code: '22023' })
+  }
+  const preview = await ask<Letter>('preview', { ...text, application: id })
+  expect(preview).toMatchObject({ is_long: true, missing: [], unknown: [] })
+  expect(preview.body).toBe('r'.repeat(20_000))
+  expect(preview.subject).toHaveLength(1_000)
+  await ask('set_template', { ...text, version: null })
+  await ask('write', { applications: [id], occasion: 'Long' })
+  const { letters } = await drafts('Long')
+  expect(letters).toMatchObject([{ is_long: true }])
+  expect(outcomesOf(await release(letters))).toEqual(['long'])
+  const [draft] = letters
+  await expect(ask('sent_by_hand', { letter: draft?.id, seen: draft?.seen })).rejects.toMatchObject({
+    code: '22023',
+  })
+  await ask('remove_template', { occasion: 'Long', version: 0 })
+})
+
 test('who reads blind sends no letter with a blank in it either', async () => {
   const id = await store({ company: 'x' })
   // As it could be stored: a blank that is none to the form.
@@ -519,6 +591,52 @@ test('what did not arrive is tried again, and what was sent by hand is noted', a
   expect(await server.database.owner`select from private.letters where due_at <= now()`).toHaveLength(1)
   const byHand = { letter: second?.id, seen: second?.seen }
   expect(await ask('sent_by_hand', byHand)).toMatchObject({ state: 'sent', author: me })
+})
+
+test('a refused letter is sent to another address, and so is what follows; the answer stays as given', async () => {
+  const id = await store({ email: 'grace@exampel.org' })
+  await decide(id, 'accepted')
+  await release((await drafts()).letters)
+  const refuse = () => server.database.owner`
+    update private.letters set state = 'refused', due_at = null, answer = '550 no', attempts = 3 where state = 'waiting'`
+  await refuse()
+  const [letter] = await lettersOf(id)
+  const given = { act: crypto.randomUUID(), letter: letter?.id, address: 'grace@example.org' }
+  for (const address of ['', 'grace', 'a@b, c@d', 'a@b\r\nBcc: c@d', `${'a'.repeat(250)}@b.org`]) {
+    await expect(ask('readdress', { ...given, address })).rejects.toMatchObject({ code: '22023' })
+  }
+  const { client: blind } = await server.signedIn()
+  await ask('set_blind', { blind: true }, blind)
+  await expect(ask('readdress', given, blind)).rejects.toMatchObject({ code: '22023' })
+  expect(await ask('write', { applications: [id], occasion: 'accepted' })).toMatchObject([
+    { outcome: 'written', state: 'refused' },
+  ])
+  const sent = { state: 'waiting', attempts: 0, to: 'grace@example.org', answer: '' }
+  expect(await ask('readdress', given)).toMatchObject(sent)
+  // Sent again, because its answer was lost.
+  expect(await ask('readdress', given)).toMatchObject(sent)
+  await expect(ask('readdress', { ...given, act: crypto.randomUUID() })).rejects.toMatchObject({
+    code: 'PT409',
+  })
+  await server.database.owner`update private.letters set due_at = now()`
+  expect(await claimDue(server.database.owner)).toMatchObject({ id: letter?.id, to: 'grace@example.org' })
+  await server.database.owner`update private.letters set state = 'waiting', due_at = now()`
+  await refuse()
+  expect(await ask('settle', { letters: [letter?.id] })).toEqual({ settled: 1 })
+  expect(await ask('settle', { letters: [letter?.id] })).toEqual({ settled: 1 })
+  expect(await lettersOf(id)).toMatchObject([{ state: 'sent', answer: 'told otherwise' }])
+  // They know: nothing is drafted when the decision is taken back and made again.
+  await decide(id, 'new')
+  await decide(id, 'accepted')
+  expect((await drafts()).letters).toEqual([])
+  await decide(id, 'declined')
+  expect((await drafts('declined')).letters).toMatchObject([{ to: 'grace@example.org' }])
+  const { application, history } = await ask<Whole>('application', { application: id })
+  expect(application.email).toBe('grace@exampel.org')
+  expect(history.filter(({ kind }) => kind !== 'status')).toMatchObject([
+    { kind: 'address', author: me, detail: { address: 'grace@example.org', occasion: 'accepted' } },
+    { kind: 'told', author: me, detail: { occasion: 'accepted', way: 'mail' } },
+  ])
 })
 
 test('an address for answers is one address, and changes by who saw it', async () => {

@@ -116,7 +116,6 @@ export function ApplicationScreen({ id, callDesk }: { id: string; callDesk: Call
                 callDesk={callDesk}
                 application={id}
                 status={judge.shownOf(whole.application).status}
-                letters={letters}
               />
             </section>
             <Others asked={asked} others={whole.others} />

@@ -25,9 +25,9 @@ export function DraftSheet({ callDesk, letter, isByHand }: DraftSheetProps) {
   const name = nameOfLetter(letter)
   const remove = useLetterAct(
     (_given: void, signal) => callDesk('desk_discard', { letters: [letter.id] }, signal),
-    () => {
+    ({ discarded }) => {
       focusNext(letter.id)
-      announce(`${name}: draft removed`)
+      announce(`${name}: ${discarded > 0 ? 'draft removed' : 'it is no draft any more'}`)
     },
   )
   const restore = useLetterAct(

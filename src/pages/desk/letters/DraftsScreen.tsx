@@ -26,7 +26,7 @@ export function DraftsScreen({ callDesk, occasion }: DraftsScreenProps) {
   const drafts = data?.pages.flatMap(({ letters }) => letters)
   const sendable = drafts?.filter(isSendable) ?? []
   const isByHand = standing !== undefined && !isCarried(occasion, standing.postman)
-  const held = (drafts?.length ?? 0) - sendable.length
+  const held = drafts?.filter((draft) => !isSendable(draft)) ?? []
   return (
     <>
       <nav className="row application-nav" aria-label="In the letters">
@@ -70,9 +70,10 @@ export function DraftsScreen({ callDesk, occasion }: DraftsScreenProps) {
               No mail leaves from here: an automation is told of the decisions, and writes to applicants.
             </span>
           )}
-          {held > 0 && (
+          {held.length > 0 && (
             <span className="quietly">
-              {countOf(held, 'draft')} {held === 1 ? 'quotes' : 'quote'} a blank answer and cannot be sent so.
+              {countOf(held.length, 'draft')} {held.length === 1 ? 'quotes' : 'quote'} a blank answer
+              {held.some(({ is_long }) => is_long) && ' or very much'} and cannot be sent so.
             </span>
           )}
           {hasNextPage && <span className="quietly">There are more below than are shown.</span>}

@@ -1,4 +1,4 @@
-import type { LetterState, Listed } from '../../../client/desk.ts'
+import { sentOtherwise, type LetterState, type Listed } from '../../../client/desk.ts'
 import { useJudge } from '../judging/JudgeProvider.tsx'
 
 interface LetterWordProps {
@@ -16,7 +16,8 @@ export function LetterWord({ row, letters }: LetterWordProps) {
   return <span className="letter-word">{wordOf(letter)}</span>
 }
 
-function wordOf({ way, state }: LetterState) {
+function wordOf({ way, state, answer }: LetterState) {
+  if (answer === sentOtherwise.told) return answer
   if (way === 'automation' && state === 'sent') return 'automation told'
   return `${way === 'mail' ? 'letter' : 'automation'} ${state === 'sending' ? 'waiting' : state}`
 }

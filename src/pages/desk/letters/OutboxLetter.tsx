@@ -5,7 +5,8 @@ import { announce } from '../announcement.ts'
 import { momentOf } from '../dates.ts'
 import { focusHeading } from '../focus.ts'
 import { sentenceOf } from '../messages.ts'
-import { useLetterAct } from './letters.ts'
+import { useLetterAct, useLetters } from './letters.ts'
+import { Undelivered } from './Undelivered.tsx'
 import { nameOfLetter, nameOfOccasion, received } from './words.ts'
 
 /** One letter that has not left, or that did not arrive. */
@@ -15,22 +16,17 @@ export function OutboxLetter({ callDesk, letter }: { callDesk: CallDesk; letter:
   const isMail = letter.way === 'mail'
   // Whoever is written to may stand there twice.
   const label = isMail ? name : `${name}, to the automation`
+  const { data: standing } = useLetters(callDesk)
+  // Of a receipt there are no drafts, nor of a template that was removed.
+  const hasDrafts = occasion !== received && standing?.templates.some((each) => each.occasion === occasion)
   const stop = useLetterAct(
     (_given: void, signal) => callDesk('desk_withdraw', { letters: [id] }, signal),
     ({ withdrawn }) => {
       focusHeading()
-      const stopped = occasion === received ? 'stopped' : 'stopped, and a draft again'
+      const stopped = hasDrafts ? 'stopped, and a draft again' : 'stopped'
       announce(`${name}: ${withdrawn > 0 ? stopped : 'it had left already'}`)
     },
   )
-  const retry = useLetterAct(
-    (_given: void, signal) => callDesk('desk_retry', { letters: [id] }, signal),
-    ({ retried }) => {
-      focusHeading()
-      announce(`${name}: ${retried > 0 ? 'is tried again' : 'cannot be tried again any more'}`)
-    },
-  )
-  const problem = stop.error ?? retry.error
   return (
     <li>
       <p className="about-letter">
@@ -54,17 +50,11 @@ export function OutboxLetter({ callDesk, letter }: { callDesk: CallDesk; letter:
           Stop
         </button>
       )}
-      {(state === 'refused' || state === 'given up') && (
-        <button
-          aria-label={`Try again: ${label}`}
-          className="quiet"
-          onClick={() => !retry.isPending && retry.mutate(undefined)}
-        >
-          Try again
-        </button>
-      )}
       {answer !== '' && <p className="said-by-server">{answer}</p>}
-      {problem && <p role="alert">{sentenceOf(problem)}</p>}
+      {(state === 'refused' || state === 'given up') && (
+        <Undelivered callDesk={callDesk} letter={letter} label={label} />
+      )}
+      {stop.error && <p role="alert">{sentenceOf(stop.error)}</p>}
     </li>
   )
 }

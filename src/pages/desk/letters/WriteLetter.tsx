@@ -2,22 +2,21 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 
 import type { Status } from '../../../application/statuses.ts'
-import type { CallDesk, Letter, WriteOutcome } from '../../../client/desk.ts'
+import type { CallDesk, WriteOutcome } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
 import { sentenceOf } from '../messages.ts'
 import { useLetterAct, useLetters } from './letters.ts'
-import { draftsOf } from './places.ts'
+import { draftsOf, outboxOf } from './places.ts'
 import { isNamed, nameOfOccasion } from './words.ts'
 
 interface WriteLetterProps {
   callDesk: CallDesk
   application: string
   status: Status
-  letters: readonly Letter[]
 }
 
 /** Drafts a letter to one applicant: for the decision that stands, or one that organisers named. */
-export function WriteLetter({ callDesk, application, status, letters }: WriteLetterProps) {
+export function WriteLetter({ callDesk, application, status }: WriteLetterProps) {
   const { data: standing } = useLetters(callDesk)
   const [chosen, setChosen] = useState('')
   const write = useLetterAct(
@@ -34,9 +33,7 @@ export function WriteLetter({ callDesk, application, status, letters }: WriteLet
     if (!write.isPending) write.mutate({ occasion, again })
   }
   // What came of it, for as long as nothing else is chosen.
-  const outcome = write.variables?.occasion === occasion ? write.data?.[0]?.outcome : undefined
-  const isAgain =
-    outcome === 'written' && !letters.some((each) => each.occasion === occasion && isOnTheWay(each))
+  const outcome = write.variables?.occasion === occasion ? write.data?.[0] : undefined
   return (
     <form
       className="write"
@@ -55,7 +52,7 @@ export function WriteLetter({ callDesk, application, status, letters }: WriteLet
           ))}
         </select>
         <button className="quiet">Write</button>
-        {isAgain && (
+        {outcome?.state === 'sent' && (
           <button type="button" className="quiet" onClick={() => press(true)}>
             Write again
           </button>
@@ -63,10 +60,7 @@ export function WriteLetter({ callDesk, application, status, letters }: WriteLet
       </div>
       {outcome && (
         <p>
-          {isAgain ? 'They were sent this before.' : words[outcome]}{' '}
-          {(outcome === 'drafted' || outcome === 'written') && !isAgain && (
-            <Link href={draftsOf(occasion)}>Review drafts</Link>
-          )}
+          {wordsOf(outcome)} {linkTo(outcome, occasion)}
         </p>
       )}
       {write.error && <p role="alert">{sentenceOf(write.error)}</p>}
@@ -74,14 +68,35 @@ export function WriteLetter({ callDesk, application, status, letters }: WriteLet
   )
 }
 
-const words: Record<WriteOutcome['outcome'], string> = {
-  drafted: 'A draft is there; nothing has left.',
-  written: 'There is a draft or a letter on its way already.',
-  undecided: 'Another decision stands meanwhile.',
-  gone: 'This application is gone.',
+function wordsOf({ outcome, state }: WriteOutcome) {
+  switch (outcome) {
+    case 'drafted':
+      return 'A draft is there; nothing has left.'
+    case 'undecided':
+      return 'Another decision stands meanwhile.'
+    case 'gone':
+      return 'This application is gone.'
+    case 'written':
+      return state === null ? '' : standing[state]
+  }
 }
 
-/** Whether a letter stands in the way of another one of its occasion. */
-function isOnTheWay({ state }: Letter) {
-  return state !== 'sent' && state !== 'withdrawn'
+/** How a letter stands that was written before. */
+const standing: Record<NonNullable<WriteOutcome['state']>, string> = {
+  draft: 'There is a draft already.',
+  waiting: 'A letter is on its way already.',
+  sending: 'A letter is on its way already.',
+  sent: 'They were sent this before.',
+  refused: 'The mail server refused their letter.',
+  'given up': 'Their letter was given up: the mail server did not take it.',
+}
+
+/** Where the draft or the letter is. */
+function linkTo({ outcome, state }: WriteOutcome, occasion: string) {
+  if (outcome === 'drafted' || state === 'draft') return <Link href={draftsOf(occasion)}>Review drafts</Link>
+  if (state === 'waiting' || state === 'sending')
+    return <Link href={outboxOf('waiting')}>Letters that are leaving</Link>
+  if (state === 'refused' || state === 'given up')
+    return <Link href={outboxOf(state)}>Send it elsewhere, or settle it</Link>
+  return null
 }

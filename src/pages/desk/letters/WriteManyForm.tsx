@@ -66,17 +66,22 @@ export function WriteManyForm({ callDesk, applications }: WriteManyFormProps) {
   )
 }
 
-const words: Record<WriteOutcome['outcome'], string> = {
+const words = {
   drafted: 'drafted',
   written: 'written before',
+  undelivered: 'written before and did not arrive: see Letters',
   gone: 'gone',
   undecided: 'undecided: another decision stands',
 }
 
+function kindOf({ outcome, state }: WriteOutcome): keyof typeof words {
+  return state === 'refused' || state === 'given up' ? 'undelivered' : outcome
+}
+
 /** What became of drafts, by number: `12 drafted, 1 written before.` */
 function wordsOf(outcomes: readonly WriteOutcome[]) {
-  const counts = Object.entries(words).map(([outcome, said]) => ({
-    count: outcomes.filter((each) => each.outcome === outcome).length,
+  const counts = Object.entries(words).map(([kind, said]) => ({
+    count: outcomes.filter((each) => kindOf(each) === kind).length,
     said,
   }))
   const some = counts.filter(({ count }) => count > 0)

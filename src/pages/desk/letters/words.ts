@@ -44,6 +44,6 @@ export function nameOfLetter({ name }: Pick<Letter, 'name'>): string {
 }
 
 /** Whether a draft may be sent as it is. */
-export function isSendable({ missing, unknown }: Letter): boolean {
-  return missing.length === 0 && unknown.length === 0
+export function isSendable({ missing, unknown, is_long }: Letter): boolean {
+  return missing.length === 0 && unknown.length === 0 && !is_long
 }
