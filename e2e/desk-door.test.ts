@@ -38,7 +38,7 @@ async function openDoor(visitor: Visitor, client = ada) {
     closeAfter: page.getByLabel('Close after so many applications'),
     save: page.getByRole('button', { name: 'Save', exact: true }),
     saveAnyway: page.getByRole('button', { name: 'Save anyway' }),
-    warning: page.getByRole('alert'),
+    warning: page.locator('.door').getByRole('alert'),
     history: page.locator('.happened li'),
     choose: (name: 'Open' | 'Closed') => page.getByRole('radio', { name, exact: true }).check(),
   }
@@ -83,7 +83,7 @@ test('a door that is closed in the desk refuses with its sentence, the answers k
   const answers = await form.answers()
   await form.button.click()
   await form.failure.waitFor()
-  await page.getByText(sentence, { exact: true }).waitFor()
+  await page.locator('#outcome').getByText(sentence, { exact: true }).waitFor()
   expect(await form.answers()).toEqual(answers)
   expect(await storedCount()).toBe(0)
 
@@ -204,6 +204,29 @@ test('a door that closes at a time does so in the zone of who says it', async ({
     await page.getByLabel('Close at').evaluate((field: HTMLInputElement) => field.validity.rangeUnderflow),
   ).toBe(true)
   expect(await server.sql`select version from private.door`).toEqual([{ version: 1 }])
+})
+
+test('a door that was once told to close at a moment that no calendar knows is shown, and can be changed', async ({
+  visitor,
+}) => {
+  for (const [closes_at, standing] of [
+    ['infinity', 'The door is open.'],
+    ['20000-01-01', 'The door is open.'],
+    ['-infinity', 'The door is closed. Applicants read: “Applications are closed.”'],
+  ] as const) {
+    await server.sql.unsafe(`update private.door set version = 0, closes_at = '${closes_at}'`)
+    await server.sql`
+      insert into private.history (author, kind, detail)
+      select 'ada@example.org', 'door', to_jsonb(door) from private.door`
+    const door = await openDoor(visitor)
+    expect(await door.standing.textContent()).toBe(standing)
+    expect(await door.history.first().textContent()).toContain(`Door open, until ${closes_at}`)
+    await door.sentence.fill('We are full.')
+    await door.choose('Closed')
+    await door.save.click()
+    await standsAs(door.page, 'The door is closed. Applicants read: “We are full.”')
+    await server.sql`update private.door set closed = false, sentence = ''`
+  }
 })
 
 test('where nothing can be saved, nothing is said to be', async ({ visitor }) => {

@@ -66,6 +66,14 @@ test('a door that is closed refuses with its sentence, knows what is stored, and
   expect(await door('--close')).toBe(closed)
 })
 
+test('a door that was once told to close at a moment that no calendar knows is told', async () => {
+  await database`update private.door set closes_at = 'infinity'`
+  expect(await door()).toBe('The door is open.\n')
+  expect(await door('--sentence', 'Later.')).toContain('The door is open.\n')
+  await database`update private.door set closes_at = '-infinity'`
+  expect(await door()).toContain('The door is closed.\nApplicants read: Later.\n')
+})
+
 test('a door that closes after three lets exactly three in, however many come at once', async () => {
   expect(await door('--after', '3')).toBe(
     `The door is open, for 3 more of 3 applications.

@@ -310,7 +310,7 @@ interface Functions {
   desk_set_blind: [{ blind: boolean }, { blind: boolean }]
   desk_decide: [{ act: string; decisions: Decision[] }, DecisionOutcome[]]
   desk_note: [{ act: string; application: string; note: string }, Happening[]]
-  desk_erase: [{ applications: string[]; email: string }, { erased: number }]
+  desk_erase: [{ act: string; applications: string[]; email: string }, { erased: number }]
   desk_door: [object, Door & { history: GeneralHappening[] }]
   desk_set_door: [Pick<Door, 'version' | 'closed' | 'sentence' | 'closes_at' | 'closes_after'>, Door]
   desk_letters: [object, LettersStanding]

@@ -3,6 +3,7 @@ import { PostgrestClient } from '@supabase/postgrest-js'
 
 import type { DataInterface } from './data-interface.ts'
 import { withRetry } from './retry.ts'
+import { storageOf } from './storage.ts'
 
 /** What an organiser signs in with, and what they then may call. */
 export interface Session {
@@ -29,6 +30,7 @@ export function createSession({ url, anonKey }: DataInterface & { url: string })
     url: `${base}/auth/v1`,
     // In these letters: the client puts the session's own token in its place.
     headers: { apikey: anonKey, Authorization: `Bearer ${anonKey}` },
+    storage: storageOf('localStorage'),
     storageKey: 'unplugged-desk',
     flowType: 'implicit',
     // It would leave the tokens in the history; the page takes them from its address itself.

@@ -88,7 +88,7 @@ function stateOf({ is_open: isOpen, closed, closes_at: at, closes_after: after, 
     ]
     return parts.filter(Boolean).join(', ')
   }
-  if (closed) return 'The door is closed'
-  if (at && at.getTime() <= Date.now()) return `The door is closed since ${localTime(at)}`
-  return `The door is closed: ${countOf(after ?? 0)} came, as many as it was to take`
+  if (!closed && at && at.getTime() <= Date.now()) return `The door is closed since ${localTime(at)}`
+  if (!closed && after) return `The door is closed: ${countOf(after)} came, as many as it was to take`
+  return 'The door is closed'
 }

@@ -1,5 +1,8 @@
+import { useTitle } from './title.ts'
+
 /** What stands there until the desk's script has come. */
 export function Opening() {
+  useTitle('Opening')
   return (
     <div className="alone">
       <p className="brand">Unplugged.</p>

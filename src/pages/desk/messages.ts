@@ -23,6 +23,12 @@ export function sentenceOf(error: unknown): string {
   return 'Something went wrong. Please try again.'
 }
 
+/** What is said of what nobody thought of; the console has it in full. */
+export function unforeseen(error: unknown): string {
+  reportError(error)
+  return 'Something went wrong. Please try again.'
+}
+
 /** Whether the backend says that whoever calls may not: their session or their right ended. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof PostgrestError && /^(42501|PGRST30[0-3])$/.test(error.code)

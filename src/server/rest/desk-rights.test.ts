@@ -53,7 +53,7 @@ const plausible: Record<string, Record<string, unknown>> = {
   desk_set_blind: { blind: true },
   desk_decide: { act: someId, decisions: [{ id: someId, status: 'accepted', version: 0 }] },
   desk_note: { act: someId, application: someId, note: 'A note.' },
-  desk_erase: { applications: [someId], email: 'ada@example.com' },
+  desk_erase: { applications: [someId], email: 'ada@example.com', act: someId },
   desk_door: {},
   desk_set_door: { version: 1, closed: true, sentence: 'Closed.', closes_at: null, closes_after: null },
   desk_letters: {},

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { Link, useLocation, useSearch } from 'wouter'
 
+import { newAct } from '../../../client/act.ts'
 import type { CallDesk } from '../../../client/desk.ts'
 import { useAct } from '../acts.ts'
 import { beginAt, focusHeading } from '../focus.ts'
@@ -23,6 +24,7 @@ import { useNeighbours } from './neighbours.ts'
 import { NoteForm } from './NoteForm.tsx'
 import { Others } from './Others.tsx'
 import { Timeline } from './Timeline.tsx'
+import { useTitle } from '../title.ts'
 
 /** One application: what was answered, what happened to it, and the buttons to decide with. */
 export function ApplicationScreen({ id, callDesk }: { id: string; callDesk: CallDesk }) {
@@ -44,7 +46,7 @@ export function ApplicationScreen({ id, callDesk }: { id: string; callDesk: Call
   })
   const { letters, error: lettersError } = useLettersOf(callDesk, id)
   // Asked for again after a failure it is the same act.
-  const [act] = useState(() => crypto.randomUUID())
+  const [act] = useState(newAct)
   // What was asked for stays in sight until the screen is left, and is kept nowhere then.
   const readAll = (_given: void, signal: AbortSignal) =>
     callDesk('desk_reveal', { act, application: id }, signal)
@@ -61,6 +63,7 @@ export function ApplicationScreen({ id, callDesk }: { id: string; callDesk: Call
     data && revealed
       ? { ...data, application: { ...revealed.application, ...data.application }, others: revealed.others }
       : data
+  useTitle(whole ? nameOf(whole.application) : 'Application')
   const seen: Seen[] = whole ? [{ ...whole.application, name: nameOf(whole.application) }] : []
   const list = addressOf(asked)
   const open = (other: string | undefined) => other !== undefined && navigate(addressOf(asked, other))

@@ -1,13 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 
+import { newAct } from '../../../client/act.ts'
 import type { CallDesk, Whole } from '../../../client/desk.ts'
 import { useAct } from '../acts.ts'
 import { announce } from '../announcement.ts'
 import { momentOf } from '../dates.ts'
 import { nameOf } from '../list/names.ts'
 import { sentenceOf } from '../messages.ts'
-import { forgetDraft } from './NoteForm.tsx'
+import { useTyping } from '../typed.ts'
+import { typedInto } from './NoteForm.tsx'
 
 interface EraseDialogProps {
   callDesk: CallDesk
@@ -19,21 +21,23 @@ interface EraseDialogProps {
 export function EraseDialog({ callDesk, whole: { application, others }, onErased }: EraseDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const queries = useQueryClient()
+  const type = useTyping()
   const [typed, setTyped] = useState('')
-  const [also, setAlso] = useState<readonly string[]>([])
+  // Asked for again after a failure it is the same act; more or fewer applications are another one.
+  const [{ act, also }, setAlso] = useState<{ act: string; also: readonly string[] }>({ act: '', also: [] })
   const [isWrong, setIsWrong] = useState(false)
   const { email } = application
   const erase = (_given: void, signal: AbortSignal) =>
-    callDesk('desk_erase', { applications: [application.id, ...also], email: typed }, signal)
+    callDesk('desk_erase', { act, applications: [application.id, ...also], email: typed }, signal)
   const { mutate, isPending, error, cancel } = useAct(erase, {
     onSuccess: ({ erased }) => {
       dialog.current?.close()
-      for (const id of [application.id, ...also]) forgetDraft(id)
+      for (const id of [application.id, ...also]) type(typedInto(id), null)
       queries.removeQueries({ queryKey: ['application', application.id] })
       queries.removeQueries({ queryKey: ['list'] })
       void queries.invalidateQueries({ queryKey: ['overview'] })
       void queries.invalidateQueries({ queryKey: ['letters'] })
-      announce(`${nameOf(application)}: erased${erased > 1 ? `, ${erased} applications` : ''}`)
+      announce(`${nameOf(application)}: ${wordsOf(erased)}`)
       onErased()
     },
     onSettled: (answer) =>
@@ -46,7 +50,7 @@ export function EraseDialog({ callDesk, whole: { application, others }, onErased
         aria-haspopup="dialog"
         onClick={() => {
           setTyped('')
-          setAlso([])
+          setAlso({ act: newAct(), also: [] })
           setIsWrong(false)
           dialog.current?.showModal()
         }}
@@ -79,7 +83,10 @@ export function EraseDialog({ callDesk, whole: { application, others }, onErased
                       type="checkbox"
                       checked={also.includes(id)}
                       onChange={({ target }) =>
-                        setAlso(target.checked ? [...also, id] : also.filter((each) => each !== id))
+                        setAlso({
+                          act: newAct(),
+                          also: target.checked ? [...also, id] : also.filter((each) => each !== id),
+                        })
                       }
                     />
                     {company}, {momentOf(created_at)}
@@ -110,6 +117,11 @@ export function EraseDialog({ callDesk, whole: { application, others }, onErased
       </dialog>
     </section>
   )
+}
+
+function wordsOf(erased: number) {
+  if (erased === 0) return 'had been erased already'
+  return erased === 1 ? 'erased' : `erased, ${erased} applications`
 }
 
 function same(one: string, other: string) {

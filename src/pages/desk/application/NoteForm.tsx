@@ -1,10 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useState, type RefObject } from 'react'
+import type { RefObject } from 'react'
 
+import { newAct } from '../../../client/act.ts'
 import type { CallDesk, Whole } from '../../../client/desk.ts'
 import { useAct } from '../acts.ts'
 import { announce } from '../announcement.ts'
 import { sentenceOf } from '../messages.ts'
+import { useTyped } from '../typed.ts'
 
 interface NoteFormProps {
   id: string
@@ -12,23 +14,16 @@ interface NoteFormProps {
   field: RefObject<HTMLTextAreaElement | null>
 }
 
-/** A note on an application. What is not added yet survives a reload, in this tab alone. */
+/** A note on an application. */
 export function NoteForm({ id, callDesk, field }: NoteFormProps) {
-  const storageKey = draftKeyOf(id)
   const queries = useQueryClient()
-  // The act is made with the first sign: a note that is sent again because no answer came is the same note.
-  const [draft, setDraft] = useState(() => readDraft(storageKey))
-  const change = (note: string) => {
-    const changed = { act: note === draft.note ? draft.act : crypto.randomUUID(), note }
-    setDraft(changed)
-    if (note === '') sessionStorage.removeItem(storageKey)
-    else sessionStorage.setItem(storageKey, JSON.stringify(changed))
-  }
+  // Its act is made with it: a note that is sent again because no answer came is the same note.
+  const [draft, type] = useTyped<Draft>(typedInto(id))
   const add = (added: Draft, signal: AbortSignal) =>
     callDesk('desk_note', { application: id, ...added }, signal)
   const { mutate, isPending, error } = useAct(add, {
     onSuccess: (history) => {
-      change('')
+      type(null)
       queries.setQueryData<Whole>(['application', id], (whole) => whole && { ...whole, history })
       announce('Note added')
     },
@@ -38,7 +33,7 @@ export function NoteForm({ id, callDesk, field }: NoteFormProps) {
       className="note-form"
       onSubmit={(event) => {
         event.preventDefault()
-        if (!isPending && draft.note.trim() !== '') mutate(draft)
+        if (!isPending && draft !== null && draft.note.trim() !== '') mutate(draft)
       }}
     >
       <label htmlFor="note">Note</label>
@@ -47,10 +42,10 @@ export function NoteForm({ id, callDesk, field }: NoteFormProps) {
         id="note"
         rows={3}
         maxLength={10_000}
-        value={draft.note}
+        value={draft?.note ?? ''}
         readOnly={isPending}
         aria-keyshortcuts="n"
-        onChange={({ target }) => change(target.value)}
+        onChange={({ target }) => type(target.value === '' ? null : { act: newAct(), note: target.value })}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
             event.currentTarget.form?.requestSubmit()
@@ -64,21 +59,12 @@ export function NoteForm({ id, callDesk, field }: NoteFormProps) {
   )
 }
 
-/** What is not added yet of an application that was erased goes too. */
-export function forgetDraft(id: string): void {
-  sessionStorage.removeItem(draftKeyOf(id))
-}
-
-function draftKeyOf(id: string) {
-  return `unplugged-note-${id}`
+/** The name of what is typed into the note of an application. */
+export function typedInto(application: string): string {
+  return `note ${application}`
 }
 
 interface Draft {
   act: string
   note: string
-}
-
-function readDraft(storageKey: string): Draft {
-  const kept = sessionStorage.getItem(storageKey)
-  return kept === null ? { act: crypto.randomUUID(), note: '' } : (JSON.parse(kept) as Draft)
 }

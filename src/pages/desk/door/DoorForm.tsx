@@ -1,16 +1,17 @@
-import { useState, type ReactNode, type SyntheticEvent } from 'react'
+import type { ReactNode, SyntheticEvent } from 'react'
 
 import type { CallDesk, Door } from '../../../client/desk.ts'
 import { momentOf, zone } from '../dates.ts'
 import { sentenceOf } from '../messages.ts'
+import { useTyped } from '../typed.ts'
 import { ChangedMeanwhile, useSaveDoor, type DoorState } from './door.ts'
 import { entriesOf, localTimeOf, type Entries } from './entries.ts'
 import { defaultSentence, standingOf } from './standing.ts'
 
-/** What was entered, and the door that it was entered over. */
+/** What was entered, and the version of the door that it was entered over. */
 interface Draft {
   entries: Entries
-  over: Door
+  over: number
 }
 
 interface DoorFormProps {
@@ -22,28 +23,27 @@ interface DoorFormProps {
 
 /** Opens and closes the door. Until something is entered, the fields follow how it stands. */
 export function DoorForm({ callDesk, door, now }: DoorFormProps) {
-  const [draft, setDraft] = useState<Draft | null>(null)
-  const save = useSaveDoor(callDesk)
+  const [typed, setDraft] = useTyped<Draft>('door')
+  // Of what was being saved when the screen was left nobody was told that it was.
+  const isSaved = JSON.stringify(typed?.entries) === JSON.stringify(entriesOf(door))
+  const draft = isSaved ? null : typed
+  const save = useSaveDoor(callDesk, ({ version }, entered) =>
+    // What was entered while it was being saved is kept.
+    setDraft((latest) =>
+      latest === null || latest.entries === entered ? null : { ...latest, over: version },
+    ),
+  )
   const entries = draft?.entries ?? entriesOf(door)
-  const isStale = draft !== null && !save.isPending && draft.over.version !== door.version
+  const isStale = draft !== null && !save.isPending && draft.over !== door.version
 
   const enter = (change: Partial<Entries>) =>
-    setDraft({ entries: { ...entries, ...change }, over: draft?.over ?? door })
+    setDraft({ entries: { ...entries, ...change }, over: draft?.over ?? door.version })
   const onSubmit = (event: SyntheticEvent) => {
     event.preventDefault()
     if (save.isPending) return
     // How it stands now has been seen.
-    setDraft({ entries, over: door })
-    save.mutate(
-      { entries, shown: door },
-      // What was entered while it was being saved is kept.
-      {
-        onSuccess: (saved) =>
-          setDraft((latest) =>
-            latest === null || latest.entries === entries ? null : { ...latest, over: saved },
-          ),
-      },
-    )
+    setDraft({ entries, over: door.version })
+    save.mutate({ entries, shown: door })
   }
 
   return (
@@ -157,8 +157,8 @@ function CountHint({ door: { is_open: isOpen, opened_at: openedAt } }: { door: D
 }
 
 /** How the door stands now, where it was changed under what is being entered. */
-function Meanwhile({ door, over }: { door: DoorState; over: Door }) {
-  const last = door.version > over.version ? door.history.find(({ kind }) => kind === 'door') : undefined
+function Meanwhile({ door, over }: { door: DoorState; over: number }) {
+  const last = door.version > over ? door.history.find(({ kind }) => kind === 'door') : undefined
   return (
     <p className="notice error" role="alert">
       {last

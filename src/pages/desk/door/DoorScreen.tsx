@@ -4,13 +4,15 @@ import { useDoor } from './door.ts'
 import { DoorForm } from './DoorForm.tsx'
 import { DoorHistory } from './DoorHistory.tsx'
 import { standingOf } from './standing.ts'
+import { useTitle } from '../title.ts'
 
 /** Whether applications are taken: how it stands, changing it, and what happened. */
 export function DoorScreen({ callDesk }: { callDesk: CallDesk }) {
   const { data: door, dataUpdatedAt, error } = useDoor(callDesk)
+  useTitle('Door')
   return (
     <>
-      <h1>Door</h1>
+      <h1 tabIndex={-1}>Door</h1>
       {error && (
         <p className="notice error" role="alert">
           {door && 'This may no longer be how it stands. '}

@@ -28,8 +28,12 @@ export function useDoor(callDesk: CallDesk) {
 /** Raised where the door stands otherwise than whoever saves has seen. */
 export class ChangedMeanwhile extends Error {}
 
-/** Saves what was entered over the door that is shown; where that is no longer how it stands, it is read anew. */
-export function useSaveDoor(callDesk: CallDesk) {
+/**
+ * Saves what was entered over the door that is shown; where that is no longer how it stands, it is read anew.
+ *
+ * @param onSaved Called with how it stands and what was entered.
+ */
+export function useSaveDoor(callDesk: CallDesk, onSaved: (saved: Door, entered: Entries) => void) {
   const queries = useQueryClient()
   const save = async ({ entries, shown }: { entries: Entries; shown: Door }, signal: AbortSignal) => {
     try {
@@ -39,7 +43,8 @@ export function useSaveDoor(callDesk: CallDesk) {
     }
   }
   return useAct(save, {
-    onSuccess: (saved) => {
+    onSuccess: (saved, { entries }) => {
+      onSaved(saved, entries)
       queries.setQueryData<DoorState>(queryKey, (former) => former && { ...former, ...saved })
       announce(`Saved. ${standingOf(saved)}`)
     },

@@ -1,4 +1,5 @@
 import { statuses, type Status } from '../../../application/statuses.ts'
+import { newAct } from '../../../client/act.ts'
 import type { CallDesk } from '../../../client/desk.ts'
 import { insistOnConnection } from '../acts.ts'
 import { sentenceOf } from '../messages.ts'
@@ -198,7 +199,7 @@ export class Judge {
     }))
     try {
       insistOnConnection()
-      const act = crypto.randomUUID()
+      const act = newAct()
       const outcomes =
         sent.length === 0 ? [] : await this.#callDesk('desk_decide', { act, decisions }, signal)
       for (const entry of sent) {

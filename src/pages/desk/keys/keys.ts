@@ -1,6 +1,9 @@
 import { useEffect, useEffectEvent, useSyncExternalStore } from 'react'
 
+import { storageOf } from '../../../client/storage.ts'
+
 const storageKey = 'unplugged-desk-keys'
+const storage = storageOf('localStorage')
 const listeners = new Set<() => void>()
 
 /** Whether single keys do something: who dictates or presses keys by accident switches them off (WCAG 2.1.4). */
@@ -12,13 +15,13 @@ export function useKeysAreOn(): boolean {
 }
 
 export function switchKeys(isOn: boolean): void {
-  if (isOn) localStorage.removeItem(storageKey)
-  else localStorage.setItem(storageKey, 'off')
+  if (isOn) storage.removeItem(storageKey)
+  else storage.setItem(storageKey, 'off')
   for (const listener of listeners) listener()
 }
 
 function areOn() {
-  return localStorage.getItem(storageKey) !== 'off'
+  return storage.getItem(storageKey) !== 'off'
 }
 
 /** What each key does, by its name as `KeyboardEvent.key` has it. */

@@ -12,6 +12,7 @@ import { NotReleased, type Unreleased } from './NotReleased.tsx'
 import { templateOf } from './places.ts'
 import { SendDialog } from './SendDialog.tsx'
 import { countOf, isCarried, isSendable, nameOfOccasion } from './words.ts'
+import { useTitle } from '../title.ts'
 
 interface DraftsScreenProps {
   callDesk: CallDesk
@@ -20,6 +21,7 @@ interface DraftsScreenProps {
 
 /** The drafts of one occasion, each as it would be sent: read, changed, taken away, and sent. */
 export function DraftsScreen({ callDesk, occasion }: DraftsScreenProps) {
+  useTitle(`Drafts: ${nameOfOccasion(occasion)}`)
   const { data: standing } = useLetters(callDesk)
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useDrafts(callDesk, occasion)
   const [unreleased, setUnreleased] = useState<readonly Unreleased[]>([])

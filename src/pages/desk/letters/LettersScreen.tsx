@@ -10,10 +10,12 @@ import { ReceiptSwitch } from './ReceiptSwitch.tsx'
 import { ReplyToForm } from './ReplyToForm.tsx'
 import { TemplateList } from './TemplateList.tsx'
 import { WhoWaits } from './WhoWaits.tsx'
+import { useTitle } from '../title.ts'
 
 /** Letters: who waits for one, how delivery stands, and what they say. */
 export function LettersScreen({ callDesk }: { callDesk: CallDesk }) {
   const { data: standing, error } = useLetters(callDesk)
+  useTitle('Letters')
   return (
     <>
       <h1 ref={beginAt} tabIndex={-1}>

@@ -7,6 +7,7 @@ import { LeavingBars } from './LeavingBars.tsx'
 import { useOutbox } from './letters.ts'
 import { MoreButton } from './MoreButton.tsx'
 import { OutboxLetter } from './OutboxLetter.tsx'
+import { useTitle } from '../title.ts'
 
 const titles: Record<OutboxState, string> = {
   waiting: 'Letters that are leaving',
@@ -17,6 +18,7 @@ const titles: Record<OutboxState, string> = {
 /** The letters that did not leave yet, or did not arrive. */
 export function OutboxScreen({ callDesk, state }: { callDesk: CallDesk; state: OutboxState }) {
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useOutbox(callDesk, state)
+  useTitle(titles[state])
   const letters = data?.pages.flatMap((page) => page.letters)
   return (
     <>

@@ -1,8 +1,7 @@
-import { useState } from 'react'
-
 import type { CallDesk, LettersStanding } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
 import { sentenceOf } from '../messages.ts'
+import { useTyped } from '../typed.ts'
 import { isConflict, useKeepStanding, useLetterAct } from './letters.ts'
 
 interface ReplyToFormProps {
@@ -12,7 +11,9 @@ interface ReplyToFormProps {
 
 /** Where answers to letters go. Until something is entered, the field follows how it stands. */
 export function ReplyToForm({ callDesk, settings }: ReplyToFormProps) {
-  const [draft, setDraft] = useState<{ entered: string; over: string } | null>(null)
+  const [typed, setDraft] = useTyped<{ entered: string; over: string }>('reply-to')
+  // Of what was being saved when the screen was left nobody was told that it was.
+  const draft = typed?.entered === settings.reply_to ? null : typed
   const keepStanding = useKeepStanding()
   const save = useLetterAct(
     (reply_to: string, signal) =>

@@ -1,5 +1,6 @@
 import { useRef, useState } from 'react'
 
+import { newAct } from '../../../client/act.ts'
 import type { CallDesk, Letter } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
 import { sentenceOf } from '../messages.ts'
@@ -61,7 +62,7 @@ export function SendDialog({ callDesk, drafts, holdSeconds, onReleased }: SendDi
       <button
         aria-haspopup="dialog"
         onClick={() => {
-          setAsked({ act: crypto.randomUUID(), drafts: drafts.slice(0, mostAtOnce) })
+          setAsked({ act: newAct(), drafts: drafts.slice(0, mostAtOnce) })
           setAgain(false)
           setTyped('')
           setIsWrong(false)
@@ -93,7 +94,7 @@ export function SendDialog({ callDesk, drafts, holdSeconds, onReleased }: SendDi
                 onChange={({ target }) => {
                   setAgain(target.checked)
                   // Other letters are another act.
-                  setAsked({ ...asked, act: crypto.randomUUID() })
+                  setAsked({ ...asked, act: newAct() })
                 }}
               />
               Send again to those who were sent this before ({repeated})

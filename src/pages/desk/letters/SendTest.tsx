@@ -1,5 +1,6 @@
 import { useRef } from 'react'
 
+import { newAct } from '../../../client/act.ts'
 import type { CallDesk } from '../../../client/desk.ts'
 import { useAct } from '../acts.ts'
 import { announce } from '../announcement.ts'
@@ -22,7 +23,7 @@ export function SendTest({ callDesk, ...text }: SendTestProps) {
   const { mutate, isPending, error } = useAct(
     (_given: void, signal) => {
       const said = JSON.stringify(text)
-      if (asked.current.text !== said) asked.current = { text: said, act: crypto.randomUUID() }
+      if (asked.current.text !== said) asked.current = { text: said, act: newAct() }
       return callDesk('desk_send_test', { ...text, act: asked.current.act }, signal)
     },
     {

@@ -7,9 +7,11 @@ import { useLetters } from './letters.ts'
 import { RemoveTemplate } from './RemoveTemplate.tsx'
 import { TemplateForm } from './TemplateForm.tsx'
 import { isNamed, nameOfOccasion } from './words.ts'
+import { useTitle } from '../title.ts'
 
 /** What letters of one occasion say. */
 export function TemplateScreen({ callDesk, occasion }: { callDesk: CallDesk; occasion: string }) {
+  useTitle(`Template: ${nameOfOccasion(occasion)}`)
   const { data: standing, error } = useLetters(callDesk)
   const template = standing?.templates.find((each) => each.occasion === occasion)
   return (

@@ -13,6 +13,7 @@ import { List } from './List.tsx'
 import { Plots } from './Plots.tsx'
 import { usePlotsAreOpen } from './plots-are-open.ts'
 import { Tabs } from './Tabs.tsx'
+import { useTitle } from '../title.ts'
 
 interface ListScreenProps {
   callDesk: CallDesk
@@ -22,6 +23,7 @@ interface ListScreenProps {
 
 /** The applications: found, looked over, and decided on, one or several at once. */
 export function ListScreen({ callDesk, account }: ListScreenProps) {
+  useTitle('Applications')
   const asked = askedFrom(useSearch())
   const [, navigate] = useLocation()
   const searchField = useRef<HTMLInputElement>(null)

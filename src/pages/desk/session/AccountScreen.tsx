@@ -4,6 +4,7 @@ import { BlindReading } from './BlindReading.tsx'
 import { FactorSettings } from './FactorSettings.tsx'
 import type { WatchedStanding } from './standing.ts'
 import { useSending } from './use-sending.ts'
+import { useTitle } from '../title.ts'
 
 export interface AccountScreenProps {
   auth: GoTrueClient
@@ -13,6 +14,7 @@ export interface AccountScreenProps {
 
 /** What an organiser sets for themselves. */
 export function AccountScreen({ auth, standing, email }: AccountScreenProps) {
+  useTitle('Account')
   return (
     <div className="account">
       <h1>Account</h1>

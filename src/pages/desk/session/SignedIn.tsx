@@ -4,6 +4,7 @@ import { useEffect, useSyncExternalStore, type ReactNode } from 'react'
 
 import { announce } from '../announcement.ts'
 import { Opening } from '../Opening.tsx'
+import { Account, forgetOthersTyped } from '../typed.ts'
 import { useSignInLink } from './arrival.ts'
 import { SecondFactor } from './SecondFactor.tsx'
 import { SignIn } from './SignIn.tsx'
@@ -37,21 +38,25 @@ export function SignedIn({ auth, standing, isElsewhere, children }: SignedInProp
     case 'unreachable':
       return <Unreachable sentence={now.sentence} onAgain={standing.askAgain} />
     case 'in':
-      return <Inside key={now.account}>{children(now)}</Inside>
+      return (
+        <Inside key={now.account} account={now.account}>
+          {children(now)}
+        </Inside>
+      )
   }
 }
 
 /** The desk itself. Whoever leaves it leaves nothing behind for who comes next. */
-function Inside({ children }: { children: ReactNode }) {
+function Inside({ account, children }: { account: string; children: ReactNode }) {
   const queries = useQueryClient()
-  useEffect(
-    () => () => {
+  useEffect(() => {
+    forgetOthersTyped(account)
+    return () => {
       queries.clear()
       announce('')
-    },
-    [queries],
-  )
-  return children
+    }
+  }, [queries, account])
+  return <Account value={account}>{children}</Account>
 }
 
 function Elsewhere() {

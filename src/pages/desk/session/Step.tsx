@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 
 import type { Notice } from './sentences.ts'
+import { useTitle } from '../title.ts'
 
 /** One step on the way into the desk, which stands alone on the page. */
 export function Step({
@@ -12,6 +13,7 @@ export function Step({
   notice?: Notice | undefined
   children: ReactNode
 }) {
+  useTitle(title)
   return (
     <div className="alone">
       <p className="brand">Unplugged.</p>

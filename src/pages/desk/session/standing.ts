@@ -1,7 +1,8 @@
 import { isAuthRetryableFetchError, type GoTrueClient } from '@supabase/auth-js'
 
 import type { CallDesk } from '../../../client/desk.ts'
-import { isRefusal, sentenceOf } from '../messages.ts'
+import { isRefusal, sentenceOf, unforeseen } from '../messages.ts'
+import { forgetTyped } from '../typed.ts'
 import type { Arrival } from './arrival.ts'
 import { linkHasEnded, sentenceOfSignIn, type Notice } from './sentences.ts'
 
@@ -57,7 +58,10 @@ export function watchStanding(auth: GoTrueClient, desk: CallDesk, arrival?: Arri
     turn += 1
     const own = turn
     isAsking = true
-    const next = await find(() => own === turn)
+    const next = await find(() => own === turn).catch((error: unknown): Standing => ({
+      step: 'unreachable',
+      sentence: unforeseen(error),
+    }))
     if (own !== turn || next === undefined) return
     isAsking = false
     // What was asked for in passing must not take away what somebody works on.
@@ -133,7 +137,9 @@ export function watchStanding(auth: GoTrueClient, desk: CallDesk, arrival?: Arri
       isLeaving = true
       const { error } = await auth.signOut({ scope })
       isLeaving = false
-      return error ? `You are still signed in. ${sentenceOfSignIn(error)}` : undefined
+      if (error) return `You are still signed in. ${sentenceOfSignIn(error)}`
+      forgetTyped()
+      return undefined
     },
     async callDesk(name, given, signal) {
       try {

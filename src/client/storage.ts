@@ -1,0 +1,35 @@
+/** What of a browser's store is used. */
+export type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
+
+/**
+ * A store of the browser, by its name. What the browser refuses to keep, because it is full or forbidden, is kept for
+ * as long as the page is open.
+ */
+export function storageOf(name: 'localStorage' | 'sessionStorage'): Store {
+  const refused = new Map<string, string>()
+  let isTold = false
+  const attempt = <Result>(access: (storage: Storage) => Result): Result | undefined => {
+    try {
+      // Where storage is forbidden, asking for it throws already.
+      return access(globalThis[name])
+    } catch (error) {
+      if (!isTold) console.info(`What belongs into ${name} is kept for as long as the page is open:`, error)
+      isTold = true
+      return undefined
+    }
+  }
+  return {
+    getItem: (key) => refused.get(key) ?? attempt((storage) => storage.getItem(key)) ?? null,
+    setItem(key, value) {
+      refused.set(key, value)
+      attempt((storage) => {
+        storage.setItem(key, value)
+        refused.delete(key)
+      })
+    },
+    removeItem(key) {
+      refused.delete(key)
+      attempt((storage) => storage.removeItem(key))
+    },
+  }
+}
