@@ -3,6 +3,7 @@ import { focusManager, QueryClient, QueryClientProvider } from '@tanstack/react-
 import { Route, Router, Switch } from 'wouter'
 
 import { ApplicationScreen } from './application/ApplicationScreen.tsx'
+import { Boundary } from './Boundary.tsx'
 import { DoorScreen } from './door/DoorScreen.tsx'
 import { useFragmentPath, useFragmentSearch } from './fragment.ts'
 import { Frame } from './Frame.tsx'
@@ -58,36 +59,38 @@ export function Desk({ auth, standing, signInIsElsewhere }: DeskProps) {
   const { callDesk } = standing
   return (
     <QueryClientProvider client={queries}>
-      <SignedIn auth={auth} standing={standing} isElsewhere={signInIsElsewhere}>
-        {(me) => (
-          <JudgeProvider callDesk={callDesk}>
-            <Router hook={useFragmentPath} searchHook={useFragmentSearch} hrefs={(path) => `#${path}`}>
-              <Frame standing={standing} email={me.email}>
-                <Switch>
-                  <Route path="/applications/:id">
-                    {({ id }) => <ApplicationScreen key={id} id={id} callDesk={callDesk} />}
-                  </Route>
-                  <Route path="/letters">
-                    <LettersScreen callDesk={callDesk} />
-                  </Route>
-                  <Route path="/letters/:screen/:name">
-                    {({ screen }) => <LettersPlace screen={screen} callDesk={callDesk} />}
-                  </Route>
-                  <Route path="/door">
-                    <DoorScreen callDesk={callDesk} />
-                  </Route>
-                  <Route path="/account">
-                    <AccountScreen auth={auth} standing={standing} email={me.email} />
-                  </Route>
-                  <Route>
-                    <ListScreen callDesk={callDesk} account={me.account} />
-                  </Route>
-                </Switch>
-              </Frame>
-            </Router>
-          </JudgeProvider>
-        )}
-      </SignedIn>
+      <Boundary onTryAgain={() => queries.clear()}>
+        <SignedIn auth={auth} standing={standing} isElsewhere={signInIsElsewhere}>
+          {(me) => (
+            <JudgeProvider callDesk={callDesk}>
+              <Router hook={useFragmentPath} searchHook={useFragmentSearch} hrefs={(path) => `#${path}`}>
+                <Frame standing={standing} email={me.email}>
+                  <Switch>
+                    <Route path="/applications/:id">
+                      {({ id }) => <ApplicationScreen key={id} id={id} callDesk={callDesk} />}
+                    </Route>
+                    <Route path="/letters">
+                      <LettersScreen callDesk={callDesk} />
+                    </Route>
+                    <Route path="/letters/:screen/:name">
+                      {({ screen }) => <LettersPlace screen={screen} callDesk={callDesk} />}
+                    </Route>
+                    <Route path="/door">
+                      <DoorScreen callDesk={callDesk} />
+                    </Route>
+                    <Route path="/account">
+                      <AccountScreen auth={auth} standing={standing} email={me.email} />
+                    </Route>
+                    <Route>
+                      <ListScreen callDesk={callDesk} account={me.account} />
+                    </Route>
+                  </Switch>
+                </Frame>
+              </Router>
+            </JudgeProvider>
+          )}
+        </SignedIn>
+      </Boundary>
     </QueryClientProvider>
   )
 }

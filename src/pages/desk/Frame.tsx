@@ -1,7 +1,9 @@
+import { useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 
 import { useAnnouncement } from './announcement.ts'
+import { Boundary } from './Boundary.tsx'
 import { Connection } from './Connection.tsx'
 import { skipToContent } from './focus.ts'
 import { KeyHelp } from './keys/KeyHelp.tsx'
@@ -17,6 +19,7 @@ interface FrameProps {
 /** What stands around every screen: where to go, who is signed in, and what was done last. */
 export function Frame({ standing, email, children }: FrameProps) {
   const [path] = useLocation()
+  const queries = useQueryClient()
   const current = (place: string) => (path === place ? 'page' : undefined)
   return (
     <div className="desk">
@@ -45,7 +48,10 @@ export function Frame({ standing, email, children }: FrameProps) {
       </header>
       <Connection />
       <div id="content" tabIndex={-1}>
-        {children}
+        {/* What was read may be what it cannot show: all of it is read anew. */}
+        <Boundary key={path} onTryAgain={() => queries.removeQueries()}>
+          {children}
+        </Boundary>
       </div>
       <Announcement />
     </div>

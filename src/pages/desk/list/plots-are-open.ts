@@ -1,6 +1,9 @@
 import { useState } from 'react'
 
+import { storageOf } from '../../../client/storage.ts'
+
 const open = 'open'
+const storage = storageOf('localStorage')
 
 /**
  * Whether the plots are unfolded, as this organiser left them in this browser.
@@ -10,21 +13,13 @@ const open = 'open'
  */
 export function usePlotsAreOpen(account: string): [areOpen: boolean, change: (areOpen: boolean) => void] {
   const key = `unplugged-desk-plots-${account}`
-  const [areOpen, setAreOpen] = useState(() => tryStorage((storage) => storage.getItem(key)) === open)
+  const [areOpen, setAreOpen] = useState(() => storage.getItem(key) === open)
   return [
     areOpen,
     (wanted) => {
       setAreOpen(wanted)
-      tryStorage((storage) => (wanted ? storage.setItem(key, open) : storage.removeItem(key)))
+      if (wanted) storage.setItem(key, open)
+      else storage.removeItem(key)
     },
   ]
-}
-
-/** Where storage is full or forbidden, they are as they were for as long as the list is open. */
-function tryStorage<Result>(act: (storage: Storage) => Result): Result | undefined {
-  try {
-    return act(localStorage)
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,7 @@
 import { useRef, useState, useTransition, type FormEvent } from 'react'
 
+import { unforeseen } from '../messages.ts'
+
 /** A form, or a button, that is sent once at a time. */
 export interface Sending {
   /** Why it failed the last time, in a sentence; empty where it did not. */
@@ -29,7 +31,7 @@ export function useSending(act: (fields: FormData) => Promise<string | undefined
     setProblem('')
     const fields = new FormData(form)
     begin(async () => {
-      const failure = await act(fields)
+      const failure = await act(fields).catch(unforeseen)
       inFlight.current = false
       setProblem(failure ?? '')
       const [first] = form?.querySelectorAll('input') ?? []

@@ -1,0 +1,323 @@
+import type { Page, Route } from 'playwright-core'
+import { beforeEach, expect } from 'vitest'
+
+import { operatorSecret } from '../src/server/auth/organisers.ts'
+import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
+import { clientOf } from '../testing/organiser.ts'
+import { test } from '../testing/visitor.ts'
+
+const desk = deskOfThisFile()
+
+beforeEach(async () => {
+  await desk.sql`delete from private.door`
+  await desk.sql`insert into private.door default values`
+})
+
+/** Somebody whose session no other test needs. */
+async function signedInAnew() {
+  const client = clientOf(desk.origin)
+  const token_hash = await operatorSecret(desk.sql, desk.ada.email)
+  await client.auth.verifyOtp({ type: 'magiclink', token_hash })
+  return { email: desk.ada.email, client }
+}
+
+/** Whatever is asked for in a way that only the desk's own pages ask. */
+const calls = (name: string) => `**/rpc/desk_${name}`
+/** What comes is done, and the answer lost. */
+const loseAnswer = async (route: Route) => {
+  await route.fetch()
+  await route.abort()
+}
+
+const nonsense = [
+  ['/?status=all', 'list', { applications: [null], next: null }, 'Applications'],
+  ['/applications/1', 'application', { application: {}, history: [{ kind: 'none' }] }, 'Ada Lovelace'],
+  ['/letters', 'letters', {}, 'Letters'],
+  ['/letters/templates/accepted', 'letters', {}, 'Template: Accepted'],
+  ['/letters/drafts/accepted', 'drafts', { letters: [null], next: null }, 'Drafts: Accepted'],
+  ['/letters/outbox/refused', 'outbox', { letters: [null], next: null }, 'Letters that were refused'],
+  ['/door', 'door', {}, 'Door'],
+] as const
+
+test('a screen that cannot be shown takes nothing else with it, and is read anew by Try again', async ({
+  visitor,
+}) => {
+  visitor.expects(/TypeError|RangeError/)
+  const [application] = await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
+  const page = await desk.open(visitor, '/account')
+  const { heading, button, link } = getDesk(page)
+  for (const [path, name, json, title] of nonsense) {
+    await link('Account').click()
+    await heading('Account').waitFor()
+    await expect.poll(() => page.title()).toBe('Account · Unplugged.')
+    await page.route(calls(name), (route) => route.fulfill({ json }))
+    await page.evaluate((to) => (location.hash = to), path.replace('/1', `/${application?.id}`))
+    await heading('This could not be shown').waitFor()
+    expect(await focused(page)).toBe('H1: This could not be shown')
+    expect(await page.title()).toBe('This could not be shown · Unplugged.')
+    await button('Try again').click()
+    await heading('This could not be shown').waitFor()
+    await page.unroute(calls(name))
+    await button('Try again').click()
+    await heading(title).waitFor()
+    await expect.poll(() => page.title()).toBe(`${title} · Unplugged.`)
+  }
+})
+
+test('what fails in a way that nobody thought of is told, and can be pressed again', async ({ visitor }) => {
+  visitor.expects(/TypeError|null/)
+  const page = await desk.open(visitor, '/account')
+  const { button } = getDesk(page)
+  await button('Set up').waitFor()
+  await page.route('**/auth/v1/user', async (route) => {
+    const answer = await route.fetch()
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), factors: [null] } })
+  })
+  await button('Set up').click()
+  await page.getByText('Something went wrong. Please try again.').waitFor()
+  await page.unroute('**/auth/v1/user')
+  await button('Set up').click()
+  await page.getByAltText(/^A QR code/).waitFor()
+})
+
+const forbid = (page: Page) =>
+  page.addInitScript(() => {
+    for (const name of ['localStorage', 'sessionStorage'])
+      Object.defineProperty(window, name, {
+        get: () => {
+          throw new DOMException('The operation is insecure.', 'SecurityError')
+        },
+      })
+  })
+const fill = (page: Page) =>
+  page.addInitScript(() => {
+    Storage.prototype.setItem = () => {
+      throw new DOMException('The quota has been exceeded.', 'QuotaExceededError')
+    }
+  })
+
+test.for([
+  ['forbidden', forbid],
+  ['full', fill],
+] as const)(
+  'where the browser’s storage is %s, the desk is signed in to, and keeps what is typed from screen to screen',
+  async ([, take], { visitor }) => {
+    await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
+    const token = await operatorSecret(desk.sql, desk.ada.email)
+    const address = `${desk.origin}/desk#token_hash=${token}&type=magiclink`
+    const page = await visitor.open(address, {}, take)
+    const { button, link, note, status, timeline } = getDesk(page)
+    await button('Sign in').click()
+    await link('Ada Lovelace').click()
+    await note.fill('A strong one.')
+    await link('Back').click()
+    await link('Ada Lovelace').click()
+    expect(await note.inputValue()).toBe('A strong one.')
+    await button('Add note').click()
+    await expect.poll(() => status.textContent()).toBe('Note added')
+    expect(await note.inputValue()).toBe('')
+    expect(await timeline.last().textContent()).toContain('A strong one.')
+    await button('Keys').click()
+    await page.getByLabel('Single keys do something').uncheck()
+    expect(await page.getByLabel('Single keys do something').isChecked()).toBe(false)
+    await button('Close').click()
+    await button('Sign out').click()
+    await page.getByText('You are signed out.').waitFor()
+  },
+)
+
+test('by http on another machine, where browsers have fewer means, the desk does all it does', async ({
+  visitor,
+}) => {
+  visitor.expects(/Cross-Origin-Opener-Policy/)
+  await desk.store(people(2))
+  const elsewhere = 'http://unplugged.example'
+  const token = await operatorSecret(desk.sql, desk.ada.email)
+  const page = await visitor.open(
+    `${elsewhere}/desk#token_hash=${token}&type=magiclink`,
+    {},
+    async (opened) => {
+      await opened.route(`${elsewhere}/**`, (route) =>
+        route
+          .fetch({ url: route.request().url().replace(elsewhere, desk.origin) })
+          .then((response) => route.fulfill({ response })),
+      )
+    },
+  )
+  const { button, link, note, status, standing, pill } = getDesk(page)
+  expect(await page.evaluate(() => isSecureContext)).toBe(false)
+  await button('Sign in').click()
+  await link('Person 1').click()
+  await note.fill('A strong one.')
+  await button('Add note').click()
+  await expect.poll(() => status.textContent()).toBe('Note added')
+  await button('Accept').click()
+  await expect.poll(() => pill.textContent()).toBe('Accepted')
+  await link('Back').click()
+  await page.keyboard.press('j')
+  await page.keyboard.press('j')
+  await page.keyboard.press('d')
+  await expect.poll(() => standing('Person 2')).toBe('Declined')
+  expect(await desk.sql`select kind from private.history order by id`).toEqual([
+    { kind: 'note' },
+    { kind: 'status' },
+    { kind: 'status' },
+  ])
+  await page.evaluate(() => (location.hash = '#/letters/drafts/accepted'))
+  await page.getByText('Nobody carries letters yet').waitFor()
+})
+
+test('what is typed survives Back and a reload, and goes with whoever typed it', async ({ visitor }) => {
+  await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
+  const page = await desk.open(visitor, '', { as: await signedInAnew() })
+  const { link, button, note } = getDesk(page)
+  const sentence = page.getByLabel('Sentence for applicants')
+  const replyTo = page.getByLabel('Answers go to')
+  const places: [() => Promise<void>, typeof note, string][] = [
+    [() => link('Ada Lovelace').click(), note, 'A strong one.'],
+    [() => link('Door').click(), sentence, 'We are full.'],
+    [() => link('Letters').click(), replyTo, 'hello@example.org'],
+  ]
+  const typed = async (field: typeof note) => field.inputValue()
+  for (const [open, field, text] of places) {
+    await link('Applications').click()
+    await open()
+    await field.fill(text)
+    await page.goBack()
+    await page.goForward()
+    await expect.poll(() => typed(field)).toBe(text)
+    await page.reload()
+    await expect.poll(() => typed(field)).toBe(text)
+  }
+  await link('Door').click()
+  await button('Save').click()
+  await page.getByText('Door open').waitFor()
+  expect(await button('Discard').count()).toBe(0)
+  // Saved too, though the screen was left before an answer came.
+  await sentence.fill('We are very full.')
+  const asked = page.waitForRequest(calls('set_door'))
+  let leave = () => {}
+  const left = new Promise<void>((resolve) => (leave = resolve))
+  const happened = new Promise<void>((resolve) => {
+    void page.route(calls('set_door'), async (route) => {
+      await route.fetch()
+      resolve()
+      await left
+      await route.abort()
+    })
+  })
+  await button('Save').click()
+  await Promise.all([asked, happened])
+  await link('Letters').click()
+  await replyTo.waitFor()
+  leave()
+  await link('Door').click()
+  await expect.poll(() => page.locator('.happened li').count()).toBe(2)
+  expect(await typed(sentence)).toBe('We are very full.')
+  expect(await button('Discard').count()).toBe(0)
+
+  // Signed out in another window of the same browser.
+  const other = await page.context().newPage()
+  await other.goto(`${desk.origin}/desk`)
+  await getDesk(other).button('Sign out').click()
+  await page.getByText('Your session has ended. Please sign in again.').waitFor()
+  for (const each of [page, other])
+    expect(await each.evaluate(() => [Object.keys(sessionStorage), Object.keys(localStorage)])).toEqual([
+      [],
+      [],
+    ])
+})
+
+test('once what was done has been said, nothing of it is left over the page', async ({ visitor }) => {
+  await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
+  const page = await desk.open(visitor)
+  const { link, button, status } = getDesk(page)
+  await link('Ada Lovelace').click()
+  await button('Shortlist').click()
+  await expect.poll(() => status.textContent()).toBe('Ada Lovelace: Shortlisted')
+  const seen = () =>
+    page.locator('.said, .said *').evaluateAll(
+      (parts) =>
+        parts.filter((part) => {
+          const { opacity, backgroundColor, color } = getComputedStyle(part)
+          const paints =
+            backgroundColor !== 'rgba(0, 0, 0, 0)' || (part.children.length === 0 && color !== '')
+          return paints && Number(opacity) > 0
+        }).length,
+    )
+  expect(await seen()).toBeGreaterThan(0)
+  await status.evaluate((said) =>
+    said.getAnimations({ subtree: true }).forEach((animation) => animation.finish()),
+  )
+  expect(await seen()).toBe(0)
+})
+
+test('the window’s title says the screen and whose application it is, of a blind reader’s only that it is one', async ({
+  visitor,
+}) => {
+  await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
+  const page = await desk.open(visitor, '', { as: await signedInAnew() })
+  const { link, heading, button } = getDesk(page)
+  const titled = async (title: string) => {
+    await expect.poll(() => page.title()).toBe(`${title} · Unplugged.`)
+  }
+  await link('Ada Lovelace').click()
+  await titled('Ada Lovelace')
+  await link('Account').click()
+  await titled('Account')
+  await page.getByRole('switch', { name: 'Blind reading' }).click()
+  await expect.poll(() => getDesk(page).status.textContent()).toBe('Blind reading is on.')
+  await link('Applications').click()
+  await titled('Applications')
+  await link('Application').click()
+  await heading('Application').waitFor()
+  await titled('Application')
+  await desk.ada.client.rpc('desk_set_blind', { blind: false })
+  await button('Sign out').click()
+  await titled('Sign in')
+})
+
+test('what was sent again because its answer was lost happened once, and is told as it was', async ({
+  visitor,
+}) => {
+  visitor.expects(/Failed to load resource/)
+  const same = { email: 'ada@example.com', first_name: 'Ada' }
+  await desk.store([
+    { ...same, last_name: 'L', company: 'Engines' },
+    { ...same, last_name: 'B', company: 'Looms' },
+  ])
+  const page = await desk.open(visitor, '/door')
+  const { link, button, note, status, timeline, dialog } = getDesk(page)
+  const said = async (words: string) => {
+    await expect.poll(() => status.textContent()).toBe(words)
+  }
+  for (const name of ['set_door', 'set_blind', 'reveal', 'note', 'erase'])
+    await page.route(calls(name), loseAnswer, { times: 1 })
+  await page.getByLabel('Sentence for applicants').fill('Later.')
+  await button('Save').click()
+  await said('Saved. The door is open.')
+  expect(await page.getByRole('alert').filter({ hasText: /./ }).count()).toBe(0)
+  await link('Account').click()
+  await page.getByRole('switch', { name: 'Blind reading' }).click()
+  await said('Blind reading is on.')
+  await link('Applications').click()
+  await link('Application').first().click()
+  await button('Reveal').click()
+  await page.getByRole('heading', { name: 'Ada L' }).waitFor()
+  await note.fill('A strong one.')
+  await button('Add note').click()
+  await said('Note added')
+  expect(await timeline.filter({ hasText: 'A strong one.' }).count()).toBe(1)
+  await button('Erase').click()
+  await dialog.getByLabel(/^Looms, /).check()
+  await dialog.getByLabel(/^Type the e-mail/).fill('ada@example.com')
+  await button('Erase for good').click()
+  await said('Ada L: erased, 2 applications')
+  // What was noted and revealed went with the applications.
+  expect(await desk.sql`select kind, detail from private.history order by id`).toMatchObject([
+    { kind: 'door' },
+    { kind: 'blind' },
+    { kind: 'erased', detail: { applications: 2 } },
+  ])
+  await desk.ada.client.rpc('desk_set_blind', { blind: false })
+})
