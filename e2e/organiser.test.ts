@@ -103,7 +103,17 @@ test('an application is erased for good, after asking', async () => {
   const both = await erase('', '--delete', id, '--delete', other, '--yes')
   expect(both).toMatchObject({ code: 0, stdout: 'Erased 2 applications.\n' })
   expect(await list()).toBe('No applications yet.\n')
+  // The trace that the desk leaves, too.
+  const database = await openDatabase(
+    { dataDir: directory.path, databaseUrl: undefined },
+    { schema: 'check' },
+  )
+  expect(
+    await database.owner`select author, application_id, detail from private.history where kind = 'erased'`,
+  ).toEqual([{ author: 'operator', application_id: null, detail: { applications: 2 } }])
+  await database.close()
   const server = await startServer(settings)
+  expect(server.output()).toContain('\nNo mail server is set (SMTP_URL): no mails leave.\n')
   await send(server.origin, anApplication())
   await server.stop()
 })
@@ -190,7 +200,7 @@ test('an export shows its progress on the terminal, and nothing of it in the fil
 
 test('the list shows how each delivery stands, and given-up ones are tried again when asked', async () => {
   let status = 410
-  const receiver = await startReceiver((_request, response) => response.writeHead(status).end())
+  const receiver = await startReceiver((_request, response) => response.writeHead(status).end('Busy\nnow'))
   const delivering = { ...settings, WEBHOOK_URL: receiver.origin }
   const server = await startServer(delivering)
   await server.printed('webhook given up')
@@ -206,6 +216,9 @@ test('the list shows how each delivery stands, and given-up ones are tried again
   await send(server.origin, anApplication())
   await server.printed('webhook failed')
   expect(await list()).toMatch(/Webhook {7}1 try, next 2.*, last answer 500/)
+  expect((await runCommand(['webhooks', '--list'], settings)).stdout).toMatch(
+    /^2.* {2}1 try, next 2\S+ \S+ \(\S+\) {2}[-0-9a-f]{36} {2}\S+@example\.com {2}500: Busy now\n$/,
+  )
 
   // Once the receiver is mended, what waits for its next try need not wait any longer.
   const database = await openDatabase(

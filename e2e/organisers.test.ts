@@ -57,6 +57,7 @@ test('organisers are made before a server runs, and a restart ends no session, k
     await runCommand(['organisers', '--add', 'ada@example.org'], settings),
     await runCommand(['organisers', '--add', 'grace@example.org'], settings),
   ]
+  expect(first.stderr).toContain('\nSITE_URL is not set, so the link leads to http://127.0.0.1:')
   const server = await startServer(settings)
   const { client } = await signInByLink(server.origin, first.stdout)
   const keys = async (origin: string) =>

@@ -104,7 +104,7 @@ function paragraph(row: StoredApplication, look: Look) {
     .map(
       ([label, value]) => `  ${label.padEnd(labelWidth)} ${look.lines(printable(value)).join(`\n${indent}`)}`,
     )
-  const name = printable(`${row.first_name} ${row.last_name}`).replaceAll('\n', ' ')
+  const name = onOneLine(`${row.first_name} ${row.last_name}`)
   return [`${look.name(name)}, ${look.time(row.created_at)}`, `  ${row.id}`, ...lines].join('\n')
 }
 
@@ -130,6 +130,11 @@ export function printable(text: string): string {
     .replaceAll('\t', ' ')
     .replace(control, '\ufffd')
     .replace(direction, '\ufffd')
+}
+
+/** The same on one line: whatever a stranger wrote forges no other. */
+export function onOneLine(text: string): string {
+  return printable(text).replaceAll('\n', ' ')
 }
 
 function escapeSequence(character: string) {

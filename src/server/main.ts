@@ -8,6 +8,7 @@ import { siteOf } from './auth/mail/links.ts'
 import { startDecisions } from './letters/decisions.ts'
 import { startPostman } from './letters/postman.ts'
 import { logDestination, logOptions } from './log.ts'
+import { hostAndPort } from '../settings/mail-settings.ts'
 import { OperatorError, runProgram } from '../settings/operator-error.ts'
 import { readSettings, type Settings } from '../settings/server-settings.ts'
 import { startDispatcher } from './webhook/dispatcher.ts'
@@ -58,6 +59,7 @@ async function start(settings: Settings) {
     schema: 'migrate',
     holder: `the server on ${host}:${port}, process ${process.pid}`,
     onEvent: (message) => log.warn(message),
+    onMigration: (name) => log.info({ migration: name }, 'migration applied'),
   })
   const closing: (() => Promise<unknown>)[] = [() => database.close()]
   const stop = async () => {
@@ -105,7 +107,11 @@ async function closeApp(app: FastifyInstance) {
   clearTimeout(late)
 }
 
-function tellWhere(app: FastifyInstance, { description }: Database, { host, webhookUrl }: Settings) {
+function tellWhere(
+  app: FastifyInstance,
+  { description }: Database,
+  { host, webhookUrl, mailServer }: Settings,
+) {
   const { port } = app.server.address() as AddressInfo
   const shownHost = host.includes(':') ? `[${host}]` : host
   console.log(`The applications are in ${description}.`)
@@ -113,6 +119,11 @@ function tellWhere(app: FastifyInstance, { description }: Database, { host, webh
     webhookUrl === undefined
       ? 'No webhook is set (WEBHOOK_URL).'
       : `The webhook is at ${new URL(webhookUrl).origin}.`,
+  )
+  console.log(
+    mailServer === undefined
+      ? 'No mail server is set (SMTP_URL): no mails leave.'
+      : `Mails leave by ${Object.values(hostAndPort(mailServer)).join(':')}.`,
   )
   console.log(`Unplugged. is ready at http://${shownHost}:${port}/`)
 }

@@ -15,6 +15,11 @@ export interface MailServer {
   from: { name: string; address: string }
 }
 
+/** A mail server's host and port, for people: no user and no password. */
+export function hostAndPort({ host, port, secure }: MailServer): { host: string; port: number } {
+  return { host, port: port ?? (secure ? 465 : 587) }
+}
+
 /**
  * Reads `SMTP_URL` and `MAIL_FROM`.
  *

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { parseEnv } from 'node:util'
 import { expect, test } from 'vitest'
 
 import { readSettings } from './server-settings.ts'
@@ -137,4 +138,10 @@ test.each([
   ['10.0.0.0/8, ::1', ['10.0.0.0/8', '::1']],
 ])('TRUST_PROXY set to %s is understood', (given, expected) => {
   expect(readSettings({ TRUST_PROXY: given }).trustProxy).toEqual(expected)
+})
+
+test('the recipe for systemd gives the server no setting that the commands do not have', async () => {
+  expect(await readFile('deploy/unplugged.service', 'utf8')).not.toMatch(/^\s*(Environment|PassEnvironment)/m)
+  const settings = readSettings(parseEnv(await readFile('deploy/unplugged.env', 'utf8')))
+  expect(settings).toMatchObject({ dataDir: '/var/lib/unplugged', trustProxy: ['127.0.0.1', '::1'] })
 })

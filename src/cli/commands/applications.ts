@@ -13,7 +13,7 @@ import {
   type StoredApplication,
 } from '../../server/webhook/outbox.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
-import { countOf, printable, toCsv, toJsonLines, toScreen, toText } from '../formats.ts'
+import { countOf, onOneLine, toCsv, toJsonLines, toScreen, toText } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { page } from '../pager.ts'
 import { withDatabase } from '../with-database.ts'
@@ -104,10 +104,18 @@ async function erase(sql: Sql, ids: string[], yes: boolean) {
   const missing = ids.find((id) => !found.some((row) => row.id === id.toLowerCase()))
   if (missing !== undefined)
     throw new OperatorError(`There is no application ${missing}: nothing was erased.`)
-  const names = found.map(({ name, email }) => printable(`${name} <${email}>`).replaceAll('\n', ' '))
+  const names = found.map(({ name, email }) => onOneLine(`${name} <${email}>`))
   const question = `Erase ${names.length === 1 ? 'the application' : 'the applications'} of ${names.join(', ')} for good?`
   if (!yes && !(await confirm(question))) throw new OperatorError('Nothing was erased.')
-  const { count } = await sql`delete from public.retreat_applications where id in ${sql(ids)}`
+  // The same trace that the desk leaves: that something was erased, and by whom.
+  const [{ count }] = await sql<[{ count: number }]>`
+    with erased as (delete from public.retreat_applications where id in ${sql(ids)} returning id),
+    counted as (select count(*)::int as count from erased),
+    noted as (
+      insert into private.history (author, kind, detail)
+      select 'operator', 'erased', jsonb_build_object('applications', count) from counted where count > 0
+    )
+    select count from counted`
   console.log(`Erased ${countOf(count)}.`)
 }
 

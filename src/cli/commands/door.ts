@@ -2,7 +2,7 @@ import postgres from 'postgres'
 
 import { readDoor, setDoor, setSentence, type Door } from '../../server/database/door.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
-import { countOf, localTime, printable } from '../formats.ts'
+import { countOf, localTime, onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
 
@@ -71,11 +71,11 @@ function numberOf(text: string | undefined) {
 
 function tell(door: Door) {
   console.log(`${stateOf(door)}.`)
-  const sentence = printable(door.sentence) || 'Applications are closed.'
+  const sentence = onOneLine(door.sentence) || 'Applications are closed.'
   if (!door.is_open) console.log(`Applicants read: ${sentence}`)
   else if (door.closes_at || door.closes_after) console.log(`Then applicants read: ${sentence}`)
   if (door.changed_at) {
-    console.log(`Last changed on ${localTime(door.changed_at)} by ${printable(door.author ?? '')}.`)
+    console.log(`Last changed on ${localTime(door.changed_at)} by ${onOneLine(door.author ?? '')}.`)
   }
 }
 

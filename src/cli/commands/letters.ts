@@ -1,19 +1,22 @@
 import {
   countLetters,
   listUndelivered,
+  postmanStanding,
   retryUndelivered,
   setStopped,
   type LetterCounts,
+  type PostmanStanding,
+  type Undelivered,
 } from '../../server/letters/outbox.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
-import { localTime, printable } from '../formats.ts'
+import { localTime, onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
 
 const usage = `Usage: npm run letters -- [option]
 
-  (none)    counts the letters to applicants
-  --list    lists those that were refused or given up, and what the other side said
+  (none)    counts the letters to applicants, and says what keeps them
+  --list    lists those that were refused or given up, or failed and are tried again, and what the other side said
   --retry   tries these again
   --stop    lets no letter leave from now on; what is being handed over this moment is not broken off
   --start   lets them leave again`
@@ -36,11 +39,7 @@ export async function run(): Promise<void> {
   await withDatabase(async ({ owner }) => {
     switch (act) {
       case 'list':
-        for (const { state, way, occasion, email, at, answer } of await listUndelivered(owner)) {
-          console.log(
-            [localTime(at), state, way, occasion, email, answer].map((part) => printable(part)).join('  '),
-          )
-        }
+        for (const letter of await listUndelivered(owner)) console.log(lineOf(letter))
         return
       case 'retry':
         return console.log(`${letters(await retryUndelivered(owner))} will be tried again.`)
@@ -51,12 +50,17 @@ export async function run(): Promise<void> {
         await setStopped(owner, false)
         return console.log('Letters leave again.')
       case undefined:
-        return print(await countLetters(owner))
+        return print(await countLetters(owner), await postmanStanding(owner))
     }
   })
 }
 
-function print(counts: LetterCounts) {
+function lineOf({ state, way, occasion, email, at, nextAt, answer }: Undelivered) {
+  const standing = nextAt === null ? state : `next try ${localTime(nextAt)}`
+  return [localTime(at), standing, way, occasion, email, answer].map(onOneLine).join('  ')
+}
+
+function print(counts: LetterCounts, standing: PostmanStanding) {
   console.log(`drafts                  ${counts.draft}`)
   console.log(`waiting                 ${counts.waiting}`)
   console.log(`being handed over       ${counts.sending}`)
@@ -66,8 +70,22 @@ function print(counts: LetterCounts) {
   console.log(`withdrawn               ${counts.withdrawn}`)
   console.log(`may have arrived twice  ${counts.uncertain}`)
   const { told, toTell, untold } = counts
-  if (told + toTell + untold === 0) return
-  console.log(`automation told         ${told}`)
-  console.log(`automation to be told   ${toTell}`)
-  console.log(`automation not reached  ${untold}`)
+  if (told + toTell + untold > 0) {
+    console.log(`automation told         ${told}`)
+    console.log(`automation to be told   ${toTell}`)
+    console.log(`automation not reached  ${untold}`)
+  }
+  tellWhatKeeps(counts, standing)
+}
+
+function tellWhatKeeps(
+  { waiting }: LetterCounts,
+  { isStopped, isThere, problem, failingSince, nextAt }: PostmanStanding,
+) {
+  if (isStopped) console.log('No letter leaves: that was stopped. --start lets them leave again.')
+  if (waiting > 0 && !isThere) console.log('No server hands letters over: set SMTP_URL and MAIL_FROM.')
+  if (problem === '') return
+  const since = failingSince === null ? '' : ` since ${localTime(failingSince)}`
+  const next = nextAt === null ? '' : ` Next try ${localTime(nextAt)}.`
+  console.log(`Letters are kept${since}: ${onOneLine(problem)}${next}`)
 }

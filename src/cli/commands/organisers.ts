@@ -14,6 +14,7 @@ import {
 import { addressOf, deskLink } from '../../server/auth/mail/links.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'
+import { onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
 
@@ -101,7 +102,7 @@ async function list(sql: Sql) {
   for (const { email, last_sign_in_at: last, has_second_factor: hasFactor } of organisers) {
     const signedIn =
       last === null ? 'never signed in' : `signed in last on ${last.toISOString().slice(0, 10)}`
-    console.log(`${email}  ${signedIn}${hasFactor ? ', with a second factor' : ''}`)
+    console.log(`${onOneLine(email)}  ${signedIn}${hasFactor ? ', with a second factor' : ''}`)
   }
 }
 
@@ -110,6 +111,11 @@ async function printLink(sql: Sql, email: string) {
   const { siteUrl, host, port } = readSettings()
   const site = siteUrl === undefined ? addressOf(host, port) : new URL(siteUrl)
   const secret = await operatorSecret(sql, email)
+  if (siteUrl === undefined) {
+    console.error(
+      `SITE_URL is not set, so the link leads to ${site.origin}, where only this machine may find the server.`,
+    )
+  }
   console.error('This link signs in once, within an hour:')
   console.log(deskLink(site, { secret, type: 'magiclink' }))
 }

@@ -5,7 +5,7 @@ import { checks } from '../../contract/checks.ts'
 import { DoorClosed, type Check } from '../../contract/check.ts'
 import { targetAt, type Target } from '../../contract/target.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
-import { printable } from '../formats.ts'
+import { onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'
 
 const usage = `Usage: npm run verify -- --url <address> --key <public key>
@@ -116,7 +116,7 @@ async function outcomeOf({ name, run: runCheck }: Check, target: Target) {
     return 'passed'
   } catch (error) {
     if (error instanceof DoorClosed) {
-      console.log(`The door is closed: ${printable(error.message.slice(0, 300)).replaceAll('\n', ' ')}`)
+      console.log(`The door is closed: ${onOneLine(error.message.slice(0, 300))}`)
       return 'closed'
     }
     console.log(`✗ ${name}: ${error instanceof Error ? error.message : String(error)}`)

@@ -1,21 +1,44 @@
-import { countDeliveries, retryFailing, retryGivenUp } from '../../server/webhook/outbox.ts'
+import {
+  countDeliveries,
+  listUndelivered,
+  retryFailing,
+  retryGivenUp,
+  type Undelivered,
+} from '../../server/webhook/outbox.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
+import { localTime, onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
 
 const usage = `Usage: npm run webhooks -- [option]
 
   (none)           counts the deliveries to the webhook
+  --list           lists those that failed: what the receiver said last, and when they are tried again, if they are
   --retry          tries those again that were given up
   --retry --all    tries at once also those that wait for their next try, once the receiver is mended`
+
+/** Deliveries that are asked of the database at a time. */
+const batchSize = 500
 
 const deliveries = (count: number) => `${count} ${count === 1 ? 'delivery' : 'deliveries'}`
 
 export async function run(): Promise<void> {
-  const options = readOptions({ retry: { type: 'boolean' }, all: { type: 'boolean' } }, usage)
+  const options = readOptions(
+    { list: { type: 'boolean' }, retry: { type: 'boolean' }, all: { type: 'boolean' } },
+    usage,
+  )
   if (options === undefined) return
+  if (options.list && options.retry) {
+    throw new OperatorError('--list and --retry are two things: choose one.')
+  }
   if (options.all && !options.retry) throw new OperatorError('--all goes with --retry.')
   await withDatabase(async ({ owner }) => {
+    if (options.list) {
+      for await (const failed of listUndelivered(owner, batchSize)) {
+        for (const delivery of failed) console.log(lineOf(delivery))
+      }
+      return
+    }
     if (!options.retry) return print(await countDeliveries(owner))
     console.log(`${deliveries(await retryGivenUp(owner))} that had been given up will be tried again.`)
     if (options.all) {
@@ -29,6 +52,13 @@ export async function run(): Promise<void> {
       )
     }
   })
+}
+
+function lineOf({ id, email, at, attempts, nextAt, status, answer }: Undelivered) {
+  const tries = `${attempts} ${attempts === 1 ? 'try' : 'tries'}`
+  const standing = nextAt === null ? `given up after ${tries}` : `${tries}, next ${localTime(nextAt)}`
+  const said = [status ?? 'no answer', answer].filter((part) => part !== '').join(': ')
+  return [localTime(at), standing, id, email, said].map(onOneLine).join('  ')
 }
 
 function print({ delivered, waiting, failing, givenUp }: Awaited<ReturnType<typeof countDeliveries>>) {

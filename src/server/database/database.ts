@@ -42,6 +42,8 @@ export interface OpenOptions {
   holder?: string
   /** Called with what happened to the database while it was open. */
   onEvent?: (message: string) => void
+  /** Called with the name of each migration that was applied. */
+  onMigration?: (name: string) => void
 }
 
 /**
@@ -94,13 +96,14 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
 }
 
 /** Tells whether the schema is up to date, and whose accounts it holds. */
-async function prepare({ owner, asOwner, as }: Connections, { schema }: OpenOptions) {
+async function prepare({ owner, asOwner, as }: Connections, { schema, onMigration }: OpenOptions) {
   // Within the deadline: what comes then has none.
   await asOwner((sql) => sql`select 1`)
   if (schema === 'check') {
     return { isUpToDate: await checkSchema(owner), ownerOfAuth: await ownerOfAuth(owner) }
   }
-  await migrate(owner)
+  const applied = await migrate(owner)
+  if (onMigration) applied.forEach((name) => onMigration(name))
   // What would otherwise be found out by the first visitor.
   await as(visitor).execute('select 1')
   return { isUpToDate: true, ownerOfAuth: await ownerOfAuth(owner) }

@@ -75,8 +75,19 @@ test('an empty database of another server gets the schema, recorded as the Supab
 
 test('servers that start together apply the migrations once', async () => {
   const url = await newDatabase('together')
-  const databases = await Promise.all([open(url), open(url), open(url)])
+  const told: string[] = []
+  const opening = () =>
+    openDatabase(
+      { dataDir: '/nowhere', databaseUrl: url },
+      { schema: 'migrate', onMigration: (name) => told.push(name) },
+    )
+  const databases = await Promise.all([opening(), opening(), opening()])
   const files = await readdir('supabase/migrations')
+  // A line for each, and of one of them alone.
+  const names = [...files, ...(await readdir('src/server/database/migrations'))].map((file) =>
+    file.slice(0, -4),
+  )
+  expect(told.toSorted()).toEqual(names.toSorted())
   const recorded = await databases[0].owner`select version from supabase_migrations.schema_migrations`
   expect(recorded).toHaveLength(files.length)
   await Promise.all(databases.map((database) => database.close()))

@@ -56,11 +56,12 @@ const migrationLock = 5_610_741
  * the order of their versions, all of them or none. Servers that start together apply them once.
  *
  * @param sql A connection whose user owns the schema.
+ * @returns The names of those that it applied.
  * @throws {OperatorError} where roles or rights are missing and may not be given, where the schema is newer than
  *   this program, and where a schema `auth` is somebody else's.
  */
-export async function migrate(sql: Sql): Promise<void> {
-  await sql.begin(apply).catch(async (cause: unknown) => {
+export async function migrate(sql: Sql): Promise<string[]> {
+  return sql.begin(apply).catch(async (cause: unknown) => {
     if (!(cause instanceof postgres.PostgresError) || cause.code !== '42501') throw cause
     const [row] = await sql<{ user: string; database: string }[]>`
       select quote_ident(current_user) as user, quote_ident(current_database()) as database`
@@ -97,7 +98,7 @@ export const newestVersion = migrations.at(-1)?.version ?? ''
 /** What an operator does about a schema that is not there, or too old for a command. */
 export const toUpdate = 'start the server once, which brings its schema up to date'
 
-async function apply(transaction: TransactionSql) {
+async function apply(transaction: TransactionSql): Promise<string[]> {
   await transaction`select pg_advisory_xact_lock(${migrationLock})`
   await createRoles(transaction)
   await transaction.unsafe(`
@@ -115,13 +116,14 @@ async function apply(transaction: TransactionSql) {
   const applied = await appliedMigrations(transaction)
   refuseNewer(applied)
   await transaction`select set_config('unplugged.auth', ${await ownerOfAuth(transaction)}, true)`
-  for (const { ledger, version, name, sql } of migrations) {
-    if (applied[ledger].has(version)) continue
+  const missing = migrations.filter(({ ledger, version }) => !applied[ledger].has(version))
+  for (const { ledger, version, name, sql } of missing) {
     await transaction.unsafe(sql)
     await transaction`
       insert into ${transaction(tables[ledger])} (version, name, statements)
       values (${version}, ${name}, array[${sql}]::text[])`
   }
+  return missing.map(({ version, name }) => `${version}_${name}`)
 }
 
 type Applied = Record<Ledger, ReadonlySet<string>>

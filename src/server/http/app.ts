@@ -15,7 +15,7 @@ import { dataInterface } from '../rest/data-interface.ts'
 import { desk } from './desk.ts'
 import { createDoor } from './door.ts'
 import { httpError } from './errors.ts'
-import { health, type Storing } from './health.ts'
+import { health, probes, type Storing } from './health.ts'
 import { boundLargeRequests, createTurns } from './large-requests.ts'
 import { createAllowance, limits } from './limits.ts'
 import { page } from './page.ts'
@@ -138,9 +138,10 @@ function openTo(exposedHeaders: string[]) {
   }
 }
 
-/** One line for each request. The route stands for the address, in which a visitor could write anything. */
+/** One line for each request but the probes'. The route stands for the address, in which a visitor could write anything. */
 function logRequests(app: FastifyInstance) {
   app.addHook('onResponse', ({ method, routeOptions, log }, { statusCode, elapsedTime }, done) => {
+    if (probes.includes(routeOptions.url)) return done()
     const route = routeOptions.url ?? 'none'
     log.info({ method, route, status: statusCode, milliseconds: Math.round(elapsedTime) }, 'request')
     done()

@@ -1,4 +1,5 @@
 import fastify from 'fastify'
+import pino from 'pino'
 import type { Sql } from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
@@ -12,6 +13,7 @@ import { insertApplications, rowsOf } from '../database/insert.ts'
 import { DeadlineError } from '../database/lanes.ts'
 import { pauseAll } from '../letters/outbox.ts'
 import { deliveryStanding } from '../webhook/outbox.ts'
+import { logOptions } from '../log.ts'
 import { createApp } from './app.ts'
 import { health } from './health.ts'
 
@@ -197,6 +199,15 @@ test('the database is asked at most once a second, however often readiness is', 
   now = 1001
   expect(await givenUp()).toBe(1)
   await app.close()
+})
+
+test('who asks for the health leaves no line in the log, and every other request one', async () => {
+  const lines: string[] = []
+  const log = pino(logOptions, { write: (line: string) => void lines.push(line) })
+  const app = await createApp({ settings, database, log })
+  for (const url of ['/healthz', '/readyz', '/desk']) expect((await app.inject(url)).statusCode).toBe(200)
+  await app.close()
+  expect(lines.map((line) => (JSON.parse(line) as { route: string }).route)).toEqual(['/desk'])
 })
 
 test('without its database the server is alive, but not ready', async () => {

@@ -28,6 +28,9 @@ export interface Storing {
 /** What is stuck, if anything is. */
 type Standing = DeliveryStanding & LetterStanding
 
+/** The routes that are asked so often that a line for each would be all of the log. What fails is logged all the same. */
+export const probes: readonly (string | undefined)[] = ['/healthz', '/readyz']
+
 /** Milliseconds for which an answer of the database is good: whoever asks more often asks it no more. */
 const freshness = 1_000
 /** Milliseconds after which the database counts as gone. */

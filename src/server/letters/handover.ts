@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 
 import type { MailServer } from '../../settings/mail-settings.ts'
+import { causeOf } from '../mail/failure.ts'
 import { smtpOptions } from '../mail/smtp-options.ts'
 import type { Mail } from './compose.ts'
 
@@ -16,7 +17,7 @@ export type HandoverResult = {
   /** Not this time. Uncertain where the letter was on its way and no answer came: it may have arrived. */
   | { outcome: 'retry'; answer: string; isUncertain: boolean }
   /** Not the letter's fault. The words are ours: no address in them. */
-  | { outcome: 'unavailable'; problem: string }
+  | { outcome: 'unavailable'; problem: string; cause: string | undefined }
   /** It was broken off before anything of the letter had left. */
   | { outcome: 'broken off' }
 )
@@ -213,7 +214,12 @@ function classify(
 ): HandoverResult {
   const { command, responseCode, response } = failure
   const code = responseCode ?? null
-  const unavailable = { outcome: 'unavailable', code, problem: problemOf(failure, stage, aborted) } as const
+  const unavailable = {
+    outcome: 'unavailable',
+    code,
+    problem: problemOf(failure, stage, aborted),
+    cause: causeOf(failure),
+  } as const
   // It says that it goes, not what it thinks of the letter.
   if (code === 421 || command === 'MAIL FROM') return unavailable
   if (code !== null && (command === 'RCPT TO' || command === 'DATA')) {

@@ -377,24 +377,48 @@ export async function countLetters(sql: Sql): Promise<LetterCounts> {
   return row
 }
 
-/** A letter that did not arrive, or a decision that the automation was not told. */
+/** A letter that has not arrived so far, or a decision that the automation was not told. */
 export interface Undelivered {
-  state: 'refused' | 'given up'
+  state: 'waiting' | 'refused' | 'given up'
   way: 'mail' | 'automation'
   occasion: string
   email: string
   /** When it was released. */
   at: Date
+  /** When it is tried again; null where it is not. */
+  nextAt: Date | null
   /** What the mail server said last, or the automation. */
   answer: string
 }
 
-/** What did not arrive, the oldest first. */
+/** What did not arrive, or not yet though it was tried, the oldest first. */
 export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
   return sql<Undelivered[]>`
-    select state, way, occasion, email, released_at as at, answer
+    select state, way, occasion, private.address_of(application.id, email) as email, released_at as at,
+      due_at as "nextAt", answer
     from private.letters join public.retreat_applications as application on application.id = application_id
-    where state in ('refused', 'given up') order by released_at, letters.id`
+    where state in ('refused', 'given up') or (state = 'waiting' and answer <> '')
+    order by released_at, letters.id`
+}
+
+/** Whether letters leave, and what keeps them. */
+export interface PostmanStanding {
+  isStopped: boolean
+  /** Whether a server with a mail server is at work. */
+  isThere: boolean
+  /** What keeps all letters; blank where nothing does. */
+  problem: string
+  failingSince: Date | null
+  /** When the mail server is tried again, where that is still to come. */
+  nextAt: Date | null
+}
+
+export async function postmanStanding(sql: Sql): Promise<PostmanStanding> {
+  const [row] = await sql<[PostmanStanding]>`
+    select stopped as "isStopped", seen_at > now() - interval '1 minute' as "isThere", problem,
+      failing_since as "failingSince", case when paused_until > now() then paused_until end as "nextAt"
+    from private.postman`
+  return row
 }
 
 /**

@@ -162,7 +162,12 @@ test.each(problems)(
       failures: 1,
       problem: expect.stringMatching(problem) as string,
     })
-    expect(lines).toMatchObject([{ message: 'letters are kept for a while' }])
+    expect(lines).toMatchObject([
+      {
+        message: 'letters are kept for a while',
+        details: { host: '127.0.0.1', port: server.port, problem: expect.stringMatching(problem) as string },
+      },
+    ])
     expect(JSON.stringify(lines)).not.toContain('@')
     expect(server.received).toEqual([])
   },

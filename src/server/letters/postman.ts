@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 
-import type { MailServer } from '../../settings/mail-settings.ts'
+import { hostAndPort, type MailServer } from '../../settings/mail-settings.ts'
 import type { Run } from '../database/lanes.ts'
 import { startPolling } from '../polling.ts'
 import { compose, isAddress, type Letter } from './compose.ts'
@@ -126,7 +126,10 @@ export function startPostman({
       // First: what is released is due at once.
       const isFirst = await run((sql) => pauseAll(sql, result.problem))
       await run(job.release)
-      if (isFirst) log.warn({ code: result.code, problem: result.problem }, 'letters are kept for a while')
+      if (isFirst) {
+        const { code, problem, cause } = result
+        log.warn({ ...hostAndPort(mailServer), code, problem, cause }, 'letters are kept for a while')
+      }
       return
     }
     if (result.outcome === 'broken off') return run(job.release)

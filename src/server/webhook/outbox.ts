@@ -123,6 +123,32 @@ export async function retryFailing(sql: Sql): Promise<number> {
   return count
 }
 
+/** A delivery that failed so far. */
+export interface Undelivered {
+  /** The application's. */
+  id: string
+  email: string
+  /** Since when there has been something to deliver. */
+  at: Date
+  attempts: number
+  /** When it is tried again; null where it was given up. */
+  nextAt: Date | null
+  /** The HTTP status of the last answer; null where there was none. */
+  status: number | null
+  /** The beginning of the last answer, or what went wrong. */
+  answer: string
+}
+
+/** Deliveries that failed so far, the oldest first, so many at a time. */
+export function listUndelivered(sql: Sql, batch: number): AsyncIterable<Undelivered[]> {
+  return sql<Undelivered[]>`
+    select application_id as id, email, queued_at as at, attempts, next_attempt_at as "nextAt",
+      last_status as status, last_answer as answer
+    from private.webhook_outbox join public.retreat_applications on id = application_id
+    where delivered_at is null and (attempts > 0 or last_status is not null or last_answer <> '')
+    order by queued_at, application_id`.cursor(batch)
+}
+
 /** What of the deliveries somebody has to know. */
 export interface DeliveryStanding {
   /** For how long the oldest application waits for its delivery; null where none does. */

@@ -1,4 +1,5 @@
-import type { MailServer } from '../../../settings/mail-settings.ts'
+import { hostAndPort, type MailServer } from '../../../settings/mail-settings.ts'
+import { causeOf } from '../../mail/failure.ts'
 import { smtpOptions } from '../../mail/smtp-options.ts'
 import type { Message } from './messages.ts'
 
@@ -12,12 +13,16 @@ export interface Mailer {
 class MailError extends Error {
   readonly code: string
 
-  constructor(cause: unknown) {
+  constructor(cause: unknown, mailServer: MailServer) {
     const { code, command, responseCode } = (cause ?? {}) as Record<string, unknown>
+    const { host, port } = hostAndPort(mailServer)
     const said = [code, command, responseCode].filter(
       (part) => typeof part === 'string' || typeof part === 'number',
     )
-    super(`the mail server did not take a mail (${said.join(', ')})`)
+    const why = causeOf(cause)
+    super(
+      `the mail server at ${host}:${port} did not take a mail (${said.join(', ')})${why === undefined ? '' : `: ${why}`}`,
+    )
     this.code = String(code)
   }
 }
@@ -47,7 +52,7 @@ export function createMailer(mailServer: MailServer): Mailer {
           headers: { 'auto-submitted': 'auto-generated' },
         })
       } catch (error) {
-        throw new MailError(error)
+        throw new MailError(error, mailServer)
       }
     },
   }
