@@ -3,14 +3,11 @@ import { useSyncExternalStore } from 'react'
 /** Says that there is no connection, for as long as there is none. */
 export function Connection() {
   const isThere = useSyncExternalStore(subscribe, () => navigator.onLine)
+  if (isThere) return null
   return (
-    <div role="alert">
-      {!isThere && (
-        <p className="notice">
-          There is no connection. What is shown may be older; it is read anew when the connection is back.
-        </p>
-      )}
-    </div>
+    <p className="notice" role="alert">
+      There is no connection. What is shown may be older; it is read anew when the connection is back.
+    </p>
   )
 }
 

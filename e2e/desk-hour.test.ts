@@ -1,0 +1,534 @@
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+import { statuses, type Status } from '../src/application/statuses.ts'
+import { deskOfThisFile, getDesk } from '../testing/desk-page.ts'
+import { randomFrom } from '../testing/random.ts'
+import { test } from '../testing/visitor.ts'
+
+/** How many acts two organisers do, and which ones: `HOUR_ACTS=3000 HOUR_SEED=7 npm test -- e2e/desk-hour`. */
+const acts = Number(process.env['HOUR_ACTS'] ?? 120)
+const seed = Number(process.env['HOUR_SEED'] ?? 1)
+
+const desk = deskOfThisFile()
+const failedRequest = /Failed to load resource/
+const names = Object.keys(statuses) as Status[]
+const labels: Record<Status, string> = {
+  new: 'Back to new',
+  shortlisted: 'Shortlist',
+  accepted: 'Accept',
+  waitlisted: 'Waitlist',
+  declined: 'Decline',
+}
+const told = ['accepted', 'waitlisted', 'declined'] as const
+
+/** An organiser at a screen. */
+interface Seat {
+  email: string
+  page: Page
+  /** The status whose list is open; null on another screen. */
+  list: Status | null
+  search: string
+  /** The id of the application that is open. */
+  application: string | null
+  /** How many screens Back leads through. */
+  depth: number
+}
+
+interface Row {
+  id: string
+  name: string
+  status: Status
+}
+
+/** What the database holds of all applications, the newest first. */
+async function rowsInDatabase(): Promise<Row[]> {
+  return desk.sql<Row[]>`
+    select id, first_name || ' ' || last_name as name, coalesce(status, 'new') as status
+    from public.retreat_applications as application left join private.statuses on application_id = id
+    order by application.created_at desc, id desc`
+}
+
+interface Written {
+  id: string
+  application_id: string
+  author: string
+  status: Status | null
+}
+
+/** What was written into the history since. */
+async function historySince(id: string): Promise<Written[]> {
+  return desk.sql<Written[]>`
+    select id, application_id, author, detail ->> 'status' as status from private.history
+    where id > ${id} and kind = 'status' order by id`
+}
+
+async function lettersInDatabase() {
+  return desk.sql<
+    { id: string; application_id: string; occasion: string; state: string; is_edited: boolean }[]
+  >`
+    select id, application_id, occasion, state, state = 'draft' and subject is not null as is_edited
+    from private.letters where state <> 'withdrawn' order by id`
+}
+
+/** Asks the page to look again, as a window does that is looked at, and half a minute later by its clock. */
+async function lookAgain({ page }: Seat) {
+  await page.clock.fastForward(30_000)
+}
+
+function listOf(rows: readonly Row[], { list, search }: Seat) {
+  return rows.filter(
+    ({ name, status }) => status === list && name.toLowerCase().includes(search.toLowerCase()),
+  )
+}
+
+/** A list that somebody has come to holds exactly what the database does, and so do the numbers of the tabs. */
+async function agreesAtOnce(seat: Seat) {
+  const { names: shown } = getDesk(seat.page)
+  await expect.poll(shown).toEqual(listOf(await rowsInDatabase(), seat).map(({ name }) => name))
+  await agreesInTime(seat)
+}
+
+/**
+ * A list that somebody stays at: each row says how its application stands now, what is missing is offered, and the tabs
+ * count what there is.
+ */
+async function agreesInTime(seat: Seat) {
+  const { names: shownNames, tabs } = getDesk(seat.page)
+  const rows = await rowsInDatabase()
+  const byName = new Map(rows.map((row) => [row.name, row]))
+  const pills = async () => {
+    const shown = await shownNames()
+    const said = await seat.page.locator('tbody .pill').allTextContents()
+    return Object.fromEntries(shown.map((name, place) => [name, said[place]]))
+  }
+  const stands = (name: string) => {
+    const row = byName.get(name)
+    return row === undefined ? 'Erased' : statuses[row.status]
+  }
+  await expect
+    .poll(async () => {
+      const shown = await pills()
+      return Object.entries(shown).filter(([name, said]) => said !== stands(name))
+    })
+    .toEqual([])
+  const offered = async () => {
+    const [text = ''] = await seat.page.locator('.news').allTextContents()
+    return [...text.matchAll(/\d+/g)].reduce((sum, [number]) => sum + Number(number), 0)
+  }
+  await expect
+    .poll(async () => {
+      const shown = await shownNames()
+      const missing = listOf(rows, seat).filter(({ name }) => !shown.includes(name))
+      return (await offered()) - missing.length
+    })
+    .toBe(0)
+  const counted = (status: Status) => listOf(rows, { ...seat, list: status }).length
+  await expect
+    .poll(async () => (await tabs()).slice(0, names.length))
+    .toEqual(names.map((status) => `${statuses[status]} ${counted(status)}`))
+}
+
+/** An application that is open says how it stands, and tells each decision once. */
+async function applicationAgrees({ page, application }: Seat) {
+  const { pill, timeline } = getDesk(page)
+  const id = application ?? ''
+  await expect.poll(() => pill.textContent()).toBe(statuses[(await desk.statusOf(id)) as Status])
+  const [{ count } = { count: 0 }] = await desk.sql<{ count: number }[]>`
+    select count(*)::int from private.history where application_id = ${id} and kind = 'status'`
+  await expect.poll(() => timeline.filter({ hasText: '(was ' }).count()).toBe(count)
+}
+
+test(`an hour at the desk: ${acts} acts of two organisers, and every screen holds what the database does`, async ({
+  visitor,
+}) => {
+  visitor.expects(failedRequest)
+  console.log(`seed ${seed}`)
+  const random = randomFrom(seed)
+  const some = (most: number) => Math.floor(random() * most)
+  const one = <Item>(items: readonly Item[]): Item => {
+    const item = items[some(items.length)]
+    if (item === undefined) throw new Error('There is nothing to choose from.')
+    return item
+  }
+  await desk.store(
+    ['Ada', 'Bea', 'Cleo', 'Dora', 'Edda', 'Fay', 'Gia', 'Hedy', 'Ina', 'June', 'Kay', 'Lise'].map(
+      (first_name, place) => ({ first_name, last_name: `N${place}`, email: `${first_name}@example.org` }),
+    ),
+  )
+  // Somebody carries letters, as far as the desk knows; each leaves when this test says so.
+  await desk.sql`update private.postman set seen_at = now() + interval '1 day', stopped = false`
+  await desk.sql`update private.letter_settings set hold = interval '1 day'`
+
+  const seats: Seat[] = []
+  for (const as of [desk.ada, desk.bob]) {
+    const page = await desk.open(visitor, '', { as, prepare: (opened) => opened.clock.install() })
+    seats.push({ email: as.email, page, list: 'new', search: '', application: null, depth: 0 })
+    await getDesk(page).tab('New').waitFor()
+  }
+
+  let lastWritten = '0'
+  /** What was written is what was meant, by who meant it; `wanted` is null where nothing was to be decided. */
+  const wrote = async (seat: Seat, meant: readonly string[], wanted: (id: string) => Status | null) => {
+    const written = await historySince(lastWritten)
+    lastWritten = written.at(-1)?.id ?? lastWritten
+    expect(
+      written.map(({ application_id: id, author, status }) => ({ id, author, status })).toSorted(byId),
+    ).toEqual(meant.map((id) => ({ id, author: seat.email, status: wanted(id) })).toSorted(byId))
+  }
+  const nothing = async (seat: Seat) => wrote(seat, [], () => null)
+
+  /** Waits for the next thing that is said, and gives it. */
+  const said = async ({ page }: Seat, press: () => Promise<unknown>) => {
+    await page.evaluate(() => {
+      const region = document.querySelector('[role=status]')
+      const heard = new Promise<string>((resolve) => {
+        if (region === null) return
+        new MutationObserver(() => region.textContent && resolve(region.textContent)).observe(region, {
+          childList: true,
+          subtree: true,
+          characterData: true,
+        })
+      })
+      Object.assign(window, { heard })
+    })
+    await press()
+    return page.evaluate(() => Reflect.get(window, 'heard') as Promise<string>)
+  }
+
+  const toList = async (seat: Seat, status: Status) => {
+    const { tab, link } = getDesk(seat.page)
+    if (seat.list === null) {
+      await link('Applications').click()
+      seat.list = 'new'
+      seat.search = ''
+      seat.application = null
+      seat.depth += 1
+    }
+    if (status !== seat.list) seat.depth += 1
+    await tab(statuses[status]).click()
+    seat.list = status
+    await agreesAtOnce(seat)
+  }
+
+  const doable: Record<string, (seat: Seat) => Promise<void>> = {
+    async tab(seat) {
+      await toList(seat, one(names))
+      await nothing(seat)
+    },
+
+    async open(seat) {
+      if (seat.list === null) return
+      const rows = listOf(await rowsInDatabase(), seat)
+      const shown = await getDesk(seat.page).names()
+      const there = rows.filter(({ name }) => shown.includes(name))
+      if (there.length === 0) return
+      const { id, name } = one(there)
+      await getDesk(seat.page).link(name).click()
+      await getDesk(seat.page).heading(name).waitFor()
+      Object.assign(seat, { list: null, application: id, depth: seat.depth + 1 })
+      await applicationAgrees(seat)
+    },
+
+    async back(seat) {
+      if (seat.depth === 0) return
+      await seat.page.goBack()
+      seat.depth -= 1
+      const { hash } = new URL(seat.page.url())
+      const [, application] = /^#\/applications\/([^?]+)/.exec(hash) ?? []
+      const given = new URLSearchParams(hash.split('?')[1])
+      const isList = application === undefined && /^(#\/?(\?.*)?)?$/.test(hash)
+      seat.application = application ?? null
+      seat.list = isList ? ((given.get('status') ?? 'new') as Status) : null
+      seat.search = isList ? (given.get('search') ?? '') : ''
+      if (seat.list !== null) await agreesAtOnce(seat)
+      if (seat.application !== null) await applicationAgrees(seat)
+      await nothing(seat)
+    },
+
+    async decideOne(seat) {
+      if (seat.application === null) return
+      const { page, application } = seat
+      const wanted = one(names)
+      const stands = await desk.statusOf(application)
+      const { button, pill } = getDesk(page)
+      await lookAgain(seat)
+      await page.evaluate(() => dispatchEvent(new Event('focus')))
+      await expect.poll(() => pill.textContent()).toBe(statuses[stands as Status])
+      if (stands === wanted) return
+      const words = await said(seat, () => button(labels[wanted]).click())
+      expect(words).toMatch(new RegExp(`: ${statuses[wanted]}$`))
+      await wrote(seat, [application], () => wanted)
+      await applicationAgrees(seat)
+    },
+
+    async decideMany(seat) {
+      if (seat.list === null) return
+      const { page } = seat
+      const { select, button, names: shownNames, bar, standing } = getDesk(page)
+      const shown = await shownNames()
+      const rows = new Map((await rowsInDatabase()).map((row) => [row.name, row]))
+      await lookAgain(seat)
+      await agreesInTime(seat)
+      const isAll = random() < 0.3
+      const there = shown.filter((name) => rows.has(name))
+      const ofList = there.filter((name) => rows.get(name)?.status === seat.list)
+      const chosen = isAll ? ofList : there.filter(() => random() < 0.3)
+      if (chosen.length === 0) return
+      if (isAll) await page.getByRole('checkbox', { name: 'Select all shown' }).check()
+      else for (const name of chosen) await select(name).check()
+      if (chosen.length > 1) await bar.getByText(`${chosen.length} selected`).waitFor()
+      const before = await Promise.all(chosen.map(async (name) => ({ name, stands: await standing(name) })))
+      const wanted = one(names)
+      const meant = before.filter(({ stands }) => stands !== statuses[wanted]).map(({ name }) => name)
+      const press = () => button(labels[wanted]).click()
+      if (meant.length === 0) await press()
+      else {
+        const words = await said(seat, press)
+        expect(words).toContain(statuses[wanted])
+        expect(words).not.toContain('not saved')
+      }
+      await wrote(
+        seat,
+        meant.map((name) => rows.get(name)?.id ?? ''),
+        () => wanted,
+      )
+      expect(await page.locator('tbody input:checked').count()).toBe(0)
+      await agreesInTime(seat)
+    },
+
+    async undo(seat) {
+      const { undo } = getDesk(seat.page)
+      if ((await undo.count()) === 0 || (await undo.getAttribute('aria-disabled')) === 'true') return
+      const former = await desk.sql<
+        { application_id: string; status: Status; former: Status; act: string }[]
+      >`
+        select application_id, detail ->> 'status' as status, detail ->> 'former' as former, act from private.history
+        where act = (select act from private.history where author = ${seat.email} and kind = 'status'
+          order by id desc limit 1)`
+      const [first] = former
+      expect(await undo.textContent()).toMatch(/^Undo: \d+ /)
+      const words = await said(seat, () => undo.click())
+      const written = await historySince(lastWritten)
+      lastWritten = written.at(-1)?.id ?? lastWritten
+      const lost = Number(/(\d+) not saved/.exec(words)?.[1] ?? (words.endsWith(': not saved') ? 1 : 0))
+      // Nothing that was not taken back before is: only what was decided by this act, to where it stood before.
+      for (const { application_id: id, author, status } of written) {
+        expect(author).toBe(seat.email)
+        expect(former.find((each) => each.application_id === id)?.former).toBe(status)
+      }
+      expect(first).toBeDefined()
+      const notices = getDesk(seat.page).alert
+      if (lost > 0) {
+        await notices.first().waitFor()
+        for (const leave of await notices.getByRole('button', { name: /^(Leave|Close)/ }).all()) {
+          await leave.click({ timeout: 5_000 }).catch((error: unknown) => console.log(String(error)))
+        }
+      }
+    },
+
+    async search(seat) {
+      if (seat.list === null) return
+      seat.search = seat.search === '' ? one(['ada', 'bea', 'n1', 'kay']) : ''
+      await getDesk(seat.page).search.fill(seat.search)
+      await seat.page.waitForFunction(
+        (wanted) => (new URLSearchParams(location.hash.split('?')[1]).get('search') ?? '') === wanted,
+        seat.search,
+      )
+      await agreesAtOnce(seat)
+      await nothing(seat)
+    },
+
+    async send(seat) {
+      const { page } = seat
+      const occasion = one(told)
+      await page.goto(`${desk.origin}/desk#/letters/drafts/${occasion}`)
+      Object.assign(seat, { list: null, application: null, search: '', depth: seat.depth + 1 })
+      await getDesk(page).heading(`Drafts: ${statuses[occasion]}`).waitFor()
+      const before = await lettersInDatabase()
+      const drafts = before.filter((letter) => letter.occasion === occasion && letter.state === 'draft')
+      await expect.poll(() => page.locator('.draft').count()).toBe(drafts.length)
+      if (drafts.length === 0) return
+      const { dialog, button } = getDesk(page)
+      const isOffline = random() < 0.3
+      await page
+        .getByRole('button', { name: /^Send \d+ letters?$/ })
+        .first()
+        .click()
+      if (isOffline) await page.context().setOffline(true)
+      // Those who were told this before are told again by who says so.
+      for (const box of await dialog.getByRole('checkbox').all()) await box.check()
+      if (isOffline) {
+        await dialog.getByRole('button', { name: /^Send/ }).click()
+        await dialog.getByText('Not sent: there is no connection. Try again.').waitFor()
+        await button('Cancel').click()
+        await page.context().setOffline(false)
+        await page.getByText('There is no connection.').waitFor({ state: 'detached' })
+        await expect.poll(() => page.locator('.draft').count()).toBe(drafts.length)
+        expect(await lettersInDatabase()).toEqual(before)
+        return
+      }
+      if (random() < 0.3) {
+        await button('Cancel').click()
+        expect(await lettersInDatabase()).toEqual(before)
+        return
+      }
+      expect(await said(seat, () => dialog.getByRole('button', { name: /^Send/ }).click())).toContain(
+        'on the way',
+      )
+      await page.getByText('No drafts here.').waitFor()
+      const after = await lettersInDatabase()
+      expect(
+        after.filter(({ id }) => drafts.some((draft) => draft.id === id)).map(({ state }) => state),
+      ).toEqual(drafts.map(() => 'waiting'))
+      await nothing(seat)
+    },
+
+    async stop(seat) {
+      const { page } = seat
+      await page.goto(`${desk.origin}/desk#/letters`)
+      Object.assign(seat, { list: null, application: null, search: '', depth: seat.depth + 1 })
+      await getDesk(page).heading('Letters').waitFor()
+      const waiting = await desk.sql<{ act: string; count: number }[]>`
+        select act, count(*)::int from private.letters where state = 'waiting' group by act`
+      const bars = page.getByRole('region', { name: 'On their way' })
+      await expect.poll(() => bars.count()).toBe(waiting.length)
+      if (waiting.length === 0) return
+      const before = await lettersInDatabase()
+      const words = await said(seat, () => bars.first().getByRole('button').click())
+      const count = Number(/^(\d+) letters? stopped\.$/.exec(words)?.[1])
+      const after = await lettersInDatabase()
+      const changed = after.filter(({ id, state }) => before.find((each) => each.id === id)?.state !== state)
+      expect(changed.filter(({ state }) => state === 'draft')).toHaveLength(count)
+      // As the template has them, since nobody edited any.
+      expect(after.filter(({ is_edited: isEdited }) => isEdited)).toEqual([])
+      await nothing(seat)
+    },
+
+    async leave() {
+      // One that waits has left.
+      await desk.sql`
+        update private.letters set state = 'sent', sent_at = now(), due_at = null
+        where id = (select id from private.letters where state = 'waiting' order by id limit 1)`
+    },
+
+    async template(seat) {
+      const { page } = seat
+      const occasion = one(told)
+      await page.goto(`${desk.origin}/desk#/letters/templates/${occasion}`)
+      Object.assign(seat, { list: null, application: null, search: '', depth: seat.depth + 1 })
+      const text = page.getByLabel('Text', { exact: true })
+      const kept = async () => {
+        const [template] = await desk.sql<{ body: string }[]>`
+          select body from private.templates where occasion = ${occasion}`
+        return template?.body
+      }
+      await expect.poll(async () => text.inputValue()).toBe(await kept())
+      const body = `Hello {{first_name}}, ${seat.email} writes ${some(1_000_000)}.`
+      await text.fill(body)
+      await said(seat, () => getDesk(page).button('Save').click())
+      expect(await kept()).toBe(body)
+      await nothing(seat)
+    },
+
+    async erase(seat) {
+      if (seat.application === null || (await rowsInDatabase()).length < 8) return
+      const { page, application } = seat
+      const { button, dialog } = getDesk(page)
+      const [{ email } = { email: '' }] = await desk.sql<{ email: string }[]>`
+        select email from public.retreat_applications where id = ${application}`
+      await button('Erase').click()
+      await dialog.getByRole('textbox').fill(email)
+      const before = (await rowsInDatabase()).length
+      if (random() < 0.7) {
+        await page.context().setOffline(true)
+        await button('Erase for good').click()
+        await dialog.getByText('Not sent: there is no connection. Try again.').waitFor()
+        await button('Cancel').click()
+        await page.context().setOffline(false)
+        await page.getByText('There is no connection.').waitFor({ state: 'detached' })
+        expect(await rowsInDatabase()).toHaveLength(before)
+        return
+      }
+      await said(seat, () => button('Erase for good').click())
+      expect(await rowsInDatabase()).toHaveLength(before - 1)
+      const [, search] = page.url().split('?')
+      Object.assign(seat, {
+        application: null,
+        list: (new URLSearchParams(search).get('status') ?? 'new') as Status,
+        search: new URLSearchParams(search).get('search') ?? '',
+        depth: seat.depth + 1,
+      })
+      await agreesAtOnce(seat)
+    },
+
+    async offline(seat) {
+      if (seat.application === null) return
+      const { page } = seat
+      const { button, pill, alert } = getDesk(page)
+      const before = await pill.textContent()
+      const wanted = one(names.filter((status) => statuses[status] !== before))
+      await page.context().setOffline(true)
+      expect(await said(seat, () => button(labels[wanted]).click())).toMatch(/: not saved$/)
+      await alert.getByText('Not sent: there is no connection. Try again.').waitFor()
+      await button('Close').click()
+      await page.context().setOffline(false)
+      await page.getByText('There is no connection.').waitFor({ state: 'detached' })
+      await nothing(seat)
+      await applicationAgrees(seat)
+    },
+
+    async reload(seat) {
+      await seat.page.reload()
+      if (seat.list !== null) await agreesAtOnce(seat)
+      if (seat.application !== null) await applicationAgrees(seat)
+      await nothing(seat)
+    },
+
+    async look(seat) {
+      await seat.page.evaluate(() => dispatchEvent(new Event('focus')))
+      if (seat.list !== null) await agreesAtOnce(seat)
+      if (seat.application !== null) await applicationAgrees(seat)
+    },
+
+    async stay(seat) {
+      await lookAgain(seat)
+      if (seat.list !== null) await agreesInTime(seat)
+    },
+  }
+  // What is done often stands here often.
+  const often = [
+    'tab',
+    'tab',
+    'open',
+    'open',
+    'back',
+    'back',
+    'decideOne',
+    'decideOne',
+    'decideMany',
+    'decideMany',
+  ]
+  const kinds = [...Object.keys(doable), ...often]
+
+  for (let turn = 1; turn <= acts; turn += 1) {
+    const seat = one(seats)
+    const kind = one(kinds)
+    const where = new URL(seat.page.url()).hash
+    try {
+      await doable[kind]?.(seat)
+      // Whoever was erased by the other one is no screen to stay at.
+      if (seat.application !== null && !(await rowsInDatabase()).some(({ id }) => id === seat.application)) {
+        await toList(seat, 'new')
+      }
+    } catch (error) {
+      throw new Error(`act ${turn}, ${kind} by ${seat.email} at ${where}, with HOUR_SEED=${seed}`, {
+        cause: error,
+      })
+    }
+  }
+})
+
+function byId(one: { id: string }, other: { id: string }) {
+  return one.id < other.id ? -1 : 1
+}
