@@ -71,3 +71,41 @@ test('without a connection it is said that what is shown may be older, and readi
   await page.getByText(notSent).waitFor()
   expect(await note.inputValue()).toBe('Heard of')
 })
+
+test('a note whose screen was left before it was answered is added once, and not asked for again', async ({
+  visitor,
+}) => {
+  const [{ id } = { id: '' }] = await desk.store(people(1))
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { note, button, link, names, timeline } = getDesk(page)
+  let added = () => {}
+  const isAdded = new Promise<void>((resolve) => (added = resolve))
+  await page.route('**/rpc/desk_note', async (route) => {
+    await route.fetch()
+    added()
+    // The answer never comes.
+  })
+  await note.fill('Ask her.')
+  await button('Add note').click()
+  await isAdded
+  await link('Back').click()
+  await expect.poll(names).toEqual(['Person 1'])
+  await link('Person 1').click()
+  await timeline.getByText('Ask her.').waitFor()
+  expect(await note.inputValue()).toBe('')
+  expect(await desk.sql`select from private.history where kind = 'note'`).toHaveLength(1)
+})
+
+test('a desk that could not be opened without a connection opens by itself when it is back', async ({
+  visitor,
+}) => {
+  visitor.expects(failedRequest)
+  const page = await desk.open(visitor, '', {
+    prepare: (opened) => opened.route('**/rest/v1/**', (route) => route.abort()),
+  })
+  await page.getByRole('heading', { name: 'The desk cannot be opened now' }).waitFor()
+  await page.context().setOffline(true)
+  await page.unroute('**/rest/v1/**')
+  await page.context().setOffline(false)
+  await getDesk(page).tab('New').waitFor()
+})

@@ -114,7 +114,7 @@ export function ApplicationScreen({ id, callDesk }: { id: string; callDesk: Call
               <h2 id="timeline">What happened</h2>
               <Timeline whole={whole} letters={letters} />
               {lettersError && <p role="alert">{sentenceOf(lettersError)}</p>}
-              <NoteForm id={id} callDesk={callDesk} field={note} />
+              <NoteForm id={id} callDesk={callDesk} field={note} history={whole.history} />
               <WriteLetter
                 callDesk={callDesk}
                 application={id}

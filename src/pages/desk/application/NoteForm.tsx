@@ -12,19 +12,23 @@ interface NoteFormProps {
   id: string
   callDesk: CallDesk
   field: RefObject<HTMLTextAreaElement | null>
+  history: Whole['history']
 }
 
 /** A note on an application. */
-export function NoteForm({ id, callDesk, field }: NoteFormProps) {
+export function NoteForm({ id, callDesk, field, history }: NoteFormProps) {
   const queries = useQueryClient()
   // Its act is made with it: a note that is sent again because no answer came is the same note.
-  const [draft, type] = useTyped<Draft>(typedInto(id))
+  const [typed, type] = useTyped<Draft>(typedInto(id))
+  // It may have been added by somebody who left before they were told.
+  const isAdded = history.some(({ act }) => act === typed?.act)
+  const draft = isAdded ? null : typed
   const add = (added: Draft, signal: AbortSignal) =>
     callDesk('desk_note', { application: id, ...added }, signal)
   const { mutate, isPending, error } = useAct(add, {
-    onSuccess: (history) => {
+    onSuccess: (written) => {
       type(null)
-      queries.setQueryData<Whole>(['application', id], (whole) => whole && { ...whole, history })
+      queries.setQueryData<Whole>(['application', id], (whole) => whole && { ...whole, history: written })
       announce('Note added')
     },
   })

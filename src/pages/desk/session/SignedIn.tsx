@@ -86,6 +86,10 @@ function Stranger({ standing, email }: { standing: WatchedStanding; email: strin
 }
 
 function Unreachable({ sentence, onAgain }: { sentence: string; onAgain: () => void }) {
+  useEffect(() => {
+    addEventListener('online', onAgain)
+    return () => removeEventListener('online', onAgain)
+  }, [onAgain])
   return (
     <Step title="The desk cannot be opened now">
       <Said text={sentence} isProblem />
