@@ -6,6 +6,7 @@ import { announce } from '../announcement.ts'
 import { sentenceOf } from '../messages.ts'
 import { ByHand } from './ByHand.tsx'
 import { EditDraft } from './EditDraft.tsx'
+import type { Edit } from './edits.ts'
 import { useLetterAct } from './letters.ts'
 import { focusNext } from './focus-next.ts'
 import { LetterText } from './LetterText.tsx'
@@ -16,11 +17,18 @@ interface DraftSheetProps {
   letter: Letter
   /** Whether organisers send it from their own mail program. */
   isByHand: boolean
+  /** What is being made of it and not saved; null where nothing is. */
+  edit: Edit | null
+  onEdit: (edit: Edit | null) => void
 }
 
 /** One draft as it would be sent. */
-export function DraftSheet({ callDesk, letter, isByHand }: DraftSheetProps) {
-  const [isEditing, setIsEditing] = useState(false)
+export function DraftSheet({ callDesk, letter, isByHand, edit: entered, onEdit }: DraftSheetProps) {
+  // What stands there already, such as by a save whose answer was lost, is nothing that is entered.
+  const isSame = entered?.subject === letter.subject && entered.body === letter.body
+  const edit = isSame ? null : entered
+  const [isOpen, setIsOpen] = useState(false)
+  const isEditing = isOpen || edit !== null
   const editButton = useRef<HTMLButtonElement>(null)
   const name = nameOfLetter(letter)
   const remove = useLetterAct(
@@ -57,7 +65,16 @@ export function DraftSheet({ callDesk, letter, isByHand }: DraftSheetProps) {
         {letter.edition > 1 && ' They were sent this before.'}
       </p>
       {isEditing ? (
-        <EditDraft callDesk={callDesk} letter={letter} onClose={() => setIsEditing(false)} />
+        <EditDraft
+          callDesk={callDesk}
+          letter={letter}
+          edit={edit}
+          onEdit={onEdit}
+          onClose={() => {
+            onEdit(null)
+            setIsOpen(false)
+          }}
+        />
       ) : (
         <>
           <LetterText text={letter} />
@@ -70,7 +87,7 @@ export function DraftSheet({ callDesk, letter, isByHand }: DraftSheetProps) {
                 aria-label={`Edit: ${name}`}
                 ref={editButton}
                 className="quiet"
-                onClick={() => setIsEditing(true)}
+                onClick={() => setIsOpen(true)}
               >
                 Edit
               </button>

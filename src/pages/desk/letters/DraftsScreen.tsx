@@ -5,7 +5,9 @@ import type { CallDesk } from '../../../client/desk.ts'
 import { beginAt } from '../focus.ts'
 import { sentenceOf } from '../messages.ts'
 import { DraftSheet } from './DraftSheet.tsx'
+import { useEdits } from './edits.ts'
 import { LeavingBars } from './LeavingBars.tsx'
+import { LeftDraft } from './LeftDraft.tsx'
 import { useDrafts, useLetters } from './letters.ts'
 import { MoreButton } from './MoreButton.tsx'
 import { NotReleased, type Unreleased } from './NotReleased.tsx'
@@ -25,6 +27,7 @@ export function DraftsScreen({ callDesk, occasion }: DraftsScreenProps) {
   const { data: standing } = useLetters(callDesk)
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useDrafts(callDesk, occasion)
   const [unreleased, setUnreleased] = useState<readonly Unreleased[]>([])
+  const [edits, keepEdit] = useEdits(occasion)
   const drafts = data?.pages.flatMap(({ letters }) => letters)
   const sendable = drafts?.filter(isSendable) ?? []
   const isByHand = standing !== undefined && !isCarried(occasion, standing.postman)
@@ -81,8 +84,27 @@ export function DraftsScreen({ callDesk, occasion }: DraftsScreenProps) {
           {hasNextPage && <span className="quietly">There are more below than are shown.</span>}
         </div>
       )}
+      {drafts &&
+        Object.entries(edits)
+          .filter(([id]) => !drafts.some((letter) => letter.id === id))
+          .map(([id, edit]) => (
+            <LeftDraft
+              key={id}
+              callDesk={callDesk}
+              id={id}
+              edit={edit}
+              onDiscard={() => keepEdit(id, null)}
+            />
+          ))}
       {drafts?.map((letter) => (
-        <DraftSheet key={letter.id} callDesk={callDesk} letter={letter} isByHand={isByHand} />
+        <DraftSheet
+          key={letter.id}
+          callDesk={callDesk}
+          letter={letter}
+          isByHand={isByHand}
+          edit={edits[letter.id] ?? null}
+          onEdit={(edit) => keepEdit(letter.id, edit)}
+        />
       ))}
       {hasNextPage && <MoreButton isUnderWay={isFetchingNextPage} onPress={() => void fetchNextPage()} />}
     </>

@@ -3,38 +3,46 @@ import { useEffect, useRef, useState } from 'react'
 import type { CallDesk, Letter } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
 import { sentenceOf } from '../messages.ts'
+import type { Edit } from './edits.ts'
 import { isConflict, useLetterAct } from './letters.ts'
 import { nameOfLetter } from './words.ts'
 
 interface EditDraftProps {
   callDesk: CallDesk
   letter: Letter
+  /** What is entered; null where nothing is. */
+  edit: Edit | null
+  onEdit: (edit: Edit) => void
   onClose: () => void
 }
 
-/** Changes a draft for one person. */
-export function EditDraft({ callDesk, letter, onClose }: EditDraftProps) {
-  const [{ subject, body }, setText] = useState({ subject: letter.subject, body: letter.body })
-  // The text that was read when it was last said what is to be saved over.
-  const [over, setOver] = useState(letter.seen)
+/** Changes a draft for one person. Until something is entered, the fields follow how it stands. */
+export function EditDraft({ callDesk, letter, edit, onEdit, onClose }: EditDraftProps) {
+  const { application, name, seen } = letter
+  const { subject, body, over } = edit ?? { ...letter, over: seen }
+  const enter = (change: Partial<Edit>) => onEdit({ application, name, subject, body, over, ...change })
   const field = useRef<HTMLInputElement>(null)
-  useEffect(() => field.current?.focus(), [])
+  // What comes back with the screen does not take the focus.
+  const [isRestored] = useState(edit !== null)
+  useEffect(() => {
+    if (!isRestored) field.current?.focus()
+  }, [isRestored])
   const save = useLetterAct(
-    (_given: void, signal) =>
-      callDesk('desk_edit', { letter: letter.id, seen: letter.seen, subject, body }, signal),
+    (_given: void, signal) => callDesk('desk_edit', { letter: letter.id, seen, subject, body }, signal),
     () => {
       announce(`${nameOfLetter(letter)}: changed`)
       onClose()
     },
   )
-  const isStale = !save.isPending && over !== letter.seen
+  const isStale = !save.isPending && over !== seen
   const ids = { subject: `subject-${letter.id}`, body: `body-${letter.id}` }
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
         if (save.isPending) return
-        setOver(letter.seen)
+        // How it stands now has been seen.
+        enter({ over: seen })
         save.mutate(undefined)
       }}
     >
@@ -47,7 +55,7 @@ export function EditDraft({ callDesk, letter, onClose }: EditDraftProps) {
           required
           maxLength={200}
           value={subject}
-          onChange={({ target }) => setText({ subject: target.value, body })}
+          onChange={({ target }) => enter({ subject: target.value })}
         />
       </div>
       <div className="field">
@@ -57,7 +65,7 @@ export function EditDraft({ callDesk, letter, onClose }: EditDraftProps) {
           required
           maxLength={20_000}
           value={body}
-          onChange={({ target }) => setText({ subject, body: target.value })}
+          onChange={({ target }) => enter({ body: target.value })}
         />
       </div>
       {isStale && (

@@ -1,12 +1,13 @@
-import { useState } from 'react'
 import { useLocation } from 'wouter'
 
 import type { LettersStanding } from '../../../client/desk.ts'
+import { useTyped } from '../typed.ts'
 import { templateOf } from './places.ts'
 
 /** Names a new template; it is kept when it has words. */
 export function NewTemplate({ templates }: Pick<LettersStanding, 'templates'>) {
-  const [name, setName] = useState('')
+  const [typed, type] = useTyped<string>('new template')
+  const name = typed ?? ''
   const [, navigate] = useLocation()
   const isThere = templates.some(({ occasion }) => occasion === name.trim())
   return (
@@ -14,7 +15,9 @@ export function NewTemplate({ templates }: Pick<LettersStanding, 'templates'>) {
       className="new-template"
       onSubmit={(event) => {
         event.preventDefault()
-        if (name.trim() !== '') navigate(templateOf(name.trim()))
+        if (name.trim() === '') return
+        type(null)
+        navigate(templateOf(name.trim()))
       }}
     >
       <div className="field">
@@ -27,7 +30,7 @@ export function NewTemplate({ templates }: Pick<LettersStanding, 'templates'>) {
           autoComplete="off"
           placeholder="Travel"
           value={name}
-          onChange={({ target }) => setName(target.value)}
+          onChange={({ target }) => type(target.value === '' ? null : target.value)}
         />
       </div>
       <button className="quiet">{isThere ? 'Edit template' : 'New template'}</button>

@@ -1,10 +1,12 @@
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 
 import type { CallDesk, LettersStanding } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
 import { sentenceOf } from '../messages.ts'
+import { useTyped } from '../typed.ts'
 import { useLetterAct } from './letters.ts'
+import { typedIntoTemplate } from './TemplateForm.tsx'
 import { inDigits } from './words.ts'
 
 interface RemoveTemplateProps {
@@ -15,10 +17,19 @@ interface RemoveTemplateProps {
 /** Removes a template that organisers named, once they said so twice: its drafts go with it. */
 export function RemoveTemplate({ callDesk, template: { occasion, version, drafts } }: RemoveTemplateProps) {
   const [isAsked, setIsAsked] = useState(false)
+  // Pressed once more, by Enter or in the same place, it is not removed.
+  const safeButton = useRef<HTMLButtonElement>(null)
+  const wasAsked = useRef(false)
+  useEffect(() => {
+    if (wasAsked.current !== isAsked) safeButton.current?.focus()
+    wasAsked.current = isAsked
+  }, [isAsked])
   const [, navigate] = useLocation()
+  const [, type] = useTyped(typedIntoTemplate(occasion))
   const remove = useLetterAct(
     (_given: void, signal) => callDesk('desk_remove_template', { occasion, version }, signal),
     () => {
+      type(null)
       announce(`Template removed: ${occasion}`)
       navigate('/letters')
     },
@@ -31,18 +42,18 @@ export function RemoveTemplate({ callDesk, template: { occasion, version, drafts
           stays.
         </span>
       )}
-      <button
-        className="quiet"
-        onClick={() => {
-          if (!isAsked) setIsAsked(true)
-          else if (!remove.isPending) remove.mutate(undefined)
-        }}
-      >
-        {isAsked ? 'Remove for good' : 'Remove'}
-      </button>
-      {isAsked && (
-        <button className="quiet" onClick={() => setIsAsked(false)}>
-          Keep
+      {isAsked ? (
+        <>
+          <button key="keep" ref={safeButton} className="quiet" onClick={() => setIsAsked(false)}>
+            Keep
+          </button>
+          <button key="for-good" className="quiet" onClick={() => remove.mutate()}>
+            Remove for good
+          </button>
+        </>
+      ) : (
+        <button key="remove" ref={safeButton} className="quiet" onClick={() => setIsAsked(true)}>
+          Remove
         </button>
       )}
       {remove.error && <p role="alert">{sentenceOf(remove.error)}</p>}

@@ -1,8 +1,9 @@
-import { useRef, useState } from 'react'
+import { useRef } from 'react'
 
 import type { CallDesk, Template } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
 import { sentenceOf } from '../messages.ts'
+import { useTyped } from '../typed.ts'
 import { isConflict, useKeepStanding, useLetterAct } from './letters.ts'
 import { Placeholders } from './Placeholders.tsx'
 import { TemplatePreview } from './TemplatePreview.tsx'
@@ -23,9 +24,17 @@ interface Draft {
 
 type Field = HTMLInputElement | HTMLTextAreaElement
 
+/** The name of what is typed into a template. */
+export function typedIntoTemplate(occasion: string): string {
+  return `template ${occasion}`
+}
+
 /** Changes a template. Until something is entered, the fields follow how it stands. */
 export function TemplateForm({ callDesk, occasion, template }: TemplateFormProps) {
-  const [draft, setDraft] = useState<Draft | null>(null)
+  const [typed, setDraft] = useTyped<Draft>(typedIntoTemplate(occasion))
+  // What stands there already, such as by a save whose answer was lost, is nothing that is entered.
+  const isSame = typed !== null && typed.subject === template?.subject && typed.body === template.body
+  const draft = isSame ? null : typed
   // Where a placeholder goes: the field that was in use last.
   const bodyField = useRef<HTMLTextAreaElement>(null)
   const lastField = useRef<Field | null>(null)

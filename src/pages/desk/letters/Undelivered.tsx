@@ -5,6 +5,7 @@ import type { CallDesk, Letter } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
 import { focusHeading } from '../focus.ts'
 import { sentenceOf } from '../messages.ts'
+import { useTyped } from '../typed.ts'
 import { useLetterAct } from './letters.ts'
 import { received } from './words.ts'
 
@@ -78,10 +79,15 @@ interface ReaddressProps {
 /** Sends a letter to another address; the answer stays as it was given. */
 function Readdress({ callDesk, letter, onDone, onClose }: ReaddressProps) {
   // Asked for again after a failure it is the same act, where it is the same address.
-  const [asked, setAsked] = useState(() => ({ act: crypto.randomUUID(), address: letter.to ?? '' }))
+  const [typed, type] = useTyped<{ act: string; address: string }>(`address ${letter.id}`)
+  const [untouched] = useState(() => ({ act: crypto.randomUUID(), address: letter.to ?? '' }))
+  const asked = typed ?? untouched
   const send = useLetterAct(
     (given: typeof asked, signal) => callDesk('desk_readdress', { ...given, letter: letter.id }, signal),
-    (_answer, { address }) => onDone(address),
+    (_answer, { address }) => {
+      type(null)
+      onDone(address)
+    },
   )
   const inputId = `address-${letter.id}`
   const field = useRef<HTMLInputElement>(null)
@@ -105,7 +111,7 @@ function Readdress({ callDesk, letter, onDone, onClose }: ReaddressProps) {
           required
           maxLength={254}
           value={asked.address}
-          onChange={({ target }) => setAsked({ act: crypto.randomUUID(), address: target.value })}
+          onChange={({ target }) => type({ act: crypto.randomUUID(), address: target.value })}
         />
         <p className="hint" id={`${inputId}-hint`}>
           All letters to this applicant go there from now on. The application keeps the e-mail that was given.
@@ -114,7 +120,14 @@ function Readdress({ callDesk, letter, onDone, onClose }: ReaddressProps) {
       {send.error && <p role="alert">Not sent. {sentenceOf(send.error)}</p>}
       <div className="row">
         <button>{send.isPending ? 'Sending…' : 'Send there'}</button>
-        <button type="button" className="quiet" onClick={onClose}>
+        <button
+          type="button"
+          className="quiet"
+          onClick={() => {
+            type(null)
+            onClose()
+          }}
+        >
           Cancel
         </button>
       </div>

@@ -57,7 +57,7 @@ export function useLettersOf(callDesk: CallDesk, application: string) {
     queryFn: ({ signal }) => callDesk('desk_letters_of', { applications: [application] }, signal),
     refetchOnWindowFocus: 'always',
   })
-  return { letters: data ?? [], error }
+  return { letters: data ?? [], isRead: data !== undefined, error }
 }
 
 /** What became of the letters of these applications, the oldest first; of very many, those of the last ones. */
