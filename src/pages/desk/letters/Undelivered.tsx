@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 
+import { newAct } from '../../../client/act.ts'
 import type { CallDesk, Letter } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
 import { focusHeading } from '../focus.ts'
@@ -80,7 +81,7 @@ interface ReaddressProps {
 function Readdress({ callDesk, letter, onDone, onClose }: ReaddressProps) {
   // Asked for again after a failure it is the same act, where it is the same address.
   const [typed, type] = useTyped<{ act: string; address: string }>(`address ${letter.id}`)
-  const [untouched] = useState(() => ({ act: crypto.randomUUID(), address: letter.to ?? '' }))
+  const [untouched] = useState(() => ({ act: newAct(), address: letter.to ?? '' }))
   const asked = typed ?? untouched
   const send = useLetterAct(
     (given: typeof asked, signal) => callDesk('desk_readdress', { ...given, letter: letter.id }, signal),
@@ -111,7 +112,7 @@ function Readdress({ callDesk, letter, onDone, onClose }: ReaddressProps) {
           required
           maxLength={254}
           value={asked.address}
-          onChange={({ target }) => type({ act: crypto.randomUUID(), address: target.value })}
+          onChange={({ target }) => type({ act: newAct(), address: target.value })}
         />
         <p className="hint" id={`${inputId}-hint`}>
           All letters to this applicant go there from now on. The application keeps the e-mail that was given.
