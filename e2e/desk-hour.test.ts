@@ -152,7 +152,7 @@ test(`an hour at the desk: ${acts} acts of two organisers, and every screen hold
     return item
   }
   await desk.store(
-    ['Ada', 'Bea', 'Cleo', 'Dora', 'Edda', 'Fay', 'Gia', 'Hedy', 'Ina', 'June', 'Kay', 'Lise'].map(
+    ['Anna', 'Bea', 'Cleo', 'Dora', 'Edda', 'Fay', 'Gia', 'Hedy', 'Ina', 'June', 'Kay', 'Lise'].map(
       (first_name, place) => ({ first_name, last_name: `N${place}`, email: `${first_name}@example.org` }),
     ),
   )
@@ -329,7 +329,7 @@ test(`an hour at the desk: ${acts} acts of two organisers, and every screen hold
 
     async search(seat) {
       if (seat.list === null) return
-      seat.search = seat.search === '' ? one(['ada', 'bea', 'n1', 'kay']) : ''
+      seat.search = seat.search === '' ? one(['anna', 'bea', 'n1', 'kay']) : ''
       await getDesk(seat.page).search.fill(seat.search)
       await seat.page.waitForFunction(
         (wanted) => (new URLSearchParams(location.hash.split('?')[1]).get('search') ?? '') === wanted,

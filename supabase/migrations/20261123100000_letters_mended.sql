@@ -52,8 +52,9 @@ end
 $$;
 
 -- Sets statuses, each of them only where the application still stands as whoever decides saw it. `decisions` is an
--- array of {id, status, version}; what comes back says of each what became of it: kept, stale (with who did what
--- meanwhile), or gone. The same act again changes nothing.
+-- array of {id, status, version, takes_back}; what comes back says of each what became of it: kept, stale (with who did
+-- what meanwhile), told (it takes a decision back of which a letter has left), or gone. The same act again changes
+-- nothing.
 create or replace function public.desk_decide(act uuid, decisions jsonb) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -71,8 +72,8 @@ begin
   end if;
   -- In one order, so that two who decide at the same time wait for each other and not in a circle.
   for decision in
-    select distinct on (id) id, status, version
-    from jsonb_to_recordset(decisions) as sent (id uuid, status text, version integer) order by id
+    select distinct on (id) id, status, version, takes_back
+    from jsonb_to_recordset(decisions) as sent (id uuid, status text, version integer, takes_back boolean) order by id
   loop
     select id, created_at into application
       from public.retreat_applications where id = decision.id for no key update;
@@ -89,6 +90,11 @@ begin
       outcome := 'kept';
     elsif decision.version is distinct from standing.version then
       outcome := 'stale';
+    elsif decision.takes_back and exists (
+      select from private.letters
+      where application_id = application.id and occasion = standing.status and state in ('sending', 'sent')
+    ) then
+      outcome := 'told';
     else
       outcome := 'kept';
       if decision.status is distinct from standing.status then
