@@ -329,7 +329,7 @@ test(`an hour at the desk: ${acts} acts of two organisers, and every screen hold
 
     async search(seat) {
       if (seat.list === null) return
-      seat.search = seat.search === '' ? one(['anna', 'bea', 'n1', 'kay']) : ''
+      seat.search = seat.search === '' ? one(['anna', 'bea', 'kay', 'lise']) : ''
       await getDesk(seat.page).search.fill(seat.search)
       await seat.page.waitForFunction(
         (wanted) => (new URLSearchParams(location.hash.split('?')[1]).get('search') ?? '') === wanted,
