@@ -71,7 +71,8 @@ function on(page: Page) {
     signIn: button('Sign in'),
     signOut: button('Sign out'),
     button,
-    alert: page.getByRole('alert'),
+    // One that says something: of what may be said later the place is there already.
+    alert: page.getByRole('alert').filter({ hasText: /./ }),
     status: page.getByRole('status'),
     heading: (name: string) => page.getByRole('heading', { level: 1, name, exact: true }),
     applications: page.getByRole('heading', { level: 1, name: 'Applications', exact: true }),
@@ -339,6 +340,56 @@ test('a second factor is switched on, asked for, and switched off', async ({ vis
   await desk.applications.waitFor()
 })
 
+test('a password is set under Account, in an older session with the code of a mail, and signs in', async ({
+  visitor,
+}) => {
+  visitor.expects(refusedRequest)
+  const { page, email } = await signedIn(visitor)
+  const { page: other } = await signedIn(visitor, { email })
+  const desk = on(page)
+  const [fresh, present] = [
+    page.getByLabel('New password', { exact: true }),
+    page.getByLabel('Password', { exact: true }),
+  ]
+  await desk.account.click()
+  await fresh.fill('12345')
+  await desk.button('Set password').click()
+  await expect.poll(() => desk.alert.textContent()).toBe('Password should be at least 6 characters.')
+  await fresh.fill('correct horse')
+  await desk.button('Set password').click()
+  await page.getByText('The password is set.').waitFor()
+  expect(await fresh.inputValue()).toBe('')
+  await mail.count(1, email)
+  await on(other).account.click()
+  await on(other).email.waitFor()
+
+  await sql`update auth.sessions set created_at = created_at - interval '25 hours'`
+  await fresh.fill('battery staple')
+  await desk.button('Set password').click()
+  await expect.poll(() => focused(page)).toBe('Code')
+  expect(await fresh.inputValue()).toBe('battery staple')
+  const code = (await mail.count(2, email)).at(-1)?.code ?? ''
+  await desk.code.fill(anotherThan(code))
+  await desk.button('Set password').click()
+  await expect.poll(() => desk.alert.textContent()).toMatch(/^This code is wrong/)
+  await desk.code.fill(code)
+  await desk.button('Set password').click()
+  await desk.code.waitFor({ state: 'detached' })
+  await mail.count(3, email)
+
+  await desk.signOut.click()
+  await desk.button('Use a password').click()
+  await expect.poll(() => focused(page)).toBe('Email')
+  await desk.email.fill(email)
+  await present.fill('correct horse')
+  await desk.signIn.click()
+  await expect.poll(() => desk.alert.textContent()).toMatch(/^The address or the password is wrong\./)
+  await present.fill('battery staple')
+  await desk.signIn.click()
+  await desk.heading('Account').waitFor()
+  await page.getByText(email).first().waitFor()
+})
+
 test('a second factor that is set up elsewhere ends the sessions that began without it', async ({
   visitor,
 }) => {
@@ -401,25 +452,59 @@ test('all sessions are ended from another browser, and a tab hears of the other 
   await expect.poll(() => on(page).alert.textContent()).toBe('Your session has ended. Please sign in again.')
 })
 
-test("what a hosted project's own link brings back signs in, and stays nowhere", async ({ visitor }) => {
-  const secret = await operatorSecret(sql, await organiser())
-  const query = new URLSearchParams({
-    token: secret,
-    type: 'magiclink',
-    redirect_to: `${server.origin}/desk`,
-  })
-  const page = await open(visitor, `${server.origin}/auth/v1/verify?${query.toString()}`)
-  await on(page).applications.waitFor()
+test('a session in the address is not taken where this server signs in, and stays nowhere', async ({
+  visitor,
+}) => {
+  const other = clientOf(server.origin)
+  await other.auth.verifyOtp({ type: 'magiclink', token_hash: await operatorSecret(sql, await organiser()) })
+  const { data } = await other.auth.getSession()
+  const link = `${server.origin}/desk#${new URLSearchParams({
+    access_token: data.session?.access_token ?? '',
+    refresh_token: data.session?.refresh_token ?? '',
+    token_type: 'bearer',
+  }).toString()}`
+  const page = await open(visitor, link)
+  await expect.poll(() => on(page).alert.textContent()).toMatch(/^Signing in by this link did not work\./)
+  await on(page).email.waitFor()
   expect(page.url()).toBe(`${server.origin}/desk#/`)
   expect((await historyOf(page)).join(' ')).not.toContain('access_token')
-  await page.reload()
-  await on(page).applications.waitFor()
+  expect(await page.evaluate(() => localStorage.getItem('unplugged-desk'))).toBeNull()
+  // Whoever is signed in stays who they are.
+  const { page: mine, email } = await signedIn(visitor)
+  await mine.goto('about:blank')
+  await mine.goto(link)
+  await mine.getByText(email).waitFor()
+})
+
+test('a window hears that another one signed somebody else in, also where browsers do not tell', async ({
+  visitor,
+}) => {
+  visitor.expects(refusedRequest)
+  await lovelaceApplies()
+  const { page, email } = await signedIn(visitor)
+  const windows = [await page.context().newPage(), await page.context().newPage()]
+  const [told, untold] = windows
+  if (!told || !untold) throw new Error('there are two')
+  await untold.addInitScript(() => Object.assign(window, { BroadcastChannel: undefined }))
+  for (const each of windows) {
+    await each.goto(`${server.origin}/desk`)
+    await each.getByText('Lovelace').first().waitFor()
+  }
+  const next = await organiser()
+  await page.goto(await linkFor(next))
+  await on(page).signIn.click()
+  await page.getByText(next).waitFor()
+  await told.getByText(next).waitFor()
+  // Asking for something as the former one it finds out.
+  await on(untold).account.click()
+  await untold.getByText(next).first().waitFor()
+  for (const each of windows) expect(await each.locator('body').innerText()).not.toContain(email)
 })
 
 test.for([
   ['a link that has ended', 'error=access_denied&error_code=otp_expired', /^This link was used already/],
   ['another refusal', 'error=server_error&error_code=unexpected_failure', /^Signing in by this link did not/],
-  ['tokens that nobody made', 'access_token=a.b.c&refresh_token=d', /^This link was used already/],
+  ['tokens', 'access_token=a.b.c&refresh_token=d', /^Signing in by this link did not/],
 ] as const)("of a hosted project's link is told: %s", async ([, fragment, sentence], { visitor }) => {
   visitor.expects(refusedRequest)
   const words = 'error_description=Call+0900+123456'
@@ -643,6 +728,15 @@ const screens: Record<string, (visitor: Visitor) => Promise<Page>> = {
     await on(page).email.fill('nobody@example.org')
     await on(page).sendCode.click()
     await on(page).code.fill('123')
+    await on(page).signIn.click()
+    await on(page).alert.waitFor()
+    return page
+  },
+  async password(visitor) {
+    const page = await open(visitor)
+    await on(page).button('Use a password').click()
+    await on(page).email.fill('nobody@example.org')
+    await page.getByLabel('Password', { exact: true }).fill('not the one')
     await on(page).signIn.click()
     await on(page).alert.waitFor()
     return page

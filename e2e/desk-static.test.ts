@@ -145,6 +145,37 @@ test('an organiser signs in on the static desk by a code and decides, across ori
   expect(asked().filter((each) => each.startsWith('font'))).toEqual([])
 })
 
+test("what a hosted project's own link brings back signs in by a button, and stays nowhere", async ({
+  visitor,
+}) => {
+  const email = 'brought@example.org'
+  await addOrganiser(database.admin, email)
+  const client = clientOf(backend)
+  await client.auth.verifyOtp({ type: 'magiclink', token_hash: await operatorSecret(database.admin, email) })
+  const { data } = await client.auth.getSession()
+  const fragment = new URLSearchParams({
+    access_token: data.session?.access_token ?? '',
+    refresh_token: data.session?.refresh_token ?? '',
+    token_type: 'bearer',
+    type: 'magiclink',
+  }).toString()
+  const { page, asked } = await open(visitor, `/desk/#${fragment}`)
+  const button = page.getByRole('button', { name: 'Sign in', exact: true })
+  await button.waitFor()
+  expect(page.url()).toBe(`${origin}/desk/#/`)
+  expect(asked().filter((each) => each.includes(backend))).toEqual([])
+  await button.click()
+  await page.getByRole('heading', { level: 1, name: 'Applications', exact: true }).waitFor()
+  await page.getByText(email).waitFor()
+  await page.goBack()
+  expect(page.url()).not.toContain('access_token')
+
+  visitor.expects(/Failed to load resource/)
+  const { page: late } = await open(visitor, '/desk/#access_token=a.b.c&refresh_token=d')
+  await late.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await late.getByText('This link was used already').waitFor()
+})
+
 test('the applicants are asked for not a byte of the desk', async ({ visitor }) => {
   const { page, asked } = await open(visitor, '/retreat/')
   await hydrated(page)

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 
 import { createDesk } from './desk.ts'
-import { createSession } from './session.ts'
+import { createSession, SignedOutError } from './session.ts'
 
 /** A session at a backend that answers so. */
 async function sessionAt(answer: (request: IncomingMessage, response: ServerResponse) => unknown) {
@@ -19,19 +19,68 @@ async function sessionAt(answer: (request: IncomingMessage, response: ServerResp
   return createSession({ url, anonKey: 'public-anon-key' })
 }
 
+/** A token as the client reads it: nobody signed it. */
+function tokenOf(account: string) {
+  const parts = [
+    { alg: 'ES256', typ: 'JWT' },
+    { sub: account, exp: 4_102_444_800 },
+  ]
+  return [...parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')), 'sign'].join('.')
+}
+
+const accountIn = ({ headers }: IncomingMessage) =>
+  (
+    JSON.parse(Buffer.from(headers.authorization?.split('.')[1] ?? '', 'base64url').toString()) as {
+      sub: string
+    }
+  ).sub
+
+/** A backend where whoever shows a token is signed in; other calls are answered so. */
+function backendOf(answer: (request: IncomingMessage, response: ServerResponse) => unknown) {
+  return sessionAt((request, response) => {
+    response.setHeader('content-type', 'application/json')
+    if (request.url === '/auth/v1/user') return response.end(JSON.stringify({ id: accountIn(request) }))
+    return answer(request, response)
+  })
+}
+
+const signIn = async ({ auth }: Awaited<ReturnType<typeof sessionAt>>, account: string) => {
+  const { error } = await auth.setSession({ access_token: tokenOf(account), refresh_token: 'next' })
+  if (error) throw error
+}
+
+test('what one person called is never sent as the next', async () => {
+  const sentBy: string[] = []
+  const session = await backendOf(async (request, response) => {
+    sentBy.push(accountIn(request))
+    if (sentBy.length > 1) return response.end('[]')
+    await signIn(session, 'bob')
+    return response.writeHead(503).end()
+  })
+  await signIn(session, 'ada')
+  const [asAda, asBob] = ['ada', 'bob'].map((account) => createDesk(session.restOf(account)))
+  const note = { act: crypto.randomUUID(), application: crypto.randomUUID(), note: 'A strong one.' }
+  // It is under way when the next one signs in, and sent again.
+  await asAda?.('desk_note', note)
+  await expect(asAda?.('desk_note', note)).rejects.toThrow(SignedOutError)
+  await asBob?.('desk_note', note)
+  expect(sentBy).toEqual(['ada', 'ada', 'bob'])
+})
+
 test('a call that got no answer is sent again as it was, and the sign-in is asked once for its token', async () => {
   const bodies: string[] = []
-  const session = await sessionAt(async (request, response) => {
+  const session = await backendOf(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += String(chunk)
     bodies.push(body)
     if (bodies.length === 1) response.destroy()
     else if (bodies.length === 2) response.writeHead(502).end('<h1>Bad Gateway</h1>')
-    else response.setHeader('content-type', 'application/json').end('[]')
+    else response.end('[]')
   })
+  await signIn(session, 'ada')
   const getSession = vi.spyOn(session.auth, 'getSession')
   const note = { act: crypto.randomUUID(), application: crypto.randomUUID(), note: 'A strong one.' }
-  expect(await createDesk(session.rest)('desk_note', note)).toEqual([])
+  expect(await createDesk(session.restOf('ada'))('desk_note', note)).toEqual([])
   expect(bodies).toEqual(Array.from({ length: 3 }, () => JSON.stringify(note)))
   expect(getSession).toHaveBeenCalledOnce()
 })

@@ -5,7 +5,7 @@ import { useTitle } from './title.ts'
 
 interface BoundaryProps {
   /** Puts away what may have made it throw, before it is tried again. */
-  onTryAgain: () => void
+  onTryAgain?: () => void
   children: ReactNode
 }
 
@@ -23,7 +23,7 @@ export class Boundary extends Component<BoundaryProps, { error: unknown; hasFail
   }
 
   readonly #tryAgain = () => {
-    this.props.onTryAgain()
+    this.props.onTryAgain?.()
     // The button that was pressed goes.
     this.setState({ error: undefined, hasFailed: false }, focusHeading)
   }

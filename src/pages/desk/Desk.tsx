@@ -1,5 +1,5 @@
 import type { GoTrueClient } from '@supabase/auth-js'
-import { focusManager, QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { focusManager, QueryClient } from '@tanstack/react-query'
 import { Route, Router, Switch } from 'wouter'
 
 import { ApplicationScreen } from './application/ApplicationScreen.tsx'
@@ -13,13 +13,16 @@ import { LettersScreen } from './letters/LettersScreen.tsx'
 import { ListScreen } from './list/ListScreen.tsx'
 import { isUnreachable } from './messages.ts'
 import { AccountScreen } from './session/AccountScreen.tsx'
+import type { BroughtSession } from './session/arrival.ts'
 import { SignedIn } from './session/SignedIn.tsx'
 import type { WatchedStanding } from './session/standing.ts'
 
 export interface DeskProps {
   auth: GoTrueClient
-  /** Who is signed in, and the desk's functions, called as them. */
+  /** Who is signed in. */
   standing: WatchedStanding
+  /** What a hosted project's link brought. */
+  brought: BroughtSession | undefined
   /** Whether organisers sign in at a hosted project, which this server knows only the database of. */
   signInIsElsewhere: boolean
 }
@@ -38,59 +41,58 @@ focusManager.setEventListener((onLook) => {
   }
 })
 
-const queries = new QueryClient({
-  defaultOptions: {
-    // What got no answer is tried again where it is sent (client/session.ts).
-    queries: {
-      retry: false,
-      refetchOnWindowFocus: false,
-      // Without a connection it fails and says so, and is asked for again until it comes.
-      networkMode: 'always',
-      refetchOnReconnect: true,
-      refetchInterval: ({ state }) => isUnreachable(state.error) && tryAgain,
+/** What somebody read, until they leave: of one person nothing is kept for the next. */
+const createQueries = () =>
+  new QueryClient({
+    defaultOptions: {
+      // What got no answer is tried again where it is sent (client/session.ts).
+      queries: {
+        retry: false,
+        refetchOnWindowFocus: false,
+        // Without a connection it fails and says so, and is asked for again until it comes.
+        networkMode: 'always',
+        refetchOnReconnect: true,
+        refetchInterval: ({ state }) => isUnreachable(state.error) && tryAgain,
+      },
+      // What cannot be sent now is not sent later: the library would keep it until there is a connection.
+      mutations: { networkMode: 'always' },
     },
-    // What cannot be sent now is not sent later: the library would keep it until there is a connection.
-    mutations: { networkMode: 'always' },
-  },
-})
+  })
 
 /** The organisers' page: signing in, and then a screen for each address in the fragment. */
-export function Desk({ auth, standing, signInIsElsewhere }: DeskProps) {
-  const { callDesk } = standing
+export function Desk({ auth, standing, brought, signInIsElsewhere }: DeskProps) {
   return (
-    <QueryClientProvider client={queries}>
-      <Boundary onTryAgain={() => queries.clear()}>
-        <SignedIn auth={auth} standing={standing} isElsewhere={signInIsElsewhere}>
-          {(me) => (
-            <JudgeProvider callDesk={callDesk}>
-              <Router hook={useFragmentPath} searchHook={useFragmentSearch} hrefs={(path) => `#${path}`}>
-                <Frame standing={standing} email={me.email}>
-                  <Switch>
-                    <Route path="/applications/:id">
-                      {({ id }) => <ApplicationScreen key={id} id={id} callDesk={callDesk} />}
-                    </Route>
-                    <Route path="/letters">
-                      <LettersScreen callDesk={callDesk} />
-                    </Route>
-                    <Route path="/letters/:screen/:name">
-                      {({ screen }) => <LettersPlace screen={screen} callDesk={callDesk} />}
-                    </Route>
-                    <Route path="/door">
-                      <DoorScreen callDesk={callDesk} />
-                    </Route>
-                    <Route path="/account">
-                      <AccountScreen auth={auth} standing={standing} email={me.email} />
-                    </Route>
-                    <Route>
-                      <ListScreen callDesk={callDesk} account={me.account} />
-                    </Route>
-                  </Switch>
-                </Frame>
-              </Router>
-            </JudgeProvider>
-          )}
-        </SignedIn>
-      </Boundary>
-    </QueryClientProvider>
+    <Boundary>
+      <SignedIn {...{ auth, standing, brought, createQueries }} isElsewhere={signInIsElsewhere}>
+        {(me) => (
+          <JudgeProvider callDesk={me.callDesk}>
+            <Router hook={useFragmentPath} searchHook={useFragmentSearch} hrefs={(path) => `#${path}`}>
+              <Frame standing={standing} email={me.email}>
+                <Switch>
+                  <Route path="/applications/:id">
+                    {({ id }) => <ApplicationScreen key={id} id={id} callDesk={me.callDesk} />}
+                  </Route>
+                  <Route path="/letters">
+                    <LettersScreen callDesk={me.callDesk} />
+                  </Route>
+                  <Route path="/letters/:screen/:name">
+                    {({ screen }) => <LettersPlace screen={screen} callDesk={me.callDesk} />}
+                  </Route>
+                  <Route path="/door">
+                    <DoorScreen callDesk={me.callDesk} />
+                  </Route>
+                  <Route path="/account">
+                    <AccountScreen {...{ auth, standing, me }} />
+                  </Route>
+                  <Route>
+                    <ListScreen callDesk={me.callDesk} account={me.account} />
+                  </Route>
+                </Switch>
+              </Frame>
+            </Router>
+          </JudgeProvider>
+        )}
+      </SignedIn>
+    </Boundary>
   )
 }

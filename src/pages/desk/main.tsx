@@ -8,11 +8,16 @@ import type { DeskData } from './desk-data.ts'
 import { takeArrival } from './session/arrival.ts'
 import { watchStanding } from './session/standing.ts'
 import { siteRoot } from './site-root.ts'
+import { forgetTyped } from './typed.ts'
 
 const { backend, signInIsElsewhere } = readPageData() as DeskData
 const root = document.getElementById('page')
 if (root) {
-  const session = createSession({ ...backend, url: backend.url ?? siteRoot() })
-  const standing = watchStanding(session.auth, createDesk(session.rest), takeArrival())
-  createRoot(root).render(<Desk auth={session.auth} {...{ standing, signInIsElsewhere }} />)
+  const { auth, restOf } = createSession({ ...backend, url: backend.url ?? siteRoot() })
+  const arrival = takeArrival(backend.url !== null)
+  const deskOf = (account: string) => createDesk(restOf(account))
+  const told = arrival && 'notice' in arrival ? arrival.notice : undefined
+  const standing = watchStanding(auth, deskOf, forgetTyped, told)
+  const brought = arrival && 'session' in arrival ? arrival.session : undefined
+  createRoot(root).render(<Desk {...{ auth, standing, brought, signInIsElsewhere }} />)
 }

@@ -1,5 +1,7 @@
 import { PostgrestError } from '@supabase/postgrest-js'
 
+import { SignedOutError } from '../../client/session.ts'
+
 /** What is said where something else stands at the address. */
 export const foreignAnswer =
   'What answered is not the server of this desk. Please ask whoever runs this site.'
@@ -31,5 +33,6 @@ export function unforeseen(error: unknown): string {
 
 /** Whether the backend says that whoever calls may not: their session or their right ended. */
 export function isRefusal(error: unknown): boolean {
+  if (error instanceof SignedOutError) return true
   return error instanceof PostgrestError && /^(42501|PGRST30[0-3])$/.test(error.code)
 }

@@ -2,18 +2,21 @@ import type { GoTrueClient } from '@supabase/auth-js'
 
 import { BlindReading } from './BlindReading.tsx'
 import { FactorSettings } from './FactorSettings.tsx'
-import type { WatchedStanding } from './standing.ts'
-import { useSending } from './use-sending.ts'
+import { PasswordSettings } from './PasswordSettings.tsx'
+import type { Me, WatchedStanding } from './standing.ts'
+import { asOwnerOf, useSending, type AsMe } from './use-sending.ts'
 import { useTitle } from '../title.ts'
 
 export interface AccountScreenProps {
   auth: GoTrueClient
   standing: WatchedStanding
-  email: string
+  me: Me
 }
 
 /** What an organiser sets for themselves. */
-export function AccountScreen({ auth, standing, email }: AccountScreenProps) {
+export function AccountScreen({ auth, standing, me }: AccountScreenProps) {
+  const { account, email, callDesk } = me
+  const asMe = asOwnerOf(account, auth, standing.askAgain)
   useTitle('Account')
   return (
     <div className="account">
@@ -21,15 +24,16 @@ export function AccountScreen({ auth, standing, email }: AccountScreenProps) {
       <p>
         You are signed in as <b>{email}</b>.
       </p>
-      <BlindReading callDesk={standing.callDesk} />
-      <FactorSettings auth={auth} />
-      <Sessions standing={standing} />
+      <BlindReading callDesk={callDesk} />
+      <PasswordSettings {...{ auth, email, asMe }} />
+      <FactorSettings {...{ auth, asMe }} />
+      <Sessions {...{ standing, asMe }} />
     </div>
   )
 }
 
-function Sessions({ standing }: { standing: WatchedStanding }) {
-  const { problem, isUnderWay, press } = useSending(() => standing.signOut('global'))
+function Sessions({ standing, asMe }: { standing: WatchedStanding; asMe: AsMe }) {
+  const { problem, isUnderWay, press } = useSending(asMe(() => standing.signOut('global')))
   return (
     <section className="sheet" aria-labelledby="sessions">
       <h2 id="sessions">Sessions</h2>

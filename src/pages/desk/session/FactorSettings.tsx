@@ -5,14 +5,14 @@ import { useState } from 'react'
 import { announce } from '../announcement.ts'
 import { NewFactor } from './NewFactor.tsx'
 import { sentenceOfFactor } from './sentences.ts'
-import { useSending } from './use-sending.ts'
+import { useSending, type AsMe } from './use-sending.ts'
 
 const queryKey = ['account', 'factors']
 
 type Enrolled = NonNullable<AuthMFAEnrollTOTPResponse['data']>
 
 /** The second factor: switched on with an authenticator app, and off. */
-export function FactorSettings({ auth }: { auth: GoTrueClient }) {
+export function FactorSettings({ auth, asMe }: { auth: GoTrueClient; asMe: AsMe }) {
   const queries = useQueryClient()
   const [enrolled, setEnrolled] = useState<Enrolled>()
   const { data: factors, error } = useQuery({ queryKey, queryFn: () => listFactors(auth) })
@@ -23,23 +23,27 @@ export function FactorSettings({ auth }: { auth: GoTrueClient }) {
     setEnrolled(undefined)
     announce(sentence)
   }
-  const begin = useSending(async () => {
-    await removeHalfMade(auth)
-    const { data, error: refused } = await auth.mfa.enroll({ factorType: 'totp' })
-    if (refused) return sentenceOfFactor(refused)
-    setEnrolled(data)
-    return undefined
-  })
-  const remove = useSending(async () => {
-    for (const { id } of verified) {
-      const { error: refused } = await auth.mfa.unenroll({ factorId: id })
+  const begin = useSending(
+    asMe(async () => {
+      await removeHalfMade(auth)
+      const { data, error: refused } = await auth.mfa.enroll({ factorType: 'totp' })
       if (refused) return sentenceOfFactor(refused)
-    }
-    // The token still says that there was one.
-    await auth.refreshSession()
-    await finish('The second factor is off.')
-    return undefined
-  })
+      setEnrolled(data)
+      return undefined
+    }),
+  )
+  const remove = useSending(
+    asMe(async () => {
+      for (const { id } of verified) {
+        const { error: refused } = await auth.mfa.unenroll({ factorId: id })
+        if (refused) return sentenceOfFactor(refused)
+      }
+      // The token still says that there was one.
+      await auth.refreshSession()
+      await finish('The second factor is off.')
+      return undefined
+    }),
+  )
   const problem = error?.message ?? (begin.problem || remove.problem)
 
   return (

@@ -12,27 +12,63 @@ interface SignInProps {
   notice: Notice | undefined
 }
 
-/** Signing in by a mail: first the address, then the code. */
+/** Signing in by a mail: first the address, then the code; or by a password. */
 export function SignIn({ auth, notice }: SignInProps) {
-  const [{ email, isSent }, setMail] = useState({ email: '', isSent: false })
-  return isSent ? (
-    <CodeForm auth={auth} email={email} onBack={() => setMail({ email, isSent: false })} />
-  ) : (
+  const [{ email, step }, go] = useState<{ email: string; step: 'email' | 'code' | 'password' }>({
+    email: '',
+    step: 'email',
+  })
+  const onBack = () => go({ email, step: 'email' })
+  if (step === 'code') return <CodeForm auth={auth} email={email} onBack={onBack} />
+  if (step === 'password') return <PasswordForm auth={auth} onBack={onBack} />
+  return (
     <EmailForm
       auth={auth}
       notice={email === '' ? notice : undefined}
       email={email}
-      onSent={(to) => setMail({ email: to, isSent: true })}
+      onSent={(to) => go({ email: to, step: 'code' })}
+      onPassword={() => go({ email, step: 'password' })}
     />
+  )
+}
+
+function PasswordForm({ auth, onBack }: { auth: GoTrueClient; onBack: () => void }) {
+  const { problem, isUnderWay, send } = useSending(async (fields) => {
+    const { error } = await auth.signInWithPassword({
+      email: textIn(fields, 'email').trim(),
+      password: textIn(fields, 'password'),
+    })
+    return error ? sentenceOfSignIn(error) : undefined
+  })
+  return (
+    <Step title="Sign in">
+      <form onSubmit={send}>
+        <Field label="Email" name="email" type="email" autoComplete="username" isFirst />
+        <Field
+          label="Password"
+          name="password"
+          type="password"
+          autoComplete="current-password"
+          problem={problem}
+        />
+        <button disabled={isUnderWay}>{isUnderWay ? 'Signing in…' : 'Sign in'}</button>
+      </form>
+      <div className="row others">
+        <button type="button" className="quiet" onClick={onBack}>
+          Use a code
+        </button>
+      </div>
+    </Step>
   )
 }
 
 interface EmailFormProps extends SignInProps {
   email: string
   onSent: (email: string) => void
+  onPassword: () => void
 }
 
-function EmailForm({ auth, notice, email: former, onSent }: EmailFormProps) {
+function EmailForm({ auth, notice, email: former, onSent, onPassword }: EmailFormProps) {
   /** For whom the operator has to be asked, since no mail goes out. */
   const [unmailed, setUnmailed] = useState('')
   const { problem, isUnderWay, send } = useSending(async (fields) => {
@@ -57,6 +93,11 @@ function EmailForm({ auth, notice, email: former, onSent }: EmailFormProps) {
         />
         <button disabled={isUnderWay}>{isUnderWay ? 'Sending…' : 'Send code'}</button>
       </form>
+      <div className="row others">
+        <button type="button" className="quiet" onClick={onPassword}>
+          Use a password
+        </button>
+      </div>
     </Step>
   )
 }

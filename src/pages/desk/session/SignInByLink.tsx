@@ -1,25 +1,41 @@
-import type { GoTrueClient } from '@supabase/auth-js'
+import { isAuthRetryableFetchError, type GoTrueClient } from '@supabase/auth-js'
 import { useState } from 'react'
 
 import { navigate } from '../fragment.ts'
-import { halfConfirmed, type SignInLink } from './arrival.ts'
+import { halfConfirmed, type BroughtSession, type SignInLink } from './arrival.ts'
 import { focus } from './Field.tsx'
 import { linkHasEnded, sentenceOfSignIn } from './sentences.ts'
 import { Said, Step } from './Step.tsx'
 import { useSending } from './use-sending.ts'
 
-/** What a link opens. It is used up when its button is pressed: programs that look through mails open links, too. */
-export function SignInByLink({ auth, link }: { auth: GoTrueClient; link: SignInLink }) {
+interface SignInByLinkProps {
+  auth: GoTrueClient
+  link: SignInLink | BroughtSession
+  /** Called when the link is of no more use. */
+  onLeave: () => void
+}
+
+/**
+ * What a link opens. It is used up when its button is pressed: programs that look through mails open links, too, and
+ * whoever sends a link with a session of their own has others act as them.
+ */
+export function SignInByLink({ auth, link, onLeave }: SignInByLinkProps) {
   const [state, setState] = useState<'fresh' | 'ended' | 'half confirmed'>('fresh')
+  const leave = () => {
+    onLeave()
+    navigate('/', { replace: true })
+  }
   const { problem, isUnderWay, press } = useSending(async () => {
-    const { data, error } = await auth.verifyOtp(link)
-    if (error && error.code !== 'otp_expired') return sentenceOfSignIn(error)
+    const isBrought = 'access_token' in link
+    const { data, error } = isBrought ? await auth.setSession(link) : await auth.verifyOtp(link)
+    const hasEnded = isBrought ? !isAuthRetryableFetchError(error) : error?.code === 'otp_expired'
+    if (error && !hasEnded) return sentenceOfSignIn(error)
     if (error) setState('ended')
     else if (data.session === null) setState('half confirmed')
-    else navigate('/', { replace: true })
+    else leave()
     return undefined
   })
-  const isChange = link.type === 'email_change'
+  const isChange = 'type' in link && link.type === 'email_change'
   const words = isChange
     ? { title: 'Confirm the address', about: 'Press the button to confirm this address.', button: 'Confirm' }
     : {
@@ -31,7 +47,7 @@ export function SignInByLink({ auth, link }: { auth: GoTrueClient; link: SignInL
     return (
       <Step title={words.title}>
         <Said text={state === 'ended' ? linkHasEnded : halfConfirmed} isProblem={state === 'ended'} />
-        <button ref={focus} onClick={() => navigate('/', { replace: true })}>
+        <button ref={focus} onClick={leave}>
           {state === 'ended' ? 'Get a code by mail' : 'Go to the desk'}
         </button>
       </Step>

@@ -1,31 +1,39 @@
 import type { GoTrueClient } from '@supabase/auth-js'
-import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useSyncExternalStore, type ReactNode } from 'react'
+import { QueryClientProvider, type QueryClient } from '@tanstack/react-query'
+import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
 
 import { announce } from '../announcement.ts'
 import { Opening } from '../Opening.tsx'
 import { Account, forgetOthersTyped } from '../typed.ts'
-import { useSignInLink } from './arrival.ts'
+import { useSignInLink, type BroughtSession } from './arrival.ts'
 import { SecondFactor } from './SecondFactor.tsx'
 import { SignIn } from './SignIn.tsx'
 import { SignInByLink } from './SignInByLink.tsx'
 import { SignOutButton } from './SignOutButton.tsx'
-import type { WatchedStanding } from './standing.ts'
+import type { Me, WatchedStanding } from './standing.ts'
 import { Said, Step } from './Step.tsx'
 
 interface SignedInProps {
   auth: GoTrueClient
   standing: WatchedStanding
+  /** What a hosted project's link brought. */
+  brought: BroughtSession | undefined
   isElsewhere: boolean
-  children: (me: { email: string; account: string }) => ReactNode
+  /** Makes what is kept of what somebody read. */
+  createQueries: () => QueryClient
+  children: (me: Me) => ReactNode
 }
 
 /** Shows the desk to an organiser who has signed in, and otherwise how to. */
-export function SignedIn({ auth, standing, isElsewhere, children }: SignedInProps) {
+export function SignedIn({ auth, standing, brought, isElsewhere, createQueries, children }: SignedInProps) {
   const now = useSyncExternalStore(standing.subscribe, standing.now)
-  const link = useSignInLink()
+  const [session, setSession] = useState(brought)
+  const link = useSignInLink() ?? session
   if (isElsewhere) return <Elsewhere />
-  if (link) return <SignInByLink key={link.token_hash} auth={auth} link={link} />
+  if (link) {
+    const key = 'token_hash' in link ? link.token_hash : ''
+    return <SignInByLink key={key} auth={auth} link={link} onLeave={() => setSession(undefined)} />
+  }
   switch (now.step) {
     case 'opening':
       return <Opening />
@@ -39,16 +47,21 @@ export function SignedIn({ auth, standing, isElsewhere, children }: SignedInProp
       return <Unreachable sentence={now.sentence} onAgain={standing.askAgain} />
     case 'in':
       return (
-        <Inside key={now.account} account={now.account}>
+        <Inside key={now.account} account={now.account} createQueries={createQueries}>
           {children(now)}
         </Inside>
       )
   }
 }
 
+interface InsideProps extends Pick<SignedInProps, 'createQueries'> {
+  account: string
+  children: ReactNode
+}
+
 /** The desk itself. Whoever leaves it leaves nothing behind for who comes next. */
-function Inside({ account, children }: { account: string; children: ReactNode }) {
-  const queries = useQueryClient()
+function Inside({ account, createQueries, children }: InsideProps) {
+  const [queries] = useState(createQueries)
   useEffect(() => {
     forgetOthersTyped(account)
     return () => {
@@ -56,7 +69,11 @@ function Inside({ account, children }: { account: string; children: ReactNode })
       announce('')
     }
   }, [queries, account])
-  return <Account value={account}>{children}</Account>
+  return (
+    <QueryClientProvider client={queries}>
+      <Account value={account}>{children}</Account>
+    </QueryClientProvider>
+  )
 }
 
 function Elsewhere() {

@@ -3,8 +3,14 @@ import type { EmailOtpType } from '@supabase/auth-js'
 import { navigate, useFragment } from '../fragment.ts'
 import { linkHasEnded, type Notice } from './sentences.ts'
 
-/** What a hosted project's own link brought back in the fragment: a session, or why there is none. */
-export type Arrival = { session: { access_token: string; refresh_token: string } } | { notice: Notice }
+/** A session that a hosted project's own link brought back in the fragment, and that nobody has asked for yet. */
+export interface BroughtSession {
+  access_token: string
+  refresh_token: string
+}
+
+/** What such a link brought back: a session, or why there is none. */
+type Arrival = { session: BroughtSession } | { notice: Notice }
 
 /** A link to the desk that has not been used up yet. */
 export interface SignInLink {
@@ -18,23 +24,30 @@ function arrivalIn(fragment: string): Arrival | undefined {
   const [access_token, refresh_token] = [said.get('access_token'), said.get('refresh_token')]
   if (access_token && refresh_token) return { session: { access_token, refresh_token } }
   if (said.get('error_code') === 'otp_expired') return { notice: { isProblem: true, text: linkHasEnded } }
-  if (said.has('error') || said.has('error_code')) {
-    const text = 'Signing in by this link did not work. Please ask for a code instead.'
-    return { notice: { isProblem: true, text } }
-  }
+  if (said.has('error') || said.has('error_code')) return { notice: linkDidNotWork }
   if (said.has('message') && said.has('sb')) return { notice: { isProblem: false, text: halfConfirmed } }
   return undefined
+}
+
+const linkDidNotWork: Notice = {
+  isProblem: true,
+  text: 'Signing in by this link did not work. Please ask for a code instead.',
 }
 
 /** What is said when one of the two links of a change of address was used. */
 export const halfConfirmed =
   'This address is confirmed. Please open the link in the mail to the other address, too.'
 
-/** Takes from the address what a link brought, so that no token stays there or in the history. */
-export function takeArrival(): Arrival | undefined {
+/**
+ * Takes from the address what a link brought, so that no token stays there or in the history.
+ *
+ * @param isHosted Whether organisers sign in at a hosted project. Our own server's links bring no session: one that
+ *   stands there was put there by somebody who wants others to act as them.
+ */
+export function takeArrival(isHosted: boolean): Arrival | undefined {
   const arrival = arrivalIn(location.hash)
   if (arrival) navigate('/', { replace: true })
-  return arrival
+  return arrival && 'session' in arrival && !isHosted ? { notice: linkDidNotWork } : arrival
 }
 
 /** The link in a fragment, if there is one. */

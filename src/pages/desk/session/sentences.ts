@@ -13,6 +13,8 @@ export const linkHasEnded = 'This link was used already, or its time is over. Pl
 const sentences: Record<string, string> = {
   otp_expired:
     'This code is wrong, was used already, or its time is over. The newest mail has the one that counts.',
+  invalid_credentials:
+    'The address or the password is wrong. Whoever has no password signs in by a code, and sets one under Account.',
   over_request_rate_limit: 'There were too many tries. Please wait five minutes, and try again.',
   validation_failed: 'This is not an e-mail address that can be used. Please check it.',
   email_address_invalid: 'This is not an e-mail address that can be used. Please check it.',
@@ -36,6 +38,14 @@ const factorSentences: Record<string, string> = {
   too_many_enrolled_mfa_factors: 'This account has as many second factors as it may have.',
 }
 
+const passwordSentences: Record<string, string> = {
+  reauthentication_not_valid: 'This code is wrong, or its time is over. Please check it.',
+  same_password: 'This is the password that you have already. Please choose another.',
+  validation_failed: 'This password is too long. Please choose a shorter one.',
+  email_provider_disabled:
+    'You signed in more than a day ago. Please sign out, and sign in again by a new link, to set a password.',
+}
+
 /** What the sign-in refused, in a sentence that says what to do. */
 export function sentenceOfSignIn(error: AuthError): string {
   if (isAuthRetryableFetchError(error)) {
@@ -50,6 +60,13 @@ export function sentenceOfSignIn(error: AuthError): string {
 /** The same of a code by time, and of what is done with second factors. */
 export function sentenceOfFactor(error: AuthError): string {
   return factorSentences[error.code ?? ''] ?? sentenceOfSignIn(error)
+}
+
+/** The same of a new password. */
+export function sentenceOfPassword(error: AuthError): string {
+  // It says what the project asks for.
+  if (error.code === 'weak_password') return error.message
+  return passwordSentences[error.code ?? ''] ?? sentenceOfFactor(error)
 }
 
 function tooManyMails(message: string) {

@@ -1,10 +1,20 @@
 import { isAuthRetryableFetchError, type GoTrueClient } from '@supabase/auth-js'
 
 import type { CallDesk } from '../../../client/desk.ts'
+import { SignedOutError } from '../../../client/session.ts'
 import { isRefusal, sentenceOf, unforeseen } from '../messages.ts'
-import { forgetTyped } from '../typed.ts'
-import type { Arrival } from './arrival.ts'
-import { linkHasEnded, sentenceOfSignIn, type Notice } from './sentences.ts'
+import { sentenceOfSignIn, type Notice } from './sentences.ts'
+
+/** Whoever is at the desk. */
+export interface Me {
+  account: string
+  email: string
+  /**
+   * Calls the desk as them, never as anybody else, and as long as they are there: what waits or is under way when they
+   * leave ends. A refusal has it asked whether the session still counts.
+   */
+  callDesk: CallDesk
+}
 
 /** How far somebody has come on the way into the desk. */
 type Standing =
@@ -12,7 +22,7 @@ type Standing =
   | { step: 'out'; notice: Notice | undefined }
   | { step: 'factor' }
   | { step: 'stranger'; email: string }
-  | { step: 'in'; email: string; account: string }
+  | ({ step: 'in' } & Me)
   | { step: 'unreachable'; sentence: string }
 
 /** Where somebody stands, which changes by what they do here, in another tab, or what is done to their session. */
@@ -23,8 +33,6 @@ export interface WatchedStanding {
   askAgain: () => void
   /** Ends this session or all of the account; gives why it goes on, in a sentence, where it does. */
   signOut: (scope: 'local' | 'global') => Promise<string | undefined>
-  /** Calls the desk; a refusal has it asked whether the session still counts. */
-  callDesk: CallDesk
 }
 
 const signedOut = { text: 'You are signed out.', isProblem: false }
@@ -33,13 +41,21 @@ const ended = { text: 'Your session has ended. Please sign in again.', isProblem
 /**
  * Watches who is signed in, and whether they are an organiser: the database says so, not the token.
  *
- * @param arrival What the address brought, if anything.
+ * @param deskOf The desk's functions, called as the owner of an account.
+ * @param onSignOut Called when somebody signed out here.
+ * @param told What is said to whoever has to sign in.
  */
-export function watchStanding(auth: GoTrueClient, desk: CallDesk, arrival?: Arrival): WatchedStanding {
+export function watchStanding(
+  auth: GoTrueClient,
+  deskOf: (account: string) => CallDesk,
+  onSignOut: () => void,
+  told?: Notice,
+): WatchedStanding {
   const listeners = new Set<() => void>()
   let standing: Standing = { step: 'opening' }
-  let arriving = arrival && 'session' in arrival ? arrival.session : undefined
-  let notice = arrival && 'notice' in arrival ? arrival.notice : undefined
+  let notice = told
+  /** Ends what whoever is at the desk has under way. */
+  let stay: (Pick<Me, 'account' | 'callDesk'> & { end: () => void }) | undefined
   /** The access token that was asked about last. */
   let askedAbout = ''
   /** Counts the questions: of several at once the last one's answer counts. */
@@ -51,6 +67,10 @@ export function watchStanding(auth: GoTrueClient, desk: CallDesk, arrival?: Arri
   const set = (next: Standing) => {
     if (JSON.stringify(next) === JSON.stringify(standing)) return
     standing = next
+    if (next.step !== 'in') {
+      stay?.end()
+      stay = undefined
+    }
     for (const listener of listeners) listener()
   }
 
@@ -71,28 +91,24 @@ export function watchStanding(auth: GoTrueClient, desk: CallDesk, arrival?: Arri
   }
 
   const find = async (isLast: () => boolean): Promise<Standing | undefined> => {
-    if (arriving) {
-      const tokens = arriving
-      arriving = undefined
-      const { error } = await auth.setSession(tokens)
-      if (isAuthRetryableFetchError(error)) {
-        arriving = tokens
-        return { step: 'unreachable', sentence: sentenceOfSignIn(error) }
-      }
-      if (error) notice = { text: linkHasEnded, isProblem: true }
-    }
     const { data, error } = await auth.getSession()
     if (!isLast()) return undefined
     if (isAuthRetryableFetchError(error)) return { step: 'unreachable', sentence: sentenceOfSignIn(error) }
-    if (data.session === null) return { step: 'out', notice }
+    if (data.session === null) {
+      if (standing.step === 'in') notice ??= ended
+      return { step: 'out', notice }
+    }
     const { access_token: token, user } = data.session
     askedAbout = token
     const known = await auth.mfa.getAuthenticatorAssuranceLevel()
     if (needsFactor(known.data)) return { step: 'factor' }
     try {
-      const { email } = await desk('desk_me', {})
-      return { step: 'in', email, account: user.id }
+      const { email } = await deskOf(user.id)('desk_me', {})
+      if (!isLast()) return undefined
+      return { step: 'in', email, account: user.id, callDesk: callDeskAs(user.id) }
     } catch (refusal) {
+      // Meanwhile another window signed somebody else in, or nobody.
+      if (refusal instanceof SignedOutError) return isLast() ? find(isLast) : undefined
       if (!isRefusal(refusal)) return { step: 'unreachable', sentence: sentenceOf(refusal) }
     }
     // With the token the server is asked, which knows what happened elsewhere.
@@ -102,10 +118,34 @@ export function watchStanding(auth: GoTrueClient, desk: CallDesk, arrival?: Arri
       return { step: 'unreachable', sentence: sentenceOfSignIn(level.error) }
     }
     if (level.error) {
+      const present = await auth.getSession()
+      if (present.data.session?.access_token !== token) return isLast() ? find(isLast) : undefined
       await auth.signOut({ scope: 'local' })
       return { step: 'out', notice }
     }
     return needsFactor(level.data) ? { step: 'factor' } : { step: 'stranger', email: user.email ?? '' }
+  }
+
+  /** The same one for as long as they stay. */
+  const callDeskAs = (account: string): CallDesk => {
+    if (stay?.account === account) return stay.callDesk
+    const leaving = new AbortController()
+    const desk = deskOf(account)
+    stay?.end()
+    const own = {
+      account,
+      end: () => leaving.abort(new SignedOutError()),
+      callDesk: (async (name, given, signal) => {
+        try {
+          return await desk(name, given, signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal)
+        } catch (error) {
+          if (isRefusal(error) && stay === own && !isAsking) void ask()
+          throw error
+        }
+      }) satisfies CallDesk,
+    }
+    stay = own
+    return own.callDesk
   }
 
   auth.onAuthStateChange((event, session) => {
@@ -138,16 +178,8 @@ export function watchStanding(auth: GoTrueClient, desk: CallDesk, arrival?: Arri
       const { error } = await auth.signOut({ scope })
       isLeaving = false
       if (error) return `You are still signed in. ${sentenceOfSignIn(error)}`
-      forgetTyped()
+      onSignOut()
       return undefined
-    },
-    async callDesk(name, given, signal) {
-      try {
-        return await desk(name, given, signal)
-      } catch (error) {
-        if (isRefusal(error) && !isAsking) void ask()
-        throw error
-      }
     },
   }
 }

@@ -1,6 +1,8 @@
+import { isAuthRetryableFetchError, type GoTrueClient } from '@supabase/auth-js'
 import { useRef, useState, useTransition, type FormEvent } from 'react'
 
 import { unforeseen } from '../messages.ts'
+import { sentenceOfSignIn } from './sentences.ts'
 
 /** A form, or a button, that is sent once at a time. */
 export interface Sending {
@@ -13,12 +15,29 @@ export interface Sending {
   press: () => void
 }
 
+/** What is done with what a form holds; gives why it failed, in a sentence, where it did. */
+type Act = (fields: FormData) => Promise<string | undefined>
+
+/** Has something done as whoever is at the desk, or not at all. */
+export type AsMe = (act: Act) => Act
+
 /**
- * Has something sent once at a time, however often it is asked for.
+ * Guards what the sign-in's own client does, which acts as whoever signed in last, also in another window.
  *
- * @param act What is done; gives why it failed, in a sentence, where it did.
+ * @param onLeft Called in place of the act where that is not the owner of this account.
  */
-export function useSending(act: (fields: FormData) => Promise<string | undefined>): Sending {
+export function asOwnerOf(account: string, auth: GoTrueClient, onLeft: () => void): AsMe {
+  return (act) => async (fields) => {
+    const { data, error } = await auth.getSession()
+    if (isAuthRetryableFetchError(error)) return sentenceOfSignIn(error)
+    if (data.session?.user.id === account) return act(fields)
+    onLeft()
+    return undefined
+  }
+}
+
+/** Has something sent once at a time, however often it is asked for. */
+export function useSending(act: Act): Sending {
   const [problem, setProblem] = useState('')
   const [isUnderWay, begin] = useTransition()
   const inFlight = useRef(false)

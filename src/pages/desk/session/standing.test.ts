@@ -1,0 +1,94 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+
+import { createDesk } from '../../../client/desk.ts'
+import { createSession, SignedOutError } from '../../../client/session.ts'
+import { watchStanding, type Me, type WatchedStanding } from './standing.ts'
+
+/** A token as the client reads it: nobody signed it. */
+function tokenOf(account: string) {
+  const parts = [
+    { alg: 'ES256', typ: 'JWT' },
+    { sub: account, exp: 4_102_444_800, aal: 'aal1' },
+  ]
+  return [...parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')), 'sign'].join('.')
+}
+
+const accountIn = ({ headers }: IncomingMessage) =>
+  (
+    JSON.parse(Buffer.from(headers.authorization?.split('.')[1] ?? '', 'base64url').toString()) as {
+      sub: string
+    }
+  ).sub
+
+/** A desk whose decisions get no answer; `decided` are who sent them. */
+async function deskOfNoAnswers() {
+  const decided: string[] = []
+  const server = createServer((request, response) => {
+    const account = accountIn(request)
+    response.setHeader('content-type', 'application/json')
+    if (request.url?.endsWith('desk_decide')) {
+      decided.push(account)
+      response.writeHead(503).end()
+      server.emit('decided')
+    } else if (request.url?.startsWith('/auth/v1/logout')) response.writeHead(204).end()
+    else response.end(JSON.stringify({ id: account, email: `${account}@example.org` }))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { auth, restOf } = createSession({ url, anonKey: 'public-anon-key' })
+  const standing = watchStanding(
+    auth,
+    (account) => createDesk(restOf(account)),
+    () => {},
+  )
+  return {
+    decided,
+    standing,
+    nextDecision: () => once(server, 'decided'),
+    signIn: async (account: string) => {
+      await auth.setSession({ access_token: tokenOf(account), refresh_token: 'next' })
+      return arrivalOf(standing, account)
+    },
+  }
+}
+
+/** Resolves when somebody has come to the desk. */
+function arrivalOf(standing: WatchedStanding, account: string): Promise<Me> {
+  return new Promise((resolve) => {
+    const look = () => {
+      const now = standing.now()
+      if (now.step === 'in' && now.account === account) resolve(now)
+    }
+    standing.subscribe(look)
+    look()
+  })
+}
+
+const decision = { act: crypto.randomUUID(), decisions: [] }
+
+test.each(['signs out', 'is followed by another'])(
+  'what waits when somebody %s ends, and is sent as nobody else',
+  async (how) => {
+    const { decided, nextDecision, signIn, standing } = await deskOfNoAnswers()
+    const ada = await signIn('ada')
+    const sent = nextDecision()
+    const ended = ada.callDesk('desk_decide', decision).catch((error: unknown) => error)
+    await sent
+    // It waits to be sent again.
+    if (how === 'signs out') await standing.signOut('local')
+    await signIn('bob')
+    expect(await ended).toBeInstanceOf(SignedOutError)
+    // What stands behind it in a queue.
+    await expect(ada.callDesk('desk_decide', decision)).rejects.toThrow(SignedOutError)
+    expect(decided).toEqual(['ada'])
+    expect(standing.now()).toMatchObject({ step: 'in', email: 'bob@example.org' })
+  },
+)
