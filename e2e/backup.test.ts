@@ -150,9 +150,9 @@ test('what organisers made of the applications comes back, and so does a door th
     update private.letters set state = 'sending', subject = 'Welcome', body = 'Come!', released_at = now(),
       due_at = now() + interval '1 hour', attempts = 1, author = 'ada@example.org', act = ${sending}
     where occasion = 'accepted'`
-  // One that an automation is to be told without any mail.
+  // One that an automation is to be told without any mail, as its template has it.
   await postman`
-    update private.letters set state = 'waiting', way = 'automation', subject = 'Sorry', body = 'No.',
+    update private.letters set state = 'waiting', way = 'automation', subject = 'Sorry', body = 'No.', from_template = true,
       released_at = now(), due_at = now(), act = ${act()}
     where occasion = 'declined'`
   // What went by itself, what an automation is to be told beside the mail, and what was withdrawn on its way.
@@ -200,7 +200,11 @@ test('what organisers made of the applications comes back, and so does a door th
   const sometime = expect.any(Date) as Date
   const letters = before.letters.map((letter) =>
     ['Come!', 'No.'].includes(String(letter['body']))
-      ? { ...letter, state: 'draft', way: 'mail', act: null, released_at: null, due_at: null }
+      ? {
+          ...letter,
+          ...(letter['from_template'] === true && { subject: null, body: null }),
+          ...{ state: 'draft', way: 'mail', act: null, released_at: null, due_at: null },
+        }
       : { ...letter, state: 'withdrawn', due_at: null, withdrawn_at: sometime },
   )
   expect(await deskOf(copy.DATA_DIR)).toEqual({ ...before, letters })
