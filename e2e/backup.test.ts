@@ -203,7 +203,11 @@ test('what organisers made of the applications comes back, and so does a door th
       ? {
           ...letter,
           ...(letter['from_template'] === true && { subject: null, body: null }),
-          ...{ state: 'draft', way: 'mail', act: null, released_at: null, due_at: null },
+          state: 'draft',
+          way: 'mail',
+          act: null,
+          released_at: null,
+          due_at: null,
         }
       : { ...letter, state: 'withdrawn', due_at: null, withdrawn_at: sometime },
   )
