@@ -124,7 +124,7 @@ function deliveryState(
 const direction = /[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /** Text without what a terminal would obey, its lines ended as the terminal's are. */
-export function printable(text: string): string {
+function printable(text: string): string {
   return text
     .replaceAll(/\r\n?/g, '\n')
     .replaceAll('\t', ' ')
