@@ -3,6 +3,7 @@ import { beforeEach, expect } from 'vitest'
 
 import { operatorSecret } from '../src/server/auth/organisers.ts'
 import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
+import { anApplication, getForm } from '../testing/form.ts'
 import { clientOf } from '../testing/organiser.ts'
 import { test } from '../testing/visitor.ts'
 
@@ -321,3 +322,50 @@ test('what was sent again because its answer was lost happened once, and is told
   ])
   await desk.ada.client.rpc('desk_set_blind', { blind: false })
 })
+
+test('fifty decisions that one call did not keep are one message, and are tried again together', async ({
+  visitor,
+}) => {
+  visitor.expects(/Failed to load resource/)
+  const stored = await desk.store(people(50))
+  const page = await desk.open(visitor, '/?status=all')
+  const { button, status, alert } = getDesk(page)
+  const refuse = { code: 'XX000', message: 'The disk is full.', details: null, hint: null }
+  await page.route(calls('decide'), (route) => route.fulfill({ status: 500, json: refuse }), { times: 1 })
+  await page.getByLabel('Select all shown').check()
+  await button('Decline').click()
+  await expect.poll(() => status.textContent()).toBe('50 not saved')
+  expect(await alert.locator('p').first().textContent()).toBe(
+    'Person 1 and 49 others: “Declined” was not saved. The disk is full.',
+  )
+  expect(await alert.count()).toBe(1)
+  await desk.stand(stored.slice(0, 20), 'waitlisted')
+  await button('Try again').click()
+  await expect.poll(() => status.textContent()).toBe('30 applications: Declined; 20 not saved')
+  expect(await alert.count()).toBe(1)
+  expect(await alert.textContent()).toContain('bob@example.org set them to Waitlisted meanwhile')
+  await button('Leave them Waitlisted').click()
+  expect(await alert.count()).toBe(0)
+  expect(await desk.sql`select status, count(*)::int from private.statuses group by 1 order by 1`).toEqual([
+    { status: 'declined', count: 30 },
+    { status: 'waitlisted', count: 20 },
+  ])
+})
+
+test.for([
+  ['forbidden', forbid],
+  ['full', fill],
+] as const)(
+  'where the browser’s storage is %s, the applicants’ form is filled and sent',
+  async ([, take], { visitor }) => {
+    const page = await visitor.open(desk.origin, {}, take)
+    const form = getForm(page)
+    const { consent, ...application } = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
+    await form.fill({ ...application, consent })
+    await form.button.click()
+    await form.success.waitFor()
+    expect(
+      await desk.sql`select ${desk.sql(Object.keys(application))} from public.retreat_applications`,
+    ).toEqual([application])
+  },
+)

@@ -111,7 +111,7 @@ test('what somebody else changed is shown with who did, and is decided again kno
   const [problem] = judge.judgement().problems
   expect(problem).toMatchObject({ wanted: 'accepted', reason: { kind: 'stale', author: 'bob@example.org' } })
   expect(judge.judgement().lastAct).toBe(null)
-  if (problem) judge.insist(problem)
+  if (problem) judge.insist([problem])
   await answer(kept)
   expect(asked[1]?.decisions).toEqual([{ id: '1', status: 'accepted', version: 5, takes_back: false }])
   expect(judge.judgement().problems).toEqual([])
@@ -207,7 +207,7 @@ test('what was told to an applicant is taken back only by who insists', async ()
   const [problem] = judge.judgement().problems
   expect(problem).toMatchObject({ wanted: 'new', reason: { kind: 'told' } })
   expect(judge.shownOf(seen('1'))).toEqual({ status: 'accepted', version: 1, isPending: false })
-  if (problem) judge.insist(problem)
+  if (problem) judge.insist([problem])
   await answer(kept)
   expect(asked[2]?.decisions).toEqual([{ id: '1', status: 'new', version: 1, takes_back: false }])
 })

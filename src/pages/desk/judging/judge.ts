@@ -146,15 +146,15 @@ export class Judge {
     this.#tell({ lastAct: null })
   }
 
-  /** Decides again, having been told what somebody else did. */
-  insist({ seen, wanted }: Problem): void {
-    this.dismiss(seen.id)
-    this.#act([{ seen, wanted, from: seen.version }])
+  /** Decides again, as one act, having been told what somebody else did. */
+  insist(problems: readonly Problem[]): void {
+    this.dismiss(problems)
+    this.#act(problems.map(({ seen, wanted }) => ({ seen, wanted, from: seen.version })))
   }
 
-  /** Leaves an application as it stands. */
-  dismiss(id: string): void {
-    this.#tell({ problems: this.#judgement.problems.filter(({ seen }) => seen.id !== id) })
+  /** Leaves applications as they stand. */
+  dismiss(problems: readonly Problem[]): void {
+    this.#tell({ problems: this.#judgement.problems.filter((each) => !problems.includes(each)) })
   }
 
   #act(wishes: Wish[]) {
