@@ -35,6 +35,11 @@ export function OutboxLetter({ callDesk, letter }: { callDesk: CallDesk; letter:
           {nameOfOccasion(occasion)}
           {!isMail && ', to the automation'}
         </span>
+        {isMail && letter.to !== null && (
+          <span className="quietly">
+            To <bdi>{letter.to}</bdi>
+          </span>
+        )}
         <span className="quietly">
           {attempts > 0 && `${attempts} ${attempts === 1 ? 'try' : 'tries'}`}
           {state === 'sending' && ' Being handed over.'}
