@@ -17,7 +17,10 @@ beforeAll(async () => {
   const { sql } = server
   // Nine of ten are accepted: three pages of them.
   const rows = Array.from({ length: 2500 }, (_, index) => ({
-    ...anApplication({ first_name: `Ada ${index}`, company: index === 5 ? '=1+1' : 'Engines; Analytical' }),
+    ...anApplication({
+      first_name: `Ada ${index}`,
+      company: index === 5 ? '=1+1' : index === 6 ? 'Xylophones' : 'Engines; Analytical',
+    }),
     created_at: new Date(Date.UTC(2026, 10, 1, 0, 0, index)),
   }))
   await sql`insert into public.retreat_applications ${sql(rows)}`
@@ -142,6 +145,42 @@ test('a download that fails or is stopped saves nothing, and says so', async ({ 
   const { text } = await download(page)
   expect(rowsOf(text)).toHaveLength(2501)
   expect(downloads).toBe(1)
+})
+
+test('what was typed is downloaded though the list does not show it yet, and typing ends no download', async ({
+  visitor,
+}) => {
+  const page = await visitor.open(`${server.origin}/desk#/?status=all`, {}, signInPage(ada))
+  const button = page.getByRole('button', { name: 'Download CSV' })
+  const field = page.getByLabel('Search')
+  await page.getByText('Ada 2499').waitFor()
+  let saved = page.waitForEvent('download')
+  // In one go: there is a pause after the last key, before the list looks for it.
+  await field.evaluate((input: HTMLInputElement) => {
+    input.focus()
+    document.execCommand('insertText', false, 'xylophones')
+    const [pressed] = [...document.querySelectorAll('button')].filter(
+      ({ textContent }) => textContent === 'Download CSV',
+    )
+    pressed?.click()
+  })
+  const textOf = async () => (await buffer(await (await saved).createReadStream())).toString()
+  expect(rowsOf(await textOf())).toHaveLength(2)
+
+  await field.fill('')
+  await page.getByText('Ada 2499').waitFor()
+  let letGo = () => {}
+  const typed = new Promise<void>((resolve) => (letGo = resolve))
+  await page.route('**/rpc/desk_export', async (route) => {
+    await typed
+    await route.continue()
+  })
+  saved = page.waitForEvent('download')
+  await button.click()
+  await field.fill('xylophones')
+  await page.getByText('Ada 2499').waitFor({ state: 'detached' })
+  letGo()
+  expect(rowsOf(await textOf())).toHaveLength(2501)
 })
 
 test('the plots wait until they are wanted, hold the same numbers as their tables, and show their bars in forced colours', async ({

@@ -4,9 +4,14 @@ import type { CallDesk, Filter } from '../../../client/desk.ts'
 import { sentenceOf } from '../messages.ts'
 import { useDownload } from './download.ts'
 
-/** Downloads what the filter lets through, as a table for spreadsheets. */
-export function DownloadButton({ callDesk, filter }: { callDesk: CallDesk; filter: Filter }) {
-  const { isRunning, received, error, start, stop } = useDownload(callDesk, filter)
+interface DownloadButtonProps {
+  callDesk: CallDesk
+  currentFilter: () => Filter
+}
+
+/** Downloads what is filtered when it is pressed, as a table for spreadsheets. */
+export function DownloadButton({ callDesk, currentFilter }: DownloadButtonProps) {
+  const { isRunning, received, error, start, stop } = useDownload(callDesk, currentFilter)
   const button = useRef<HTMLButtonElement>(null)
   const onStop = () => {
     stop()

@@ -35,6 +35,8 @@ export function ListScreen({ callDesk, account }: ListScreenProps) {
     const now = askedFrom(placeOf(location.hash).search)
     navigate(addressOf({ ...now, ...change }), { replace: true })
   }
+  // What stands in the field, also where the list has not begun to look for it.
+  const currentFilter = () => filterOf({ ...asked, search: searchField.current?.value ?? asked.search })
   useKeys({ '/': () => searchField.current?.focus() })
   useEffect(() => {
     const [, opened] = /^\/applications\/(.+)$/.exec(formerPath()) ?? []
@@ -56,7 +58,7 @@ export function ListScreen({ callDesk, account }: ListScreenProps) {
           >
             At a glance
           </button>
-          <DownloadButton {...{ callDesk, filter }} />
+          <DownloadButton {...{ callDesk, currentFilter }} />
         </Filters>
         <div id="plots" hidden={!plotsAreOpen}>
           {plotsAreOpen && overview && <Plots overview={overview} />}

@@ -8,12 +8,16 @@ import { readTable } from './table-file.ts'
 /** Milliseconds after which a browser has surely begun to save a file. */
 const saving = 60_000
 
-/** A download of what the filter lets through: how far it is, how to start and how to stop it. It ends with the screen. */
-export function useDownload(callDesk: CallDesk, filter: Filter) {
+/**
+ * A download of what a filter lets through: how far it is, how to start and how to stop it. It ends with the screen.
+ *
+ * @param currentFilter Asked when it is started; what is filtered afterwards is the next download's.
+ */
+export function useDownload(callDesk: CallDesk, currentFilter: () => Filter) {
   const [received, setReceived] = useState(0)
   const running = useRef<AbortController>(null)
   const { mutate, isPending, error } = useMutation({
-    mutationFn: async (signal: AbortSignal) => {
+    mutationFn: async ({ filter, signal }: { filter: Filter; signal: AbortSignal }) => {
       try {
         return await readTable(callDesk, filter, setReceived, signal)
       } catch (cause) {
@@ -38,7 +42,7 @@ export function useDownload(callDesk: CallDesk, filter: Filter) {
       if (isPending) return
       running.current = new AbortController()
       setReceived(0)
-      mutate(running.current.signal)
+      mutate({ filter: currentFilter(), signal: running.current.signal })
       announce('Downloading…')
     },
     stop: () => {
