@@ -1,4 +1,4 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile enumeration desk letters together readiness`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile enumeration desk letters together search readiness`. */
 import { benchDesk } from './desk.ts'
 import { benchEnumeration } from './enumeration.ts'
 import { benchGrowth } from './growth.ts'
@@ -8,6 +8,7 @@ import { benchLetters } from './letters.ts'
 import { benchPage } from './page.ts'
 import { benchParts } from './parts.ts'
 import { benchReadiness } from './readiness.ts'
+import { benchSearch } from './search.ts'
 import { benchServer } from './server.ts'
 import { benchStart } from './start.ts'
 import { describeMachine } from './table.ts'
@@ -27,6 +28,7 @@ const parts: Record<string, () => Promise<void>> = {
   desk: benchDesk,
   letters: benchLetters,
   together: benchTogether,
+  search: benchSearch,
   readiness: benchReadiness,
 }
 const chosen = process.argv.slice(2)

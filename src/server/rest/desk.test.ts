@@ -295,7 +295,7 @@ test.each([
 
 /** As costly to search in as so many characters can be. */
 const bombs = [
-  ['letters that fold into eighteen', 'ﷺ'.repeat(10_000)],
+  ['letters that fold into eighteen', 'ﷺ'.repeat(3_000)],
   ['words of one letter', 'a b c d e f g h i j '.repeat(80)],
 ] as const
 

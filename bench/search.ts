@@ -1,0 +1,66 @@
+import { anApplication } from '../testing/form.ts'
+import { startDesk } from '../testing/desk.ts'
+import { printTable, ratio, spread } from './table.ts'
+
+const rounds = 15
+const ordinaryOnes = 21_000
+
+/** As costly to search in as so many characters can be, of two hundred applications each. */
+const bombs: Record<string, string> = {
+  'none of them': '',
+  '10,000 letters that fold into eighteen': 'ﷺ'.repeat(10_000),
+  '5,000 words of a letter': 'a b c d e f g h i j '.repeat(500),
+  '800 words of a letter, not long enough to be kept': 'a b c d e f g h i j '.repeat(80),
+  '500 letters that fold into eighteen, nor these': 'ﷺ'.repeat(500),
+}
+
+/** What organisers ask for, by the desk's calls. */
+const calls: Record<string, [name: string, args: object]> = {
+  list: ['desk_list', { filter: {} }],
+  'search, common': ['desk_list', { filter: { search: 'silence' } }],
+  'search, a beginning': ['desk_list', { filter: { search: 'sil' } }],
+  'overview of a search': ['desk_overview', { filter: { search: 'silence' } }],
+}
+
+/** A desk with so many ordinary applications, and two hundred others that came last. */
+async function deskBehind(reason: string) {
+  const desk = await startDesk()
+  await desk.sql.unsafe(`
+    insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
+    select 'Ada', 'Name' || n, 'p' || n || '@example.org', n, 'in/p' || n, 'Company ' || n % 4001, 'I want silence '
+      || (select string_agg('w' || (power(abs(hashint4(n * 31 + k)) / 2147483648.0, 4) * 30000)::int, ' ')
+          from generate_series(1, 40) as k), true
+    from generate_series(1, ${ordinaryOnes}) as n`)
+  if (reason !== '') {
+    const rows = Array.from({ length: 200 }, () => ({ ...anApplication({ reason }) }))
+    await desk.sql`insert into public.retreat_applications ${desk.sql(rows)}`
+  }
+  await desk.sql`vacuum analyze`
+  return { desk, client: await desk.signedIn('ada@example.org') }
+}
+
+/** Searching behind applications that were made to be costly to search in, beside a table without them, in turns. */
+export async function benchSearch(): Promise<void> {
+  const sides = await Promise.all(Object.values(bombs).map(deskBehind))
+  const rows: string[][] = []
+  for (const [what, [name, args]] of Object.entries(calls)) {
+    const times = sides.map((): number[] => [])
+    for (let round = 0; round <= rounds; round += 1) {
+      for (const [index, { client }] of sides.entries()) {
+        const started = performance.now()
+        await client.rpc(name, args).throwOnError()
+        // The first round warms up.
+        if (round > 0) times[index]?.push(performance.now() - started)
+      }
+    }
+    for (const [index, behind] of Object.keys(bombs).entries()) {
+      rows.push([what, behind, spread(times[index] ?? [], 1), ratio(times[index] ?? [], times[0] ?? [])])
+    }
+  }
+  printTable(
+    `The desk's calls behind 200 that are costly to search in, in ms (${rounds} rounds, in turns, beside ${ordinaryOnes.toLocaleString('en')} ordinary ones)`,
+    ['', 'behind', 'ms', 'to the first'],
+    rows,
+  )
+  for (const { desk } of sides) await desk.close()
+}
