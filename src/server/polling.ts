@@ -7,6 +7,12 @@ export interface Polling {
 }
 
 /**
+ * Milliseconds between two looks at what is not urgent. Who is at work says so as often: three times before the desk takes
+ * a server for gone.
+ */
+export const keepInterval = 20_000
+
+/**
  * Looks for work at once, in intervals, and whenever it is woken; one look at a time.
  *
  * @param look Takes what there is. Who finds that there may be more wakes it again.

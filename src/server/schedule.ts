@@ -35,7 +35,7 @@ export interface NextAttempt {
  * When a failed delivery is tried again.
  *
  * @param attempts How many tries have failed.
- * @param age Milliseconds since there was something to deliver.
+ * @param age Milliseconds since there was something to deliver; below zero where the clock was set back since.
  * @param retryAfter Milliseconds that the receiver asked to wait, where it did. Whoever asks for an earlier try than
  *   the schedule's is only busy: that try does not count, or a crowd would be given up within seconds.
  * @param random A number from 0 to 1, which spreads deliveries that failed together.
@@ -52,5 +52,5 @@ export function nextAttempt(
   const scheduled = pause * (1 + random() / 10)
   if (retryAfter === undefined) return { pause: scheduled, counts: true }
   const asked = Math.min(Math.max(retryAfter, leastPause), mostPause)
-  return { pause: asked, counts: asked >= pause || age > longest }
+  return { pause: asked, counts: asked >= pause || age > longest || age < 0 }
 }

@@ -880,12 +880,14 @@ begin
     return jsonb_build_object('to', me.email);
   elsif (
     select count(*) from private.notices as test
-    where organiser_id = auth.uid() and test.body is not null and created_at > now() - interval '1 hour'
+    where organiser_id = auth.uid() and test.body is not null
+      and created_at > now() - interval '1 hour' and created_at <= clock_timestamp()
   ) >= 20 then
     raise exception 'At most twenty tests an hour.' using errcode = 'PT429';
   end if;
-  insert into private.notices (id, organiser_id, subject, body)
-    values (coalesce(act, gen_random_uuid()), auth.uid(), '[Test] ' || (text ->> 'subject'), text ->> 'body');
+  insert into private.notices (id, organiser_id, example_id, subject, body)
+    values (coalesce(act, gen_random_uuid()), auth.uid(), (text ->> 'application')::uuid,
+      '[Test] ' || (text ->> 'subject'), text ->> 'body');
   return jsonb_build_object('to', me.email);
 end
 $$;

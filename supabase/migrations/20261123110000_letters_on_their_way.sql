@@ -2,7 +2,58 @@
 
 alter table private.postman
   -- Since when the mail server takes nothing from anybody; null while it does.
-  add column failing_since timestamptz;
+  add column failing_since timestamptz,
+  -- How many claims there were: who claims has seen what all others did.
+  add column turns bigint not null default 0;
+
+-- Waits -----------------------------------------------------------------------------------------------------------
+
+-- Every wait knows when it began: one that began later than now was put off by a clock that was set back.
+create function private.begin_wait() returns trigger
+  language plpgsql set search_path = ''
+as $$
+begin
+  new.waits_since := now();
+  return new;
+end
+$$;
+
+alter table private.letters
+  add column waits_since timestamptz not null default now(),
+  -- Tries at which the mail server closed the connection over it.
+  add column closings integer not null default 0;
+create trigger begin_wait before update of due_at on private.letters
+  for each row when (new.due_at is distinct from old.due_at) execute function private.begin_wait();
+create index letters_waits on private.letters (waits_since) where state in ('waiting', 'sending');
+create index letters_sending on private.letters (application_id) where state = 'sending';
+
+alter table private.notices
+  add column waits_since timestamptz not null default now(),
+  add column closings integer not null default 0,
+  -- Tries of which nobody knows what they came to.
+  add column uncertain integer not null default 0,
+  -- The application that a letter which somebody tries out is filled in for: it goes with it.
+  add column example_id uuid references public.retreat_applications (id) on delete cascade;
+create trigger begin_wait before update of due_at on private.notices
+  for each row when (new.due_at is distinct from old.due_at) execute function private.begin_wait();
+create index notices_of_example on private.notices (example_id) where example_id is not null;
+
+-- Null until it is tried: an insert has nothing to write here.
+alter table private.webhook_outbox add column waits_since timestamptz;
+create trigger begin_wait before update of next_attempt_at on private.webhook_outbox
+  for each row when (new.next_attempt_at is distinct from old.next_attempt_at) execute function private.begin_wait();
+create index webhook_outbox_waits on private.webhook_outbox (waits_since)
+  where next_attempt_at is not null and waits_since is not null;
+
+-- What is due is found at once, also where a plan is made for the very values: an index for each kind.
+drop index private.letters_due, private.notices_due;
+create index letters_due on private.letters (due_at)
+  where way = 'mail' and occasion <> 'received' and state in ('waiting', 'sending');
+create index receipts_due on private.letters (due_at)
+  where way = 'mail' and occasion = 'received' and state in ('waiting', 'sending');
+create index decisions_due on private.letters (due_at) where way = 'automation' and state in ('waiting', 'sending');
+create index notices_due on private.notices (due_at) where body is null and due_at is not null;
+create index tests_due on private.notices (due_at) where body is not null and due_at is not null;
 
 -- What a stranger wrote ---------------------------------------------------------------------------------------------
 
@@ -127,4 +178,17 @@ begin
 end
 $$;
 
-revoke all on function private.plain_name(text), private.mailbox(text) from public, anon, authenticated;
+-- Tells the organisers who hear of each application; of more than ten an hour the day's mail tells.
+create or replace function private.write_notices(application uuid) returns void
+  language sql set search_path = ''
+  begin atomic
+    insert into private.notices (organiser_id, application_id)
+      select account_id, write_notices.application from private.organisers as organiser
+      where notices = 'each' and (
+        select count(*) from private.notices as notice
+        where organiser_id = account_id and application_id is not null
+          and notice.created_at > now() - interval '1 hour' and notice.created_at <= clock_timestamp()
+      ) < 10;
+  end;
+
+revoke all on function private.begin_wait(), private.plain_name(text), private.mailbox(text) from public, anon, authenticated;

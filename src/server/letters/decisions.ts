@@ -5,7 +5,6 @@ import {
   type DispatcherOptions,
   type Outbox,
 } from '../webhook/dispatcher.ts'
-import { keepTelling } from './keep-telling.ts'
 import { beat, claimDecisions, release, settle, type DecisionClaim } from './outbox.ts'
 
 type Claim = DecisionClaim & { body: URLSearchParams }
@@ -30,7 +29,8 @@ const outbox: Outbox<Claim> = {
     if (outcome === 'sent') return 'delivered'
     return outcome === 'refused' ? 'given up' : outcome
   },
-  release,
+  release: (sql, claim) => release(sql, claim),
+  keep: (sql) => beat(sql, 'automation'),
 }
 
 /** What an automation is told. */
@@ -42,13 +42,5 @@ function decisionBody({ applicationId, email, status, decidedAt }: DecisionClaim
 export function startDecisions(
   options: { run: Run } & Pick<DispatcherOptions<Claim>, 'receiver' | 'log' | 'interval'>,
 ): Pick<Dispatcher, 'stop'> {
-  const { run, log } = options
-  const dispatcher = startDispatcher({ ...options, outbox })
-  const stopTelling = keepTelling(() => run((sql) => beat(sql, 'automation')), log)
-  return {
-    async stop() {
-      stopTelling()
-      await dispatcher.stop()
-    },
-  }
+  return startDispatcher({ ...options, outbox })
 }

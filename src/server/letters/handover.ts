@@ -16,8 +16,11 @@ export type HandoverResult = {
   | { outcome: 'refused'; answer: string }
   /** Not this time. Uncertain where the letter was on its way and no answer came: it may have arrived. */
   | { outcome: 'retry'; answer: string; isUncertain: boolean }
-  /** Not the letter's fault. The words are ours: no address in them. */
-  | { outcome: 'unavailable'; problem: string; cause: string | undefined }
+  /**
+   * Not the letter's fault. The words are ours: no address in them. Closing where the mail server ended the connection in
+   * answer to the recipient or the letter, as it may do to one of them alone.
+   */
+  | { outcome: 'unavailable'; problem: string; cause: string | undefined; isClosing: boolean }
   /** It was broken off before anything of the letter had left. */
   | { outcome: 'broken off' }
 )
@@ -219,6 +222,8 @@ function classify(
     code,
     problem: problemOf(failure, stage, aborted),
     cause: causeOf(failure),
+    // To the sender is another command.
+    isClosing: code === 421 && stage !== 'connection' && command !== 'MAIL FROM',
   } as const
   // It says that it goes, not what it thinks of the letter.
   if (code === 421 || command === 'MAIL FROM') return unavailable

@@ -2,15 +2,28 @@ import type { Sql } from 'postgres'
 
 import { nextAttempt } from '../schedule.ts'
 import type { Letter } from './compose.ts'
-import type { HandoverResult } from './handover.ts'
-import { endOfTurn, lease, noProblem, turnOf, type Pause } from './outbox.ts'
+import {
+  countTurns,
+  endOfTurn,
+  isOften,
+  lease,
+  noProblem,
+  turnOf,
+  type Pause,
+  type Recorded,
+} from './outbox.ts'
 
 /** A mail to an organiser that this server has taken upon itself. */
 export interface NoticeClaim {
   id: string
   /** Which try this is, from 1. */
   attempt: number
-  createdAt: Date
+  /** Milliseconds since it was written, by the database's clock. */
+  age: number
+  /** Tries of which nobody knows what they came to. */
+  uncertain: number
+  /** Tries at which the mail server closed the connection over it. */
+  closings: number
   to: string
   /** What it says: a letter that they try out, or the applications that it tells of. */
   says: Pick<Letter, 'subject' | 'body'> | Told
@@ -33,6 +46,13 @@ const mostCounted = 1_000
 /** What an organiser is told singly in an hour; of more the day's mail tells. */
 const mostSingle = 10
 
+/** The notices that may be handed over, or the letters that somebody tries out. */
+export function dueNotices(sql: Sql, isTest: boolean) {
+  return sql`
+    private.notices as notice
+    where body ${isTest ? sql`is not null` : sql`is null`} and due_at <= now() and created_at > now() - interval '1 day'`
+}
+
 /**
  * Takes the mail to an organiser that is due and waits longest; each goes to one server.
  *
@@ -40,66 +60,78 @@ const mostSingle = 10
  */
 export async function claimNotice(
   sql: Sql,
-  { pause, isTest }: { pause?: Pause; isTest: boolean },
+  { pause, isTest, turns }: { pause?: Pause; isTest: boolean; turns?: string },
 ): Promise<NoticeClaim | undefined> {
+  let counted = turns
+  for (;;) {
+    const row = await takeNotice(sql, { pause, isTest, turns: counted ?? (await countTurns(sql)) })
+    counted = undefined
+    if (row === undefined) return undefined
+    const { isOver, subject, body, application, since, count, names, ...taken } = row
+    if (isOver) continue
+    const says = body === null ? { application, since, count, names } : { subject: subject ?? '', body }
+    if (body !== null || count > 0) return { ...taken, says }
+    await over(sql, row)
+  }
+}
+
+async function takeNotice(
+  sql: Sql,
+  { pause, isTest, turns }: { pause: Pause; isTest: boolean; turns: string },
+) {
   const singleInHour = sql`
     select count(*) from private.notices as other
     where organiser_id = notice.organiser_id and application_id is not null
-      and tried_at > now() - interval '1 hour' and created_at > now() - interval '1 day'`
-  for (;;) {
-    const [row] = await sql<[Row?]>`
-      with turn as (${turnOf(sql, pause)}),
-      due as (
-        select id, application_id is not null and (
-          attempts = 0 and (${singleInHour}) >= ${mostSingle}
-          or created_at <= (select told_until from private.organisers where account_id = organiser_id)
-        ) as is_over
-        from private.notices as notice
-        where (body is null) = ${!isTest} and due_at is not null and due_at <= now()
-          and created_at > now() - interval '1 day'
-          and exists (select from turn where has_room or ${isTest})
-        order by due_at limit 1
-        for update of notice skip locked
-      ),
-      -- The day's mail tells what is not told singly, or has told it.
-      gone as (delete from private.notices as notice using due where is_over and notice.id = due.id),
-      claimed as (
-        update private.notices as notice
-        set attempts = attempts + 1, tried_at = coalesce(tried_at, now()),
-          due_at = now() + ${lease} * interval '1 second'
-        from due where notice.id = due.id and not is_over
-        returning notice.*
-      ),
-      ended as (${endOfTurn(sql, pause, sql`select ${!isTest}::boolean as counts from claimed`)})
-      select is_over as "isOver", claimed.id, attempts as attempt, claimed.created_at as "createdAt",
-        account.email as "to", subject, body, application_id as application, since, count,
-        case when organiser.blind then '[]' else to_json(names) end as names
-      from due
-      left join claimed using (id)
-      left join private.organisers as organiser on account_id = organiser_id
-      left join auth.users as account on account.id = organiser_id
-      left join lateral (
-        select count(*)::int as count,
-          coalesce((array_agg(name) filter (where name is not null))[:${mostNames}], '{}') as names
-        from (
-          select coalesce(private.plain_name(first_name || ' ' || last_name), private.plain_name(first_name)) as name
-          from public.retreat_applications as application
-          where application.id = application_id
-            or application.created_at > since and application.created_at <= until and not exists (
-              select from private.notices as single
-              where single.organiser_id = claimed.organiser_id and single.application_id = application.id
-                and single.due_at is null
-            )
-          order by application.created_at, application.id limit ${mostCounted}
-        ) as application
-      ) as told on true`
-    if (row === undefined) return undefined
-    const { isOver, id, attempt, createdAt, to, subject, body, application, since, count, names } = row
-    if (isOver) continue
-    const says = body === null ? { application, since, count, names } : { subject: subject ?? '', body }
-    if (body !== null || count > 0) return { id, attempt, createdAt, to, says }
-    await over(sql, row)
-  }
+      and tried_at > now() - interval '1 hour' and tried_at <= clock_timestamp()
+      and created_at > now() - interval '1 day'`
+  const [row] = await sql<[Row?]>`
+    with turn as (${turnOf(sql, pause, turns)}),
+    due as (
+      select id, application_id is not null and (
+        attempts = 0 and (${singleInHour}) >= ${mostSingle}
+        or created_at <= (
+          select told_until from private.organisers
+          where account_id = organiser_id and told_until <= clock_timestamp()
+        )
+      ) as is_over
+      from ${dueNotices(sql, isTest)} and exists (select from turn where has_room or ${isTest})
+      order by due_at limit 1
+      for update of notice skip locked
+    ),
+    -- The day's mail tells what is not told singly, or has told it.
+    gone as (delete from private.notices as notice using due where is_over and notice.id = due.id),
+    claimed as (
+      update private.notices as notice
+      set attempts = attempts + 1, tried_at = coalesce(tried_at, now()),
+        due_at = now() + ${lease} * interval '1 second'
+      from due where notice.id = due.id and not is_over
+      returning notice.*
+    ),
+    ended as (${endOfTurn(sql, pause, sql`select ${!isTest}::boolean as counts from claimed`)})
+    select is_over as "isOver", claimed.id, attempts as attempt, uncertain, closings,
+      (extract(epoch from now() - claimed.created_at) * 1000)::float as age,
+      account.email as "to", subject, body, application_id as application, since, count,
+      case when organiser.blind then '[]' else to_json(names) end as names
+    from due
+    left join claimed using (id)
+    left join private.organisers as organiser on account_id = organiser_id
+    left join auth.users as account on account.id = organiser_id
+    left join lateral (
+      select count(*)::int as count,
+        coalesce((array_agg(name) filter (where name is not null))[:${mostNames}], '{}') as names
+      from (
+        select coalesce(private.plain_name(first_name || ' ' || last_name), private.plain_name(first_name)) as name
+        from public.retreat_applications as application
+        where application.id = application_id
+          or application.created_at > since and application.created_at <= until and not exists (
+            select from private.notices as single
+            where single.organiser_id = claimed.organiser_id and single.application_id = application.id
+              and single.due_at is null
+          )
+        order by application.created_at, application.id limit ${mostCounted}
+      ) as application
+    ) as told on true`
+  return row
 }
 
 interface Row extends Omit<NoticeClaim, 'says'>, Told {
@@ -111,30 +143,37 @@ interface Row extends Omit<NoticeClaim, 'says'>, Told {
 /** Records what a try came to. Where the lease ran out meanwhile, nothing is recorded of this try. */
 export async function settleNotice(
   sql: Sql,
-  { id, attempt, createdAt }: NoticeClaim,
-  { outcome }: Pick<HandoverResult, 'outcome'>,
+  taken: NoticeClaim,
+  { outcome, isUncertain = false }: { outcome: Recorded['outcome']; isUncertain?: boolean },
 ): Promise<'sent' | 'refused' | 'retry' | 'given up' | 'lost'> {
-  if (outcome === 'sent' || outcome === 'refused') {
-    if (!(await over(sql, { id, attempt }))) return 'lost'
+  if (outcome !== 'retry') {
+    if (!(await over(sql, taken))) return 'lost'
     if (outcome === 'sent') await noProblem(sql, sql`select`)
     return outcome
   }
-  const next = nextAttempt(attempt, Date.now() - createdAt.getTime())
-  if (next === null) return (await over(sql, { id, attempt })) ? 'given up' : 'lost'
+  const next = isUncertain && isOften(taken) ? null : nextAttempt(taken.attempt, taken.age)
+  if (next === null) return (await over(sql, taken)) ? 'given up' : 'lost'
   const { count } = await sql`
-    update private.notices set due_at = now() + ${next.pause} * interval '1 millisecond'
-    where id = ${id} and attempts = ${attempt}`
+    update private.notices
+    set due_at = now() + ${next.pause} * interval '1 millisecond', uncertain = uncertain + ${isUncertain ? 1 : 0}
+    where id = ${taken.id} and attempts = ${taken.attempt}`
   return count > 0 ? 'retry' : 'lost'
 }
 
-/** Gives a claim back of which nothing has left: it is due at once, and the try does not count. */
+/**
+ * Gives a claim back of which nothing has left: it is due at once, and the try does not count.
+ *
+ * @param isClosing Whether the mail server closed the connection over it.
+ */
 export async function releaseNotice(
   sql: Sql,
   { id, attempt }: Pick<NoticeClaim, 'id' | 'attempt'>,
+  isClosing = false,
 ): Promise<void> {
   await sql`
     update private.notices
-    set attempts = attempts - 1, due_at = now(), tried_at = case when attempts > 1 then tried_at end
+    set attempts = attempts - 1, due_at = now(), tried_at = case when attempts > 1 then tried_at end,
+      closings = closings + ${isClosing ? 1 : 0}
     where id = ${id} and attempts = ${attempt}`
 }
 
@@ -149,6 +188,15 @@ async function over(sql: Sql, { id, attempt }: Pick<NoticeClaim, 'id' | 'attempt
 
 /** Drops what nobody carried within a day, and what is over; and writes the day's mails that are due. */
 export async function keepNotices(sql: Sql): Promise<void> {
+  // What lies later than it is ever set was set before the clock was set back.
+  await sql`
+    update private.notices set due_at = now() + (due_at - waits_since) where due_at is not null and waits_since > now()`
+  await sql`
+    update private.organisers
+    set told_until = least(told_until, now() - interval '1 minute'),
+      day_due_at = day_due_at
+        - greatest(0, ceil(extract(epoch from day_due_at - now()) / 86400) - 1) * interval '1 day'
+    where told_until > now() or day_due_at > now() + interval '1 day'`
   // What was told singly is kept until the day's mail has left it out.
   await sql`
     delete from private.notices as notice using private.organisers

@@ -8,8 +8,13 @@ import type { HandoverResult } from './handover.ts'
 export interface Claim extends Letter {
   /** Which try this is, from 1. */
   attempt: number
-  releasedAt: Date
+  /** Milliseconds since it was released, by the database's clock. */
+  age: number
   applicationId: string
+  /** Tries of which nobody knows what they came to. */
+  uncertain: number
+  /** Tries at which the mail server closed the connection over it. */
+  closings: number
 }
 
 /** What a try came to that is recorded. */
@@ -20,6 +25,10 @@ export type Outcome = 'sent' | 'refused' | 'retry' | 'given up' | 'withdrawn' | 
 
 /** Seconds after which another server may take what was claimed: longer than any handover takes. */
 export const lease = 90
+/** How often a mail leaves that may have arrived: a server that takes it and drops the line gets it so often. */
+const mostUncertain = 3
+/** What organisers read of one that does not leave again. */
+const mayHaveArrived = 'It left three times, and nobody knows whether it arrived.'
 /** Milliseconds that a letter may be late without those after it being so. */
 const slack = 200
 /** Receipts and notices that are begun in an hour, by all servers together. */
@@ -28,12 +37,44 @@ const hourlyTotal = 100
 /** The pace of all servers together: milliseconds between two letters; none where there is no pace. */
 export type Pause = number | undefined
 
-/** The turn to hand something over, if it is one; whoever has it holds it until the claim is made. */
-export function turnOf(sql: Sql, pause: Pause) {
+/** How long everything is kept after so many failures in a row. */
+function keptFor(sql: Sql, failures: Fragment) {
+  return sql`(array[5, 15, 60, 300, 600])[greatest(1, least(${failures}, 5))] * interval '1 second'`
+}
+
+/**
+ * Whether something may be handed over. What lies further ahead than it is ever set was set before the clock was set
+ * back, and holds up nothing.
+ */
+export function isOpen(sql: Sql, pause: Pause) {
+  const isFar = (moment: Fragment, most: Fragment) => sql`${moment} > clock_timestamp() + ${most}`
+  const kept = isFar(sql`paused_until`, keptFor(sql, sql`failures`))
+  const step = pause === undefined ? undefined : sql`${pause} * interval '1 millisecond'`
   return sql`
-    select in_hour < ${hourlyTotal} or hour_began_at <= now() - interval '1 hour' as has_room
-    from private.postman
-    where not stopped and paused_until <= now() ${pause === undefined ? sql`` : sql`and next_at <= now()`}
+    not stopped and (paused_until <= now() or ${kept})
+    ${step === undefined ? sql`` : sql`and (next_at <= now() or ${isFar(sql`next_at`, step)})`}`
+}
+
+/** Whether the hour in which receipts and notices are counted is over; also where it began later than now. */
+const isNewHour = (sql: Sql) => sql`hour_began_at not between now() - interval '1 hour' and clock_timestamp()`
+
+/** Whether the hour has room for a receipt or a notice. */
+export const hasRoom = (sql: Sql) => sql`(in_hour < ${hourlyTotal} or ${isNewHour(sql)})`
+
+/** How many claims there were. */
+export async function countTurns(sql: Sql): Promise<string> {
+  const [row] = await sql<[{ turns: string }]>`select turns from private.postman`
+  return row.turns
+}
+
+/**
+ * The turn to hand something over, if it is one; whoever has it holds it until the claim is made. Where somebody had a
+ * turn since these were counted it is none: what they claimed could not be seen.
+ */
+export function turnOf(sql: Sql, pause: Pause, turns: string) {
+  return sql`
+    select ${hasRoom(sql)} as has_room from private.postman
+    where turns = ${turns} and ${isOpen(sql, pause)}
     for update`
 }
 
@@ -46,23 +87,55 @@ export function endOfTurn(sql: Sql, pause: Pause, begun: Fragment) {
   const isPaced = pause !== undefined
   return sql`
     update private.postman
-    set next_at = ${
+    set turns = turns + 1, next_at = ${
       isPaced
-        ? sql`greatest(next_at, now() - ${slack} * interval '1 millisecond') + ${pause} * interval '1 millisecond'`
+        ? sql`least(greatest(next_at, now() - ${slack} * interval '1 millisecond'), now())
+            + ${pause} * interval '1 millisecond'`
         : sql`next_at`
     },
-      hour_began_at = case when counts and hour_began_at <= now() - interval '1 hour' then now()
-        else hour_began_at end,
-      in_hour = case when not counts then in_hour when hour_began_at <= now() - interval '1 hour' then 1
-        else in_hour + 1 end
-    from (${begun}) as begun
-    where ${isPaced} or counts`
+      hour_began_at = case when counts and ${isNewHour(sql)} then now() else hour_began_at end,
+      in_hour = case when not counts then in_hour when ${isNewHour(sql)} then 1 else in_hour + 1 end
+    from (${begun}) as begun`
 }
 
 /** Whether a letter was released for what stands. */
 function stands(sql: Sql) {
   return sql`status_version = coalesce(
     (select version from private.statuses where application_id = letter.application_id), 0)`
+}
+
+/** Whose an address is, as far as that can be told. */
+function mailboxOf(sql: Sql, application: Fragment) {
+  const email = sql`private.address_of(${application}.id, ${application}.email)`
+  return sql`coalesce(private.mailbox(${email}), lower(${email}))`
+}
+
+/** Whether a letter is under way to whom this one is for: they are to arrive in the order in which they were released. */
+function isBusy(sql: Sql) {
+  return sql`exists (
+    select from private.letters as other
+      join public.retreat_applications as theirs on theirs.id = other.application_id
+    where other.state = 'sending' and other.way = 'mail' and other.due_at > now() and other.id <> letter.id
+      and (other.application_id = letter.application_id
+        or ${mailboxOf(sql, sql`theirs`)} = ${mailboxOf(sql, sql`application`)}))`
+}
+
+/**
+ * The letters that may be handed over, or the receipts. Only what was released for the decision that stands, and no
+ * receipt that is older than a day; what was withdrawn on its way is over.
+ *
+ * The indexes are for letters, receipts and decisions each, so that none is found behind many of another kind.
+ */
+export function dueLetters(sql: Sql, isReceipt: boolean) {
+  return sql`
+    private.letters as letter
+      join public.retreat_applications as application on application.id = letter.application_id
+    where way = 'mail' and state in ('waiting', 'sending') and due_at <= now()
+      and ${isReceipt ? sql`occasion = 'received'` : sql`occasion <> 'received'`}
+      and (
+        withdrawn_at is not null
+        or ${isReceipt ? sql`released_at > now() - interval '1 day'` : stands(sql)} and not ${isBusy(sql)}
+      )`
 }
 
 /** Takes the letters in `due` upon this server. */
@@ -73,48 +146,49 @@ function claimed(sql: Sql) {
       -- Its server died, or lost the database: nobody knows what that try came to.
       uncertain = uncertain + case state when 'sending' then 1 else 0 end
     from due where letter.id = due.id
-    returning letter.*`
+    returning letter.*, due.was_under_way`
 }
 
+/** Milliseconds since something, by the database's clock. */
+const since = (sql: Sql, moment: Fragment) => sql`(extract(epoch from now() - ${moment}) * 1000)::float`
+
 /**
- * Takes the letter that is due and waits longest, or the receipt; each goes to one server. Only what was released for
- * the decision that stands is taken, no receipt that is older than a day, and nothing while organisers or a problem
- * keep all letters.
+ * Takes the letter that is due and waits longest, or the receipt; each goes to one server, and nothing while organisers
+ * or a problem keep all letters, nor a receipt where the hour has no room.
+ *
+ * @param turns As they were counted before.
  */
 export async function claimDue(
   sql: Sql,
-  { pause, isReceipt = false }: { pause?: Pause; isReceipt?: boolean } = {},
+  { pause, isReceipt = false, turns }: { pause?: Pause; isReceipt?: boolean; turns?: string } = {},
 ): Promise<Claim | undefined> {
+  let counted = turns
   for (;;) {
     const due = sql`
-      select id from private.letters as letter
-      where way = 'mail' and state in ('waiting', 'sending') and due_at <= now() and exists (select from turn)
-        and (occasion = 'received') = ${isReceipt}
-        and (
-          withdrawn_at is not null
-          or ${
-            isReceipt
-              ? sql`(released_at > now() - interval '1 day' and (select has_room from turn))`
-              : stands(sql)
-          }
-        )
+      select letter.id, state = 'sending' as was_under_way from ${dueLetters(sql, isReceipt)}
+        and exists (select from turn ${isReceipt ? sql`where has_room or withdrawn_at is not null` : sql``})
       order by due_at limit 1
       for update of letter skip locked`
     const begun = sql`select occasion = 'received' as counts from claimed where withdrawn_at is null`
-    const [row] = await sql<[(Claim & { isWithdrawn: boolean })?]>`
-      with turn as (${turnOf(sql, pause)}),
+    const [row] = await sql<[(Claim & { isWithdrawn: boolean; wasUnderWay: boolean })?]>`
+      with turn as (${turnOf(sql, pause, counted ?? (await countTurns(sql)))}),
       due as (${due}),
       claimed as (${claimed(sql)}),
       ended as (${endOfTurn(sql, pause, begun)})
-      select claimed.id, attempts as attempt, released_at as "releasedAt", application_id as "applicationId",
-        private.address_of(application.id, application.email) as "to", subject, body, reply_to as "replyTo", withdrawn_at is not null as "isWithdrawn"
+      select claimed.id, attempts as attempt, uncertain, closings, application_id as "applicationId",
+        ${since(sql, sql`released_at`)} as age, was_under_way as "wasUnderWay",
+        private.address_of(application.id, application.email) as "to", subject, body, reply_to as "replyTo",
+        withdrawn_at is not null as "isWithdrawn"
       from claimed
       join public.retreat_applications as application on application.id = application_id
       cross join private.letter_settings`
     if (row === undefined) return undefined
-    const { isWithdrawn, ...taking } = row
-    if (!isWithdrawn) return taking
-    await recordUnsent(sql, taking, { state: 'waiting', counts: false })
+    const { isWithdrawn, wasUnderWay, ...taking } = row
+    if (isWithdrawn) await recordUnsent(sql, taking, { state: 'waiting', counts: false })
+    else if (wasUnderWay && taking.uncertain >= mostUncertain) {
+      await recordUnsent(sql, taking, { state: 'given up', answer: mayHaveArrived })
+    } else return taking
+    counted = undefined
   }
 }
 
@@ -122,7 +196,8 @@ export async function claimDue(
 export interface DecisionClaim {
   id: string
   attempt: number
-  releasedAt: Date
+  /** Milliseconds since it was released, by the database's clock. */
+  age: number
   applicationId: string
   email: string
   status: string
@@ -132,16 +207,21 @@ export interface DecisionClaim {
 /** Takes decisions that an automation is to be told, the longest waiting first, as letters are taken. */
 export async function claimDecisions(sql: Sql, most: number): Promise<DecisionClaim[]> {
   const due = sql`
-    select id from private.letters as letter
+    select id, state = 'sending' as was_under_way from private.letters as letter
     where way = 'automation' and state in ('waiting', 'sending') and due_at <= now()
       and not (select stopped from private.postman)
-      and (withdrawn_at is not null or ${stands(sql)})
+      and (withdrawn_at is not null or ${stands(sql)} and not exists (
+        -- What stands is told last.
+        select from private.letters as other
+        where other.state = 'sending' and other.way = 'automation' and other.due_at > now() and other.id <> letter.id
+          and other.application_id = letter.application_id
+      ))
     order by due_at limit ${most}
     for update of letter skip locked`
   const rows = await sql<(DecisionClaim & { isWithdrawn: boolean })[]>`
     with due as (${due}), claimed as (${claimed(sql)})
-    select claimed.id, attempts as attempt, released_at as "releasedAt", application_id as "applicationId",
-      email, occasion as status, withdrawn_at is not null as "isWithdrawn",
+    select claimed.id, attempts as attempt, ${since(sql, sql`released_at`)} as age,
+      application_id as "applicationId", email, occasion as status, withdrawn_at is not null as "isWithdrawn",
       coalesce(
         (select max(at) from private.history where history.application_id = application.id and kind = 'status'),
         released_at
@@ -156,7 +236,7 @@ export async function claimDecisions(sql: Sql, most: number): Promise<DecisionCl
 }
 
 /** What tells a letter's try from all others. */
-type Try = Pick<Claim, 'id' | 'attempt' | 'applicationId' | 'releasedAt'>
+type Try = Pick<Claim, 'id' | 'attempt' | 'applicationId'>
 
 /**
  * Records what a try came to. Where the lease ran out meanwhile, the letter is somebody else's, and nothing is
@@ -164,20 +244,37 @@ type Try = Pick<Claim, 'id' | 'attempt' | 'applicationId' | 'releasedAt'>
  *
  * @param retryAfter Milliseconds that the other side asked to wait before the next try.
  */
-export async function settle(sql: Sql, taken: Try, result: Recorded, retryAfter?: number): Promise<Outcome> {
+export async function settle(
+  sql: Sql,
+  taken: Claim | DecisionClaim,
+  result: Recorded,
+  retryAfter?: number,
+): Promise<Outcome> {
   if (result.outcome === 'sent') return (await recordSent(sql, taken)) ? 'sent' : 'lost'
   const { answer } = result
   if (result.outcome === 'refused') return recordUnsent(sql, taken, { state: 'refused', answer })
   const { isUncertain } = result
-  const next = nextAttempt(taken.attempt, Date.now() - taken.releasedAt.getTime(), retryAfter)
+  if (isUncertain && 'uncertain' in taken && isOften(taken)) {
+    return recordUnsent(sql, taken, { state: 'given up', answer: `${answer} ${mayHaveArrived}`, isUncertain })
+  }
+  const next = nextAttempt(taken.attempt, taken.age, retryAfter)
   return next === null
     ? recordUnsent(sql, taken, { state: 'given up', answer, isUncertain })
     : recordUnsent(sql, taken, { state: 'waiting', answer, isUncertain, ...next })
 }
 
-/** Gives a claim back of which nothing has left: it is due at once, and the try does not count. */
-export async function release(sql: Sql, taken: Try): Promise<void> {
-  await recordUnsent(sql, taken, { state: 'waiting', counts: false })
+/** Whether a try of a mail that may have arrived is the last one; an automation knows by its id what it has. */
+export function isOften({ uncertain }: { uncertain: number }): boolean {
+  return uncertain + 1 >= mostUncertain
+}
+
+/**
+ * Gives a claim back of which nothing has left: it is due at once, and the try does not count.
+ *
+ * @param isClosing Whether the mail server closed the connection over it.
+ */
+export async function release(sql: Sql, taken: Try, isClosing = false): Promise<void> {
+  await recordUnsent(sql, taken, { state: 'waiting', counts: false, isClosing })
 }
 
 /** Tells whether it was this claim's to record. */
@@ -257,12 +354,14 @@ async function recordUnsent(
     isUncertain = false,
     pause = 0,
     counts = true,
+    isClosing = false,
   }: {
     state: 'waiting' | 'refused' | 'given up'
     answer?: string
     isUncertain?: boolean
     pause?: number
     counts?: boolean
+    isClosing?: boolean
   },
 ): Promise<Outcome> {
   const recorded = await sql.begin(async (transaction) => {
@@ -274,6 +373,7 @@ async function recordUnsent(
           then now() + ${pause} * interval '1 millisecond' end,
         attempts = attempts - ${counts ? 0 : 1},
         uncertain = uncertain + ${isUncertain ? 1 : 0},
+        closings = closings + ${isClosing ? 1 : 0},
         answer = coalesce(${answer ?? null}, answer)
       where id = ${id} and attempts = ${attempt} and state = 'sending'
       returning state`
@@ -295,15 +395,27 @@ export async function pauseAll(sql: Sql, problem: string): Promise<boolean> {
   const { count } = await sql`
     update private.postman
     set failures = failures + 1, problem = ${problem}, failing_since = coalesce(failing_since, now()),
-      paused_until = now() + (array[5, 15, 60, 300, 600])[least(failures + 1, 5)] * interval '1 second'
-    where paused_until <= now()`
+      paused_until = now() + ${keptFor(sql, sql`failures + 1`)}
+    where paused_until <= now() or paused_until > clock_timestamp() + ${keptFor(sql, sql`failures`)}`
   return count > 0
 }
 
-/** Says that there is somebody at work, and withdraws the receipts that nobody carried within a day. */
+/**
+ * Says that there is somebody at work, begins waits anew that a clock put off, and withdraws the receipts that nobody
+ * carried within a day. Of several servers one says it.
+ */
 export async function beat(sql: Sql, who: 'postman' | 'automation'): Promise<void> {
   const seen = sql(who === 'postman' ? 'seen_at' : 'automation_seen_at')
-  await sql`update private.postman set ${seen} = now()`
+  await sql`
+    update private.postman set ${seen} = now() where ${seen} not between now() - interval '10 seconds' and now()`
+  // What began later than now was told to wait before the clock was set back.
+  await sql`
+    with put_off as (
+      select id from private.letters where state in ('waiting', 'sending') and waits_since > now()
+      for update skip locked
+    )
+    update private.letters as letter set due_at = now() + (due_at - waits_since)
+    from put_off where letter.id = put_off.id`
   await sql`
     with late as (
       select id from private.letters

@@ -1,3 +1,4 @@
+import type { Sql } from 'postgres'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
@@ -6,7 +7,9 @@ import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
 import { mailServerAt } from '../../../testing/sign-in.ts'
 import { addOrganiser } from '../auth/organisers.ts'
 import type { Database } from '../database/database.ts'
-import { claimDue, countLetters, pauseAll, release, settle } from './outbox.ts'
+import { whatIsDue } from './due.ts'
+import { claimNotice, keepNotices, settleNotice } from './notices.ts'
+import { beat, claimDecisions, claimDue, countLetters, pauseAll, release, settle } from './outbox.ts'
 
 let outbox: TestOutbox
 let database: Database
@@ -242,6 +245,92 @@ test.each([
   },
 )
 
+test('while one letter to somebody is under way no other leaves to them, however their address is written', async () => {
+  const [first] = [await released('Ada.L@gmail.com'), await released('adal+1@googlemail.com')]
+  await database.owner`
+    insert into private.letters
+      (application_id, occasion, state, subject, body, released_at, status_version, due_at)
+    select application_id, 'another', 'waiting', 's', 'b', now(), 0, now() from private.letters where id = ${first}`
+  // At the same moment, too.
+  const all = await Promise.all(Array.from({ length: 4 }, () => database.asOwner((sql) => claimDue(sql))))
+  const [claim, ...others] = all.filter((each) => each !== undefined)
+  expect([claim?.id, others]).toEqual([first, []])
+  await released('grace@example.com')
+  expect(await claimDue(database.owner)).toMatchObject({ to: 'grace@example.com' })
+  expect(await claimDue(database.owner)).toBeUndefined()
+  if (claim === undefined) throw new Error('nothing was claimed')
+  expect(await settle(database.owner, claim, { outcome: 'sent', code: 250 })).toBe('sent')
+  const next = await claimDue(database.owner)
+  expect(next).toMatchObject({ to: 'adal+1@googlemail.com' })
+  expect(await claimDue(database.owner)).toBeUndefined()
+  // A server that died is not waited for.
+  await pass(91)
+  expect(await claimDue(database.owner)).toBeDefined()
+})
+
+test('a connection that is closed over the same letter three times is that letter\u2019s', async () => {
+  await released('ada@example.com')
+  const server = await receiver({
+    answer: (at, to) => (at === 'RCPT TO' && to.startsWith('ada') ? { code: 421 } : undefined),
+  })
+  const { postman, lines } = postmanFor(server)
+  for (const [times, wait] of [6, 16].entries()) {
+    await expect.poll(() => lines).toHaveLength(times + 1)
+    expect(lines[times]).toMatchObject({ message: 'letters are kept for a while', details: { code: 421 } })
+    expect(await letters()).toMatchObject([{ state: 'waiting', attempts: 0 }])
+    await pass(wait)
+    postman.wake()
+  }
+  await becomes([{ state: 'waiting', attempts: 1, answer: expect.stringContaining('421') as string }])
+  expect(await postmanRow()).toMatchObject({ failures: 2 })
+  await released('grace@example.com')
+  postman.wake()
+  await becomes([{ state: 'waiting', attempts: 1 }, { state: 'sent' }])
+  expect(await postmanRow()).toMatchObject({ failures: 0, failing_since: null })
+})
+
+test('a server that takes mails and drops the line gets each three times at most', async () => {
+  await released('ada@example.com')
+  await addOrganiser(database.owner, 'grace@example.org')
+  await database.owner`
+    insert into private.notices (organiser_id, subject, body) select account_id, '[Test] s', 'b' from private.organisers`
+  const taken: string[] = []
+  const server = await receiver({
+    answer: (at, to) => {
+      if (at !== 'DATA') return undefined
+      taken.push(to)
+      return 'break off'
+    },
+  })
+  const { postman, lines } = postmanFor(server)
+  const failed = (tries: number) => expect.poll(() => lines.length).toBe(2 * tries)
+  for (const tries of [1, 2]) {
+    await failed(tries)
+    await pass(400)
+    postman.wake()
+  }
+  await failed(3)
+  await becomes([
+    {
+      state: 'given up',
+      attempts: 3,
+      uncertain: 3,
+      due_at: null,
+      answer: expect.stringMatching(/three times, and nobody knows/) as string,
+    },
+  ])
+  expect(await database.owner`select due_at, body from private.notices`).toEqual([{ due_at: null, body: '' }])
+  expect(taken.toSorted()).toEqual([
+    ...Array.from({ length: 3 }, () => 'ada@example.com'),
+    ...Array.from({ length: 3 }, () => 'grace@example.org'),
+  ])
+  // Nor does it leave again where servers died over it.
+  await database.owner`
+    update private.letters set state = 'sending', uncertain = 2, due_at = now() where state = 'given up'`
+  expect(await claimDue(database.owner)).toBeUndefined()
+  expect(await letters()).toMatchObject([{ state: 'given up', uncertain: 3 }])
+})
+
 test('what was withdrawn does not leave, nor what was released for another decision', async () => {
   const withdrawn = await released('ada@example.com')
   await database.owner`
@@ -410,6 +499,165 @@ test('each pause is longer than the one before, and whoever meets the same probl
     await database.owner`update private.postman set paused_until = now()`
   }
   expect(pauses).toEqual([5, 15, 60, 300, 600, 600, 600])
+})
+
+const month = 30 * 24 * 3_600
+
+/** Sets the clock back by a month: whatever was set lies so much further ahead. */
+const setBack = () =>
+  database.owner.begin(async (sql) => {
+    const later = sql`+ ${month} * interval '1 second'`
+    await sql`set local session_replication_role = replica`
+    await sql`
+      update private.postman set paused_until = paused_until ${later}, next_at = next_at ${later},
+        hour_began_at = hour_began_at ${later}, seen_at = seen_at ${later}`
+    await sql`
+      update private.letters
+      set due_at = due_at ${later}, released_at = released_at ${later}, waits_since = waits_since ${later}`
+    await sql`
+      update private.notices
+      set due_at = due_at ${later}, created_at = created_at ${later}, waits_since = waits_since ${later}`
+    await sql`
+      update private.organisers set told_until = told_until ${later}, day_due_at = day_due_at ${later}`
+  })
+
+test('a clock that is set back keeps nothing closed', async () => {
+  const paced = { pause: 3_600_000 }
+  await released('ada@example.com')
+  await released('grace@example.com')
+  expect(await claimDue(database.owner, paced)).toBeDefined()
+  await pauseAll(database.owner, 'no')
+  await database.owner`update private.postman set hour_began_at = now(), in_hour = 100`
+  await setBack()
+  await released('mary@example.com')
+  await released('receipt@example.com', { occasion: 'received' })
+  expect(await whatIsDue(database.owner, paced.pause)).toMatchObject({ kinds: ['letter', 'receipt'] })
+  expect(await claimDue(database.owner, { ...paced, isReceipt: true })).toBeDefined()
+  expect(await claimDue(database.owner, paced)).toBeUndefined()
+  expect(await claimDue(database.owner)).toMatchObject({ to: 'mary@example.com' })
+  expect(await pauseAll(database.owner, 'no')).toBe(true)
+  expect(await claimDue(database.owner)).toBeUndefined()
+  // What says that it is at work is not from the future either.
+  await beat(database.owner, 'postman')
+  const [row] = await database.owner`select seen_at <= now() as is_past from private.postman`
+  expect(row).toEqual({ is_past: true })
+})
+
+test('what waits when the clock is set back waits as long as it was told to, and no longer', async () => {
+  const failed = { outcome: 'retry', code: 451, answer: '', isUncertain: false } as const
+  await released('failed@example.com')
+  const letter = await claimDue(database.owner)
+  if (letter) await settle(database.owner, letter, failed)
+  await released('sending@example.com')
+  await claimDue(database.owner)
+  await released('held@example.com')
+  await database.owner`
+    update private.letters set due_at = now() + interval '1 minute' where state = 'waiting' and attempts = 0`
+  await addOrganiser(database.owner, 'grace@example.org')
+  await database.owner`
+    update private.organisers set notices = 'daily', day_due_at = now() + interval '20 hours'`
+  await database.owner`
+    insert into private.notices (organiser_id, subject, body) select account_id, '[Test] s', 'b' from private.organisers`
+  const notice = await claimNotice(database.owner, { isTest: true })
+  if (notice) await settleNotice(database.owner, notice, failed)
+
+  await setBack()
+  await beat(database.owner, 'postman')
+  await keepNotices(database.owner)
+  const wait = database.owner`floor(extract(epoch from due_at - waits_since))::int as wait, waits_since <= now() as "isNow"`
+  expect(
+    await database.owner`
+      select email, ${wait} from private.letters
+        join public.retreat_applications as application on application.id = application_id order by wait`,
+  ).toEqual([
+    { email: 'failed@example.com', wait: 5, isNow: true },
+    { email: 'held@example.com', wait: 60, isNow: true },
+    { email: 'sending@example.com', wait: 90, isNow: true },
+  ])
+  expect(await database.owner`select ${wait} from private.notices`).toEqual([{ wait: 5, isNow: true }])
+  const [organiser] = await database.owner`
+    select told_until <= now() as "isTold", ceil(extract(epoch from day_due_at - now()) / 3600)::int as hours
+    from private.organisers`
+  expect(organiser).toEqual({ isTold: true, hours: 20 })
+  // Nobody knows how old it is: each try is one of the schedule's.
+  await pass(6)
+  const again = await claimDue(database.owner)
+  expect(again?.age).toBeLessThan(0)
+})
+
+test.each(['force_custom_plan', 'force_generic_plan'])(
+  'however many wait, a claim reads those that it takes: %s',
+  async (mode) => {
+    const kinds = ['free', 'received', 'accepted']
+    for (const occasion of kinds) await released(`${occasion}@example.com`, { occasion })
+    await database.owner`
+      insert into private.letters
+        (application_id, occasion, edition, way, state, subject, body, released_at, status_version, due_at)
+      select application_id, occasion, n, case occasion when 'accepted' then 'automation' else 'mail' end,
+        state, subject, body, released_at, status_version, due_at
+      from private.letters cross join generate_series(2, 2001) as others (n)`
+    await addOrganiser(database.owner, 'grace@example.org')
+    await database.owner`
+      insert into private.notices (organiser_id, subject, body, until)
+      select account_id, 's', case when n > 2000 then 'b' end, case when n <= 2000 then now() end
+      from private.organisers cross join generate_series(1, 4000) as n`
+    await database.owner`analyze private.letters, private.notices, public.retreat_applications`
+    await database.asOwner(async (sql) => {
+      const rowsRead = async () => {
+        await sql`select pg_stat_force_next_flush()`
+        const [row] = await sql<[{ rows: number }]>`
+          select sum(seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_user_tables
+          where relname in ('letters', 'notices')`
+        return row.rows
+      }
+      await sql`set plan_cache_mode = ${sql.unsafe(mode)}`
+      const before = await rowsRead()
+      expect(await whatIsDue(sql, 1_000)).toMatchObject({ kinds: ['test', 'letter', 'notice', 'receipt'] })
+      expect(await claimNotice(sql, { isTest: true })).toBeDefined()
+      expect(await claimDue(sql)).toMatchObject({ to: 'free@example.com' })
+      expect(await claimDue(sql, { isReceipt: true })).toMatchObject({ to: 'received@example.com' })
+      expect(await claimDecisions(sql, 1)).toHaveLength(1)
+      expect((await rowsRead()) - before).toBeLessThan(500)
+      await sql`reset plan_cache_mode`
+    })
+  },
+)
+
+/** What work gives, and the id of its transaction: null where nothing was written. */
+async function idOf<T>(sql: Sql, work: (sql: Sql) => Promise<T>): Promise<[T, unknown]> {
+  await sql`begin`
+  try {
+    const result = await work(sql)
+    const [row] = await sql`select pg_current_xact_id_if_assigned()::text as id`
+    return [result, row?.['id']]
+  } finally {
+    await sql`commit`
+  }
+}
+
+test('where nothing is due, nobody takes a turn or writes anything', async () => {
+  await database.owner`update private.letter_settings set receipts = true`
+  await addOrganiser(database.owner, 'grace@example.org')
+  await database.owner`update private.organisers set notices = 'each'`
+  // They wait: for their time, for a decision that does not stand, for the hour to have room.
+  await released('held@example.com')
+  await database.owner`update private.letters set due_at = now() + interval '1 hour'`
+  const other = await released('other@example.com')
+  await database.owner`update private.letters set status_version = 1 where id = ${other}`
+  await database.owner`update private.postman set hour_began_at = now(), in_hour = 100, seen_at = now()`
+  let looks = 0
+  const written: unknown[] = []
+  postmanFor(await receiver(), {
+    interval: 10,
+    run: async <T>(work: (sql: Sql) => Promise<T>): Promise<T> => {
+      const [result, id] = await database.asOwner((sql) => idOf(sql, work))
+      if (id !== null) written.push(id)
+      looks += 1
+      return result
+    },
+  })
+  await expect.poll(() => looks).toBeGreaterThan(20)
+  expect(written).toEqual([])
 })
 
 test('what is no address is refused without asking a server', async () => {

@@ -2,10 +2,10 @@ import type { Sql } from 'postgres'
 
 import { hostAndPort, type MailServer } from '../../settings/mail-settings.ts'
 import type { Run } from '../database/lanes.ts'
-import { startPolling } from '../polling.ts'
+import { keepInterval, startPolling } from '../polling.ts'
 import { compose, isAddress, type Letter } from './compose.ts'
+import { whatIsDue, type Kind } from './due.ts'
 import { createHandover, type Handover, type HandoverResult } from './handover.ts'
-import { keepTelling } from './keep-telling.ts'
 import {
   claimNotice,
   keepNotices,
@@ -58,6 +58,8 @@ const said = {
   lost: 'letter answered too late: another try was begun meanwhile',
 }
 
+/** How often a connection may be closed over a letter before that counts as the letter's. */
+const mostClosings = 3
 /** Connections at the same time. */
 const workers = 5
 const pollInterval = 1_000
@@ -68,16 +70,19 @@ const grace = 3_000
 interface Job {
   letter: Letter
   attempt: number
+  /** Tries at which the mail server closed the connection over it. */
+  closings: number
   settle: (sql: Sql, result: Recorded) => Promise<Outcome>
-  release: (sql: Sql) => Promise<void>
+  release: (sql: Sql, isClosing: boolean) => Promise<void>
 }
 
 function letterJob(letter: Claim): Job {
   return {
     letter,
     attempt: letter.attempt,
+    closings: letter.closings,
     settle: (sql, result) => settle(sql, letter, result),
-    release: (sql) => release(sql, letter),
+    release: (sql, isClosing) => release(sql, letter, isClosing),
   }
 }
 
@@ -85,9 +90,16 @@ function noticeJob(claim: NoticeClaim, site: URL): Job {
   return {
     letter: noticeLetter(claim, site),
     attempt: claim.attempt,
+    closings: claim.closings,
     settle: (sql, result) => settleNotice(sql, claim, result),
-    release: (sql) => releaseNotice(sql, claim),
+    release: (sql, isClosing) => releaseNotice(sql, claim, isClosing),
   }
+}
+
+/** A connection that is closed over the same letter again and again is that letter's: it must not keep all others. */
+function ownFault(result: HandoverResult, { closings }: Job): HandoverResult {
+  if (result.outcome !== 'unavailable' || !result.isClosing || closings + 1 < mostClosings) return result
+  return { outcome: 'retry', code: result.code, answer: result.problem, isUncertain: false }
 }
 
 export function startPostman({
@@ -106,33 +118,38 @@ export function startPostman({
   const underWay = new Set<Promise<void>>()
   let nextTurn: NodeJS.Timeout | undefined
 
-  /** What is due first: what somebody tries out and waits for, letters, and what goes by itself. */
+  const claim = async (sql: Sql, kind: Kind, turns: string): Promise<Job | undefined> => {
+    if (kind === 'test' || kind === 'notice') {
+      const notice = await claimNotice(sql, { pause, isTest: kind === 'test', turns })
+      return notice && noticeJob(notice, site)
+    }
+    const letter = await claimDue(sql, { pause, isReceipt: kind === 'receipt', turns })
+    return letter && letterJob(letter)
+  }
+
   const take = async (): Promise<Job | undefined> => {
-    const test = await run((sql) => claimNotice(sql, { pause, isTest: true }))
-    if (test !== undefined) return noticeJob(test, site)
-    const letter = await run((sql) => claimDue(sql, { pause }))
-    if (letter !== undefined) return letterJob(letter)
-    // Organisers first: receipts may be as many as there are applications.
-    const notice = await run((sql) => claimNotice(sql, { pause, isTest: false }))
-    if (notice !== undefined) return noticeJob(notice, site)
-    const receipt = await run((sql) => claimDue(sql, { pause, isReceipt: true }))
-    return receipt && letterJob(receipt)
+    const { kinds, turns } = await run((sql) => whatIsDue(sql, pause))
+    for (const kind of kinds) {
+      const job = await run((sql) => claim(sql, kind, turns))
+      if (job !== undefined) return job
+    }
+    return undefined
   }
 
   const attempt = async (job: Job, handover: Handover) => {
-    const started = Date.now()
-    const result = await give(job.letter, handover)
+    const started = performance.now()
+    const result = ownFault(await give(job.letter, handover), job)
     if (result.outcome === 'unavailable') {
       // First: what is released is due at once.
       const isFirst = await run((sql) => pauseAll(sql, result.problem))
-      await run(job.release)
+      await run((sql) => job.release(sql, result.isClosing))
       if (isFirst) {
         const { code, problem, cause } = result
         log.warn({ ...hostAndPort(mailServer), code, problem, cause }, 'letters are kept for a while')
       }
       return
     }
-    if (result.outcome === 'broken off') return run(job.release)
+    if (result.outcome === 'broken off') return run((sql) => job.release(sql, false))
     const outcome = await run((sql) => job.settle(sql, result))
     // Neither the address nor the mail server's words, which may quote it.
     const details = {
@@ -140,7 +157,7 @@ export function startPostman({
       attempt: job.attempt,
       outcome,
       code: result.code,
-      milliseconds: Date.now() - started,
+      milliseconds: Math.round(performance.now() - started),
     }
     if (outcome === 'sent') log.info(details, said.sent)
     else log.warn(details, said[outcome])
@@ -183,21 +200,21 @@ export function startPostman({
     (error) => log.warn({ err: error }, 'the letters that are due could not be read'),
   )
 
-  const stopTelling = keepTelling(
+  const keeping = startPolling(
     () =>
       run(async (sql) => {
         await beat(sql, 'postman')
         await keepNotices(sql)
       }),
-    log,
+    keepInterval,
+    (error) => log.warn({ err: error }, 'the database was not told who is at work'),
   )
 
   return {
     wake: polling.wake,
     async stop() {
-      stopTelling()
       const late = setTimeout(() => cancellation.abort(), grace)
-      await polling.stop()
+      await Promise.all([polling.stop(), keeping.stop()])
       clearTimeout(nextTurn)
       await Promise.all(underWay)
       clearTimeout(late)

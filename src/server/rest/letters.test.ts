@@ -794,6 +794,10 @@ test('whoever tries a text out is sent it as an applicant would be, twenty times
   await expect(ask('send_test', text)).rejects.toMatchObject({ code: 'PT429' })
   const other = await server.signedIn()
   expect(await ask('send_test', text, other.client)).toEqual({ to: other.email })
+  // What waits goes with whom it was filled in for.
+  await server.database.owner`delete from public.retreat_applications where id = ${id}`
+  expect(await tests()).toHaveLength(20)
+  expect(JSON.stringify(await tests())).not.toContain('Zoë')
 })
 
 test('an organiser switches notices on for themselves, and the day’s mail comes a day later', async () => {

@@ -63,7 +63,7 @@ export async function deliver(
       signal: AbortSignal.any(signals),
     })
     const result = { delivered: response.ok, status: response.status, text: await beginning(response) }
-    const retryAfter = parseRetryAfter(response.headers.get('retry-after'))
+    const retryAfter = parseRetryAfter(response.headers)
     return retryAfter === undefined ? result : { ...result, retryAfter }
   } catch (error) {
     return { delivered: false, status: null, text: reasonOf(error) }
@@ -109,10 +109,12 @@ async function beginning({ body }: Response) {
   return text.slice(0, shownLength)
 }
 
-/** `Retry-After` in either of its forms: seconds, or a date. */
-function parseRetryAfter(header: string | null) {
+/** `Retry-After` in either of its forms: seconds, or a date, which is by the receiver's clock. */
+function parseRetryAfter(headers: Headers) {
+  const header = headers.get('retry-after')
   if (header === null) return undefined
-  const pause = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now()
+  const there = Date.parse(headers.get('date') ?? '') || Date.now()
+  const pause = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - there
   return pause > 0 ? pause : undefined
 }
 

@@ -341,6 +341,40 @@ test('a webhook that is down for hours is delivered to when it is back', async (
   await back.close()
 })
 
+test('when the clock is set back, a delivery waits as long as it was told to, and no longer', async () => {
+  for (let index = 0; index < 3; index += 1) await store()
+  const [asked, claimed] = await claimDue(database.owner, 2)
+  if (asked === undefined || claimed === undefined) throw new Error('nothing was claimed')
+  const busy = { delivered: false, status: 503, text: '', retryAfter: 3_600_000 }
+  expect(await settle(database.owner, asked, busy)).toBe('retry')
+  await database.owner.begin(async (sql) => {
+    await sql`set local session_replication_role = replica`
+    await sql`
+      update private.webhook_outbox set next_attempt_at = next_attempt_at + interval '30 days',
+        waits_since = waits_since + interval '30 days', queued_at = queued_at + interval '30 days'`
+    await sql`update public.retreat_applications set created_at = created_at + interval '30 days'`
+  })
+  expect(await claimDue(database.owner, 10)).toEqual([])
+  await applicationsOutbox.keep(database.owner)
+  expect(
+    await database.owner`
+      select floor(extract(epoch from next_attempt_at - waits_since))::int as wait, waits_since <= now() as is_now
+      from private.webhook_outbox order by wait`,
+  ).toEqual([
+    { wait: 0, is_now: true },
+    { wait: 30, is_now: true },
+    { wait: 3_600, is_now: true },
+  ])
+  const [due] = await claimDue(database.owner, 10)
+  // Nobody knows for how long it asked for the next try: each is one of the schedule's.
+  expect(due && (await settle(database.owner, due, { ...busy, retryAfter: 1_000 }))).toBe('retry')
+  expect(await database.owner`select attempts from private.webhook_outbox`).toEqual([
+    { attempts: 1 },
+    { attempts: 1 },
+    { attempts: 1 },
+  ])
+})
+
 test('after ten tries a delivery is given up', async () => {
   await store()
   await database.owner`update private.webhook_outbox set attempts = 9`

@@ -10,16 +10,19 @@ export interface Claim {
   id: string
   /** Which try this is, from 1. */
   attempt: number
-  createdAt: Date
+  /** Milliseconds since the application came, by the database's clock. */
+  age: number
   body: URLSearchParams
 }
 
 /** Seconds after which another server may take a claimed delivery: longer than any try takes. */
 const lease = 30
+/** What is changed by one statement that nobody waits for. */
+const mostKept = 5_000
 
 /** Takes deliveries that are due, the longest waiting first; each goes to one server. */
 export async function claimDue(sql: Sql, most: number): Promise<Claim[]> {
-  const rows = await sql<(Application & { application_id: string; attempts: number; created_at: Date })[]>`
+  const rows = await sql<(Application & { application_id: string; attempts: number; age: number })[]>`
     with due as (
       select application_id from private.webhook_outbox
       where next_attempt_at <= now()
@@ -32,12 +35,12 @@ export async function claimDue(sql: Sql, most: number): Promise<Claim[]> {
       from due where outbox.application_id = due.application_id
       returning outbox.application_id, outbox.attempts
     )
-    select claimed.*, application.*
+    select claimed.*, application.*, (extract(epoch from now() - created_at) * 1000)::float as age
     from claimed join public.retreat_applications as application on id = application_id`
-  return rows.map(({ application_id, attempts, created_at, ...application }) => ({
+  return rows.map(({ application_id, attempts, age, ...application }) => ({
     id: application_id,
     attempt: attempts,
-    createdAt: created_at,
+    age,
     body: webhookBody(application),
   }))
 }
@@ -48,12 +51,12 @@ export async function claimDue(sql: Sql, most: number): Promise<Claim[]> {
  */
 export async function settle(
   sql: Sql,
-  { id, attempt, createdAt }: Claim,
+  { id, attempt, age }: Claim,
   { delivered, status, text, retryAfter }: DeliveryResult,
 ): Promise<'delivered' | 'retry' | 'given up' | 'lost'> {
   // 410: the receiver is gone and says so.
   const isOver = delivered || status === 410
-  const next = isOver ? null : nextAttempt(attempt, Date.now() - createdAt.getTime(), retryAfter)
+  const next = isOver ? null : nextAttempt(attempt, age, retryAfter)
   const { count } = await sql`
     update private.webhook_outbox
     set delivered_at = ${delivered ? sql`now()` : null},
@@ -75,8 +78,39 @@ export async function release(sql: Sql, { id, attempt }: Claim): Promise<void> {
     where application_id = ${id} and attempts = ${attempt}`
 }
 
+/**
+ * Begins waits anew that began later than now: the clock was set back since. So many at a time, since all of a launch may
+ * wait for a receiver that is down.
+ */
+export async function keepTime(sql: Sql): Promise<void> {
+  const { count: tried } = await sql`
+    with put_off as (
+      select application_id from private.webhook_outbox
+      where next_attempt_at is not null and waits_since > now()
+      limit ${mostKept} for update skip locked
+    )
+    update private.webhook_outbox as outbox set next_attempt_at = now() + (next_attempt_at - waits_since)
+    from put_off where outbox.application_id = put_off.application_id`
+  // What was never tried is due since it came.
+  const { count: untried } = await sql`
+    with put_off as (
+      select application_id from private.webhook_outbox
+      where queued_at > now() and waits_since is null and next_attempt_at > now()
+      limit ${mostKept} for update skip locked
+    )
+    update private.webhook_outbox as outbox set next_attempt_at = now()
+    from put_off where outbox.application_id = put_off.application_id`
+  if (tried + untried >= mostKept) await keepTime(sql)
+}
+
 /** The applications that are to be sent on, as deliveries. */
-export const applicationsOutbox: Outbox<Claim> = { logsAnswers: true, claimDue, settle, release }
+export const applicationsOutbox: Outbox<Claim> = {
+  logsAnswers: true,
+  claimDue,
+  settle,
+  release,
+  keep: keepTime,
+}
 
 /** How deliveries stand, by number. */
 export interface DeliveryCounts {
