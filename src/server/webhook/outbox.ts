@@ -82,7 +82,7 @@ export async function release(sql: Sql, { id, attempt }: Claim): Promise<void> {
  * Begins waits anew that began later than now: the clock was set back since. So many at a time, since all of a launch may
  * wait for a receiver that is down.
  */
-export async function keepTime(sql: Sql): Promise<void> {
+async function keepTime(sql: Sql): Promise<void> {
   const { count: tried } = await sql`
     with put_off as (
       select application_id from private.webhook_outbox
