@@ -133,14 +133,18 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
       .waitFor()
   },
   async write(page) {
-    for (const name of ['Émile Lovelace', 'Alan Zola', 'Grace Zola']) {
-      await page
-        .getByRole('checkbox', { name: `Select ${name}` })
-        .first()
-        .check()
+    const tick = async () => {
+      for (const name of ['Émile Lovelace', 'Alan Zola', 'Grace Zola']) {
+        await page
+          .getByRole('checkbox', { name: `Select ${name}` })
+          .first()
+          .check()
+      }
     }
+    await tick()
     await page.getByRole('button', { name: 'Accept', exact: true }).click()
     await page.getByRole('status').getByText('3 applications: Accepted').waitFor()
+    await tick()
     await page.getByRole('button', { name: 'Write…' }).click()
     await page.getByLabel('Template').selectOption('Accepted')
     await page.getByRole('button', { name: 'Draft letters' }).click()
