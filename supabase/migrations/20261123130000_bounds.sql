@@ -59,13 +59,16 @@ begin
 end
 $$;
 
--- How much there is to search in an application. Whoever inserts has to be able to compute it.
+-- How much there is to search in an application, in bytes; those of signs beyond ASCII count more, since they take longer
+-- to fold. Whoever inserts has to be able to compute it.
 create function private.search_octets(
   first_name text, last_name text, email text, linkedin text, company text, custom_solution text, reason text
 ) returns integer
   language sql immutable parallel safe
-  return octet_length(first_name) + octet_length(last_name) + octet_length(email) + octet_length(linkedin)
-    + octet_length(company) + octet_length(custom_solution) + octet_length(reason);
+  return 3 * (octet_length(first_name) + octet_length(last_name) + octet_length(email) + octet_length(linkedin)
+      + octet_length(company) + octet_length(custom_solution) + octet_length(reason))
+    - 2 * (char_length(first_name) + char_length(last_name) + char_length(email) + char_length(linkedin)
+      + char_length(company) + char_length(custom_solution) + char_length(reason));
 revoke all on function private.search_octets(text, text, text, text, text, text, text) from public;
 grant execute on function private.search_octets(text, text, text, text, text, text, text) to anon, service_role;
 
