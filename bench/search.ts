@@ -11,7 +11,7 @@ const bombs: Record<string, string> = {
   '10,000 letters that fold into eighteen': 'ﷺ'.repeat(10_000),
   '5,000 words of a letter': 'a b c d e f g h i j '.repeat(500),
   '800 words of a letter, not long enough to be kept': 'a b c d e f g h i j '.repeat(80),
-  '500 letters that fold into eighteen, nor these': 'ﷺ'.repeat(500),
+  '500 letters that fold into eighteen': 'ﷺ'.repeat(500),
 }
 
 /** What organisers ask for, by the desk's calls. */
