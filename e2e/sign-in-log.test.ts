@@ -92,7 +92,8 @@ test('no code, token, secret, password or address of an organiser stands in a lo
   const mailsTo = async (to: string, number: number) => {
     const mails = await mail.count(number, to)
     for (const { code, link } of mails) {
-      secrets.push(code)
+      // What tells of a change has neither.
+      if (code !== '') secrets.push(code)
       if (link !== '') secrets.push(secretOf(link))
     }
     return mails.at(-1) ?? { code: '', link: '' }
