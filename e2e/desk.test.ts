@@ -397,6 +397,60 @@ test('an application shows every answer as it was given; links are what are such
   expect(await answer('How many full time team members are on your team?')).toBe('No answer')
 })
 
+test('texts without an end are shown by their beginning, and whole when asked for; what is laid out at once is bounded', async ({
+  visitor,
+}) => {
+  const marks = `a${'\u0301'.repeat(9_999)}`
+  const reasons = {
+    word: 'xع'.repeat(50_000),
+    lines: 'To think.\n'.repeat(10_000),
+    ends: '\n'.repeat(100_000),
+    marks: marks.repeat(10),
+    turned: '\u202ex'.repeat(50_000),
+  }
+  const long = { last_name: 'ع漢'.repeat(5_000), company: marks, phone: '\u202e1 '.repeat(3_000) }
+  await desk.store(Object.entries(reasons).map(([first_name, reason]) => ({ first_name, reason, ...long })))
+  const page = await desk.open(visitor)
+  const { heading } = getDesk(page)
+  /** The longest text that is laid out at once, and all of them together. */
+  const texts = () =>
+    page.evaluate(() => {
+      const lengths = [0]
+      const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+      while (walker.nextNode()) {
+        const { parentElement, textContent } = walker.currentNode
+        if (parentElement?.checkVisibility({ contentVisibilityAuto: true }))
+          lengths.push(textContent?.length ?? 0)
+      }
+      return { longest: Math.max(...lengths), all: lengths.reduce((sum, length) => sum + length) }
+    })
+  const rows = page.locator('.applications tbody tr')
+  await expect.poll(() => rows.count()).toBe(5)
+  expect((await texts()).longest).toBeLessThan(300)
+  for (const row of await rows.all()) expect((await row.boundingBox())?.height).toBeLessThan(100)
+
+  for (const [first_name, reason] of Object.entries(reasons)) {
+    await page.locator('.name a', { hasText: first_name }).click()
+    await heading(`${first_name} ${long.last_name}`.slice(0, 120).concat('…')).waitFor()
+    const { longest, all } = await texts()
+    expect(longest, first_name).toBeLessThan(5_000)
+    expect(all, first_name).toBeLessThan(25_000)
+    const answer = page.locator('.answers .long dd')
+    await answer.getByRole('button', { name: /^Show all/ }).click()
+    expect((await texts()).longest, first_name).toBeLessThan(5_000)
+    const shown = answer.locator('bdi')
+    expect(await shown.textContent()).toBe(reason)
+    if (first_name === 'word' || first_name === 'lines') {
+      const copied = await shown.evaluate((element) => {
+        getSelection()?.selectAllChildren(element)
+        return getSelection()?.toString()
+      })
+      expect(copied === reason || copied === reason.trimEnd(), first_name).toBe(true)
+    }
+    await page.goBack()
+  }
+})
+
 test('an application knows its place in the list, and the next one across the pages', async ({ visitor }) => {
   await desk.store(people(101))
   const page = await desk.open(visitor)

@@ -4,6 +4,8 @@ import { paidSolutions, teamSizes, type Application } from '../../../application
 import { questions, textFields } from '../../../application/fields.ts'
 import type { Read } from '../../../client/desk.ts'
 import { momentOf } from '../dates.ts'
+import { Given } from '../Given.tsx'
+import { pieceLength } from '../pieces.ts'
 import { linkedInLink, mailLink, phoneLink } from './contact-links.ts'
 
 const links: Partial<Record<keyof Application, (given: string) => string | undefined>> = {
@@ -30,12 +32,16 @@ export function Answers({ application, onReveal }: { application: Read; onReveal
       )}
       <dl className="answers">
         <Answer label={questions.reason} className="long">
-          {reason}
+          <Given text={reason} />
         </Answer>
         <Answer label={questions.paid_solution}>
           {paid_solution === '' ? null : paidSolutions[paid_solution]}
         </Answer>
-        {custom_solution !== '' && <Answer label="In own words">{custom_solution}</Answer>}
+        {custom_solution !== '' && (
+          <Answer label="In own words">
+            <Given text={custom_solution} />
+          </Answer>
+        )}
         <Answer label={questions.team_size}>{team_size === '' ? null : teamSizes[team_size]}</Answer>
         {!isHidden &&
           textFields.map(({ name, label }) => (
@@ -60,13 +66,13 @@ function Answer({ label, className, children }: { label: string; className?: str
 }
 
 function Contact({ given, address }: { given: string; address: string | undefined }) {
-  if (address === undefined) return given
+  if (address === undefined || given.length > pieceLength) return <Given text={given} />
   return (
     <a
       href={address}
       {...(address.startsWith('http') ? { target: '_blank', rel: 'noopener noreferrer' } : {})}
     >
-      {given}
+      <bdi>{given}</bdi>
     </a>
   )
 }

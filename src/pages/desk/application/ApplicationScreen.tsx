@@ -96,7 +96,7 @@ export function ApplicationScreen({ id, callDesk }: { id: string; callDesk: Call
         <>
           <header className="row application-head">
             <h1 ref={beginAt} tabIndex={-1}>
-              {nameOf(whole.application)}
+              <bdi>{nameOf(whole.application)}</bdi>
             </h1>
             <StatusPill seen={whole.application} />
           </header>

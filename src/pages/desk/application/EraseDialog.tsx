@@ -8,6 +8,7 @@ import { announce } from '../announcement.ts'
 import { momentOf } from '../dates.ts'
 import { nameOf } from '../list/names.ts'
 import { sentenceOf } from '../messages.ts'
+import { shortOf } from '../pieces.ts'
 import { useTyping } from '../typed.ts'
 import { typedInto } from './NoteForm.tsx'
 
@@ -89,13 +90,15 @@ export function EraseDialog({ callDesk, whole: { application, others }, onErased
                         })
                       }
                     />
-                    {company}, {momentOf(created_at)}
+                    <bdi>{shortOf(company)}</bdi>, {momentOf(created_at)}
                   </label>
                 ))}
               </fieldset>
             )}
             <div className="field">
-              <label htmlFor="erase-email">Type the e-mail, {email}</label>
+              <label htmlFor="erase-email">
+                Type the e-mail, <bdi>{email}</bdi>
+              </label>
               <input
                 id="erase-email"
                 type="text"

@@ -4,6 +4,7 @@ import { statuses } from '../../../application/statuses.ts'
 import type { Whole } from '../../../client/desk.ts'
 import { momentOf } from '../dates.ts'
 import { addressOf, type Asked } from '../list/asked.ts'
+import { shortOf } from '../pieces.ts'
 
 /** The other applications of the same e-mail. */
 export function Others({ asked, others }: { asked: Asked; others: Whole['others'] }) {
@@ -15,7 +16,7 @@ export function Others({ asked, others }: { asked: Asked; others: Whole['others'
         {others.map(({ id, created_at, company, status }) => (
           <li key={id}>
             <Link href={addressOf({ ...asked, status: 'all' }, id)}>
-              {company}, {momentOf(created_at)}
+              <bdi>{shortOf(company)}</bdi>, {momentOf(created_at)}
             </Link>{' '}
             {statuses[status]}
           </li>

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { statuses } from '../../../application/statuses.ts'
 import type { Delivery, Happening, Letter, Whole } from '../../../client/desk.ts'
 import { momentOf } from '../dates.ts'
+import { Given } from '../Given.tsx'
 import { eventsOf, wordsOfLetter } from '../letters/letter-events.ts'
 import { nameOfOccasion } from '../letters/words.ts'
 
@@ -64,7 +65,11 @@ function textOf(happening: Happening): ReactNode {
         </p>
       )
     case 'note':
-      return <p className="note">{happening.detail.note}</p>
+      return (
+        <p className="note">
+          <Given text={happening.detail.note} />
+        </p>
+      )
     case 'revealed':
       return <p>Revealed name, e-mail, phone, LinkedIn and company</p>
     case 'address':

@@ -33,7 +33,7 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
   const isAll = (status: Status) => seen.every((each) => judge.shownOf(each).status === status)
   return (
     <section className="bar" aria-label={seen.length === 0 ? 'Last act' : `Decide: ${about}`}>
-      <p className="about">{seen.length === 0 ? '' : about}</p>
+      <p className="about">{seen.length === 0 ? '' : <bdi>{about}</bdi>}</p>
       {seen.length > 0 &&
         decisions.map(({ status, label, key }) => (
           <button

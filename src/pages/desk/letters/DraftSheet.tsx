@@ -3,6 +3,7 @@ import { Link } from 'wouter'
 
 import type { CallDesk, Letter } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
+import { Given } from '../Given.tsx'
 import { sentenceOf } from '../messages.ts'
 import { ByHand } from './ByHand.tsx'
 import { EditDraft } from './EditDraft.tsx'
@@ -57,10 +58,18 @@ export function DraftSheet({ callDesk, letter, isByHand, edit: entered, onEdit }
   return (
     <article className="sheet draft" aria-labelledby={`draft-${letter.id}`}>
       <h2 id={`draft-${letter.id}`}>
-        <Link href={`/applications/${letter.application}`}>{name}</Link>
+        <Link href={`/applications/${letter.application}`}>
+          <bdi>{name}</bdi>
+        </Link>
       </h2>
       <p className="quietly">
-        {letter.to === null ? 'The address is hidden: you read blind.' : `To ${letter.to}`}
+        {letter.to === null ? (
+          'The address is hidden: you read blind.'
+        ) : (
+          <>
+            To <Given text={letter.to} />
+          </>
+        )}
         {letter.is_edited && '. Changed for them alone.'}
         {letter.edition > 1 && ' They were sent this before.'}
       </p>

@@ -1,4 +1,5 @@
 import type { Letter } from '../../../client/desk.ts'
+import { Given } from '../Given.tsx'
 
 /** What a letter says, and which placeholders it cannot fill. */
 export function LetterText({
@@ -12,9 +13,11 @@ export function LetterText({
       <div className="letter">
         <p className="subject">
           <span className="visually-hidden">Subject: </span>
-          {subject}
+          <Given text={subject} />
         </p>
-        <p className="body">{body}</p>
+        <p className="body">
+          <Given text={body} />
+        </p>
       </div>
       {isLong && (
         <p className="notice error">Filled in it is longer than a letter may be: this is its beginning.</p>

@@ -26,8 +26,10 @@ export function NotReleased({ unreleased }: { unreleased: readonly Unreleased[] 
       <ul>
         {unreleased.map(({ letter, outcome }) => (
           <li key={letter.id}>
-            <Link href={`/applications/${letter.application}`}>{nameOfLetter(letter)}</Link>:{' '}
-            {reasons[outcome]}
+            <Link href={`/applications/${letter.application}`}>
+              <bdi>{nameOfLetter(letter)}</bdi>
+            </Link>
+            : {reasons[outcome]}
           </li>
         ))}
       </ul>

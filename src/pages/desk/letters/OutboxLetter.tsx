@@ -30,7 +30,9 @@ export function OutboxLetter({ callDesk, letter }: { callDesk: CallDesk; letter:
   return (
     <li>
       <p className="about-letter">
-        <Link href={`/applications/${letter.application}`}>{name}</Link>
+        <Link href={`/applications/${letter.application}`}>
+          <bdi>{name}</bdi>
+        </Link>
         <span>
           {nameOfOccasion(occasion)}
           {!isMail && ', to the automation'}

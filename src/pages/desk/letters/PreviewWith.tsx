@@ -66,7 +66,7 @@ export function PreviewWith({ callDesk, chosen, isBlind, onChoose }: PreviewWith
             {offered.map((application) => (
               <li key={application.id}>
                 <button className="quiet" onClick={() => choose(application)}>
-                  {nameOf(application)}{' '}
+                  <bdi>{nameOf(application)}</bdi>{' '}
                   <span className="quietly">{shortMomentOf(application.created_at)}</span>
                 </button>
               </li>
@@ -77,7 +77,7 @@ export function PreviewWith({ callDesk, chosen, isBlind, onChoose }: PreviewWith
       {error && isAsked && <p role="alert">{sentenceOf(error)}</p>}
       {chosen && (
         <p className="row">
-          With {nameOf(chosen)}
+          With <bdi>{nameOf(chosen)}</bdi>
           <button className="quiet" onClick={() => choose(null)}>
             Newest
           </button>

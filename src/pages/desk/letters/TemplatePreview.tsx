@@ -49,7 +49,11 @@ export function TemplatePreview({ callDesk, occasion, subject, body }: TemplateP
       )}
       {preview && (
         <>
-          {chosen === null && <p className="quietly">With the newest application: {nameOfLetter(preview)}</p>}
+          {chosen === null && (
+            <p className="quietly">
+              With the newest application: <bdi>{nameOfLetter(preview)}</bdi>
+            </p>
+          )}
           <LetterText text={preview} />
           <SendTest
             callDesk={callDesk}

@@ -1,5 +1,6 @@
 import { statuses, type Status } from '../../../application/statuses.ts'
 import type { Count, Letter, LettersStanding } from '../../../client/desk.ts'
+import { shortOf } from '../pieces.ts'
 
 /** The decisions that applicants are told of. */
 const told: readonly string[] = ['accepted', 'waitlisted', 'declined'] satisfies Status[]
@@ -40,7 +41,7 @@ export function inDigits({ count, more }: Count): string {
 
 /** Whom a letter is for; where that is hidden, what it belongs to. */
 export function nameOfLetter({ name }: Pick<Letter, 'name'>): string {
-  return name ?? 'Application'
+  return name === null ? 'Application' : shortOf(name)
 }
 
 /** Whether a draft may be sent as it is. */

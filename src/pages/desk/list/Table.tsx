@@ -5,6 +5,7 @@ import type { LetterState, Listed } from '../../../client/desk.ts'
 import { momentOf, shortMomentOf } from '../dates.ts'
 import { StatusPill } from '../judging/StatusPill.tsx'
 import { LetterWord } from '../letters/LetterWord.tsx'
+import { shortOf } from '../pieces.ts'
 import { addressOf, type Asked } from './asked.ts'
 import { nameOf } from './names.ts'
 
@@ -58,15 +59,17 @@ export function Table({ rows, letters, asked, selected, current, gone, onSelect,
             </td>
             <th scope="row" className="name">
               <Link id={row.id} href={addressOf(asked, row.id)}>
-                {nameOf(row)}
+                <bdi>{nameOf(row)}</bdi>
               </Link>
               {row.same_email && <span className="again">applied more than once</span>}
             </th>
             <td className="company">
-              <bdi>{row.company ?? 'hidden'}</bdi>
+              <bdi>{row.company === undefined ? 'hidden' : shortOf(row.company)}</bdi>
             </td>
             <td className="team">{row.team_size === '' ? '' : teamSizes[row.team_size]}</td>
-            <td className="reason">{row.reason}</td>
+            <td className="reason">
+              <bdi>{row.reason}</bdi>
+            </td>
             <td className="when">
               <time dateTime={row.created_at} title={momentOf(row.created_at)}>
                 {shortMomentOf(row.created_at)}

@@ -1,0 +1,44 @@
+/** Characters that are laid out as one: what browsers take for that grows with the square where faces and scripts alternate. */
+export const pieceLength = 4_000
+/** Characters that a line end counts as: it takes as much of the screen. */
+const lineEnd = 40
+/** Characters of a name or a company where it is told among other things. */
+const shortLength = 120
+
+const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+const marksWithoutEnd = /(\p{M}{8})\p{M}+/gu
+
+/**
+ * Cuts a text into pieces that are quick to show; all of them together are the text.
+ *
+ * @returns One piece, unless the text is longer than anybody writes.
+ */
+export function piecesOf(text: string): string[] {
+  const pieces = []
+  let piece = ''
+  let length = 0
+  for (const character of text) {
+    piece += character
+    length += character === '\n' ? lineEnd : 1
+    // Between two words, where there is such a place soon.
+    if (length < pieceLength || (length < pieceLength * 1.2 && !/\s/.test(character))) continue
+    pieces.push(piece)
+    piece = ''
+    length = 0
+  }
+  return piece === '' && pieces.length > 0 ? pieces : [...pieces, piece]
+}
+
+/**
+ * A name or a company as it is told among other things: not without end, and without the characters that turn the
+ * direction of what stands beside it. The whole is among the answers.
+ */
+export function shortOf(text: string): string {
+  const begin = text
+    .slice(0, shortLength * 10)
+    .replace(directions, '')
+    .replace(marksWithoutEnd, '$1')
+  const characters = [...begin]
+  if (characters.length <= shortLength && text.length <= shortLength * 10) return begin
+  return `${characters.slice(0, shortLength).join('').trimEnd()}…`
+}
