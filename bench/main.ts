@@ -1,7 +1,8 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile enumeration desk letters together search readiness`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk letters together search readiness`. */
 import { benchDesk } from './desk.ts'
 import { benchEnumeration } from './enumeration.ts'
 import { benchGrowth } from './growth.ts'
+import { benchHostileText } from './hostile-text.ts'
 import { benchHostile } from './hostile.ts'
 import { benchLaunch } from './launch.ts'
 import { benchLetters } from './letters.ts'
@@ -24,6 +25,7 @@ const parts: Record<string, () => Promise<void>> = {
   launch: benchLaunch,
   start: benchStart,
   hostile: benchHostile,
+  'hostile-text': benchHostileText,
   enumeration: benchEnumeration,
   desk: benchDesk,
   letters: benchLetters,

@@ -6,6 +6,7 @@ const lineEnd = 40
 const shortLength = 120
 
 const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+const beginning = new RegExp(`^.{0,${shortLength}}`, 'su')
 const marksWithoutEnd = /(\p{M}{8})\p{M}+/gu
 
 /**
@@ -38,7 +39,6 @@ export function shortOf(text: string): string {
     .slice(0, shortLength * 10)
     .replace(directions, '')
     .replace(marksWithoutEnd, '$1')
-  const characters = [...begin]
-  if (characters.length <= shortLength && text.length <= shortLength * 10) return begin
-  return `${characters.slice(0, shortLength).join('').trimEnd()}…`
+  const short = begin.match(beginning)?.[0] ?? ''
+  return short === begin && text.length <= shortLength * 10 ? begin : `${short.trimEnd()}…`
 }

@@ -67,9 +67,7 @@ export function Table({ rows, letters, asked, selected, current, gone, onSelect,
               <bdi>{row.company === undefined ? 'hidden' : shortOf(row.company)}</bdi>
             </td>
             <td className="team">{row.team_size === '' ? '' : teamSizes[row.team_size]}</td>
-            <td className="reason">
-              <bdi>{row.reason}</bdi>
-            </td>
+            <td className="reason">{row.reason}</td>
             <td className="when">
               <time dateTime={row.created_at} title={momentOf(row.created_at)}>
                 {shortMomentOf(row.created_at)}

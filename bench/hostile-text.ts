@@ -1,0 +1,121 @@
+import type { Browser, Page } from 'playwright-core'
+
+import { ensureChromium, launchChromium } from '../testing/browser.ts'
+import { signInPage, startDesk } from '../testing/desk.ts'
+import { anApplication } from '../testing/form.ts'
+import { printTable } from './table.ts'
+
+const rounds = 2
+const marks = `a${'\u0301'.repeat(9_999)}`
+
+interface Given {
+  reason: string
+  last_name: string
+  company: string
+}
+
+/** What an application may say to make its reader wait. */
+const texts: Record<string, Given> = {
+  ordinary: { reason: 'To hear myself think. '.repeat(20), last_name: 'Lovelace', company: 'Engines' },
+  'a word of one script': same('x'),
+  'a word of two directions': same('xع'),
+  'a word of four scripts': same('xع漢я'),
+  'line ends': same('\n'),
+  'marks on one letter': { reason: marks.repeat(10), last_name: marks, company: marks },
+  'overrides of the direction': same('\u202ex'),
+}
+
+/** As long as the database takes. */
+function same(unit: string): Given {
+  const name = unit.repeat(10_000 / unit.length)
+  return { reason: unit.repeat(100_000 / unit.length), last_name: name, company: name }
+}
+
+/** Milliseconds of the page's main thread until what was done is painted, whatever else the machine does. */
+async function busy(page: Page, act: () => Promise<unknown>) {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' })
+  const spent = async () => {
+    const { metrics } = await session.send('Performance.getMetrics')
+    return 1000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN)
+  }
+  const before = await spent()
+  await act()
+  await page.evaluate(
+    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+  )
+  return (await spent()) - before
+}
+
+/** The least of some rounds: the thread never does less than is to be done. */
+async function least(measure: () => Promise<number>) {
+  const times = []
+  for (let round = 0; round < rounds; round += 1) times.push(await measure())
+  return Math.min(...times)
+}
+
+/** What it costs to open what strangers wrote: at the desk, and in the applicants' own field. */
+export async function benchHostileText(): Promise<void> {
+  const desk = await startDesk()
+  const browser: Browser = await launchChromium(ensureChromium())
+  const organiser = await desk.signedIn('ada@example.org')
+  const signIn = signInPage(organiser)
+  const rows: string[][] = []
+  let ordinary: number[] = []
+  for (const [name, given] of Object.entries(texts)) {
+    await desk.sql`truncate public.retreat_applications cascade`
+    const applications = Array.from({ length: 5 }, () => anApplication(given))
+    const ids = await desk.sql<{ id: string }[]>`
+      insert into public.retreat_applications ${desk.sql(applications)} returning id`
+    const decisions = ids.map(({ id }) => ({ id, version: 0, status: 'accepted' }))
+    await organiser.rpc('desk_decide', { act: crypto.randomUUID(), decisions }).throwOnError()
+    const opened = (address: string, sign: string) =>
+      least(async () => {
+        const page = await browser.newPage({ viewport: { width: 1366, height: 650 } })
+        await signIn(page)
+        const time = await busy(page, async () => {
+          await page.goto(`${desk.origin}/desk#${address}`)
+          await page.locator(sign).first().waitFor()
+        })
+        await page.close()
+        return time
+      })
+    const typed = () =>
+      least(async () => {
+        const page = await browser.newPage({ viewport: { width: 390, height: 844 } })
+        await page.goto(desk.origin)
+        const time = await busy(page, () =>
+          page.locator('#reason').evaluate(
+            (field: HTMLTextAreaElement, text) => {
+              field.value = text
+              field.dispatchEvent(new Event('input', { bubbles: true }))
+            },
+            given.reason.slice(0, 50_000),
+          ),
+        )
+        await page.close()
+        return time
+      })
+    const times = [
+      await opened('/?status=all', 'tbody .name a'),
+      await opened(`/applications/${ids[0]?.id}`, '.answers'),
+      await opened('/letters/drafts/accepted', '.draft .letter'),
+      await opened('/letters/templates/accepted', '.letter'),
+      await typed(),
+    ]
+    if (ordinary.length === 0) ordinary = times
+    rows.push([
+      name,
+      ...times.map(
+        (time, place) => `${time.toFixed()} (${(time / (ordinary[place] ?? Number.NaN)).toFixed(1)})`,
+      ),
+    ])
+  }
+  printTable(
+    `Reasons of 100,000 characters, names and companies of 10,000 (${rounds} rounds, the least; main thread, ms, and in brackets to an ordinary one)`,
+    ['', 'list', 'application', 'drafts', 'preview', 'field, 50,000'],
+    rows,
+  )
+  await browser.close()
+  await desk.close()
+}
