@@ -5,7 +5,7 @@ import { signInPage, startDesk } from '../testing/desk.ts'
 import { anApplication } from '../testing/form.ts'
 import { printTable } from './table.ts'
 
-const rounds = 2
+const rounds = 3
 const marks = `a${'\u0301'.repeat(9_999)}`
 
 interface Given {
