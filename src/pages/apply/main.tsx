@@ -4,7 +4,7 @@ import { hydrateRoot } from 'react-dom/client'
 import { ApplicationForm } from './ApplicationForm.tsx'
 import { readPageData } from '../page-data.ts'
 import type { ApplyData } from './apply-data.ts'
-import { growTextAreas } from './grow.ts'
+import { careForTextAreas } from './text-areas.ts'
 
 // React expects the page as it was rendered; this box came after.
 const earlyError = document.getElementById('early-error')
@@ -14,5 +14,5 @@ if (root && !window.isPosting) {
   const form = <ApplicationForm {...(readPageData() as ApplyData)} hasFailed={earlyError !== null} />
   // As a transition, hydration is done in slices: on a slow phone it would otherwise hold up typing.
   startTransition(() => void hydrateRoot(root, form))
-  growTextAreas()
+  careForTextAreas()
 }
