@@ -208,8 +208,10 @@ test('what organisers made of the applications comes back, and so does a door th
           act: null,
           released_at: null,
           due_at: null,
+          // Times of waiting are those of the clock that is there now.
+          waits_since: sometime,
         }
-      : { ...letter, state: 'withdrawn', due_at: null, withdrawn_at: sometime },
+      : { ...letter, state: 'withdrawn', due_at: null, withdrawn_at: sometime, waits_since: sometime },
   )
   expect(await deskOf(copy.DATA_DIR)).toEqual({ ...before, letters })
   expect(await send(restored.origin, anApplication())).toBe(403)

@@ -480,12 +480,15 @@ test('the roles of the data interface may call what is listed here, insert appli
     { role: 'anon', function: 'auth.jwt()' },
     { role: 'anon', function: 'auth.role()' },
     { role: 'anon', function: 'auth.uid()' },
+    { role: 'anon', function: 'door_is_open()' },
     // What the search index is made of.
     { role: 'anon', function: 'private.folded(text)' },
+    { role: 'anon', function: 'private.search_octets(text,text,text,text,text,text,text)' },
     { role: 'anon', function: 'private.search_vector(text,text,text,text,text,text,text)' },
     { role: 'authenticated', function: 'auth.jwt()' },
     { role: 'authenticated', function: 'auth.role()' },
     { role: 'authenticated', function: 'auth.uid()' },
+    { role: 'authenticated', function: 'door_is_open()' },
   ])
   const tables = await owner.unsafe(`
     select role, oid::regclass::text as table, privilege from pg_class, ${roles},

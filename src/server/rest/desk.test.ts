@@ -919,6 +919,10 @@ test('who reads blind finds and reads none of what is hidden, whatever they call
   const calls: Record<string, object[]> = {
     desk_me: [{}],
     desk_list: [{}, { filter: { search: word } }, { filter: { status: 'accepted' } }],
+    desk_meanwhile: [
+      { filter: { search: word }, shown: [] },
+      { filter: {}, shown: [{ id, version: 7 }] },
+    ],
     desk_overview: [{}, { filter: { search: word } }],
     desk_export: [{ filter: { search: word } }, { filter: { since: '2000-01-01' } }],
     desk_application: [{ application: id }, { application: again }],
@@ -947,6 +951,7 @@ test('who reads blind finds and reads none of what is hidden, whatever they call
     desk_withdraw: [{ act: act() }],
     desk_discard: [{ letters: [act()] }],
     desk_retry: [{ letters: [act()] }],
+    desk_settle: [{ letters: [act()] }],
     desk_stop: [{ stopped: true }, { stopped: false }],
     desk_set_letters: [{ version: 0, reply_to: 'desk@example.org' }],
     desk_remove_template: [{ occasion: 'Travel', version: 0 }],
@@ -954,6 +959,7 @@ test('who reads blind finds and reads none of what is hidden, whatever they call
     desk_reveal: [],
     door_is_open: [{}],
     desk_edit: [],
+    desk_readdress: [],
     desk_sent_by_hand: [],
   }
   await owner`update private.postman set seen_at = now()`
