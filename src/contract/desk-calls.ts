@@ -30,10 +30,12 @@ export const deskCalls: Readonly<Record<string, object>> = {
   desk_write: { applications: [], occasion: 'accepted', again: false },
   desk_edit: { letter: id, seen: '', subject: '', body: '' },
   desk_discard: { letters: [] },
+  desk_readdress: { act: id, letter: id, address: '' },
   desk_release: { act: id, letters: [], number: 0, again: false },
   desk_withdraw: { letters: [], act: id },
   desk_retry: { letters: [] },
   desk_sent_by_hand: { letter: id, seen: '' },
+  desk_settle: { letters: [] },
   desk_stop: { stopped: null },
   desk_set_letters: { version: -1, reply_to: '', receipts: null },
 }

@@ -10,6 +10,7 @@ const leftOut: Record<string, string> = {
   'private.decoys': 'answers for addresses without an account, made anew',
   'private.mail_requests': 'what is counted against floods of mail, for an hour',
   'private.signing_keys': 'with the keys a backup would sign in; they are made anew',
+  'private.search_vectors': 'the words of long answers, which a restore makes of them again',
   'private.server_migrations': 'which migrations were applied: the restoring version does that itself',
   'auth.sessions': 'sessions, and the tokens in them, would sign in whoever has the backup',
   'auth.flow_state': 'a sign-in on its way, for minutes',

@@ -115,6 +115,7 @@ function isBusy(sql: Sql) {
   return sql`exists (
     select from private.letters as other
       join public.retreat_applications as theirs on theirs.id = other.application_id
+      join public.retreat_applications as application on application.id = letter.application_id
     where other.state = 'sending' and other.way = 'mail' and other.due_at > now() and other.id <> letter.id
       and (other.application_id = letter.application_id
         or ${mailboxOf(sql, sql`theirs`)} = ${mailboxOf(sql, sql`application`)}))`
@@ -124,12 +125,12 @@ function isBusy(sql: Sql) {
  * The letters that may be handed over, or the receipts. Only what was released for the decision that stands, and no
  * receipt that is older than a day; what was withdrawn on its way is over.
  *
- * The indexes are for letters, receipts and decisions each, so that none is found behind many of another kind.
+ * The indexes are for letters, receipts and decisions each, so that none is found behind many of another kind. No other
+ * table is joined: then all that is due would be looked at for the first of it, where PostgreSQL knows no numbers yet.
  */
 export function dueLetters(sql: Sql, isReceipt: boolean) {
   return sql`
     private.letters as letter
-      join public.retreat_applications as application on application.id = letter.application_id
     where way = 'mail' and state in ('waiting', 'sending') and due_at <= now()
       and ${isReceipt ? sql`occasion = 'received'` : sql`occasion <> 'received'`}
       and (
