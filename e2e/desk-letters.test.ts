@@ -121,10 +121,12 @@ test('when their time is over letters cannot be stopped any more', async ({ visi
   await desk.sql`
     insert into private.letters
       (application_id, occasion, state, subject, body, act, status_version, released_at, due_at)
-    values (${id?.id ?? ''}, 'Travel', 'waiting', 's', 'b', gen_random_uuid(), 0, now(), now() + interval '4 seconds')`
-  const page = await desk.open(visitor, '/letters')
+    values (${id?.id ?? ''}, 'Travel', 'waiting', 's', 'b', gen_random_uuid(), 0, now(), now() + interval '40 seconds')`
+  const page = await desk.open(visitor, '/letters', { prepare: (opened) => opened.clock.install() })
   const bar = page.getByRole('region', { name: 'On their way' })
-  await bar.getByText(/^1 letter leaves in 0:0\d\.$/).waitFor()
+  await bar.getByText(/^1 letter leaves in 0:\d\d\.$/).waitFor()
+  await desk.sql`update private.letters set due_at = now()`
+  await page.clock.fastForward(60_000)
   await bar.waitFor({ state: 'detached' })
   expect(await statesInDatabase()).toEqual(['waiting'])
 })
