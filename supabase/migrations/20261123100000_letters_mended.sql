@@ -141,8 +141,8 @@ create or replace function private.write_day_notices() returns void
 
 -- Texts -----------------------------------------------------------------------------------------------------------
 
--- The answers that a letter may quote, by their placeholders, as the applicant read them; hidden from who reads blind but for
--- those of the choices and the reason; that one is blank is told.
+-- The answers that a letter may quote, by their placeholders, as the applicant read them. Who reads blind is shown those
+-- of the choices and the reason, and of the others whether they are blank.
 create or replace function private.placeholders(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -165,8 +165,8 @@ $$;
 
 drop function private.fill(text, jsonb);
 -- Fills a text in one pass: what an applicant wrote is never read as a placeholder. Says which placeholders there are
--- no answers to (`missing`), and which there are none of (`unknown`), stray braces included. What would be longer than `most` characters is cut, and said to
--- be too long: a template may quote a long answer many times.
+-- no answers to (`missing`), and which there are none of (`unknown`), stray braces included. What would be longer than
+-- `most` characters is cut, and said to be too long: a template may quote a long answer many times.
 create function private.fill(
   given text, answers jsonb, most integer default 20000,
   out filled text, out missing text[], out unknown text[], out is_long boolean
