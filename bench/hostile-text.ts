@@ -84,6 +84,11 @@ export async function benchHostileText(): Promise<void> {
       least(async () => {
         const page = await browser.newPage({ viewport: { width: 390, height: 844 } })
         await page.goto(desk.origin)
+        // As whoever types or pastes does before.
+        await page.click('#reason')
+        await page.waitForFunction(() =>
+          Object.keys(document.querySelector('form') ?? {}).some((own) => own.startsWith('__react')),
+        )
         const time = await busy(page, () =>
           page.locator('#reason').evaluate(
             (field: HTMLTextAreaElement, text) => {

@@ -1,10 +1,18 @@
-/** Cares for text areas where their style cannot: for how high they are, and for words without an end. */
+const fromRightToLeft = /[\u0590-\u08ff\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc]/
+const piledMarks = /\p{M}{99}/u
+
+/** Cares for text areas where their style cannot: for how high they are, and for what is slow to lay out. */
 export function careForTextAreas(): void {
   const canGrow = CSS.supports('field-sizing', 'content')
   const care = (field: EventTarget | null) => {
     if (!(field instanceof HTMLTextAreaElement)) return
-    // Browsers look for long where such a word may be broken, unless that is anywhere.
-    field.style.lineBreak = /\S{999}/.test(field.value) ? 'anywhere' : ''
+    const { style, value } = field
+    // Words without an end are slow to lay out unless they may be broken anywhere.
+    const words = value.split(/\s/).filter(({ length }) => length > 999)
+    style.lineBreak = words.length > 0 ? 'anywhere' : ''
+    // Nobody reads these, and browsers take seconds to lay them out: a dot for each sign takes none.
+    const isIllegible = words.some((word) => fromRightToLeft.test(word)) || piledMarks.test(value)
+    style.setProperty('-webkit-text-security', isIllegible ? 'disc' : null)
     if (!canGrow) grow(field)
   }
   document.addEventListener('input', ({ target }) => care(target))
