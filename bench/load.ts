@@ -16,15 +16,17 @@ export interface Load {
  * Sends applications, each of them new, over so many connections.
  *
  * @param limit Seconds, or how many requests.
+ * @param query What the address asks for besides.
  * @throws {Error} where an application was not stored.
  */
 export async function insertLoad(
   origin: string,
   connections: number,
   limit: { duration: number } | { amount: number },
+  query = '',
 ): Promise<Load> {
   const result = await autocannon({
-    url: `${origin}/rest/v1/retreat_applications`,
+    url: `${origin}/rest/v1/retreat_applications${query}`,
     connections,
     ...limit,
     requests: [

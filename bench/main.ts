@@ -1,4 +1,5 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk letters together search readiness`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk letters together search readiness beside`. */
+import { benchBeside } from './beside.ts'
 import { benchDesk } from './desk.ts'
 import { benchEnumeration } from './enumeration.ts'
 import { benchGrowth } from './growth.ts'
@@ -32,6 +33,7 @@ const parts: Record<string, () => Promise<void>> = {
   together: benchTogether,
   search: benchSearch,
   readiness: benchReadiness,
+  beside: benchBeside,
 }
 const chosen = process.argv.slice(2)
 const unknown = chosen.find((name) => !(name in parts))

@@ -1,5 +1,5 @@
-import { letterStanding } from '../src/server/letters/outbox.ts'
-import { deliveryStanding } from '../src/server/webhook/outbox.ts'
+import { letterHealth } from '../src/server/letters/outbox.ts'
+import { deliveryHealth } from '../src/server/webhook/outbox.ts'
 import { openTestDatabase } from '../testing/database.ts'
 import { fill } from './growth.ts'
 import { printTable, spread } from './table.ts'
@@ -19,11 +19,11 @@ export async function benchReadiness(): Promise<void> {
       where delivered_at is not null
         and application_id in (select id from public.retreat_applications order by created_at desc limit ${waiting})`
     // The first of them clears away what the update has left, as autovacuum would.
-    await deliveryStanding(sql)
+    await deliveryHealth(sql)
     const milliseconds: number[] = []
     for (let time = 0; time < times; time += 1) {
       const started = performance.now()
-      await database.asOwner((lane) => Promise.all([deliveryStanding(lane), letterStanding(lane)]))
+      await database.asOwner((lane) => Promise.all([deliveryHealth(lane), letterHealth(lane)]))
       milliseconds.push(performance.now() - started)
     }
     rows.push([waiting.toLocaleString('en'), spread(milliseconds, 1)])
