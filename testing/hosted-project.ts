@@ -11,7 +11,7 @@ import type { TestPostgres } from './postgres.ts'
  * @returns Its address for the project's owner, a connection of theirs, and one that may do what Supabase itself may.
  */
 export async function newProject(
-  database: TestPostgres,
+  database: Pick<TestPostgres, 'url' | 'admin'>,
   name = 'project',
 ): Promise<{ url: string; owner: Sql; asSupabase: Sql; end: () => Promise<void> }> {
   await database.admin.unsafe(`

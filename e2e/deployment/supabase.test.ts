@@ -49,6 +49,7 @@ test('"supabase db push" gives a new project its schema, and leaves a visitor th
   // The same database can be handed to our server, which finds nothing to do, and back.
   const server = await startServer({ DATABASE_URL: url })
   expect(await send(server.origin, anApplication())).toBe(201)
+  expect(server.output()).not.toContain('edited')
   await server.stop()
   expect(await run('db', 'push', '--yes')).toMatch(/up to date/i)
   await end()

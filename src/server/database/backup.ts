@@ -172,13 +172,27 @@ export async function restore(sql: Sql, { folder, tables: kept }: Backup): Promi
       // The database that this was taken from may have sent them since: somebody has to look. What went by itself, or was
       // withdrawn on its way, ends here, and so does what an automation was to be told beside a letter.
       await transaction.unsafe(`
-        update ${letters} as letter set state = 'withdrawn', withdrawn_at = now(), due_at = null
-        where state in ('waiting', 'sending')
-          and (occasion = 'received' or withdrawn_at is not null or not private.is_to_applicant(letter))`)
+        with ended as (
+          select id from ${letters} as letter
+          where state in ('waiting', 'sending')
+            and (occasion = 'received' or withdrawn_at is not null or not private.is_to_applicant(letter))
+        )
+        select from ended, private.move(array[ended.id], 'withdrawn')`)
       await transaction.unsafe(`
-        update ${letters} set state = 'draft', way = 'mail', released_at = null, due_at = null, act = null,
+        with under_way as (
+          select id from ${letters} where state in ('waiting', 'sending')
+        ), stopped as (
+          select letter.id from under_way, private.move(array[under_way.id], 'withdrawn') as letter
+        )
+        select from stopped, private.move(array[stopped.id], 'draft')`)
+      await transaction.unsafe(`
+        update ${letters} set way = 'mail', released_at = null, act = null,
           subject = case when not from_template then subject end, body = case when not from_template then body end
-        where state in ('waiting', 'sending')`)
+        where state = 'draft' and released_at is not null`)
+      // Backups of before this was a column of its own: it stood where a mail server's answer does.
+      await transaction.unsafe(`
+        update ${letters} set otherwise = case answer when 'sent by hand' then 'by hand' else 'told' end, answer = ''
+        where state = 'sent' and answer in ('sent by hand', 'told otherwise')`)
       for (const name of silenced) await transaction.unsafe(`alter table ${name} enable trigger user`)
       return {
         applications: await countRows(transaction, applications),

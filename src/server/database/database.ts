@@ -40,7 +40,7 @@ export interface OpenOptions {
   schema: 'migrate' | 'check'
   /** What a second server is told of this one, which is to have the embedded database for itself. */
   holder?: string
-  /** Called with what happened to the database while it was open. */
+  /** Called with what somebody should know of the database, and with what happened to it while it was open. */
   onEvent?: (message: string) => void
   /** Called with the name of each migration that was applied. */
   onMigration?: (name: string) => void
@@ -71,7 +71,7 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
     }
   }
 
-  const { announceRelease, release } = await supervise(dataDir, {
+  const supervision = await supervise(dataDir, {
     ...options,
     create: options.schema === 'migrate',
   })
@@ -79,16 +79,16 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
   const { end, ...rest } = connections
   const close = async (how?: 'at once') => {
     await end(how)
-    await release()
+    await supervision.end()
   }
   const discard = async () => {
     await end('at once')
-    await release('and remove')
+    await supervision.end('and remove')
   }
   try {
     const prepared = await prepare(connections, options)
     const description = `PostgreSQL in ${dataDir}`
-    return { ...rest, ...prepared, description, announceClose: announceRelease, close, discard }
+    return { ...rest, ...prepared, description, announceClose: supervision.announceEnd, close, discard }
   } catch (error) {
     await close()
     throw error
@@ -96,14 +96,17 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
 }
 
 /** Tells whether the schema is up to date, and whose accounts it holds. */
-async function prepare({ owner, asOwner, as }: Connections, { schema, onMigration }: OpenOptions) {
+async function prepare({ owner, asOwner, as }: Connections, { schema, onEvent, onMigration }: OpenOptions) {
   // Within the deadline: what comes then has none.
   await asOwner((sql) => sql`select 1`)
   if (schema === 'check') {
     return { isUpToDate: await checkSchema(owner), ownerOfAuth: await ownerOfAuth(owner) }
   }
-  const applied = await migrate(owner)
+  const { applied, edited } = await migrate(owner)
   if (onMigration) applied.forEach((name) => onMigration(name))
+  if (onEvent && edited.length > 0) {
+    onEvent(`the project recorded other migrations than these, which were edited since: ${edited.join(', ')}`)
+  }
   // What would otherwise be found out by the first visitor.
   await as(visitor).execute('select 1')
   return { isUpToDate: true, ownerOfAuth: await ownerOfAuth(owner) }

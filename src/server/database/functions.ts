@@ -1,7 +1,7 @@
 import type { CallerConnection } from './connections.ts'
 import type { Run } from './lanes.ts'
 
-/** A function of the desk, or what visitors may ask, as `supabase/migrations/` makes it. */
+/** A function of the desk, or what visitors may ask, as `supabase/schemas/` declares it. */
 export interface DeskFunction {
   name: string
   /** By their names, in its order. */

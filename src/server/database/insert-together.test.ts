@@ -29,20 +29,22 @@ afterEach(() => vi.useRealTimers())
 
 afterAll(() => database.close())
 
-/** A connection that notes how many rows each statement was sent, and holds them back until it is told. */
+/** A connection that notes which rows each statement was sent, and how many, and holds them back until it is told. */
 function watched({ isHeld = false } = {}) {
   const sizes: number[] = []
+  const statements: unknown[] = []
   let letGo = () => {}
   const held = isHeld ? new Promise<void>((resolve) => (letGo = resolve)) : undefined
   const connection: CallerConnection = {
     async execute(statement, parameters, options) {
       const sent: unknown = JSON.parse(parameters?.[0] ?? '{}')
       sizes.push(Array.isArray(sent) ? sent.length : 1)
+      statements.push(sent)
       await held
       return database.as(visitor).execute(statement, parameters, options)
     },
   }
-  return { connection, sizes, letGo: () => letGo() }
+  return { connection, sizes, statements, letGo: () => letGo() }
 }
 
 /** A row as the data interface hands it on. */
@@ -237,6 +239,21 @@ test('a row whose time is over takes no other one along that is alike', async ()
   expect(await first).toMatchObject({ code: 'DEADLINE' })
   letGo()
   expect(await second).toMatchObject({ code: '23505' })
+})
+
+test('rows go in one order, in whichever they came', async () => {
+  const applications = many(20)
+  const orders = []
+  for (const came of [applications, applications.toReversed()]) {
+    const { connection, statements, letGo } = watched({ isHeld: true })
+    const insert = createInserts(connection)
+    const results = Promise.allSettled(came.map((application) => insert(rowsOf(application))))
+    letGo()
+    await results
+    orders.push(statements[0])
+  }
+  expect(orders[0]).toHaveLength(20)
+  expect(orders[1]).toEqual(orders[0])
 })
 
 test('two statements with the same rows in another order do not wait for each other in a circle', async () => {

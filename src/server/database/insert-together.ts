@@ -14,7 +14,7 @@ const singlyFor = 100
 
 interface Waiting {
   rows: SentRows
-  settle: (stored: Promise<number>) => void
+  answer: (stored: Promise<number>) => void
 }
 
 /**
@@ -52,8 +52,8 @@ export function createInserts(
     underWay -= 1
     // Nothing of it is stored: each row has an answer of its own. Any other error is everybody's.
     if (isToBeParted) singlyUntil = performance.now() + singlyFor
-    for (const { rows, settle } of taken) {
-      settle(isToBeParted ? insertApplications(connection, rows) : stored.then(() => 1))
+    for (const { rows, answer } of taken) {
+      answer(isToBeParted ? insertApplications(connection, rows) : stored.then(() => 1))
     }
     next()
   }
@@ -83,9 +83,9 @@ export function createInserts(
         if (waiting.get(key)?.rows === rows) waiting.delete(key)
         reject(new DeadlineError(`a row was not stored within ${deadline} ms`))
       }, deadline)
-      const settle = (stored: Promise<number>) =>
+      const answer = (stored: Promise<number>) =>
         void stored.then(resolve, reject).finally(() => clearTimeout(late))
-      waiting.set(key, { rows, settle })
+      waiting.set(key, { rows, answer })
       if (waiting.size > 1) return
       // Behind the requests that have come with this one.
       setImmediate(next)

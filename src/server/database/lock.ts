@@ -9,10 +9,10 @@ const holderLock = 5_610_742
 const usersLock = 5_610_743
 /** Milliseconds that a lock is waited for at a time. */
 const lockTimeout = 3_000
-/** How a holder's name begins that is about to release. */
+/** How a holder's name begins that is about to leave. */
 const leaving = 'stopping: '
 /** Milliseconds after which a database that does not answer is taken for used by nobody else. */
-const releaseTimeout = 5_000
+const unlockTimeout = 5_000
 
 /**
  * Locks the embedded database, on a connection of its own, with which the lock ends: whoever uses it has a shared
@@ -61,19 +61,19 @@ export async function acquireLock(
   }
 }
 
-/** Lets whoever is refused the lock see that its holder is about to release it. */
-export function announceRelease(sql: Sql, holder: string): void {
+/** Lets whoever is refused the lock see that its holder is about to leave. */
+export function announceLeaving(sql: Sql, holder: string): void {
   // Where the database is gone, there is nobody to be told.
   sql`select set_config('application_name', ${(leaving + holder).slice(0, 63)}, false)`.catch(() => {})
 }
 
-/** Releases the lock; tells whether nobody else has one, and then keeps others from acquiring one. */
-export async function releaseLock(sql: Sql): Promise<boolean> {
+/** Unlocks; tells whether nobody else has one, and then keeps others from acquiring one. */
+export async function unlock(sql: Sql): Promise<boolean> {
   const ask = async () => {
     await sql`select pg_advisory_unlock_shared(${usersLock})`
     const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${usersLock}) as alone`
     return row?.alone === true
   }
   // The database can be gone already: there is nothing to stop. Where it is frozen, stopping is worth the try.
-  return Promise.race([ask().catch(() => false), wait(releaseTimeout, true, { ref: false })])
+  return Promise.race([ask().catch(() => false), wait(unlockTimeout, true, { ref: false })])
 }

@@ -129,11 +129,12 @@ test('the row holds the eleven answers, id and created_at, and only the owner re
       and rolname in ('anon', 'authenticated') and has_function_privilege(rolname, pg_proc.oid, 'execute') order by 1`
   const isDesk = ({ proname, rolname }: Record<string, unknown>) =>
     rolname === 'authenticated' && /^(desk_|door_is_open$)/.test(String(proname))
-  // Visitors ask for the door. Those of the search's index an insert computes; without a right on their schema nobody
+  // Visitors ask for the door. Those of the indexes an insert computes; without a right on their schema nobody
   // calls them.
   expect(callable.filter((right) => !isDesk(right))).toEqual([
     { proname: 'door_is_open', rolname: 'anon' },
     { proname: 'folded', rolname: 'anon' },
+    { proname: 'person', rolname: 'anon' },
     { proname: 'search_octets', rolname: 'anon' },
     { proname: 'search_vector', rolname: 'anon' },
   ])
@@ -157,6 +158,64 @@ test('an application and its place in the outbox are stored together or not at a
   await owner`delete from public.retreat_applications`
   expect(await owner`select from private.webhook_outbox`).toHaveLength(0)
   await database.close()
+})
+
+test('a migration that was edited since it was applied ends the start, and is named', async () => {
+  const url = await newDatabase('edited')
+  await (await open(url)).close()
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  const record = async (table: string, name: string, change: (text: string) => string[]) => {
+    const [row] = await sql<[{ text: string }]>`
+      select statements[1] as text from ${sql(table)} where name = ${name}`
+    await sql`update ${sql(table)} set statements = ${change(row.text)} where name = ${name}`
+    return () => sql`update ${sql(table)} set statements = ${[row.text]} where name = ${name}`
+  }
+  // Comments, blanks, and that the Supabase CLI records each statement alone and without its end, are no edit.
+  await record('supabase_migrations.schema_migrations', 'retreat_applications', (text) =>
+    text.split(/;\n/).map((statement) => `${statement}  -- as it is`),
+  )
+  await (await open(url)).close()
+  for (const [table, name] of [
+    ['supabase_migrations.schema_migrations', 'webhook_outbox'],
+    ['private.server_migrations', 'sign_in'],
+  ] as const) {
+    const putBack = await record(table, name, (text) => [text.replace('default 0', 'default 1')])
+    await expect(open(url)).rejects.toThrow(
+      new RegExp(`^The migration "\\d+_${name}" was edited since this database applied it: `),
+    )
+    await putBack()
+  }
+  await (await open(url)).close()
+  await sql.end()
+})
+
+test('what landed in several texts counts as it landed', async () => {
+  const url = await newDatabase('landed')
+  await (await open(url)).close()
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  await sql`
+    update supabase_migrations.schema_migrations set statements = array[
+      'alter index public.retreat_applications_search set (gin_pending_list_limit = 1024);']
+    where name = 'search_index_in_smaller_steps'`
+  const database = await open(url)
+  expect(database.isUpToDate).toBe(true)
+  await database.close()
+  await sql.end()
+})
+
+test('of a migration that was edited since a hosted project applied it a server tells, and starts', async () => {
+  const project = await newProject(server, 'editing')
+  await (await open(project.url)).close()
+  await project.owner`
+    update supabase_migrations.schema_migrations set statements = array['select 1'] where name = 'webhook_outbox'`
+  const told: string[] = []
+  const database = await openDatabase(
+    { dataDir: '/nowhere', databaseUrl: project.url },
+    { schema: 'migrate', onEvent: (message) => told.push(message) },
+  )
+  expect(told).toEqual([expect.stringMatching(/edited since: \d+_webhook_outbox$/)])
+  await database.close()
+  await project.end()
 })
 
 /** The first two shared migrations, recorded, as a server or a project of the first release has them. */

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
 
 import { OperatorError } from '../../settings/operator-error.ts'
+import { landed } from './landed.ts'
 
 /**
  * Where it is recorded which migrations were applied. `shared` is the Supabase CLI's own record, so that either
@@ -56,11 +58,12 @@ const migrationLock = 5_610_741
  * the order of their versions, all of them or none. Servers that start together apply them once.
  *
  * @param sql A connection whose user owns the schema.
- * @returns The names of those that it applied.
+ * @returns The names of those that it applied; and in a hosted project, of those that were edited since they were.
  * @throws {OperatorError} where roles or rights are missing and may not be given, where the schema is newer than
- *   this program, and where a schema `auth` is somebody else's.
+ *   this program, where a migration was edited since it was applied to a database of ours, and where a schema `auth` is
+ *   somebody else's.
  */
-export async function migrate(sql: Sql): Promise<string[]> {
+export async function migrate(sql: Sql): Promise<{ applied: string[]; edited: string[] }> {
   return sql.begin(apply).catch(async (cause: unknown) => {
     if (!(cause instanceof postgres.PostgresError) || cause.code !== '42501') throw cause
     const [row] = await sql<{ user: string; database: string }[]>`
@@ -98,7 +101,7 @@ export const newestVersion = migrations.at(-1)?.version ?? ''
 /** What an operator does about a schema that is not there, or too old for a command. */
 export const toUpdate = 'start the server once, which brings its schema up to date'
 
-async function apply(transaction: TransactionSql): Promise<string[]> {
+async function apply(transaction: TransactionSql) {
   await transaction`select pg_advisory_xact_lock(${migrationLock})`
   await createRoles(transaction)
   await transaction.unsafe(`
@@ -115,7 +118,14 @@ async function apply(transaction: TransactionSql): Promise<string[]> {
   `)
   const applied = await appliedMigrations(transaction)
   refuseNewer(applied)
-  await transaction`select set_config('unplugged.auth', ${await ownerOfAuth(transaction)}, true)`
+  const owner = await ownerOfAuth(transaction)
+  const edited = await editedMigrations(transaction)
+  if (owner !== 'supabase' && edited.length > 0) {
+    throw new OperatorError(
+      `The migration "${edited[0]}" was edited since this database applied it: put it back as it was, and write a new one.`,
+    )
+  }
+  await transaction`select set_config('unplugged.auth', ${owner}, true)`
   const missing = migrations.filter(({ ledger, version }) => !applied[ledger].has(version))
   for (const { ledger, version, name, sql } of missing) {
     await transaction.unsafe(sql)
@@ -123,8 +133,32 @@ async function apply(transaction: TransactionSql): Promise<string[]> {
       insert into ${transaction(tables[ledger])} (version, name, statements)
       values (${version}, ${name}, array[${sql}]::text[])`
   }
-  return missing.map(({ version, name }) => `${version}_${name}`)
+  return { applied: missing.map(nameOf), edited }
 }
+
+const nameOf = ({ version, name }: Migration) => `${version}_${name}`
+
+/** Those of which the database records another text than they have: it was made by something else than it seems. */
+async function editedMigrations(transaction: TransactionSql): Promise<string[]> {
+  const recorded = new Map<string, string>()
+  for (const ledger of ['shared', 'server'] as const) {
+    const rows = await transaction<{ version: string; text: string }[]>`
+      select version, array_to_string(statements, E'\n') as text
+      from ${transaction(tables[ledger])} where cardinality(statements) > 0`
+    for (const { version, text } of rows) recorded.set(ledger + version, text)
+  }
+  return migrations
+    .filter(({ ledger, version, sql }) => {
+      const text = recorded.get(ledger + version)
+      if (text === undefined || essenceOf(text) === essenceOf(sql)) return false
+      return landed[version]?.includes(digestOf(text)) !== true
+    })
+    .map(nameOf)
+}
+
+/** A text without comments, blanks and the ends of its statements, which the Supabase CLI records one by one. */
+const essenceOf = (sql: string) => sql.replaceAll(/--.*|\/\*[^]*?\*\//g, '').replaceAll(/[\s;]/g, '')
+const digestOf = (sql: string) => createHash('sha256').update(essenceOf(sql)).digest('hex').slice(0, 16)
 
 type Applied = Record<Ledger, ReadonlySet<string>>
 

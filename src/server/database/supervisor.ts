@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 
 import { OperatorError } from '../../settings/operator-error.ts'
 import { ensureCluster, trimLog, type Cluster } from './cluster.ts'
-import { acquireLock, announceRelease, releaseLock } from './lock.ts'
+import { acquireLock, announceLeaving, unlock } from './lock.ts'
 
 /** Who uses the embedded database, and how. */
 export interface User {
@@ -17,14 +17,14 @@ export interface User {
 
 /** A hold on the embedded database. */
 export interface Supervision {
-  /** Tells a server that comes meanwhile that this one is about to release it. */
-  announceRelease: () => void
+  /** Tells a server that comes meanwhile that this one is about to leave. */
+  announceEnd: () => void
   /**
    * Ends the hold, and stops the database unless somebody else uses it.
    *
-   * @param end `and remove` takes it away then, where it was made for this hold.
+   * @param how `and remove` takes it away then, where it was made for this hold.
    */
-  release: (end?: 'and remove') => Promise<void>
+  end: (how?: 'and remove') => Promise<void>
 }
 
 const retryPause = 250
@@ -36,7 +36,7 @@ const longest = 100_000
 const silence = 3_000
 
 /**
- * Runs the embedded database until it is released. For a holder, it is started again whenever it dies.
+ * Runs the embedded database until the hold ends. For a holder, it is started again whenever it dies.
  *
  * @throws {OperatorError} where it cannot run, is not there and may not be made, or is held by another server.
  */
@@ -44,7 +44,7 @@ export async function supervise(
   dataDir: string,
   { holder, create, onEvent = () => {} }: User,
 ): Promise<Supervision> {
-  const released = new AbortController()
+  const ending = new AbortController()
   let recovering: Promise<void> | undefined
   let cluster: Cluster
   let remove: Cluster['remove']
@@ -59,7 +59,7 @@ export async function supervise(
       try {
         lock = await acquireLock(dataDir, holder, () => {
           lock = undefined
-          if (holder !== undefined && !released.signal.aborted) recovering ??= recover()
+          if (holder !== undefined && !ending.signal.aborted) recovering ??= recover()
         })
         return
       } catch (error) {
@@ -84,7 +84,7 @@ export async function supervise(
 
   const recover = async () => {
     onEvent('the database was lost; starting it again')
-    while (!released.signal.aborted) {
+    while (!ending.signal.aborted) {
       try {
         await acquire()
         onEvent('the database is back')
@@ -105,21 +105,21 @@ export async function supervise(
   }, logInterval)
   trimming.unref()
   return {
-    announceRelease() {
-      if (lock !== undefined && holder !== undefined) announceRelease(lock, holder)
+    announceEnd() {
+      if (lock !== undefined && holder !== undefined) announceLeaving(lock, holder)
     },
-    async release(end) {
+    async end(how) {
       clearInterval(trimming)
-      released.abort()
+      ending.abort()
       await recovering
       // It is gone when its connection is.
       const held = lock
       if (held === undefined) return
-      const alone = await releaseLock(held)
+      const alone = await unlock(held)
       // The lock is kept until the database is down, so that whoever comes now waits and then starts it again.
       try {
         if (alone) await cluster.stop()
-        if (alone && end === 'and remove') await remove?.()
+        if (alone && how === 'and remove') await remove?.()
       } finally {
         await held.end({ timeout: 5 })
       }

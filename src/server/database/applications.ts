@@ -1,0 +1,60 @@
+import type { Sql } from 'postgres'
+
+import type { Application } from '../../application/application.ts'
+
+/** How the delivery of one application stands; all null where none was queued. */
+interface Delivery {
+  attempts: number | null
+  next_attempt_at: Date | null
+  delivered_at: Date | null
+  last_status: number | null
+}
+
+/** An application as it is stored, and how its delivery stands. */
+export type StoredApplication = Application & Delivery & { id: string; created_at: Date }
+
+/** All applications, the newest first, so many at a time. */
+export function applicationsWithDeliveries(sql: Sql, batch: number): AsyncIterable<StoredApplication[]> {
+  return sql<StoredApplication[]>`
+    select application.*, next_attempt_at, delivered_at, attempts, last_status
+    from public.retreat_applications as application
+    left join private.webhook_outbox on application_id = id
+    order by created_at desc, id desc`.cursor(batch)
+}
+
+/** How many applications there are. */
+export async function countApplications(sql: Sql): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`select count(*)::int as count from public.retreat_applications`
+  return row.count
+}
+
+/**
+ * All applications for somebody who may take hours to read them, so many at a time. Each time is a statement of its
+ * own, so that nothing is locked while they read, and no time limit of the database's passes.
+ *
+ * @param newest Where the newest are to come.
+ */
+export async function* applicationsForReading(
+  sql: Sql,
+  batch: number,
+  newest: 'first' | 'last',
+): AsyncGenerator<StoredApplication[]> {
+  const [beyond, order] = newest === 'first' ? [sql`<`, sql`desc`] : [sql`>`, sql`asc`]
+  // As text, since a Date has only milliseconds.
+  let last = {
+    moment: newest === 'first' ? 'infinity' : '-infinity',
+    id: '00000000-0000-0000-0000-000000000000',
+  }
+  for (;;) {
+    const rows = await sql<(StoredApplication & { moment: string })[]>`
+      select application.*, next_attempt_at, delivered_at, attempts, last_status, created_at::text as moment
+      from public.retreat_applications as application
+      left join private.webhook_outbox on application_id = id
+      where (created_at, id) ${beyond} (${last.moment}::text::timestamptz, ${last.id})
+      order by created_at ${order}, id ${order} limit ${batch}`
+    const end = rows.at(-1)
+    if (end === undefined) return
+    yield rows
+    last = end
+  }
+}

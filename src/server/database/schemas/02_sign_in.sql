@@ -1,0 +1,175 @@
+-- Sign-in, where nobody else brings it: the tables of Supabase's authentication server under their own names, as far
+-- as they are used, so that what is written for one way to run holds in the other. A hosted project has them already,
+-- and nothing of this file is for it.
+
+create schema auth;
+revoke all on schema auth from public;
+grant usage on schema auth to anon, authenticated;
+
+create function auth.jwt() returns jsonb language sql stable set search_path = '' as
+  $$select nullif(current_setting('request.jwt.claims', true), '')::jsonb$$;
+create function auth.uid() returns uuid language sql stable set search_path = '' as
+  $$select (auth.jwt() ->> 'sub')::uuid$$;
+create function auth.role() returns text language sql stable set search_path = '' as
+  $$select auth.jwt() ->> 'role'$$;
+
+create table auth.users (
+  id uuid primary key default gen_random_uuid(),
+  aud text not null default 'authenticated',
+  role text not null default 'authenticated',
+  -- In lower case.
+  email text not null unique,
+  encrypted_password text,
+  email_confirmed_at timestamptz,
+  recovery_sent_at timestamptz,
+  reauthentication_sent_at timestamptz,
+  email_change text,
+  email_change_sent_at timestamptz,
+  last_sign_in_at timestamptz,
+  raw_app_meta_data jsonb not null default '{"provider": "email", "providers": ["email"]}',
+  raw_user_meta_data jsonb not null default '{}',
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+
+create table auth.identities (
+  id uuid primary key default gen_random_uuid(),
+  user_id uuid not null references auth.users (id) on delete cascade,
+  provider_id text not null,
+  provider text not null,
+  identity_data jsonb not null,
+  last_sign_in_at timestamptz,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  unique (provider_id, provider)
+);
+create index identities_user_id on auth.identities (user_id);
+
+create table auth.mfa_factors (
+  id uuid primary key default gen_random_uuid(),
+  user_id uuid not null references auth.users (id) on delete cascade,
+  friendly_name text not null default '',
+  factor_type text not null default 'totp',
+  status text not null default 'unverified' check (status in ('unverified', 'verified')),
+  secret text not null,
+  last_challenged_at timestamptz,
+  -- The newest step of thirty seconds whose code was taken: a code counts once.
+  last_step integer not null default 0,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  unique (user_id, friendly_name)
+);
+
+create table auth.mfa_challenges (
+  id uuid primary key default gen_random_uuid(),
+  factor_id uuid not null references auth.mfa_factors (id) on delete cascade,
+  created_at timestamptz not null default now(),
+  verified_at timestamptz,
+  ip_address text not null
+);
+create index mfa_challenges_factor_id on auth.mfa_challenges (factor_id);
+
+create table auth.sessions (
+  id uuid primary key default gen_random_uuid(),
+  user_id uuid not null references auth.users (id) on delete cascade,
+  aal text not null default 'aal1' check (aal in ('aal1', 'aal2')),
+  factor_id uuid references auth.mfa_factors (id) on delete set null,
+  -- The refresh tokens are not stored: they are derived from these, so that the active one can be given again.
+  refresh_token_hmac_key bytea not null,
+  refresh_token_counter integer not null default 0,
+  -- A token from before the second factor was shown counts for nothing, however shortly after.
+  refresh_token_floor integer not null default 0,
+  refreshed_at timestamptz,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+create index sessions_user_id on auth.sessions (user_id);
+
+create table auth.mfa_amr_claims (
+  session_id uuid not null references auth.sessions (id) on delete cascade,
+  authentication_method text not null,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (session_id, authentication_method)
+);
+
+create table auth.one_time_tokens (
+  id uuid primary key default gen_random_uuid(),
+  user_id uuid not null references auth.users (id) on delete cascade,
+  token_type text not null check (token_type in (
+    -- The first is the operator's link, which no mail that a stranger asks for replaces.
+    'confirmation_token', 'recovery_token', 'reauthentication_token',
+    'email_change_token_current', 'email_change_token_new'
+  )),
+  -- Of the link; the code has a digest of its own, and dies alone. Either may be missing.
+  token_hash text unique,
+  code_hash text,
+  wrong_codes integer not null default 0,
+  -- The address that the mail went to.
+  relates_to text not null,
+  expires_at timestamptz not null,
+  created_at timestamptz not null default now(),
+  -- How many wrong codes were tried since somebody signed in, of however many mails: each mail's code counts its own.
+  wrong_codes_in_all integer not null default 0,
+  unique (user_id, token_type)
+);
+create index one_time_tokens_relates_to on auth.one_time_tokens (relates_to);
+
+create table auth.flow_state (
+  id uuid primary key default gen_random_uuid(),
+  user_id uuid not null references auth.users (id) on delete cascade,
+  auth_code uuid unique,
+  code_challenge_method text not null check (code_challenge_method in ('s256', 'plain')),
+  code_challenge text not null,
+  authentication_method text not null,
+  created_at timestamptz not null default now(),
+  auth_code_issued_at timestamptz
+);
+create index flow_state_user_id on auth.flow_state (user_id);
+
+-- Who asked for a mail to sign in within the last minute, known addresses and unknown ones alike.
+create table private.mail_requests (
+  address_hash bytea primary key,
+  requested_at timestamptz not null default now()
+);
+create index mail_requests_requested_at on private.mail_requests (requested_at);
+
+-- What is read and written for a wrong code where no code is out: the same as where one is.
+create table private.decoys (like auth.one_time_tokens including defaults including indexes);
+insert into private.decoys (user_id, token_type, code_hash, relates_to, expires_at)
+select gen_random_uuid(), 'recovery_token', encode(sha256(gen_random_uuid()::text::bytea), 'hex'), slot, 'infinity'
+from generate_series(0, 63) as slot;
+
+-- What is counted for an account, within an hour or a few minutes from the first.
+create table private.account_counts (
+  user_id uuid not null references auth.users (id) on delete cascade,
+  what text not null check (what in ('mails', 'factor guesses')),
+  began timestamptz not null default now(),
+  count integer not null default 1,
+  primary key (user_id, what)
+);
+
+create table private.signing_keys (
+  kid text primary key,
+  -- A JWK with its private part.
+  jwk jsonb not null,
+  created_at timestamptz not null default now(),
+  -- From when on it signs nothing. It is published until the tokens ended that it signed.
+  retired_at timestamptz
+);
+-- One key signs at a time.
+create unique index signing_keys_active on private.signing_keys ((true)) where retired_at is null;
+
+-- Nobody but the owner has a right on any of them; also where one slipped in, nobody reads a row.
+alter table auth.users enable row level security;
+alter table auth.identities enable row level security;
+alter table auth.mfa_factors enable row level security;
+alter table auth.mfa_challenges enable row level security;
+alter table auth.sessions enable row level security;
+alter table auth.mfa_amr_claims enable row level security;
+alter table auth.one_time_tokens enable row level security;
+alter table auth.flow_state enable row level security;
+alter table private.mail_requests enable row level security;
+alter table private.decoys enable row level security;
+alter table private.account_counts enable row level security;
+alter table private.signing_keys enable row level security;

@@ -1,0 +1,16 @@
+-- Deliveries: this database has a server that empties the outbox.
+
+-- Deliveries are queued once for a statement, however many applications it stores.
+create function private.enqueue_deliveries() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  insert into private.webhook_outbox (application_id) select id from arrived;
+  return null;
+end
+$$;
+
+revoke all on function private.enqueue_deliveries() from public, anon, authenticated;
+
+create trigger enqueue_delivery after insert on public.retreat_applications
+  referencing new table as arrived for each statement execute function private.enqueue_deliveries();

@@ -1,0 +1,103 @@
+-- Applications: what applicants send, and what guards it.
+
+-- Ours, beside `public`, which the API exposes: nobody outside has any business here. 16_rights.sql says who may what.
+create schema if not exists private;
+
+-- An application to attend the retreat: the eleven answers of the form, and when which row was stored.
+--
+-- Validation lives here and nowhere else. It asks for no more than the browser's own checks do, so that
+-- nobody who got past the form is turned away by the database.
+create table public.retreat_applications (
+  -- Random, not counted: the webhook's receiver knows a delivery by it, and a count would start anew with
+  -- a new database and make the receiver take a new application for an old one.
+  id uuid primary key default gen_random_uuid(),
+  created_at timestamptz not null default now(),
+
+  -- Required. Exactly "not empty": a single space passes the browser's check, so it passes here.
+  first_name text not null constraint retreat_applications_first_name_given check (first_name <> ''),
+  last_name text not null constraint retreat_applications_last_name_given check (last_name <> ''),
+  email text not null constraint retreat_applications_email_given check (email <> ''),
+  phone text not null constraint retreat_applications_phone_given check (phone <> ''),
+  linkedin text not null constraint retreat_applications_linkedin_given check (linkedin <> ''),
+  company text not null constraint retreat_applications_company_given check (company <> ''),
+
+  -- Optional: nothing enforces the two radio groups, so blank is an answer. Blank is always '', never null:
+  -- one way to say "no answer", and a unique index takes two nulls for different.
+  paid_solution text not null default '' constraint retreat_applications_paid_solution_known
+    check (paid_solution in ('', 'not', 'screen', 'travel', 'work', 'custom')),
+  custom_solution text not null default '',
+  team_size text not null default '' constraint retreat_applications_team_size_known
+    check (team_size in ('', 'just-me', '1-3', '3-10', '10+')),
+
+  reason text not null constraint retreat_applications_reason_given check (reason <> ''),
+
+  -- Nobody's application is kept without their consent.
+  consent boolean not null constraint retreat_applications_consent_given check (consent)
+);
+
+-- One copy of one application, so that a send may be repeated safely: a digest of all eleven answers, byte
+-- for byte. A digest, because an index entry holds at most 2,704 bytes; of digests of equal length, because
+-- a plain join would take ('ab', 'c') for ('a', 'bc').
+create unique index retreat_applications_once on public.retreat_applications (
+  md5(
+    md5(first_name) || md5(last_name) || md5(email) || md5(phone) || md5(linkedin) || md5(company)
+    || md5(paid_solution) || md5(custom_solution) || md5(team_size) || md5(reason)
+    || case when consent then 't' else 'f' end
+  )
+);
+
+-- The organiser reads the newest first, also of a million, without sorting them each time.
+create index retreat_applications_newest on public.retreat_applications (created_at desc, id desc);
+
+-- Who somebody is, as far as an e-mail tells: who applied twice, and whose applications are erased together. A digest,
+-- because an index entry holds at most 2,704 bytes. Whose mailbox it is receipts ask, and throw more together.
+create function private.person(email text) returns text
+  language sql immutable parallel safe
+  return md5(lower(btrim(email)));
+create index retreat_applications_person on public.retreat_applications (private.person(email));
+
+-- Visitors are anonymous and may do one thing: hand in the eleven answers. No select, update or delete; not
+-- even `id` and `created_at` are theirs to set. Hosted projects grant everything on a new table to the API's
+-- roles, so that is taken back first.
+alter table public.retreat_applications enable row level security;
+revoke all on table public.retreat_applications from public, anon, authenticated;
+grant insert (
+  first_name, last_name, email, phone, linkedin, company,
+  paid_solution, custom_solution, team_size, reason, consent
+) on table public.retreat_applications to anon;
+grant select, insert, update, delete on table public.retreat_applications to service_role;
+
+create policy "Anyone may apply" on public.retreat_applications
+  for insert to anon with check (true);
+
+-- Against abuse alone, far beyond what anybody writes. A trigger and no constraint: what was stored before stays, also
+-- in a backup that is restored, and whoever applies reads a sentence.
+create function private.refuse_too_long() returns trigger
+  language plpgsql set search_path = ''
+as $$
+declare
+  answer record;
+begin
+  for answer in
+    select * from (values
+      ('first_name', new.first_name, 10000), ('last_name', new.last_name, 10000), ('email', new.email, 10000),
+      ('phone', new.phone, 10000), ('linkedin', new.linkedin, 10000), ('company', new.company, 10000),
+      ('custom_solution', new.custom_solution, 100000), ('reason', new.reason, 100000)
+    ) as answers (name, said, most)
+  loop
+    if char_length(answer.said) > answer.most then
+      raise exception 'The answer "%" is too long: it may have up to % characters.',
+        answer.name, ltrim(to_char(answer.most, '999,999')) using errcode = '23514', column = answer.name;
+    end if;
+  end loop;
+  return new;
+end
+$$;
+
+create trigger refuse_too_long
+  before insert or update of first_name, last_name, email, phone, linkedin, company, custom_solution, reason
+  on public.retreat_applications for each row
+  -- A condition is prepared anew for each statement: a short one, of the whole, takes next to nothing. No answer is
+  -- longer than the whole, which nothing has compressed yet.
+  when (pg_column_size(new) > 10000)
+  execute function private.refuse_too_long();

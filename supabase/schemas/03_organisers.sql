@@ -1,0 +1,96 @@
+-- Organisers: who they are, and how they read.
+
+-- Who is an organiser: an account, not an address, since on a project that lets anyone sign up an address alone
+-- proves nothing.
+create table private.organisers (
+  account_id uuid primary key references auth.users (id) on delete cascade,
+  created_at timestamptz not null default now(),
+  -- Names, e-mail, phone, LinkedIn and company are hidden from who reads blind.
+  blind boolean not null default false,
+  -- Whether they hear of applications: of each, of a day's together, or not.
+  notices text not null default 'off' check (notices in ('off', 'each', 'daily')),
+  -- Until when applications were told of, and when the next day's are.
+  told_until timestamptz not null default now(),
+  day_due_at timestamptz
+);
+create index organisers_day_due on private.organisers (day_due_at) where notices <> 'off';
+alter table private.organisers enable row level security;
+
+-- Asked of the database at each call, so that removing an account or ending a session takes effect at once, not when
+-- a token ends. True or false, never null.
+create function private.is_organiser() returns boolean
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  claims jsonb := coalesce(auth.jwt(), '{}');
+  has_factor boolean;
+begin
+  select exists (
+    select from auth.mfa_factors where user_id = auth.uid() and status::text = 'verified'
+  ) into has_factor;
+  return exists (select from private.organisers where account_id = auth.uid())
+    and exists (
+      select from auth.sessions
+      where id = (claims ->> 'session_id')::uuid and user_id = auth.uid()
+        -- Who has a second factor has to have used it: in this session, and before this token was made.
+        and (not has_factor or (coalesce(aal::text, '') = 'aal2' and coalesce(claims ->> 'aal', '') = 'aal2'))
+    );
+-- Claims that name no account and no session.
+exception when invalid_text_representation then
+  return false;
+end
+$$;
+
+-- Who calls. Each function of the desk begins with it: asked in a `where`, it would be for the planner to say what
+-- comes first.
+create function private.caller(out email text, out blind boolean)
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  if not private.is_organiser() then
+    raise exception 'permission denied: not an organiser' using errcode = '42501';
+  end if;
+  select users.email, organisers.blind into caller.email, caller.blind
+    from private.organisers join auth.users on users.id = account_id where account_id = auth.uid();
+end
+$$;
+
+-- Whom the desk belongs to.
+create function public.desk_me() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return jsonb_build_object('email', me.email);
+end
+$$;
+
+-- Whether the caller reads blind.
+create function public.desk_blind() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return jsonb_build_object('blind', me.blind);
+end
+$$;
+
+create function public.desk_set_blind(blind boolean) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if desk_set_blind.blind is null then
+    raise exception 'Blind reading is on or off.' using errcode = '22023';
+  end if;
+  if me.blind <> desk_set_blind.blind then
+    update private.organisers set blind = desk_set_blind.blind where account_id = auth.uid();
+    insert into private.history (author, kind, detail)
+      values (me.email, 'blind', jsonb_build_object('on', desk_set_blind.blind));
+  end if;
+  return jsonb_build_object('blind', desk_set_blind.blind);
+end
+$$;

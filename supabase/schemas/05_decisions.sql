@@ -1,0 +1,138 @@
+-- Decisions: what organisers make of the applications. It lies apart from the answers, which nothing here changes, and
+-- whoever uses it does so by the functions of the desk. No table is anybody's.
+
+-- Where an application stands. No row means New, so that an insert writes nothing more.
+create table private.statuses (
+  application_id uuid primary key references public.retreat_applications (id) on delete cascade,
+  -- The application's own, so that a list of one status is in the order of all.
+  created_at timestamptz not null,
+  status text not null check (status in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined')),
+  -- Counts the changes: who decides says which one they saw.
+  version integer not null
+);
+create index statuses_newest on private.statuses (status, created_at desc, application_id desc);
+alter table private.statuses enable row level security;
+
+-- What happened, to an application or to all of this. It is only ever added to, and goes when the application goes.
+create table private.history (
+  id bigint generated always as identity primary key,
+  application_id uuid references public.retreat_applications (id) on delete cascade,
+  -- Given by who acts, so that an act that is repeated because its answer was lost is the same act.
+  act uuid not null default gen_random_uuid(),
+  at timestamptz not null default now(),
+  -- An e-mail as text: it outlives the account.
+  author text not null,
+  -- `address`: where letters to this applicant go from then on. `told`: a letter that did not arrive is told otherwise.
+  kind text not null
+    check (kind in ('status', 'note', 'revealed', 'erased', 'blind', 'door', 'letters', 'address', 'told')),
+  detail jsonb not null default '{}',
+  unique (application_id, act)
+);
+create index history_of_no_application on private.history (id) where application_id is null;
+alter table private.history enable row level security;
+
+-- The statuses that applicants are told of; each is the occasion of a letter, too.
+create function private.is_decision(status text) returns boolean
+  language sql immutable parallel safe
+  return status in ('accepted', 'waitlisted', 'declined');
+
+-- Adds to an application's history, once for each act. An act that was another one already is refused: nothing is said
+-- to be written that is not.
+create function private.write_down(application uuid, act uuid, author text, kind text, detail jsonb) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  -- Held until it is written, so that it is refused and not lost where somebody erases meanwhile.
+  perform from public.retreat_applications where id = application for key share;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  insert into private.history (application_id, act, author, kind, detail)
+    values (application, write_down.act, write_down.author, write_down.kind, write_down.detail) on conflict do nothing;
+  if not found and not exists (
+    select from private.history as written
+    where application_id = application and written.act = write_down.act and written.author = write_down.author
+      and written.kind = write_down.kind and written.detail = write_down.detail
+  ) then
+    raise exception 'This was something else before: nothing was written.' using errcode = 'PT409';
+  end if;
+end
+$$;
+
+-- Sets statuses, each of them only where the application still stands as whoever decides saw it. `decisions` is an
+-- array of {id, status, version, takes_back}; what comes back says of each what became of it: kept, stale (with who did
+-- what meanwhile), told (it takes a decision back of which a letter has left), or gone. The same act again changes
+-- nothing.
+create function public.desk_decide(act uuid, decisions jsonb) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  decision record;
+  application record;
+  standing private.statuses;
+  outcome text;
+  last_change record;
+  outcomes jsonb := jsonb_build_array();
+begin
+  if jsonb_array_length(decisions) > 1000 then
+    raise exception 'At most 1,000 applications are decided at once.' using errcode = '22023';
+  end if;
+  -- In one order, so that two who decide at the same time wait for each other and not in a circle.
+  for decision in
+    select distinct on (id) id, status, version, takes_back
+    from jsonb_to_recordset(decisions) as sent (id uuid, status text, version integer, takes_back boolean) order by id
+  loop
+    select id, created_at into application
+      from public.retreat_applications where id = decision.id for no key update;
+    if not found then
+      outcomes := outcomes || jsonb_build_object('id', decision.id, 'outcome', 'gone');
+      continue;
+    end if;
+    insert into private.statuses (application_id, created_at, status, version)
+      values (application.id, application.created_at, 'new', 0) on conflict do nothing;
+    select * into standing from private.statuses where application_id = application.id for update;
+    select author, at, history.act into last_change
+      from private.history where application_id = application.id and kind = 'status' order by id desc limit 1;
+    if last_change.act = desk_decide.act and decision.status = standing.status then
+      outcome := 'kept';
+    elsif decision.version is distinct from standing.version then
+      outcome := 'stale';
+    elsif decision.takes_back and exists (
+      select from private.letters
+      where application_id = application.id and occasion = standing.status and state in ('sending', 'sent')
+    ) then
+      outcome := 'told';
+    else
+      outcome := 'kept';
+      if decision.status is distinct from standing.status then
+        insert into private.history (application_id, act, author, kind, detail) values (
+          application.id, desk_decide.act, me.email, 'status',
+          jsonb_build_object('status', decision.status, 'former', standing.status)
+        ) returning author, at, history.act into last_change;
+        update private.statuses set status = decision.status, version = standing.version + 1
+          where application_id = application.id returning * into standing;
+      end if;
+    end if;
+    outcomes := outcomes || jsonb_build_object(
+      'id', application.id, 'outcome', outcome, 'status', standing.status, 'version', standing.version,
+      'author', last_change.author, 'at', last_change.at
+    );
+  end loop;
+  return outcomes;
+end
+$$;
+
+create function public.desk_note(act uuid, application uuid, note text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if coalesce(btrim(note, E' \t\r\n'), '') = '' or char_length(note) > 10000 then
+    raise exception 'A note has between 1 and 10,000 characters.' using errcode = '22023';
+  end if;
+  perform private.write_down(application, act, me.email, 'note', jsonb_build_object('note', note));
+  return private.whole(application, me.blind) -> 'history';
+end
+$$;

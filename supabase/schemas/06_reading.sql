@@ -1,0 +1,371 @@
+-- Reading: lists of applications and what is known of each, as an organiser may see it.
+
+-- The ids of the applications that a filter lets through, the newest first, and where to go on. It looks at so many
+-- candidates and no more, whatever the filter, and a second at the most: a call that finds little comes back with where
+-- it stopped.
+--
+-- In the filter, each of them optional: status, search, team_size, paid_solution, since, until.
+create function private.find(
+  filter jsonb, after jsonb, most integer, look integer, blind boolean, out ids uuid[], out next jsonb
+)
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  wanted text := nullif(filter ->> 'status', 'all');
+  query tsquery;
+  hits uuid[];
+  -- Where it begins, exclusive, and where it ends.
+  before timestamptz := coalesce((after ->> 'created_at')::timestamptz, (filter ->> 'until')::timestamptz, 'infinity');
+  before_id uuid := coalesce((after ->> 'id')::uuid, '00000000-0000-0000-0000-000000000000');
+  since timestamptz := coalesce((filter ->> 'since')::timestamptz, '-infinity');
+  candidates refcursor;
+  candidate record;
+  looked integer := 0;
+  -- As much as in two hundred ordinary applications.
+  octets_left integer := 60000;
+  ends timestamptz := clock_timestamp() + interval '1 second';
+begin
+  if wanted not in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined') then
+    raise exception 'There is no status "%".', left(wanted, 100) using errcode = '22023';
+  end if;
+  ids := '{}';
+  if btrim(filter ->> 'search') <> '' then
+    query := private.search_query(filter ->> 'search');
+    -- Signs alone are in no index.
+    if query is null then return; end if;
+    hits := private.hits(query, blind);
+    if hits is null then look := least(look, 200); end if;
+  end if;
+  if hits is not null then
+    open candidates for
+      select id, application.created_at, team_size, paid_solution,
+        coalesce(standing.status, 'new') as status, true as matches, 0 as octets
+      from public.retreat_applications as application
+        left join private.statuses as standing on application_id = id
+      where id = any (hits) and (application.created_at, id) < (before, before_id) and application.created_at >= since
+      order by application.created_at desc, id desc;
+  elsif query is null and wanted <> 'new' then
+    open candidates for
+      select id, application.created_at, team_size, paid_solution, standing.status, true as matches, 0 as octets
+      from private.statuses as standing join public.retreat_applications as application on id = application_id
+      where standing.status = wanted
+        and (standing.created_at, application_id) < (before, before_id) and standing.created_at >= since
+      order by standing.created_at desc, application_id desc;
+  elsif query is null then
+    open candidates for
+      select id, application.created_at, team_size, paid_solution,
+        coalesce(standing.status, 'new') as status, true as matches, 0 as octets
+      from public.retreat_applications as application
+        left join private.statuses as standing on application_id = id
+      where (application.created_at, id) < (before, before_id) and application.created_at >= since
+      order by application.created_at desc, id desc;
+  else
+    open candidates for
+      select id, application.created_at, team_size, paid_solution,
+        coalesce(standing.status, 'new') as status, case when blind
+          then coalesce(blind_vector, private.search_vector('', '', '', '', '', custom_solution, reason))
+          else coalesce(vector, private.search_vector(
+            first_name, last_name, email, linkedin, company, custom_solution, reason))
+        end @@ query as matches,
+        -- A vector that is kept takes as long as a short application.
+        case when vector is null then private.search_octets(
+          first_name, last_name, email, linkedin, company, custom_solution, reason) else 300 end as octets
+      from public.retreat_applications as application
+        left join private.statuses as standing on standing.application_id = id
+        left join private.search_vectors as kept on kept.application_id = id
+      where (application.created_at, id) < (before, before_id) and application.created_at >= since
+      order by application.created_at desc, id desc;
+  end if;
+  loop
+    fetch candidates into candidate;
+    exit when not found;
+    if cardinality(ids) = most or looked = look or octets_left <= 0 or looked > 0 and clock_timestamp() > ends then
+      -- There is more: the next call begins behind the last one that was looked at.
+      return;
+    end if;
+    looked := looked + 1;
+    octets_left := octets_left - candidate.octets;
+    next := jsonb_build_object('created_at', candidate.created_at, 'id', candidate.id);
+    if candidate.matches and candidate.status = coalesce(wanted, candidate.status)
+      and candidate.team_size = coalesce(filter ->> 'team_size', candidate.team_size)
+      and candidate.paid_solution = coalesce(filter ->> 'paid_solution', candidate.paid_solution)
+    then
+      ids := ids || candidate.id;
+    end if;
+  end loop;
+  next := null;
+end
+$$;
+
+-- How many there are in each status, up to a thousand: {"accepted": {"count": 12, "more": false}, ...}.
+create function private.counts(filter jsonb, blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  statuses text[] := array['new', 'shortlisted', 'accepted', 'waitlisted', 'declined'];
+  counts jsonb := jsonb_build_object();
+  each_status text;
+  counted integer;
+  decided integer := 0;
+  sample record;
+  new_ones jsonb;
+begin
+  if filter <> '{}' then
+    sample := private.find(filter, null, 1000, 1000, blind);
+    return (
+      select jsonb_object_agg(name, jsonb_build_object('count', coalesce(count, 0), 'more', sample.next is not null))
+      from unnest(statuses || 'all'::text) as name left join (
+        select coalesce(status, 'new') as name, count(*)
+          from unnest(sample.ids) as hit (id) left join private.statuses on application_id = id group by 1
+        union all select 'all', cardinality(sample.ids)
+      ) as counted using (name)
+    );
+  end if;
+  foreach each_status in array statuses[2:] loop
+    select count(*) into counted
+      from (select from private.statuses where status = each_status limit 20001) as of_status;
+    decided := decided + counted;
+    counts := counts || jsonb_build_object(each_status, jsonb_build_object(
+      'count', least(counted, 1000), 'more', counted > 1000));
+  end loop;
+  select count(*) into counted
+    from (select from public.retreat_applications limit decided + 1001) as application;
+  if decided <= 20000 then
+    -- New is what is left.
+    new_ones := jsonb_build_object('count', least(counted - decided, 1000), 'more', counted - decided > 1000);
+  else
+    -- More than are counted here. So many of the newest are new, at the least.
+    sample := private.find('{"status": "new"}', null, 1000, 1000, blind);
+    new_ones := jsonb_build_object('count', cardinality(sample.ids), 'more', sample.next is not null);
+  end if;
+  return counts || jsonb_build_object(
+    'new', new_ones, 'all', jsonb_build_object('count', least(counted, 1000), 'more', counted > 1000)
+  );
+end
+$$;
+
+-- An application as an organiser may see it: its answers, of which who reads blind is shown those that are named here,
+-- where it stands, and whether its e-mail applied again.
+create function private.shown(application public.retreat_applications, blind boolean) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select case
+      when blind then jsonb_build_object(
+        'id', application.id, 'created_at', application.created_at, 'paid_solution', application.paid_solution,
+        'custom_solution', application.custom_solution, 'team_size', application.team_size,
+        'reason', application.reason, 'consent', application.consent)
+      else to_jsonb(application)
+    end
+    || jsonb_build_object(
+      'status', coalesce(standing.status, 'new'),
+      'version', coalesce(standing.version, 0),
+      'same_email', not blind and exists (
+        select from public.retreat_applications as other
+        where private.person(other.email) = private.person(application.email) and other.id <> application.id
+      )
+    )
+  from (values (application.id)) as one (id) left join private.statuses as standing on application_id = one.id
+$$;
+
+-- Of long answers the beginning: an answer may be as long as a request.
+create function private.beginnings(shown jsonb) returns jsonb
+  language sql immutable set search_path = ''
+as $$
+  select jsonb_object_agg(
+    key, case jsonb_typeof(value) when 'string' then to_jsonb(left(value #>> '{}', 200)) else value end)
+  from jsonb_each(shown)
+$$;
+
+-- What happened as an organiser may see it: who reads blind reads of these kinds alone more than that it happened.
+create function private.detail_shown(kind text, detail jsonb, blind boolean) returns jsonb
+  language sql immutable set search_path = ''
+  return case when not blind or kind in ('status', 'note', 'revealed', 'told') then detail else '{}' end;
+
+-- One application with everything that is known of it.
+create function private.whole(application uuid, blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  given public.retreat_applications;
+begin
+  select * into given from public.retreat_applications where id = application;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  return jsonb_build_object(
+    'application', private.shown(given, blind),
+    'history', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'act', act, 'at', at, 'author', author, 'kind', kind,
+        'detail', private.detail_shown(kind, detail, blind)) order by id), '[]')
+      from private.history where application_id = application
+    ),
+    'delivery', (
+      select jsonb_build_object('delivered_at', delivered_at, 'attempts', attempts, 'last_status', last_status,
+        'next_attempt_at', next_attempt_at)
+      from private.webhook_outbox where application_id = application
+    ),
+    'others', case when blind then '[]' else (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', id, 'created_at', created_at, 'company', left(company, 200), 'status', status)), '[]')
+      from (
+        select id, other.created_at, company, coalesce(standing.status, 'new') as status
+        from public.retreat_applications as other left join private.statuses as standing on application_id = id
+        where private.person(email) = private.person(given.email) and id <> application
+        order by other.created_at desc, id desc limit 100
+      ) as other
+    ) end
+  );
+end
+$$;
+
+-- Fifty applications, and where to go on. Cut before anything is made of them: an answer may be long.
+create function public.desk_list(filter jsonb default '{}', after jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  found record := private.find(filter, after, 50, 1000, me.blind);
+begin
+  return jsonb_build_object('next', found.next, 'applications', (
+    select coalesce(jsonb_agg(
+      private.beginnings(private.shown(jsonb_populate_record(null::public.retreat_applications, jsonb_build_object(
+          'id', id, 'created_at', created_at, 'first_name', left(first_name, 200), 'last_name', left(last_name, 200),
+          'email', email, 'company', left(company, 200), 'team_size', team_size, 'paid_solution', paid_solution
+        )), me.blind) - '{phone,linkedin,custom_solution,consent}'::text[])
+        || jsonb_build_object('reason', split_part(translate(
+          left(ltrim(left(reason, 2000), E' \t\r\n'), 200), E'\r', E'\n'), E'\n', 1)) order by place), '[]')
+    from unnest(found.ids) with ordinality as hit (id, place)
+      join public.retreat_applications as application using (id)
+  ));
+end
+$$;
+
+-- What became of a list that is on a screen. `shown` are its rows, {id, version}, the first thousand of them; `oldest` is
+-- where it ends, null where it was read to its end. What comes back: the rows whose status changed, those that are gone,
+-- and the newest hundred that the filter lets through and that are not shown (`unseen`). `more`: there may be more of
+-- these.
+create function public.desk_meanwhile(filter jsonb, shown jsonb, oldest jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  found record := private.find(filter, null, 1000, 1000, me.blind);
+  last_at timestamptz := coalesce((oldest ->> 'created_at')::timestamptz, '-infinity');
+  last_id uuid := coalesce((oldest ->> 'id')::uuid, '00000000-0000-0000-0000-000000000000');
+begin
+  if jsonb_array_length(shown) > 1000 then
+    raise exception 'At most 1,000 applications are looked at again at once.' using errcode = '22023';
+  end if;
+  return (
+    with of_list as materialized (
+      select id, version from jsonb_to_recordset(shown) as of_list (id uuid, version integer)
+    ), unseen as (
+      select id, created_at from public.retreat_applications
+      where id = any (found.ids) and id not in (select id from of_list) and (created_at, id) >= (last_at, last_id)
+      order by created_at desc, id desc limit 101
+    )
+    select jsonb_build_object(
+      'changed', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'id', id, 'status', standing.status, 'version', standing.version)), '[]')
+        from of_list join private.statuses as standing on application_id = id
+        where standing.version <> of_list.version
+      ),
+      'gone', (
+        select coalesce(jsonb_agg(id), '[]') from of_list
+        where not exists (select from public.retreat_applications as application where application.id = of_list.id)
+      ),
+      'unseen', (
+        select coalesce(jsonb_agg(to_jsonb(unseen)), '[]') from (select * from unseen limit 100) as unseen
+      ),
+      'more', (select count(*) from unseen) > 100 or (found.next is not null
+        and ((found.next ->> 'created_at')::timestamptz, (found.next ->> 'id')::uuid) > (last_at, last_id))
+    )
+  );
+end
+$$;
+
+-- How many there are in each status, and how the newest thousand that the filter lets through are made up: a day in
+-- the time zone that is named, and the answers of the two choices. `more`: there are more than were counted.
+create function public.desk_overview(filter jsonb default '{}', zone text default 'UTC') returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  sample record := private.find(filter, null, 1000, 1000, me.blind);
+begin
+  return (
+    with hit as materialized (
+      select (created_at at time zone zone)::date as day, team_size, paid_solution
+      from public.retreat_applications where id = any (sample.ids)
+    )
+    select jsonb_build_object(
+      'counts', private.counts(filter - 'status', me.blind),
+      'count', cardinality(sample.ids),
+      'more', sample.next is not null,
+      'days', (select coalesce(jsonb_object_agg(day, count), '{}')
+        from (select day, count(*) from hit group by day) as of_day),
+      'team_size', (select coalesce(jsonb_object_agg(team_size, count), '{}')
+        from (select team_size, count(*) from hit group by team_size) as of_size),
+      'paid_solution', (select coalesce(jsonb_object_agg(paid_solution, count), '{}')
+        from (select paid_solution, count(*) from hit group by paid_solution) as of_solution)
+    )
+  );
+end
+$$;
+
+-- Up to a thousand whole applications, fewer where they are long, and where to go on.
+create function public.desk_export(filter jsonb default '{}', after jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  found record := private.find(filter, after, 1000, 5000, me.blind);
+  fitting integer;
+begin
+  -- Up to 16 MB and what passes them: no array is longer than 256, and nobody waits for that long.
+  select count(*) into fitting from (
+    select coalesce(sum(
+      octet_length(first_name) + octet_length(last_name) + octet_length(email) + octet_length(phone)
+      + octet_length(linkedin) + octet_length(company) + octet_length(custom_solution) + octet_length(reason)
+    ) over (order by place rows between unbounded preceding and 1 preceding), 0) as former
+    from unnest(found.ids) with ordinality as hit (id, place)
+      join public.retreat_applications as application using (id)
+  ) as sized where former < 16000000;
+  if fitting < cardinality(found.ids) then
+    found.ids := found.ids[:fitting];
+    select jsonb_build_object('created_at', created_at, 'id', id) into found.next
+      from public.retreat_applications where id = found.ids[fitting];
+  end if;
+  return jsonb_build_object('next', found.next, 'applications', (
+    select coalesce(jsonb_agg(private.shown(application, me.blind) order by place), '[]')
+    from unnest(found.ids) with ordinality as hit (id, place)
+      join public.retreat_applications as application using (id)
+  ));
+end
+$$;
+
+create function public.desk_application(application uuid) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return private.whole(application, me.blind);
+end
+$$;
+
+-- The same with what blind reading hides, which is written down.
+create function public.desk_reveal(act uuid, application uuid) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if me.blind then
+    perform private.write_down(application, act, me.email, 'revealed', '{}');
+  end if;
+  return private.whole(application, false);
+end
+$$;

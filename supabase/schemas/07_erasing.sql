@@ -1,0 +1,35 @@
+-- Erasing.
+
+-- Erases applications of one e-mail for good, with all that is known of them. Only that it happened stays.
+create function public.desk_erase(applications uuid[], email text, act uuid default null) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  erased integer;
+begin
+  -- In the order in which they are decided.
+  perform from public.retreat_applications where id = any (applications) order by id for update;
+  select (detail ->> 'applications')::integer into erased from private.history
+    where application_id is null and history.act = desk_erase.act and kind = 'erased' and author = me.email;
+  if found then
+    return jsonb_build_object('erased', erased);
+  end if;
+  if exists (
+    select from public.retreat_applications as application
+    where id = any (applications)
+      and private.person(application.email) is distinct from private.person(desk_erase.email)
+  ) then
+    raise exception 'This is not the e-mail of what is to be erased.' using errcode = '22023';
+  end if;
+  delete from public.retreat_applications as application
+    where id = any (applications) and private.person(application.email) = private.person(desk_erase.email);
+  get diagnostics erased = row_count;
+  if erased > 0 then
+    insert into private.history (act, author, kind, detail) values (
+      coalesce(desk_erase.act, gen_random_uuid()), me.email, 'erased', jsonb_build_object('applications', erased)
+    );
+  end if;
+  return jsonb_build_object('erased', erased);
+end
+$$;

@@ -1,0 +1,162 @@
+-- The door: whether applications are taken.
+
+-- One row.
+create table private.door (
+  is_only boolean primary key default true check (is_only),
+  -- Counts the changes that somebody made, and the times it closed by itself before one.
+  version integer not null default 0,
+  closed boolean not null default false,
+  -- What an applicant reads while it is closed.
+  sentence text not null default '',
+  closes_at timestamptz,
+  closes_after integer check (closes_after > 0),
+  opened_at timestamptz not null default '-infinity',
+  -- Applications since it was opened; kept only while a number closes it.
+  received integer not null default 0
+);
+insert into private.door default values;
+alter table private.door enable row level security;
+
+-- Refuses what comes while it is closed, with the organisers' sentence. After the insert, so that what is stored
+-- already is told first, by its index: a repeat of it is a success, whatever the door says.
+create function private.keep_door() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  door private.door;
+begin
+  select * into door from private.door;
+  if not door.closed and door.closes_after is not null then
+    -- Only while there is a number do those who apply at the same moment wait for each other.
+    select * into door from private.door for update;
+    if not door.closed and door.received < door.closes_after then
+      update private.door set received = received + 1;
+      door.closes_after := null;
+    end if;
+  end if;
+  if door.closed or now() >= door.closes_at or door.closes_after is not null then
+    raise exception using errcode = 'PT403', message = coalesce(nullif(door.sentence, ''), 'Applications are closed.');
+  end if;
+  return null;
+end
+$$;
+
+create trigger keep_door after insert on public.retreat_applications
+  for each row execute function private.keep_door();
+
+-- How the door stands, by the clock. That it closes by itself counts as a change: one that was begun before would open it
+-- again.
+-- A moment that no calendar knows, as earlier versions kept it, is not shown: such a door closes never, or did long ago.
+create function private.door_state() returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select to_jsonb(door) - 'is_only' || jsonb_build_object(
+    'closes_at', case when closes_at between '0001-01-01 00:00+00' and '9999-12-31 23:59:59+00' then closes_at end,
+    'opened_at', nullif(opened_at, '-infinity'), 'is_open', is_open, 'version', version + (not is_open and not closed)::integer
+  )
+  from private.door, lateral (
+    select not (closed or coalesce(clock_timestamp() >= closes_at, false) or coalesce(received >= closes_after, false)) as is_open
+  ) as state
+$$;
+
+-- Opens or closes; from the program's command too, which has seen no version and asks for none.
+create function private.set_door(
+  author text, seen integer, closed boolean, sentence text, closes_at timestamptz, closes_after integer
+) returns jsonb
+  language plpgsql set search_path = ''
+as $$
+declare
+  stood private.door;
+  state jsonb;
+  opens boolean;
+begin
+  if char_length(sentence) > 300 then
+    raise exception 'The sentence has at most 300 characters.' using errcode = '22023';
+  elsif closes_after <= 0 then
+    raise exception 'The number of applications is at least 1.' using errcode = '22023';
+  end if;
+  -- What is being inserted now is counted before, or is counted by the door. Locked first, as those who insert do.
+  if closes_after is not null then lock table public.retreat_applications in share row exclusive mode; end if;
+  select * into stood from private.door for update;
+  state := private.door_state();
+  if (state ->> 'version')::integer <> seen then
+    -- Sent again, because its answer was lost.
+    if stood.version = seen + 1 and stood.closed = set_door.closed and stood.sentence = coalesce(set_door.sentence, '')
+      and stood.closes_at is not distinct from set_door.closes_at
+      and stood.closes_after is not distinct from set_door.closes_after
+    then
+      return state;
+    end if;
+    raise exception 'The door has changed meanwhile.' using errcode = 'PT409';
+  elsif set_door.closes_at is distinct from stood.closes_at then
+    if set_door.closes_at <= now() then
+      raise exception 'The moment at which the door closes is past.' using errcode = '22023';
+    elsif set_door.closes_at > '9999-12-31 23:59:59+00' then
+      raise exception 'The door closes before the year 10000, or at no moment.' using errcode = '22023';
+    end if;
+  end if;
+  -- Another sentence on a door that a number or a moment closed does not open it.
+  opens := not set_door.closed and not (state ->> 'is_open')::boolean and (
+    stood.closed or set_door.closes_at is distinct from stood.closes_at
+    or set_door.closes_after is distinct from stood.closes_after
+  );
+  update private.door set
+    version = (state ->> 'version')::integer + 1, closed = set_door.closed, sentence = coalesce(set_door.sentence, ''),
+    closes_at = set_door.closes_at, closes_after = set_door.closes_after,
+    opened_at = case when opens then now() else stood.opened_at end;
+  if closes_after is not null then
+    update private.door set received = (
+      select count(*) from (
+        select from public.retreat_applications where created_at >= opened_at limit set_door.closes_after
+      ) as since_opening
+    );
+  end if;
+  insert into private.history (author, kind, detail)
+    values (set_door.author, 'door', private.door_state() - '{version,received}'::text[]);
+  return private.door_state();
+end
+$$;
+
+-- How the door stands, and what happened to it and to no application: who opened, closed, erased.
+create function public.desk_door() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  return private.door_state() || jsonb_build_object('history', (
+    select coalesce(jsonb_agg(jsonb_build_object('at', at, 'author', author, 'kind', kind, 'detail', detail)), '[]')
+    from (select * from private.history where application_id is null order by id desc limit 50) as newest
+  ));
+end
+$$;
+
+create function public.desk_set_door(
+  version integer, closed boolean, sentence text default '', closes_at timestamptz default null,
+  closes_after integer default null
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  -- Who says no version has seen none.
+  return private.set_door(me.email, coalesce(version, -1), coalesce(closed, false), sentence, closes_at, closes_after);
+end
+$$;
+
+-- {"is_open": true}, or {"is_open": false, "sentence": what whoever applies now is told}. Nothing else of the door is a
+-- visitor's to know.
+create function public.door_is_open() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  state jsonb := private.door_state();
+begin
+  if (state ->> 'is_open')::boolean then
+    return jsonb_build_object('is_open', true);
+  end if;
+  return jsonb_build_object(
+    'is_open', false, 'sentence', coalesce(nullif(left(state ->> 'sentence', 300), ''), 'Applications are closed.')
+  );
+end
+$$;

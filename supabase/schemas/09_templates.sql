@@ -1,0 +1,307 @@
+-- Templates: what letters say, and how they are filled in.
+
+-- What a letter says, for each occasion: the receipt, the three decisions, and whatever else organisers name.
+create table private.templates (
+  occasion text primary key,
+  version integer not null default 0,
+  subject text not null,
+  body text not null
+);
+alter table private.templates enable row level security;
+
+insert into private.templates (occasion, subject, body) values
+  ('accepted', 'Your place at Unplugged', 'Hello {{first_name}},
+
+we would love to have you with us: your application to Unplugged. is accepted.
+
+Please answer this letter to confirm that you are coming.
+
+The organisers of Unplugged.'),
+  ('waitlisted', 'You are on the waitlist of Unplugged', 'Hello {{first_name}},
+
+thank you for your application to Unplugged. All places are taken for now, and you are on our waitlist.
+
+If one becomes free, we write to you at once.
+
+The organisers of Unplugged.'),
+  ('declined', 'Your application to Unplugged', 'Hello {{first_name}},
+
+thank you for your application to Unplugged. We are sorry that we cannot offer you a place this time.
+
+We wish you and {{company}} all the best.
+
+The organisers of Unplugged.'),
+  ('received', 'We have your application', 'Hello {{first_name}},
+
+thank you for your application to Unplugged. We have it, and we will get back to you soon.
+
+The organisers of Unplugged.');
+
+-- The answers that a letter may quote, by their placeholders, as the applicant read them. Who reads blind is shown those
+-- of the choices and the reason, and of the others whether they are blank.
+create function private.placeholders(application public.retreat_applications, blind boolean) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_object_agg(name, case
+    when blind and name not in ('paid_solution', 'custom_solution', 'team_size', 'reason')
+      and btrim(answer, E' \t\r\n') <> '' then '(hidden)'
+    else btrim(answer, E' \t\r\n') end)
+  from (values
+    ('first_name', application.first_name), ('last_name', application.last_name), ('email', application.email),
+    ('phone', application.phone), ('linkedin', application.linkedin), ('company', application.company),
+    ('paid_solution', case application.paid_solution
+      when 'not' then 'I have not' when 'screen' then 'Yes, screen time related'
+      when 'travel' then 'Yes, travel related' when 'work' then 'Yes, work or team related'
+      when 'custom' then 'Custom' else '' end),
+    ('custom_solution', application.custom_solution),
+    ('team_size', case application.team_size when 'just-me' then 'Just me' else application.team_size end),
+    ('reason', application.reason)
+  ) as answers (name, answer)
+$$;
+
+-- A name as a receipt or a notice may have it; null where it may be more than a name.
+create function private.plain_name(given text) returns text
+  language plpgsql immutable set search_path = ''
+as $$
+declare
+  name text := btrim(given);
+  -- As it looks: `１` and `①` are 1, and a wide dot is a dot.
+  seen text;
+begin
+  if name = '' or char_length(name) > 40 then return null; end if;
+  seen := normalize(name, nfkc);
+  return case when
+    -- Nothing that a mail program makes a link of, nor what turns the writing round.
+    seen !~ '[[:cntrl:].:/\\@<>\u0085\u2028-\u202e\u2066-\u2069]' and seen !~* '^www'
+    -- What looks like a dot, a colon or a slash.
+    and seen !~ '[\u00b7\u02d0\u0323\u0589\u05c3\u06d4\u0701\u0702\u0964\u1362\u166e\u16eb\u1803\u1809\u2022\u2027\u2044\u2215\u2219\u2236\u22c5\u2571\u25cf\u2981\u29f8\u2cf9\u2cfe\u2e31\u2e33\u2e3c\u3002\u30fb\ua4f8\ua60e\ua6f3\ua789\ua78f\U00010101\U00010a50\U0001d16d]'
+    -- No telephone number, and no sentence.
+    and seen collate "und-x-icu" !~ '[[:digit:]]'
+    and cardinality(regexp_split_to_array(seen, '[\s\u00ad\u115f\u1160\u1680\u180e\u200b\u2060\u2800\ufeff]+')) <= 4
+    then name end;
+end
+$$;
+
+-- Fills a text in one pass: what an applicant wrote is never read as a placeholder. Says which placeholders there are
+-- no answers to (`missing`), and which there are none of (`unknown`), stray braces included. What would be longer than
+-- `most` characters is cut, and said to be too long: a template may quote a long answer many times.
+create function private.fill(
+  given text, answers jsonb, most integer default 20000,
+  out filled text, out missing text[], out unknown text[], out is_long boolean
+)
+  language plpgsql immutable set search_path = ''
+as $$
+declare
+  parts text[] := regexp_split_to_array(given, '\{\{[^{}]*\}\}');
+  names text[] := array(
+    select btrim(match[1]) from regexp_matches(given, '\{\{([^{}]*)\}\}', 'g') with ordinality as each_one (match, place)
+    order by place
+  );
+begin
+  filled := parts[1];
+  missing := '{}';
+  unknown := case
+    when given ~ '\{\{\{|\}\}\}' or array_to_string(parts, ' ') ~ '\{\{|\}\}' then array['{{'] else '{}'
+  end;
+  for place in 1 .. cardinality(names) loop
+    if not answers ? names[place] then
+      unknown := unknown || left(names[place], 100);
+    elsif answers ->> names[place] = '' then
+      missing := missing || names[place];
+    end if;
+    -- What is cut anyway is not added to.
+    if char_length(filled) <= most then
+      filled := filled || coalesce(answers ->> names[place], '') || parts[place + 1];
+    end if;
+  end loop;
+  is_long := char_length(filled) > most;
+  filled := left(filled, most);
+  missing := array(select distinct name from unnest(missing) as name order by name);
+  unknown := array(select distinct name from unnest(unknown) as name order by name);
+end
+$$;
+
+-- Subject and body for one application.
+create function private.filled(
+  subject text, body text, application public.retreat_applications, blind boolean
+) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  answers jsonb := private.placeholders(application, blind);
+  head record := private.fill(subject, answers, 1000);
+  rest record := private.fill(body, answers);
+  -- A subject is one line, whatever an applicant wrote.
+  line text := btrim(regexp_replace(head.filled, '[[:cntrl:][:space:]\u0085\u2028\u2029]+', ' ', 'g'));
+begin
+  return jsonb_build_object(
+    'subject', line, 'body', rest.filled,
+    'is_long', head.is_long or rest.is_long,
+    'missing', (select to_jsonb(array(select distinct unnest(head.missing || rest.missing) order by 1))),
+    'unknown', (select to_jsonb(array(select distinct unnest(head.unknown || rest.unknown) order by 1)))
+  );
+end
+$$;
+
+-- A receipt's subject and body. Whoever fills in the form may give a stranger's address: nothing of what they wrote
+-- goes there but a first name that is one. Where it is none, it is left out with the blank before it.
+create function private.receipt(subject text, body text, first_name text) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  name text := private.plain_name(first_name);
+  head record;
+  rest record;
+begin
+  if name is null then
+    subject := regexp_replace(subject, '[ \t]*\{\{\s*first_name\s*\}\}', '', 'g');
+    body := regexp_replace(body, '[ \t]*\{\{\s*first_name\s*\}\}', '', 'g');
+  end if;
+  head := private.fill(subject, jsonb_build_object('first_name', name));
+  rest := private.fill(body, jsonb_build_object('first_name', name));
+  return jsonb_build_object('subject', btrim(head.filled), 'body', rest.filled, 'missing', '[]'::jsonb,
+    'unknown', to_jsonb(array(select distinct unnest(head.unknown || rest.unknown) order by 1)));
+end
+$$;
+
+-- What a text is filled in for: an application, or the newest one where none is named; null where there is none.
+create function private.example(
+  occasion text, subject text, body text, application uuid, blind boolean
+) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  given public.retreat_applications;
+begin
+  if char_length(subject) > 200 or char_length(body) > 20000 then
+    raise exception 'A letter has at most 20,000 characters, and its subject 200.' using errcode = '22023';
+  end if;
+  if application is null then
+    select * into given from public.retreat_applications order by created_at desc, id desc limit 1;
+  else
+    select * into given from public.retreat_applications where id = application;
+  end if;
+  if given.id is null then return null; end if;
+  return '{"is_long": false}' || case occasion
+      when 'received' then private.receipt(subject, body, case when blind then '(hidden)' else given.first_name end)
+      else private.filled(subject, body, given, blind)
+    end || jsonb_build_object('application', given.id, 'name', case when not blind then
+      btrim(left(given.first_name, 200) || ' ' || left(given.last_name, 200)) end);
+end
+$$;
+
+-- Refuses what is no letter.
+create function private.check_text(subject text, body text) returns void
+  language plpgsql immutable set search_path = ''
+as $$
+begin
+  if coalesce(btrim(subject), '') = '' or char_length(subject) > 200 or subject ~ '[[:cntrl:]]' then
+    raise exception 'A subject is one line of 1 to 200 characters.' using errcode = '22023';
+  elsif coalesce(btrim(body, E' \t\r\n'), '') = '' or char_length(body) > 20000 then
+    raise exception 'A letter has between 1 and 20,000 characters.' using errcode = '22023';
+  end if;
+end
+$$;
+
+-- Refuses what is no template.
+create function private.check_template(occasion text, subject text, body text) returns void
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  answers jsonb := private.placeholders(null::public.retreat_applications, false);
+  unknown text;
+begin
+  perform private.check_text(subject, body);
+  if occasion = 'received' then answers := '{"first_name": ""}'; end if;
+  select min(name) into unknown
+    from unnest((private.fill(subject, answers)).unknown || (private.fill(body, answers)).unknown) as name;
+  if unknown is not null then
+    raise exception 'There is no placeholder %.', case unknown when '{{' then 'that begins or ends like this: {{ }}'
+      else '{{' || unknown || '}}' || case occasion when 'received' then ' in a receipt' else '' end end
+      using errcode = '22023';
+  end if;
+end
+$$;
+
+-- A text filled in for one application; for the newest one where none is named, null where there is none.
+create function public.desk_preview(
+  subject text, body text, application uuid default null, occasion text default null
+) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return private.example(occasion, subject, body, application, me.blind);
+end
+$$;
+
+-- Changes a template, or makes one of a new occasion (version null). Drafts that nobody edited follow it.
+create function public.desk_set_template(occasion text, version integer, subject text, body text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  kept private.templates;
+begin
+  if coalesce(occasion, '') !~ '^[^[:cntrl:]]{1,60}$' or occasion <> btrim(occasion) then
+    raise exception 'An occasion has a name of 1 to 60 characters.' using errcode = '22023';
+  end if;
+  perform private.check_template(occasion, subject, body);
+  if version is null then
+    insert into private.templates as template (occasion, subject, body)
+      values (desk_set_template.occasion, desk_set_template.subject, desk_set_template.body)
+      on conflict do nothing returning * into kept;
+  else
+    update private.templates as template
+      set subject = desk_set_template.subject, body = desk_set_template.body, version = template.version + 1
+      where template.occasion = desk_set_template.occasion and template.version = desk_set_template.version
+      returning * into kept;
+  end if;
+  if kept.occasion is null then
+    -- Sent again, because its answer was lost.
+    select * into kept from private.templates as template
+      where template.occasion = desk_set_template.occasion
+        and template.version = coalesce(desk_set_template.version + 1, 0)
+        and template.subject = desk_set_template.subject and template.body = desk_set_template.body;
+    if not found then
+      raise exception 'Somebody else changed this template meanwhile.' using errcode = 'PT409';
+    end if;
+    return to_jsonb(kept);
+  end if;
+  perform private.write_down_letters(me.email, jsonb_build_object('template', occasion));
+  return to_jsonb(kept);
+end
+$$;
+
+-- Removes a template that organisers made, and its drafts.
+create function public.desk_remove_template(occasion text, version integer) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  drafts uuid[];
+begin
+  if occasion = 'received' or private.is_decision(occasion) then
+    raise exception 'The templates of the receipt and of the decisions stay.' using errcode = '22023';
+  end if;
+  delete from private.templates as template
+    where template.occasion = desk_remove_template.occasion and template.version = desk_remove_template.version;
+  if not found then
+    if exists (select from private.templates as template where template.occasion = desk_remove_template.occasion) then
+      raise exception 'Somebody else changed this template meanwhile.' using errcode = 'PT409';
+    end if;
+    return jsonb_build_object('removed', false);
+  end if;
+  drafts := array(
+    select id from private.letters as letter
+    where letter.occasion = desk_remove_template.occasion and state = 'draft'
+  );
+  perform private.lock_letters(drafts);
+  perform private.move(array(
+    select id from private.letters where id = any (drafts) and state = 'draft'
+  ), 'withdrawn', author => me.email);
+  perform private.write_down_letters(me.email, jsonb_build_object('removed', occasion));
+  return jsonb_build_object('removed', true);
+end
+$$;

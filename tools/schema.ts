@@ -1,0 +1,154 @@
+/**
+ * Writes the beginning of a migration: what has to be done for the database of the migrations so far to have the
+ * functions as the declared schema has them. `npm run schema` shows it; with `-- <words>` it is written into a file.
+ */
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import postgres, { type Sql } from 'postgres'
+
+import { migrate } from '../src/server/database/schema.ts'
+import { declareSchema, readCatalogue, schemaFolders } from '../testing/catalogue.ts'
+import { startPostgres } from '../testing/postgres.ts'
+
+/** Where the migrations of what each of the folders declares are. */
+const migrationsOf: Record<string, string> = {
+  'supabase/schemas': 'supabase/migrations',
+  'src/server/database/schemas': 'src/server/database/migrations',
+}
+
+/** The statements of a file, each with the comment right above it. */
+function statementsOf(text: string): string[] {
+  const statements: string[] = []
+  let start = 0
+  for (const { 0: token, index } of text.matchAll(
+    /--.*|'(?:[^']|'')*'|\$(\w*)\$[^]*?\$\1\$|^ *begin atomic$[^]*?^ *end;|;/gm,
+  )) {
+    if (!token.endsWith(';') || token.startsWith('--')) continue
+    const end = index + token.length
+    const [, ...lines] = /(?:^|\n\n)((?:--.*\n)*(?!--)\S[^]*)$/.exec(text.slice(start, end).trim()) ?? []
+    statements.push(lines.join(''))
+    start = end
+  }
+  return statements
+}
+
+/** The functions as they are declared, by schema and name. */
+async function declaredFunctions() {
+  const functions = new Map<string, { folder: string; text: string }>()
+  for (const folder of schemaFolders) {
+    for (const file of await readdir(folder)) {
+      for (const text of statementsOf(await readFile(join(folder, file), 'utf8'))) {
+        const name = /^create function ([\w.]+)/m.exec(text)?.[1]
+        if (name !== undefined) functions.set(name, { folder, text })
+      }
+    }
+  }
+  return functions
+}
+
+/** The rights on a function that the declared schema gives, as statements. */
+async function rightsOn(declared: Sql, signature: string): Promise<string> {
+  const grants = await declared<{ who: string }[]>`
+    select grantee::regrole::text as who from pg_proc, aclexplode(proacl)
+    where pg_proc.oid = ${signature}::regprocedure and grantee <> proowner order by 1`
+  return [
+    `revoke all on function ${signature} from public, anon, authenticated;`,
+    ...(grants.length > 0
+      ? [`grant execute on function ${signature} to ${grants.map(({ who }) => who).join(', ')};`]
+      : []),
+  ].join('\n')
+}
+
+const isFunction = (what: string) => what.startsWith('the function ')
+const signatureOf = (what: string) => what.slice('the function '.length)
+const nameOf = (what: string) => signatureOf(what).replace(/\(.*/, '')
+
+/**
+ * Brings the functions of a migrated database to what is declared.
+ *
+ * @returns The statements that did, by the folder of migrations that they belong to.
+ */
+async function bringFunctions(migrated: Sql, declared: Sql): Promise<Map<string, string[]>> {
+  const [is, shall] = await Promise.all([readCatalogue(migrated), readCatalogue(declared)])
+  const texts = await declaredFunctions()
+  const statements = new Map<string, string[]>()
+  const run = async (folder: string, statement: string) => {
+    await migrated.unsafe(statement)
+    const migrations = migrationsOf[folder] ?? folder
+    statements.set(migrations, [...(statements.get(migrations) ?? []), statement])
+  }
+  const tryTo = (folder: string, statement: string) =>
+    run(folder, statement).then(
+      () => true,
+      () => false,
+    )
+  // In the order of their texts, since one may need another.
+  const changed = [...shall.keys()].filter((what) => isFunction(what) && is.get(what) !== shall.get(what))
+  for (const [name, { folder, text }] of texts) {
+    for (const what of changed.filter((each) => nameOf(each) === name)) {
+      const signature = signatureOf(what)
+      const replacing = text.replace(/^create function/m, 'create or replace function')
+      if (is.has(what) && (await tryTo(folder, replacing))) continue
+      const former = [...is.keys()].filter((each) => isFunction(each) && nameOf(each) === name)
+      const drops = former
+        .filter((each) => !shall.has(each) || each === what)
+        .map((each) => `drop function ${signatureOf(each)};`)
+      // Together, so that nothing is dropped that cannot be made.
+      if (await tryTo(folder, [...drops, text].join('\n\n')))
+        await run(folder, await rightsOn(declared, signature))
+    }
+  }
+  const left = await readCatalogue(migrated)
+  for (const what of [...left.keys()].filter((each) => isFunction(each) && !shall.has(each))) {
+    await tryTo('supabase/schemas', `drop function ${signatureOf(what)};`)
+  }
+  return statements
+}
+
+/** What is still another in a migrated database, in sentences. */
+async function sentences(migrated: Sql, declared: Sql): Promise<string[]> {
+  const [is, shall] = await Promise.all([readCatalogue(migrated), readCatalogue(declared)])
+  return [...new Set([...is.keys(), ...shall.keys()])]
+    .filter((what) => is.get(what) !== shall.get(what))
+    .toSorted()
+    .map((what) => {
+      if (!is.has(what)) return `No migration makes ${what}.`
+      if (!shall.has(what)) return `No migration takes ${what} away.`
+      if (isFunction(what)) return `No migration changes ${what}.`
+      return `No migration changes ${what}, which is\n    ${is.get(what)}\n  and shall be\n    ${shall.get(what)}`
+    })
+}
+
+/** A version behind all that there are. */
+async function nextVersion() {
+  const names = (await Promise.all(Object.values(migrationsOf).map((folder) => readdir(folder)))).flat()
+  const newest = names.map((name) => Number(name.slice(0, 14))).reduce((a, b) => Math.max(a, b))
+  const now = Number(new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14))
+  return Math.max(now, newest + 100)
+}
+
+const words = process.argv.slice(2).join('_').toLowerCase()
+const server = await startPostgres()
+try {
+  const connect = async (name: string) => {
+    await server.admin.unsafe(`create database ${name}`)
+    return postgres(server.url(name), { max: 1, onnotice: () => {} })
+  }
+  const [migrated, declared] = [await connect('migrated'), await connect('declared')]
+  await migrate(migrated)
+  await declareSchema(declared, 'server')
+  const statements = await bringFunctions(migrated, declared)
+  const left = await sentences(migrated, declared)
+  for (const [folder, each] of statements) {
+    const text = `${each.join('\n\n')}\n`
+    const path = join(folder, `${await nextVersion()}_${words}.sql`)
+    if (words === '') console.log(`-- For ${folder}:\n\n${text}`)
+    else await writeFile(path, text, { flag: 'wx' })
+    if (words !== '') console.log(`Written: ${path}`)
+  }
+  for (const sentence of left) console.error(sentence)
+  if (statements.size + left.length === 0) console.log('The migrations come to the declared schema.')
+  await Promise.all([migrated.end(), declared.end()])
+} finally {
+  await server.close()
+}
