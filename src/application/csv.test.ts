@@ -38,6 +38,21 @@ test.each([
   expect(csvLines([{ ...row, reason: given }], ['reason'])).toBe(`${expected}\r\n`)
 })
 
+test.each([
+  ['Why:\n- rest\n- friends', 'Why:\n- rest\n- friends'],
+  ['- rest\n- friends', "'- rest\n- friends"],
+  ['- rest', "'- rest"],
+  ['a;- rest', "a;'- rest"],
+  ['a\t- rest', "a\t'- rest"],
+  ['Why:\n-rest', "Why:\n'-rest"],
+])(
+  'a dash and a blank begin a line of a list after a line, and a formula anywhere else: %j',
+  (given, expected) => {
+    const cell = expected.includes('\n') ? `"${expected}"` : expected
+    expect(csvLines([{ ...row, reason: given }], ['reason'])).toBe(`${cell}\r\n`)
+  },
+)
+
 test('what is not there is blank, and what a program would obey is not written', () => {
   const columns = ['email', 'first_name', 'phone'] as const
   expect(csvLines([{ ...row, first_name: '\u001b[31mEve\u0000' }], columns)).toBe(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { anApplication } from '../../testing/form.ts'
-import type { StoredApplication } from '../server/webhook/outbox.ts'
+import type { StoredApplication } from '../server/database/applications.ts'
 import { toCsv, toScreen, toText } from './formats.ts'
 
 const stored = (changes: Parameters<typeof anApplication>[0]): StoredApplication => ({

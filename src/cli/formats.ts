@@ -3,7 +3,7 @@ import { styleText } from 'node:util'
 import { paidSolutions, teamSizes } from '../application/application.ts'
 import { control, csvHeader, csvLines, storedColumns } from '../application/csv.ts'
 import { textFields } from '../application/fields.ts'
-import type { StoredApplication } from '../server/webhook/outbox.ts'
+import type { StoredApplication } from '../server/database/applications.ts'
 import { wrap } from './wrap.ts'
 
 type Batches = AsyncIterable<StoredApplication[]>

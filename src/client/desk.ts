@@ -199,15 +199,14 @@ export interface Letter {
   withdrawn_at: string | null
   /** Who stopped it; null where another decision did. */
   withdrawn_by: string | null
-  /** What the mail server said last; of what was sent otherwise, how (`sentOtherwise`). */
+  /** What the mail server said last. */
   answer: string
+  /** Of what is noted as sent and left in no mail of ours: by an organiser's own mail program, or told without a letter. */
+  otherwise: 'by hand' | 'told' | null
 }
 
-/** The answers of letters that are noted as sent and left in no mail of ours. */
-export const sentOtherwise = { byHand: 'sent by hand', told: 'told otherwise' } as const
-
 /** What became of a letter. */
-export type LetterState = Pick<Letter, 'application' | 'occasion' | 'way' | 'state' | 'answer'>
+export type LetterState = Pick<Letter, 'application' | 'occasion' | 'way' | 'state' | 'otherwise'>
 
 /** Where a list of letters goes on. */
 export interface LetterPosition {
@@ -237,7 +236,7 @@ interface LetterSettings {
 }
 
 /** How it stands with the letters. */
-export interface LettersStanding {
+export interface LettersOverview {
   settings: LetterSettings & { hold_seconds: number }
   /** Whoever carries letters, and whether an automation is told of decisions. */
   postman: {
@@ -294,7 +293,7 @@ export interface ReleaseOutcome {
   outcome: 'released' | 'changed' | 'missing' | 'long' | 'again' | 'gone'
 }
 
-/** The functions of the desk: see `supabase/migrations/` for what each does. */
+/** The functions of the desk: see `supabase/schemas/` for what each does. */
 interface Functions {
   desk_me: [object, { email: string }]
   desk_list: [{ filter: Filter; after?: Position | null }, Page<Listed>]
@@ -313,7 +312,7 @@ interface Functions {
   desk_erase: [{ act: string; applications: string[]; email: string }, { erased: number }]
   desk_door: [object, Door & { history: GeneralHappening[] }]
   desk_set_door: [Pick<Door, 'version' | 'closed' | 'sentence' | 'closes_at' | 'closes_after'>, Door]
-  desk_letters: [object, LettersStanding]
+  desk_letters: [object, LettersOverview]
   desk_drafts: [{ occasion: string; after: LetterPosition | null }, LetterPage]
   desk_outbox: [{ state: OutboxState; after: LetterPosition | null }, LetterPage]
   desk_letters_of: [{ applications: string[] }, Letter[]]

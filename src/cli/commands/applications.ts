@@ -5,13 +5,13 @@ import { pipeline } from 'node:stream/promises'
 import type { Sql } from 'postgres'
 
 import { byteOrderMark } from '../../application/csv.ts'
-import { isUuid } from '../../server/database/uuid.ts'
 import {
   applicationsForReading,
   applicationsWithDeliveries,
   countApplications,
   type StoredApplication,
-} from '../../server/webhook/outbox.ts'
+} from '../../server/database/applications.ts'
+import { isUuid } from '../../server/database/uuid.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { countOf, onOneLine, toCsv, toJsonLines, toScreen, toText } from '../formats.ts'
 import { readOptions } from '../options.ts'

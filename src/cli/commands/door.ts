@@ -1,5 +1,6 @@
 import postgres from 'postgres'
 
+import { closedSentence } from '../../application/limits.ts'
 import { readDoor, setDoor, setSentence, type Door } from '../../server/database/door.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { countOf, localTime, onOneLine } from '../formats.ts'
@@ -14,7 +15,7 @@ const usage = `Usage: npm run door -- [options]
   --until <time>      takes them until then, such as 2027-03-01T18:00: in this machine's time zone, unless it ends
                       with another, such as Z or +01:00
   --after <number>    takes so many, counted from the opening
-  --sentence <text>   what applicants read while it is closed; blank for "Applications are closed."
+  --sentence <text>   what applicants read while it is closed; blank for "${closedSentence}"
 
   --until and --after may go together; each opening forgets those of the one before. --sentence goes with all of
   them, and alone.`
@@ -71,7 +72,7 @@ function numberOf(text: string | undefined) {
 
 function tell(door: Door) {
   console.log(`${stateOf(door)}.`)
-  const sentence = onOneLine(door.sentence) || 'Applications are closed.'
+  const sentence = onOneLine(door.sentence) || closedSentence
   if (!door.is_open) console.log(`Applicants read: ${sentence}`)
   else if (door.closes_at || door.closes_after) console.log(`Then applicants read: ${sentence}`)
   if (door.changed_at) {

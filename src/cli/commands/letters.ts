@@ -1,11 +1,11 @@
 import {
   countLetters,
   listUndelivered,
-  postmanStanding,
+  postmanState,
   retryUndelivered,
   setStopped,
   type LetterCounts,
-  type PostmanStanding,
+  type PostmanState,
   type Undelivered,
 } from '../../server/letters/outbox.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
@@ -50,17 +50,17 @@ export async function run(): Promise<void> {
         await setStopped(owner, false)
         return console.log('Letters leave again.')
       case undefined:
-        return print(await countLetters(owner), await postmanStanding(owner))
+        return print(await countLetters(owner), await postmanState(owner))
     }
   })
 }
 
 function lineOf({ state, way, occasion, email, at, nextAt, answer }: Undelivered) {
-  const standing = nextAt === null ? state : `next try ${localTime(nextAt)}`
-  return [localTime(at), standing, way, occasion, email, answer].map(onOneLine).join('  ')
+  const next = nextAt === null ? state : `next try ${localTime(nextAt)}`
+  return [localTime(at), next, way, occasion, email, answer].map(onOneLine).join('  ')
 }
 
-function print(counts: LetterCounts, standing: PostmanStanding) {
+function print(counts: LetterCounts, postman: PostmanState) {
   console.log(`drafts                  ${counts.draft}`)
   console.log(`waiting                 ${counts.waiting}`)
   console.log(`being handed over       ${counts.sending}`)
@@ -75,12 +75,12 @@ function print(counts: LetterCounts, standing: PostmanStanding) {
     console.log(`automation to be told   ${toTell}`)
     console.log(`automation not reached  ${untold}`)
   }
-  tellWhatKeeps(counts, standing)
+  tellWhatKeeps(counts, postman)
 }
 
 function tellWhatKeeps(
   { waiting }: LetterCounts,
-  { isStopped, isThere, problem, failingSince, nextAt }: PostmanStanding,
+  { isStopped, isThere, problem, failingSince, nextAt }: PostmanState,
 ) {
   if (isStopped) console.log('No letter leaves: that was stopped. --start lets them leave again.')
   if (waiting > 0 && !isThere) console.log('No server hands letters over: set SMTP_URL and MAIL_FROM.')

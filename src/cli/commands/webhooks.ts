@@ -56,9 +56,9 @@ export async function run(): Promise<void> {
 
 function lineOf({ id, email, at, attempts, nextAt, status, answer }: Undelivered) {
   const tries = `${attempts} ${attempts === 1 ? 'try' : 'tries'}`
-  const standing = nextAt === null ? `given up after ${tries}` : `${tries}, next ${localTime(nextAt)}`
+  const next = nextAt === null ? `given up after ${tries}` : `${tries}, next ${localTime(nextAt)}`
   const said = [status ?? 'no answer', answer].filter((part) => part !== '').join(': ')
-  return [localTime(at), standing, id, email, said].map(onOneLine).join('  ')
+  return [localTime(at), next, id, email, said].map(onOneLine).join('  ')
 }
 
 function print({ delivered, waiting, failing, givenUp }: Awaited<ReturnType<typeof countDeliveries>>) {

@@ -15,12 +15,12 @@ import { isUnreachable } from './messages.ts'
 import { AccountScreen } from './session/AccountScreen.tsx'
 import type { BroughtSession } from './session/arrival.ts'
 import { SignedIn } from './session/SignedIn.tsx'
-import type { WatchedStanding } from './session/standing.ts'
+import type { WatchedSession } from './session/watch-session.ts'
 
 export interface DeskProps {
   auth: GoTrueClient
   /** Who is signed in. */
-  standing: WatchedStanding
+  session: WatchedSession
   /** What a hosted project's link brought. */
   brought: BroughtSession | undefined
   /** Whether organisers sign in at a hosted project, which this server knows only the database of. */
@@ -60,14 +60,14 @@ const createQueries = () =>
   })
 
 /** The organisers' page: signing in, and then a screen for each address in the fragment. */
-export function Desk({ auth, standing, brought, signInIsElsewhere }: DeskProps) {
+export function Desk({ auth, session, brought, signInIsElsewhere }: DeskProps) {
   return (
     <Boundary>
-      <SignedIn {...{ auth, standing, brought, createQueries }} isElsewhere={signInIsElsewhere}>
+      <SignedIn {...{ auth, session, brought, createQueries }} isElsewhere={signInIsElsewhere}>
         {(me) => (
           <JudgeProvider callDesk={me.callDesk}>
             <Router hook={useFragmentPath} searchHook={useFragmentSearch} hrefs={(path) => `#${path}`}>
-              <Frame standing={standing} email={me.email}>
+              <Frame session={session} email={me.email}>
                 <Switch>
                   <Route path="/applications/:id">
                     {({ id }) => <ApplicationScreen key={id} id={id} callDesk={me.callDesk} />}
@@ -82,7 +82,7 @@ export function Desk({ auth, standing, brought, signInIsElsewhere }: DeskProps) 
                     <DoorScreen callDesk={me.callDesk} />
                   </Route>
                   <Route path="/account">
-                    <AccountScreen {...{ auth, standing, me }} />
+                    <AccountScreen {...{ auth, session, me }} />
                   </Route>
                   <Route>
                     <ListScreen callDesk={me.callDesk} account={me.account} />

@@ -8,16 +8,16 @@ import { Connection } from './Connection.tsx'
 import { skipToContent } from './focus.ts'
 import { KeyHelp } from './keys/KeyHelp.tsx'
 import { SignOutButton } from './session/SignOutButton.tsx'
-import type { WatchedStanding } from './session/standing.ts'
+import type { WatchedSession } from './session/watch-session.ts'
 
 interface FrameProps {
-  standing: WatchedStanding
+  session: WatchedSession
   email: string
   children: ReactNode
 }
 
 /** What stands around every screen: where to go, who is signed in, and what was done last. */
-export function Frame({ standing, email, children }: FrameProps) {
+export function Frame({ session, email, children }: FrameProps) {
   const [path] = useLocation()
   const queries = useQueryClient()
   const current = (place: string) => (path === place ? 'page' : undefined)
@@ -44,7 +44,7 @@ export function Frame({ standing, email, children }: FrameProps) {
         </nav>
         <p className="who">{email}</p>
         <KeyHelp />
-        <SignOutButton standing={standing} />
+        <SignOutButton session={session} />
       </header>
       <Connection />
       <div id="content" tabIndex={-1}>

@@ -6,7 +6,7 @@ import { readPageData } from '../page-data.ts'
 import { Desk } from './Desk.tsx'
 import type { DeskData } from './desk-data.ts'
 import { takeArrival } from './session/arrival.ts'
-import { watchStanding } from './session/standing.ts'
+import { watchSession } from './session/watch-session.ts'
 import { siteRoot } from './site-root.ts'
 import { forgetTyped } from './typed.ts'
 
@@ -17,7 +17,7 @@ if (root) {
   const arrival = takeArrival(backend.url !== null)
   const deskOf = (account: string) => createDesk(restOf(account))
   const told = arrival && 'notice' in arrival ? arrival.notice : undefined
-  const standing = watchStanding(auth, deskOf, forgetTyped, told)
+  const session = watchSession(auth, deskOf, forgetTyped, told)
   const brought = arrival && 'session' in arrival ? arrival.session : undefined
-  createRoot(root).render(<Desk {...{ auth, standing, brought, signInIsElsewhere }} />)
+  createRoot(root).render(<Desk {...{ auth, session, brought, signInIsElsewhere }} />)
 }

@@ -12,7 +12,7 @@ import type { Database } from '../database/database.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
 import { DeadlineError } from '../database/lanes.ts'
 import { pauseAll } from '../letters/outbox.ts'
-import { deliveryStanding } from '../webhook/outbox.ts'
+import { deliveryHealth } from '../webhook/outbox.ts'
 import { logOptions } from '../log.ts'
 import { createApp } from './app.ts'
 import { health } from './health.ts'
@@ -116,7 +116,7 @@ test('what was delivered is not looked at, however much it is', async () => {
       return row.read
     }
     const before = await soFar()
-    expect(await deliveryStanding(transaction as unknown as Sql)).toEqual({
+    expect(await deliveryHealth(transaction as unknown as Sql)).toEqual({
       oldestUndeliveredSeconds: expect.closeTo(60, -2),
       deliveriesGivenUp: 0,
     })

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 
 import type { Run } from '../database/lanes.ts'
 import { checkWritable } from '../database/writable.ts'
-import { letterStanding, type LetterStanding } from '../letters/outbox.ts'
-import { deliveryStanding, type DeliveryStanding } from '../webhook/outbox.ts'
+import { letterHealth, type LetterHealth } from '../letters/outbox.ts'
+import { deliveryHealth, type DeliveryHealth } from '../webhook/outbox.ts'
 
 /** What the health of the server is told from. */
 export interface HealthOptions {
@@ -26,7 +26,7 @@ export interface Storing {
 }
 
 /** What is stuck, if anything is. */
-type Standing = DeliveryStanding & LetterStanding
+type Health = DeliveryHealth & LetterHealth
 
 /** The routes that are asked so often that a line for each would be all of the log. What fails is logged all the same. */
 export const probes: readonly (string | undefined)[] = ['/healthz', '/readyz']
@@ -50,18 +50,16 @@ export async function health(app: FastifyInstance, options: HealthOptions) {
   const answer = (reply: FastifyReply, code: number, body: Record<string, unknown>) =>
     reply.code(code).header('cache-control', 'no-store').send(body)
 
-  const ask = async (): Promise<Standing> => {
+  const ask = async (): Promise<Health> => {
     // Once an application could not be stored, only a write shows that the next one can.
     if (storing.fails) await run(checkWritable)
     storing.fails = false
-    const [deliveries, letters] = await run((sql) =>
-      Promise.all([deliveryStanding(sql), letterStanding(sql)]),
-    )
+    const [deliveries, letters] = await run((sql) => Promise.all([deliveryHealth(sql), letterHealth(sql)]))
     return { ...deliveries, ...letters, ...(delivers ? {} : { oldestUndeliveredSeconds: null }) }
   }
   let asked = Number.NEGATIVE_INFINITY
-  let answered: Promise<Standing> | undefined
-  const standing = () => {
+  let answered: Promise<Health> | undefined
+  const current = () => {
     if (answered === undefined || now() - asked > freshness) {
       asked = now()
       answered = withTimeout(ask())
@@ -76,7 +74,7 @@ export async function health(app: FastifyInstance, options: HealthOptions) {
       return answer(reply, 503, { status: 'the database stores nothing in time' })
     }
     try {
-      return await answer(reply, 200, { status: 'ok', ...(await standing()) })
+      return await answer(reply, 200, { status: 'ok', ...(await current()) })
     } catch (error) {
       request.log.error({ err: error }, 'the database takes nothing')
       const status = storing.fails ? 'the database stores nothing' : 'the database does not answer'

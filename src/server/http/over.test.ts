@@ -26,3 +26,25 @@ test.each(['before it is answered', 'while it is answered'])(
     await app.close()
   },
 )
+
+test('an answer that waits behind another one is over when its visitor left', async () => {
+  const app = fastify()
+  let isOver = false
+  let arrive = () => {}
+  const arrived = new Promise<void>((resolve) => (arrive = resolve))
+  const never = new Promise<string>(() => {})
+  app.get('/first', () => never)
+  app.get('/second', (_request, reply) => {
+    whenOver(reply, () => (isOver = true))
+    arrive()
+    return never
+  })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+  const ask = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
+  socket.write(ask('/first') + ask('/second'))
+  await arrived
+  socket.destroy()
+  await expect.poll(() => isOver).toBe(true)
+  await app.close()
+})

@@ -1,5 +1,5 @@
 import type { MailServer } from '../../settings/mail-settings.ts'
-import { escapeHtml } from '../mail/html.ts'
+import { escapeHtml } from '../mail.ts'
 
 /** A letter to an applicant. */
 export interface Letter {

@@ -6,7 +6,7 @@ import { anApplication } from '../../../testing/form.ts'
 import { aLog } from '../../../testing/postman.ts'
 import { startReceiver, type Receiver } from '../../../testing/receiver.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
-import type { Letter, LettersStanding } from '../../client/desk.ts'
+import type { Letter, LettersOverview } from '../../client/desk.ts'
 import { startDecisions } from './decisions.ts'
 import { claimDecisions, countLetters } from './outbox.ts'
 
@@ -54,7 +54,7 @@ async function automation(...given: Parameters<typeof startReceiver>) {
     )
   tell()
   await expect
-    .poll(async () => (await ask<LettersStanding>('letters')).postman.is_automation_there)
+    .poll(async () => (await ask<LettersOverview>('letters')).postman.is_automation_there)
     .toBe(true)
   return { receiver, lines, tell }
 }
@@ -131,7 +131,7 @@ test('beside a mail server both go, and with what stops the one the other is sto
   await decide(id, 'accepted')
   const act = await send()
   expect(await states(id)).toEqual(['automation: waiting', 'mail: waiting'])
-  const { states: counts } = await ask<LettersStanding>('letters')
+  const { states: counts } = await ask<LettersOverview>('letters')
   expect(counts.waiting.count).toBe(2)
   expect(await ask('withdraw', { act })).toEqual({ withdrawn: 1, left: 0 })
   expect(await states(id)).toEqual(['automation: withdrawn', 'mail: draft', 'mail: withdrawn'])

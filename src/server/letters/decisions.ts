@@ -5,7 +5,7 @@ import {
   type DispatcherOptions,
   type Outbox,
 } from '../webhook/dispatcher.ts'
-import { beat, claimDecisions, release, settle, type DecisionClaim } from './outbox.ts'
+import { beat, claimDecisions, giveBack, record, type DecisionClaim } from './outbox.ts'
 
 type Claim = DecisionClaim & { body: URLSearchParams }
 
@@ -17,7 +17,7 @@ const outbox: Outbox<Claim> = {
     const claims = await claimDecisions(sql, most)
     return claims.map((claim) => ({ ...claim, body: decisionBody(claim) }))
   },
-  async settle(sql, claim, { delivered, status, retryAfter }) {
+  async record(sql, claim, { delivered, status, retryAfter }) {
     const answer = status === null ? 'No answer came.' : `HTTP ${status}`
     // 410: the receiver is gone and says so.
     const result = delivered
@@ -25,11 +25,11 @@ const outbox: Outbox<Claim> = {
       : status === 410
         ? ({ outcome: 'refused', code: status, answer } as const)
         : ({ outcome: 'retry', code: status, answer, isUncertain: status === null } as const)
-    const outcome = await settle(sql, claim, result, retryAfter)
+    const outcome = await record(sql, claim, result, retryAfter)
     if (outcome === 'sent') return 'delivered'
     return outcome === 'refused' ? 'given up' : outcome
   },
-  release: (sql, claim) => release(sql, claim),
+  giveBack: (sql, claim) => giveBack(sql, claim),
   keep: (sql) => beat(sql, 'automation'),
 }
 

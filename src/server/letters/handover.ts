@@ -2,8 +2,7 @@ import { Readable } from 'node:stream'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 
 import type { MailServer } from '../../settings/mail-settings.ts'
-import { causeOf } from '../mail/failure.ts'
-import { smtpOptions } from '../mail/smtp-options.ts'
+import { causeOf, smtpOptions } from '../mail.ts'
 import type { Mail } from './compose.ts'
 
 /** What a handover came to. */

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { anApplication } from '../../../testing/form.ts'
 import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
 import { addOrganiser } from '../auth/organisers.ts'
-import { claimNotice, keepNotices, noticeLetter, releaseNotice, settleNotice } from './notices.ts'
+import { claimNotice, keepNotices, noticeLetter, giveBackNotice, recordNotice } from './notices.ts'
 
 let outbox: TestOutbox
 
@@ -81,7 +81,7 @@ test('a notice has a plain name or none', async () => {
   expect(claims.map((claim) => noticeLetter(claim, site).subject)).toEqual(
     names.map(([, , subject]) => subject),
   )
-  for (const claim of claims) expect(await settleNotice(sql(), claim, { outcome: 'refused' })).toBe('refused')
+  for (const claim of claims) expect(await recordNotice(sql(), claim, { outcome: 'refused' })).toBe('refused')
   await outbox.pass(day + 120)
   await keepNotices(sql())
   const daily = await take()
@@ -135,7 +135,7 @@ test('ten an hour is the most, however many are stored at the same moment', asyn
   expect(single).toHaveLength(10)
   // One that is tried again is none more.
   const [failed] = single
-  expect(failed && (await settleNotice(sql(), failed, { outcome: 'retry' }))).toBe('retry')
+  expect(failed && (await recordNotice(sql(), failed, { outcome: 'retry' }))).toBe('retry')
   await outbox.pass(10)
   expect(await takeAll()).toMatchObject([{ id: failed?.id, attempt: 2 }])
   await sql()`update private.notices set due_at = null`
@@ -150,7 +150,7 @@ test('what could not be handed over is not one of the ten', async () => {
   for (let round = 0; round < 3; round += 1) {
     const claims = await takeAll()
     expect(claims).toHaveLength(10)
-    for (const claim of claims) await releaseNotice(sql(), claim)
+    for (const claim of claims) await giveBackNotice(sql(), claim)
   }
 })
 
@@ -187,7 +187,7 @@ test('one a day has the number and the names, and only if somebody applied', asy
   )
   expect(letter?.body).toContain('- Ada EJ Lovelace\nand 10 more\n\nhttps://example.org/retreat/desk\n')
   // The next one comes a day later, at the same time of day, and tells nothing twice.
-  expect(claim && (await settleNotice(sql(), claim, { outcome: 'sent' }))).toBe('sent')
+  expect(claim && (await recordNotice(sql(), claim, { outcome: 'sent' }))).toBe('sent')
   await outbox.pass(day)
   await keepNotices(sql())
   expect(await takeAll()).toEqual([])
@@ -245,7 +245,7 @@ test('notices share the hour’s total with receipts, and tests do not wait for 
   expect(trial).toMatchObject({ to: email, says: { subject: '[Test] s', body: 'b' } })
   expect(await claimNotice(sql(), { isTest: true })).toBeUndefined()
   // Nothing of it is kept.
-  expect(trial && (await settleNotice(sql(), trial, { outcome: 'sent' }))).toBe('sent')
+  expect(trial && (await recordNotice(sql(), trial, { outcome: 'sent' }))).toBe('sent')
   expect(await sql()`select subject, body from private.notices where body is not null`).toEqual([
     { subject: '', body: '' },
   ])
@@ -262,16 +262,16 @@ test('each notice goes to one server; what failed is tried again, and a late ans
   const [claim, ...others] = claims.filter((each) => each !== undefined)
   expect(others).toEqual([])
   if (claim === undefined) throw new Error('nobody has it')
-  await releaseNotice(sql(), claim)
+  await giveBackNotice(sql(), claim)
   const again = await take()
   expect(again).toMatchObject({ id: claim.id, attempt: 1 })
-  expect(await settleNotice(sql(), claim, { outcome: 'retry' })).toBe('retry')
+  expect(await recordNotice(sql(), claim, { outcome: 'retry' })).toBe('retry')
   expect(await take()).toBeUndefined()
   await outbox.pass(10)
   const second = await take()
   expect(second).toMatchObject({ id: claim.id, attempt: 2 })
-  expect(await settleNotice(sql(), claim, { outcome: 'sent' })).toBe('lost')
-  expect(await settleNotice(sql(), claim, { outcome: 'retry' })).toBe('lost')
-  expect(second && (await settleNotice(sql(), second, { outcome: 'refused' }))).toBe('refused')
+  expect(await recordNotice(sql(), claim, { outcome: 'sent' })).toBe('lost')
+  expect(await recordNotice(sql(), claim, { outcome: 'retry' })).toBe('lost')
+  expect(second && (await recordNotice(sql(), second, { outcome: 'refused' }))).toBe('refused')
   expect(await take()).toBeUndefined()
 })

@@ -141,7 +141,7 @@ interface Row extends Omit<NoticeClaim, 'says'>, Told {
 }
 
 /** Records what a try came to. Where the lease ran out meanwhile, nothing is recorded of this try. */
-export async function settleNotice(
+export async function recordNotice(
   sql: Sql,
   taken: NoticeClaim,
   { outcome, isUncertain = false }: { outcome: Recorded['outcome']; isUncertain?: boolean },
@@ -165,7 +165,7 @@ export async function settleNotice(
  *
  * @param isClosing Whether the mail server closed the connection over it.
  */
-export async function releaseNotice(
+export async function giveBackNotice(
   sql: Sql,
   { id, attempt }: Pick<NoticeClaim, 'id' | 'attempt'>,
   isClosing = false,

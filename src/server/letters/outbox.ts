@@ -98,17 +98,18 @@ export function endOfTurn(sql: Sql, pause: Pause, begun: Fragment) {
     from (${begun}) as begun`
 }
 
+/** What was released before is too old for a receipt. */
+const receiptsSince = (sql: Sql) => sql`now() - interval '1 day'`
+
 /** Whether a letter was released for what stands. */
 function stands(sql: Sql) {
   return sql`status_version = coalesce(
     (select version from private.statuses where application_id = letter.application_id), 0)`
 }
 
-/** Whose an address is, as far as that can be told. */
-function mailboxOf(sql: Sql, application: Fragment) {
-  const email = sql`private.address_of(${application}.id, ${application}.email)`
-  return sql`coalesce(private.mailbox(${email}), lower(${email}))`
-}
+/** Whom letters about an application go to. */
+const personOf = (sql: Sql, application: Fragment) =>
+  sql`private.person(private.address_of(${application}.id, ${application}.email))`
 
 /** Whether a letter is under way to whom this one is for: they are to arrive in the order in which they were released. */
 function isBusy(sql: Sql) {
@@ -118,7 +119,7 @@ function isBusy(sql: Sql) {
       join public.retreat_applications as application on application.id = letter.application_id
     where other.state = 'sending' and other.way = 'mail' and other.due_at > now() and other.id <> letter.id
       and (other.application_id = letter.application_id
-        or ${mailboxOf(sql, sql`theirs`)} = ${mailboxOf(sql, sql`application`)}))`
+        or ${personOf(sql, sql`theirs`)} = ${personOf(sql, sql`application`)}))`
 }
 
 /**
@@ -135,19 +136,15 @@ export function dueLetters(sql: Sql, isReceipt: boolean) {
       and ${isReceipt ? sql`occasion = 'received'` : sql`occasion <> 'received'`}
       and (
         withdrawn_at is not null
-        or ${isReceipt ? sql`released_at > now() - interval '1 day'` : stands(sql)} and not ${isBusy(sql)}
+        or ${isReceipt ? sql`released_at > ${receiptsSince(sql)}` : stands(sql)} and not ${isBusy(sql)}
       )`
 }
 
 /** Takes the letters in `due` upon this server. */
 function claimed(sql: Sql) {
   return sql`
-    update private.letters as letter
-    set state = 'sending', attempts = attempts + 1, due_at = now() + ${lease} * interval '1 second',
-      -- Its server died, or lost the database: nobody knows what that try came to.
-      uncertain = uncertain + case state when 'sending' then 1 else 0 end
-    from due where letter.id = due.id
-    returning letter.*, due.was_under_way`
+    select letter.*, due.was_under_way
+    from due, private.move(array[due.id], 'sending', due => now() + ${lease} * interval '1 second') as letter`
 }
 
 /** Milliseconds since something, by the database's clock. */
@@ -228,12 +225,12 @@ export async function claimDecisions(sql: Sql, most: number): Promise<DecisionCl
         released_at
       ) as "decidedAt"
     from claimed join public.retreat_applications as application on application.id = application_id`
-  const standing: DecisionClaim[] = []
+  const claims: DecisionClaim[] = []
   for (const { isWithdrawn, ...taking } of rows) {
     if (isWithdrawn) await recordUnsent(sql, taking, { state: 'waiting', counts: false })
-    else standing.push(taking)
+    else claims.push(taking)
   }
-  return standing
+  return claims
 }
 
 /** What tells a letter's try from all others. */
@@ -245,7 +242,7 @@ type Try = Pick<Claim, 'id' | 'attempt' | 'applicationId'>
  *
  * @param retryAfter Milliseconds that the other side asked to wait before the next try.
  */
-export async function settle(
+export async function record(
   sql: Sql,
   taken: Claim | DecisionClaim,
   result: Recorded,
@@ -274,7 +271,7 @@ export function isOften({ uncertain }: { uncertain: number }): boolean {
  *
  * @param isClosing Whether the mail server closed the connection over it.
  */
-export async function release(sql: Sql, taken: Try, isClosing = false): Promise<void> {
+export async function giveBack(sql: Sql, taken: Try, isClosing = false): Promise<void> {
   await recordUnsent(sql, taken, { state: 'waiting', counts: false, isClosing })
 }
 
@@ -303,13 +300,15 @@ async function markSent(
   { isWithdrawn }: { isWithdrawn: boolean },
 ) {
   const rows = await sql`
-    with settled as (
-      update private.letters set state = 'sent', sent_at = now(), due_at = null, answer = ''
+    with tried as (
+      select id from private.letters
       where id = ${id} and attempts = ${attempt} and state = 'sending'
         and (withdrawn_at is not null) = ${isWithdrawn}
-      returning way
-    ), cleared as (${noProblem(sql, sql`select from settled where way = 'mail'`)})
-    select from settled`
+      for update
+    ), marked as (
+      select letter.way from tried, private.move(array[tried.id], 'sent') as letter
+    ), cleared as (${noProblem(sql, sql`select from marked where way = 'mail'`)})
+    select from marked`
   return rows.count > 0
 }
 
@@ -338,8 +337,8 @@ async function draftWhatStands(
   applicationId: string,
   decision: string | undefined,
 ) {
-  if (decision === undefined || !/^(accepted|waitlisted|declined)$/.test(decision)) return
-  await transaction`select private.draft(${applicationId}, ${decision})`
+  if (decision === undefined) return
+  await transaction`select private.draft(${applicationId}, ${decision}) where private.is_decision(${decision})`
 }
 
 /**
@@ -367,17 +366,17 @@ async function recordUnsent(
 ): Promise<Outcome> {
   const recorded = await sql.begin(async (transaction) => {
     const decision = await lockDecision(transaction, applicationId)
-    const [letter] = await transaction<[{ state: string }?]>`
+    const { count } = await transaction`
       update private.letters
-      set state = case when withdrawn_at is null then ${state} else 'withdrawn' end,
-        due_at = case when withdrawn_at is null and ${state === 'waiting'}
-          then now() + ${pause} * interval '1 millisecond' end,
-        attempts = attempts - ${counts ? 0 : 1},
+      set attempts = attempts - ${counts ? 0 : 1},
         uncertain = uncertain + ${isUncertain ? 1 : 0},
         closings = closings + ${isClosing ? 1 : 0},
         answer = coalesce(${answer ?? null}, answer)
-      where id = ${id} and attempts = ${attempt} and state = 'sending'
-      returning state`
+      where id = ${id} and attempts = ${attempt} and state = 'sending'`
+    if (count === 0) return undefined
+    const [letter] = await transaction<[{ state: string }?]>`
+      select state
+      from private.move(array[${id}::uuid], ${state}, due => now() + ${pause} * interval '1 millisecond')`
     if (letter?.state === 'withdrawn') await draftWhatStands(transaction, applicationId, decision)
     return letter?.state
   })
@@ -421,17 +420,15 @@ export async function beat(sql: Sql, who: 'postman' | 'automation'): Promise<voi
     with late as (
       select id from private.letters
       where way = 'mail' and occasion = 'received' and state in ('waiting', 'sending') and due_at <= now()
-        and released_at <= now() - interval '1 day'
+        and released_at <= ${receiptsSince(sql)}
       -- Those that somebody decides on this moment are there the next time, too.
       for update skip locked
     )
-    update private.letters as letter set state = 'withdrawn', withdrawn_at = now(), due_at = null,
-      uncertain = uncertain + case state when 'sending' then 1 else 0 end
-    from late where letter.id = late.id`
+    select from late, private.move(array[late.id], 'withdrawn', is_lost => true)`
 }
 
 /** What of the letters somebody has to know. */
-export interface LetterStanding {
+export interface LetterHealth {
   /** Those that were refused or given up, and decisions that the automation could not be told, up to a hundred thousand. */
   lettersRefused: number
   /** Those that were released and have not left. */
@@ -441,8 +438,8 @@ export interface LetterStanding {
 }
 
 /** How letters stand. However many were sent, only those are looked at that were not. */
-export async function letterStanding(sql: Sql): Promise<LetterStanding> {
-  const [row] = await sql<[LetterStanding]>`
+export async function letterHealth(sql: Sql): Promise<LetterHealth> {
+  const [row] = await sql<[LetterHealth]>`
     select
       (select count(*)::int from (
         select from private.letters where state in ('refused', 'given up') limit 100000
@@ -515,7 +512,7 @@ export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
 }
 
 /** Whether letters leave, and what keeps them. */
-export interface PostmanStanding {
+export interface PostmanState {
   isStopped: boolean
   /** Whether a server with a mail server is at work. */
   isThere: boolean
@@ -526,8 +523,8 @@ export interface PostmanStanding {
   nextAt: Date | null
 }
 
-export async function postmanStanding(sql: Sql): Promise<PostmanStanding> {
-  const [row] = await sql<[PostmanStanding]>`
+export async function postmanState(sql: Sql): Promise<PostmanState> {
+  const [row] = await sql<[PostmanState]>`
     select stopped as "isStopped", seen_at > now() - interval '1 minute' as "isThere", problem,
       failing_since as "failingSince", case when paused_until > now() then paused_until end as "nextAt"
     from private.postman`

@@ -8,8 +8,8 @@ import { mailServerAt } from '../../../testing/sign-in.ts'
 import { addOrganiser } from '../auth/organisers.ts'
 import type { Database } from '../database/database.ts'
 import { whatIsDue } from './due.ts'
-import { claimNotice, keepNotices, settleNotice } from './notices.ts'
-import { beat, claimDecisions, claimDue, countLetters, pauseAll, release, settle } from './outbox.ts'
+import { claimNotice, keepNotices, recordNotice } from './notices.ts'
+import { beat, claimDecisions, claimDue, countLetters, pauseAll, giveBack, record } from './outbox.ts'
 
 let outbox: TestOutbox
 let database: Database
@@ -245,8 +245,8 @@ test.each([
   },
 )
 
-test('while one letter to somebody is under way no other leaves to them, however their address is written', async () => {
-  const [first] = [await released('Ada.L@gmail.com'), await released('adal+1@googlemail.com')]
+test('while one letter to somebody is under way no other leaves to them, whatever the case of their address', async () => {
+  const [first] = [await released('Ada.L@gmail.com'), await released(' ada.l@GMAIL.com')]
   await database.owner`
     insert into private.letters
       (application_id, occasion, state, subject, body, released_at, status_version, due_at)
@@ -259,9 +259,9 @@ test('while one letter to somebody is under way no other leaves to them, however
   expect(await claimDue(database.owner)).toMatchObject({ to: 'grace@example.com' })
   expect(await claimDue(database.owner)).toBeUndefined()
   if (claim === undefined) throw new Error('nothing was claimed')
-  expect(await settle(database.owner, claim, { outcome: 'sent', code: 250 })).toBe('sent')
+  expect(await record(database.owner, claim, { outcome: 'sent', code: 250 })).toBe('sent')
   const next = await claimDue(database.owner)
-  expect(next).toMatchObject({ to: 'adal+1@googlemail.com' })
+  expect(next).toMatchObject({ to: ' ada.l@GMAIL.com' })
   expect(await claimDue(database.owner)).toBeUndefined()
   // A server that died is not waited for.
   await pass(91)
@@ -357,7 +357,7 @@ test('withdrawn while it is handed over, a letter that was not taken ends, and w
   await decide(id, 'accepted')
   if (claim === undefined) throw new Error('nothing was claimed')
   const refusal = { outcome: 'refused', code: 550, answer: '550 no' } as const
-  expect(await settle(database.owner, claim, refusal)).toBe('withdrawn')
+  expect(await record(database.owner, claim, refusal)).toBe('withdrawn')
   expect(await occasions()).toMatchObject([
     { occasion: 'accepted', state: 'withdrawn' },
     { occasion: 'accepted', state: 'draft' },
@@ -377,7 +377,7 @@ test('what arrives although it was withdrawn was told, and what stands is drafte
   const claim = await claimDue(database.owner)
   await decide(id, 'declined')
   if (claim === undefined) throw new Error('nothing was claimed')
-  expect(await settle(database.owner, claim, { outcome: 'sent', code: 250 })).toBe('sent')
+  expect(await record(database.owner, claim, { outcome: 'sent', code: 250 })).toBe('sent')
   expect(await occasions()).toMatchObject([
     { occasion: 'accepted', state: 'sent' },
     { occasion: 'declined', state: 'sent' },
@@ -426,8 +426,8 @@ test('whose server died is tried again and counted, unless it was withdrawn', as
   })
   // The server that was only slow records nothing, and gives nothing back.
   if (first === undefined) throw new Error('nothing was claimed')
-  expect(await settle(database.owner, first, { outcome: 'sent', code: 250 })).toBe('lost')
-  await release(database.owner, first)
+  expect(await record(database.owner, first, { outcome: 'sent', code: 250 })).toBe('lost')
+  await giveBack(database.owner, first)
   expect(await letters()).toMatchObject([{ state: 'sending', attempts: 2 }, {}, {}])
 })
 
@@ -545,7 +545,7 @@ test('what waits when the clock is set back waits as long as it was told to, and
   const failed = { outcome: 'retry', code: 451, answer: '', isUncertain: false } as const
   await released('failed@example.com')
   const letter = await claimDue(database.owner)
-  if (letter) await settle(database.owner, letter, failed)
+  if (letter) await record(database.owner, letter, failed)
   await released('sending@example.com')
   await claimDue(database.owner)
   await released('held@example.com')
@@ -557,7 +557,7 @@ test('what waits when the clock is set back waits as long as it was told to, and
   await database.owner`
     insert into private.notices (organiser_id, subject, body) select account_id, '[Test] s', 'b' from private.organisers`
   const notice = await claimNotice(database.owner, { isTest: true })
-  if (notice) await settleNotice(database.owner, notice, failed)
+  if (notice) await recordNotice(database.owner, notice, failed)
 
   await setBack()
   await beat(database.owner, 'postman')

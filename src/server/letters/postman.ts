@@ -10,16 +10,16 @@ import {
   claimNotice,
   keepNotices,
   noticeLetter,
-  releaseNotice,
-  settleNotice,
+  giveBackNotice,
+  recordNotice,
   type NoticeClaim,
 } from './notices.ts'
 import {
   beat,
   claimDue,
   pauseAll,
-  release,
-  settle,
+  giveBack,
+  record,
   type Claim,
   type Outcome,
   type Recorded,
@@ -72,8 +72,8 @@ interface Job {
   attempt: number
   /** Tries at which the mail server closed the connection over it. */
   closings: number
-  settle: (sql: Sql, result: Recorded) => Promise<Outcome>
-  release: (sql: Sql, isClosing: boolean) => Promise<void>
+  record: (sql: Sql, result: Recorded) => Promise<Outcome>
+  giveBack: (sql: Sql, isClosing: boolean) => Promise<void>
 }
 
 function letterJob(letter: Claim): Job {
@@ -81,8 +81,8 @@ function letterJob(letter: Claim): Job {
     letter,
     attempt: letter.attempt,
     closings: letter.closings,
-    settle: (sql, result) => settle(sql, letter, result),
-    release: (sql, isClosing) => release(sql, letter, isClosing),
+    record: (sql, result) => record(sql, letter, result),
+    giveBack: (sql, isClosing) => giveBack(sql, letter, isClosing),
   }
 }
 
@@ -91,8 +91,8 @@ function noticeJob(claim: NoticeClaim, site: URL): Job {
     letter: noticeLetter(claim, site),
     attempt: claim.attempt,
     closings: claim.closings,
-    settle: (sql, result) => settleNotice(sql, claim, result),
-    release: (sql, isClosing) => releaseNotice(sql, claim, isClosing),
+    record: (sql, result) => recordNotice(sql, claim, result),
+    giveBack: (sql, isClosing) => giveBackNotice(sql, claim, isClosing),
   }
 }
 
@@ -142,15 +142,15 @@ export function startPostman({
     if (result.outcome === 'unavailable') {
       // First: what is released is due at once.
       const isFirst = await run((sql) => pauseAll(sql, result.problem))
-      await run((sql) => job.release(sql, result.isClosing))
+      await run((sql) => job.giveBack(sql, result.isClosing))
       if (isFirst) {
         const { code, problem, cause } = result
         log.warn({ ...hostAndPort(mailServer), code, problem, cause }, 'letters are kept for a while')
       }
       return
     }
-    if (result.outcome === 'broken off') return run((sql) => job.release(sql, false))
-    const outcome = await run((sql) => job.settle(sql, result))
+    if (result.outcome === 'broken off') return run((sql) => job.giveBack(sql, false))
+    const outcome = await run((sql) => job.record(sql, result))
     // Neither the address nor the mail server's words, which may quote it.
     const details = {
       letterId: job.letter.id,

@@ -7,7 +7,7 @@ import { randomFrom } from '../../../testing/random.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import type { Letter } from '../../client/desk.ts'
 import { keepNotices } from '../letters/notices.ts'
-import { beat, claimDecisions, claimDue, retryUndelivered, settle, type Recorded } from '../letters/outbox.ts'
+import { beat, claimDecisions, claimDue, retryUndelivered, record, type Recorded } from '../letters/outbox.ts'
 
 /** How many acts are played against each other, by whom at the same time, and from which start. */
 const acts = Number(process.env['LETTER_ACTS'] ?? 400)
@@ -124,6 +124,18 @@ test('whoever stores an application does not wait for the day’s mail', async (
   })
 })
 
+test('a test letter whose application is erased meanwhile is refused in a sentence', async () => {
+  const application = await store()
+  const given = { subject: 's', body: 'Hello {{first_name}}', application, act: crypto.randomUUID() }
+  const { testing } = await owner.begin(async (erasing) => {
+    await erasing`delete from public.retreat_applications where id = ${application}`
+    const call = codeOf('send_test', given)
+    await expect.poll(() => waiting('send_test')).toHaveLength(1)
+    return { testing: call }
+  })
+  expect(await testing).toBe('PT404')
+})
+
 const patience = { timeout: 300_000 + acts * 500 }
 
 test(
@@ -212,12 +224,12 @@ test(
       },
       carry: async () => {
         const claim = await claimDue(owner, { isReceipt: random() < 0.3 })
-        if (claim) await settle(owner, claim, pick(results) ?? sent)
+        if (claim) await record(owner, claim, pick(results) ?? sent)
         return ''
       },
       tell: async () => {
         for (const claim of await claimDecisions(owner, 3)) {
-          await settle(owner, claim, pick(results) ?? sent)
+          await record(owner, claim, pick(results) ?? sent)
         }
         return ''
       },

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { columns, paidSolutions, teamSizes, type Application } from '../../application/application.ts'
-import type { Letter, LettersStanding, Template, Whole } from '../../client/desk.ts'
+import type { Letter, LettersOverview, Template, Whole } from '../../client/desk.ts'
 import { claimDue } from '../letters/outbox.ts'
 
 let server: SignInServer
@@ -67,7 +67,7 @@ const outcomesOf = (outcomes: { outcome: string }[]) => outcomes.map(({ outcome 
 
 /** Corrects what a template says. */
 async function correct(occasion: string, body: string) {
-  const { templates } = await ask<LettersStanding>('letters')
+  const { templates } = await ask<LettersOverview>('letters')
   const template = templates.find((each) => each.occasion === occasion)
   return ask('set_template', { occasion, version: template?.version, subject: template?.subject, body })
 }
@@ -624,7 +624,7 @@ test('a refused letter is sent to another address, and so is what follows; the a
   await refuse()
   expect(await ask('settle', { letters: [letter?.id] })).toEqual({ settled: 1 })
   expect(await ask('settle', { letters: [letter?.id] })).toEqual({ settled: 1 })
-  expect(await lettersOf(id)).toMatchObject([{ state: 'sent', answer: 'told otherwise' }])
+  expect(await lettersOf(id)).toMatchObject([{ state: 'sent', otherwise: 'told' }])
   // They know: nothing is drafted when the decision is taken back and made again.
   await decide(id, 'new')
   await decide(id, 'accepted')
@@ -732,7 +732,7 @@ test('a receipt quotes nothing but the first name, and is written to nobody by h
 })
 
 test('receipts are switched on and off by whoever saw how it stood, and it is written down', async () => {
-  const { settings } = await ask<LettersStanding>('letters')
+  const { settings } = await ask<LettersOverview>('letters')
   expect(settings).toMatchObject({ receipts: false })
   const { version, reply_to } = settings
   const on = { version, reply_to, receipts: true }

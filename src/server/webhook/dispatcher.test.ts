@@ -11,7 +11,7 @@ import type { Run } from '../database/lanes.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
 import { deliver } from './delivery.ts'
 import { startDispatcher as start, type DispatcherOptions } from './dispatcher.ts'
-import { applicationsOutbox, claimDue, release, settle, type Claim } from './outbox.ts'
+import { applicationsOutbox, claimDue, giveBack, record, type Claim } from './outbox.ts'
 
 const startDispatcher = (options: Omit<DispatcherOptions<Claim>, 'outbox'>) =>
   start({ ...options, outbox: applicationsOutbox })
@@ -263,8 +263,8 @@ test('whose lease ran out records nothing, and gives nothing back', async () => 
   await claimDue(database.owner, 1)
   const before = await outbox()
   if (late === undefined) throw new Error('nothing was claimed')
-  expect(await settle(database.owner, late, { delivered: true, status: 200, text: '' })).toBe('lost')
-  await release(database.owner, late)
+  expect(await record(database.owner, late, { delivered: true, status: 200, text: '' })).toBe('lost')
+  await giveBack(database.owner, late)
   expect(await outbox()).toEqual(before)
 })
 
@@ -346,7 +346,7 @@ test('when the clock is set back, a delivery waits as long as it was told to, an
   const [asked, claimed] = await claimDue(database.owner, 2)
   if (asked === undefined || claimed === undefined) throw new Error('nothing was claimed')
   const busy = { delivered: false, status: 503, text: '', retryAfter: 3_600_000 }
-  expect(await settle(database.owner, asked, busy)).toBe('retry')
+  expect(await record(database.owner, asked, busy)).toBe('retry')
   await database.owner.begin(async (sql) => {
     await sql`set local session_replication_role = replica`
     await sql`
@@ -367,7 +367,7 @@ test('when the clock is set back, a delivery waits as long as it was told to, an
   ])
   const [due] = await claimDue(database.owner, 10)
   // Nobody knows for how long it asked for the next try: each is one of the schedule's.
-  expect(due && (await settle(database.owner, due, { ...busy, retryAfter: 1_000 }))).toBe('retry')
+  expect(due && (await record(database.owner, due, { ...busy, retryAfter: 1_000 }))).toBe('retry')
   expect(await database.owner`select attempts from private.webhook_outbox`).toEqual([
     { attempts: 1 },
     { attempts: 1 },

@@ -20,9 +20,9 @@ export interface Outbox<Taken extends Claim> {
   /** Takes deliveries that are due, at most so many. */
   claimDue: (sql: Sql, most: number) => Promise<Taken[]>
   /** Records what a try came to. */
-  settle: (sql: Sql, claim: Taken, result: DeliveryResult) => Promise<keyof typeof said>
+  record: (sql: Sql, claim: Taken, result: DeliveryResult) => Promise<keyof typeof said>
   /** Gives a claim back whose try was broken off. */
-  release: (sql: Sql, claim: Taken) => Promise<void>
+  giveBack: (sql: Sql, claim: Taken) => Promise<void>
   /** What has to be seen to now and again. */
   keep: (sql: Sql) => Promise<void>
 }
@@ -72,8 +72,8 @@ export function startDispatcher<Taken extends Claim>({
   const attempt = async (claim: Taken) => {
     const started = performance.now()
     const result = await deliver(claim.id, claim.body, receiver, cancellation.signal)
-    if (!result.delivered && cancellation.signal.aborted) return run((sql) => outbox.release(sql, claim))
-    const outcome = await run((sql) => outbox.settle(sql, claim, result))
+    if (!result.delivered && cancellation.signal.aborted) return run((sql) => outbox.giveBack(sql, claim))
+    const outcome = await run((sql) => outbox.record(sql, claim, result))
     const details = {
       webhookId: claim.id,
       attempt: claim.attempt,

@@ -49,7 +49,7 @@ export async function claimDue(sql: Sql, most: number): Promise<Claim[]> {
  * Records what a try came to: delivered, to be tried again, or given up. Where the lease ran out meanwhile, the
  * delivery is somebody else's, and nothing is recorded of this try.
  */
-export async function settle(
+export async function record(
   sql: Sql,
   { id, attempt, age }: Claim,
   { delivered, status, text, retryAfter }: DeliveryResult,
@@ -71,8 +71,8 @@ export async function settle(
   return next === null ? 'given up' : 'retry'
 }
 
-/** Releases a claim whose try was broken off: it is due at once, and does not count. */
-export async function release(sql: Sql, { id, attempt }: Claim): Promise<void> {
+/** Gives back a claim whose try was broken off: it is due at once, and does not count. */
+export async function giveBack(sql: Sql, { id, attempt }: Claim): Promise<void> {
   await sql`
     update private.webhook_outbox set attempts = attempts - 1, next_attempt_at = now()
     where application_id = ${id} and attempts = ${attempt}`
@@ -107,8 +107,8 @@ async function keepTime(sql: Sql): Promise<void> {
 export const applicationsOutbox: Outbox<Claim> = {
   logsAnswers: true,
   claimDue,
-  settle,
-  release,
+  record,
+  giveBack,
   keep: keepTime,
 }
 
@@ -184,7 +184,7 @@ export function listUndelivered(sql: Sql, batch: number): AsyncIterable<Undelive
 }
 
 /** What of the deliveries somebody has to know. */
-export interface DeliveryStanding {
+export interface DeliveryHealth {
   /** For how long the oldest application waits for its delivery; null where none does. */
   oldestUndeliveredSeconds: number | null
   /** Those that are tried no more, counted up to a hundred thousand. */
@@ -192,8 +192,8 @@ export interface DeliveryStanding {
 }
 
 /** How deliveries stand. However many were delivered, only those are looked at that were not. */
-export async function deliveryStanding(sql: Sql): Promise<DeliveryStanding> {
-  const [row] = await sql<[DeliveryStanding]>`
+export async function deliveryHealth(sql: Sql): Promise<DeliveryHealth> {
+  const [row] = await sql<[DeliveryHealth]>`
     select
       (select round(extract(epoch from now() - min(queued_at)))::float8 from private.webhook_outbox
         where next_attempt_at is not null) as "oldestUndeliveredSeconds",
@@ -201,61 +201,4 @@ export async function deliveryStanding(sql: Sql): Promise<DeliveryStanding> {
         select from private.webhook_outbox where next_attempt_at is null and delivered_at is null limit 100000
       ) as given_up) as "deliveriesGivenUp"`
   return row
-}
-
-/** How the delivery of one application stands; all null where none was queued. */
-interface Delivery {
-  attempts: number | null
-  next_attempt_at: Date | null
-  delivered_at: Date | null
-  last_status: number | null
-}
-
-/** An application as it is stored, and how its delivery stands. */
-export type StoredApplication = Application & Delivery & { id: string; created_at: Date }
-
-/** All applications, the newest first, so many at a time. */
-export function applicationsWithDeliveries(sql: Sql, batch: number): AsyncIterable<StoredApplication[]> {
-  return sql<StoredApplication[]>`
-    select application.*, next_attempt_at, delivered_at, attempts, last_status
-    from public.retreat_applications as application
-    left join private.webhook_outbox on application_id = id
-    order by created_at desc, id desc`.cursor(batch)
-}
-
-/** How many applications there are. */
-export async function countApplications(sql: Sql): Promise<number> {
-  const [row] = await sql<[{ count: number }]>`select count(*)::int as count from public.retreat_applications`
-  return row.count
-}
-
-/**
- * All applications for somebody who may take hours to read them, so many at a time. Each time is a statement of its
- * own, so that nothing is locked while they read, and no time limit of the database's passes.
- *
- * @param newest Where the newest are to come.
- */
-export async function* applicationsForReading(
-  sql: Sql,
-  batch: number,
-  newest: 'first' | 'last',
-): AsyncGenerator<StoredApplication[]> {
-  const [beyond, order] = newest === 'first' ? [sql`<`, sql`desc`] : [sql`>`, sql`asc`]
-  // As text, since a Date has only milliseconds.
-  let last = {
-    moment: newest === 'first' ? 'infinity' : '-infinity',
-    id: '00000000-0000-0000-0000-000000000000',
-  }
-  for (;;) {
-    const rows = await sql<(StoredApplication & { moment: string })[]>`
-      select application.*, next_attempt_at, delivered_at, attempts, last_status, created_at::text as moment
-      from public.retreat_applications as application
-      left join private.webhook_outbox on application_id = id
-      where (created_at, id) ${beyond} (${last.moment}::text::timestamptz, ${last.id})
-      order by created_at ${order}, id ${order} limit ${batch}`
-    const end = rows.at(-1)
-    if (end === undefined) return
-    yield rows
-    last = end
-  }
 }

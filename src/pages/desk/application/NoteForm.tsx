@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { RefObject } from 'react'
 
+import { mostCharacters } from '../../../application/limits.ts'
 import { newAct } from '../../../client/act.ts'
 import type { CallDesk, Whole } from '../../../client/desk.ts'
 import { useAct } from '../acts.ts'
@@ -45,7 +46,7 @@ export function NoteForm({ id, callDesk, field, history }: NoteFormProps) {
         ref={field}
         id="note"
         rows={3}
-        maxLength={10_000}
+        maxLength={mostCharacters.note}
         value={draft?.note ?? ''}
         readOnly={isPending}
         aria-keyshortcuts="n"

@@ -1,12 +1,13 @@
 import type { ReactNode, SyntheticEvent } from 'react'
 
+import { closedSentence, mostCharacters } from '../../../application/limits.ts'
 import type { CallDesk, Door } from '../../../client/desk.ts'
 import { momentOf, zone } from '../dates.ts'
 import { sentenceOf } from '../messages.ts'
 import { useTyped } from '../typed.ts'
 import { ChangedMeanwhile, useSaveDoor, type DoorState } from './door.ts'
 import { entriesOf, localTimeOf, type Entries } from './entries.ts'
-import { defaultSentence, standingOf } from './standing.ts'
+import { doorSentence } from './door-words.ts'
 
 /** What was entered, and the version of the door that it was entered over. */
 interface Draft {
@@ -60,7 +61,7 @@ export function DoorForm({ callDesk, door, now }: DoorFormProps) {
           id="sentence"
           aria-describedby="sentence-hint"
           rows={2}
-          maxLength={300}
+          maxLength={mostCharacters.sentence}
           value={entries.sentence}
           onChange={(event) => enter({ sentence: event.target.value })}
         />
@@ -146,7 +147,12 @@ function Field({
 }
 
 function SentenceHint() {
-  return <>What they read while it is closed, at most 300 characters. Left blank: “{defaultSentence}”</>
+  return (
+    <>
+      What they read while it is closed, at most {mostCharacters.sentence} characters. Left blank: “
+      {closedSentence}”
+    </>
+  )
 }
 
 /** A door that is open counts what came already. */
@@ -158,13 +164,16 @@ function CountHint({ door: { is_open: isOpen, opened_at: openedAt } }: { door: D
 
 /** How the door stands now, where it was changed under what is being entered. */
 function Meanwhile({ door, over }: { door: DoorState; over: number }) {
-  const last = door.version > over ? door.history.find(({ kind }) => kind === 'door') : undefined
+  // That it closes by itself is one change: what somebody did besides is more.
+  const isByItself = !door.is_open && !door.closed && door.version === over + 1
+  const last = isByItself ? undefined : door.history.find(({ kind }) => kind === 'door')
   return (
     <p className="notice error" role="alert">
       {last
         ? `${last.author} changed the door meanwhile, ${momentOf(last.at)}.`
         : 'The door closed by itself meanwhile.'}{' '}
-      What you entered is still here and not saved: you can save it over how it stands now. {standingOf(door)}
+      What you entered is still here and not saved: you can save it over how it stands now.{' '}
+      {doorSentence(door)}
     </p>
   )
 }

@@ -1,6 +1,6 @@
 import type { GeneralHappening } from '../../../client/desk.ts'
 import { momentOf } from '../dates.ts'
-import { wordsOf } from './standing.ts'
+import { wordsOf } from './door-words.ts'
 
 /** What organisers did to the door, or to no application, the newest first. */
 export function DoorHistory({ history }: { history: GeneralHappening[] }) {

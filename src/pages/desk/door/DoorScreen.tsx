@@ -3,7 +3,7 @@ import { sentenceOf } from '../messages.ts'
 import { useDoor } from './door.ts'
 import { DoorForm } from './DoorForm.tsx'
 import { DoorHistory } from './DoorHistory.tsx'
-import { standingOf } from './standing.ts'
+import { doorSentence } from './door-words.ts'
 import { useTitle } from '../title.ts'
 
 /** Whether applications are taken: how it stands, changing it, and what happened. */
@@ -23,7 +23,7 @@ export function DoorScreen({ callDesk }: { callDesk: CallDesk }) {
       {door && (
         <div className="door columns">
           <section className="sheet" aria-label="How it stands">
-            <p className={`standing ${door.is_open ? 'open' : 'closed'}`}>{standingOf(door)}</p>
+            <p className={`standing ${door.is_open ? 'open' : 'closed'}`}>{doorSentence(door)}</p>
             <DoorForm callDesk={callDesk} door={door} now={dataUpdatedAt} />
           </section>
           <section className="sheet" aria-labelledby="happened">

@@ -5,7 +5,7 @@ import type { CallDesk, Door, GeneralHappening } from '../../../client/desk.ts'
 import { useAct } from '../acts.ts'
 import { announce } from '../announcement.ts'
 import { changeFrom, type Entries } from './entries.ts'
-import { standingOf } from './standing.ts'
+import { doorSentence } from './door-words.ts'
 
 /** How the door stands, and what happened. */
 export type DoorState = Door & { history: GeneralHappening[] }
@@ -46,7 +46,7 @@ export function useSaveDoor(callDesk: CallDesk, onSaved: (saved: Door, entered: 
     onSuccess: (saved, { entries }) => {
       onSaved(saved, entries)
       queries.setQueryData<DoorState>(queryKey, (former) => former && { ...former, ...saved })
-      announce(`Saved. ${standingOf(saved)}`)
+      announce(`Saved. ${doorSentence(saved)}`)
     },
     onSettled: () => queries.invalidateQueries({ queryKey }),
   })

@@ -13,7 +13,7 @@ export function Problems() {
       {alike(judgement.problems).map(([first, ...others]) => {
         const { seen, wanted, reason } = first
         const problems = [first, ...others]
-        const settle = (act: () => void) => {
+        const choose = (act: () => void) => {
           act()
           // The button that was pressed goes.
           focusApplication(seen.id)
@@ -24,11 +24,11 @@ export function Problems() {
             <p>{said(first, others.length)}</p>
             <p className="row">
               {reason.kind !== 'gone' && (
-                <button className="quiet" onClick={() => settle(() => judge.insist(problems))}>
+                <button className="quiet" onClick={() => choose(() => judge.insist(problems))}>
                   {reason.kind === 'failed' ? 'Try again' : `${label} anyway`}
                 </button>
               )}
-              <button className="quiet" onClick={() => settle(() => judge.dismiss(problems))}>
+              <button className="quiet" onClick={() => choose(() => judge.dismiss(problems))}>
                 {stands(reason)
                   ? `Leave ${others.length === 0 ? 'it' : 'them'} ${statuses[seen.status]}`
                   : 'Close'}

@@ -211,7 +211,7 @@ export class Judge {
         const { status, version, author, at } = outcome
         if (outcome.outcome === 'kept') {
           entry.kept = version
-          this.#settle(entry, { status, version })
+          this.#showOutcome(entry, { status, version })
         } else {
           const seen = { ...entry.seen, status, version }
           const isTold = outcome.outcome === 'told'
@@ -231,7 +231,7 @@ export class Judge {
   }
 
   /** Shows an application as it stands, unless something newer is on its way. */
-  #settle(entry: Entry, { status, version }: { status: Status; version: number }) {
+  #showOutcome(entry: Entry, { status, version }: { status: Status; version: number }) {
     if (this.#pending.get(entry.seen.id) !== entry) return
     this.#pending.delete(entry.seen.id)
     this.#show(new Map([[entry.seen.id, { status, version, isPending: false }]]))
@@ -239,7 +239,7 @@ export class Judge {
 
   #lose(entry: Entry, why: Omit<Problem, 'wanted'> | undefined) {
     entry.kept = null
-    this.#settle(entry, why?.seen ?? entry.seen)
+    this.#showOutcome(entry, why?.seen ?? entry.seen)
     if (why === undefined) return
     const problem = { ...why, wanted: entry.wanted }
     entry.problem = problem

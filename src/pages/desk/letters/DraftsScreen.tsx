@@ -24,13 +24,13 @@ interface DraftsScreenProps {
 /** The drafts of one occasion, each as it would be sent: read, changed, taken away, and sent. */
 export function DraftsScreen({ callDesk, occasion }: DraftsScreenProps) {
   useTitle(`Drafts: ${nameOfOccasion(occasion)}`)
-  const { data: standing } = useLetters(callDesk)
+  const { data: overview } = useLetters(callDesk)
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useDrafts(callDesk, occasion)
   const [unreleased, setUnreleased] = useState<readonly Unreleased[]>([])
   const [edits, keepEdit] = useEdits(occasion)
   const drafts = data?.pages.flatMap(({ letters }) => letters)
   const sendable = drafts?.filter(isSendable) ?? []
-  const isByHand = standing !== undefined && !isCarried(occasion, standing.postman)
+  const isByHand = overview !== undefined && !isCarried(occasion, overview.postman)
   const held = drafts?.filter((draft) => !isSendable(draft)) ?? []
   return (
     <>
@@ -54,7 +54,7 @@ export function DraftsScreen({ callDesk, occasion }: DraftsScreenProps) {
       )}
       {!drafts && !error && <p aria-busy="true">Loading…</p>}
       {drafts?.length === 0 && <p>No drafts here.</p>}
-      {drafts && drafts.length > 0 && standing && (
+      {drafts && drafts.length > 0 && overview && (
         <div className="row send">
           {isByHand ? (
             <p className="quietly">
@@ -65,12 +65,12 @@ export function DraftsScreen({ callDesk, occasion }: DraftsScreenProps) {
               <SendDialog
                 callDesk={callDesk}
                 drafts={sendable}
-                holdSeconds={standing.settings.hold_seconds}
+                holdSeconds={overview.settings.hold_seconds}
                 onReleased={setUnreleased}
               />
             )
           )}
-          {!isByHand && !standing.postman.is_there && (
+          {!isByHand && !overview.postman.is_there && (
             <span className="quietly">
               No mail leaves from here: an automation is told of the decisions, and writes to applicants.
             </span>

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 
+import { mostCharacters } from '../../../application/limits.ts'
 import type { CallDesk, Letter } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
 import { sentenceOf } from '../messages.ts'
@@ -53,7 +54,7 @@ export function EditDraft({ callDesk, letter, edit, onEdit, onClose }: EditDraft
           id={ids.subject}
           type="text"
           required
-          maxLength={200}
+          maxLength={mostCharacters.subject}
           value={subject}
           onChange={({ target }) => enter({ subject: target.value })}
         />
@@ -63,7 +64,7 @@ export function EditDraft({ callDesk, letter, edit, onEdit, onClose }: EditDraft
         <textarea
           id={ids.body}
           required
-          maxLength={20_000}
+          maxLength={mostCharacters.body}
           value={body}
           onChange={({ target }) => enter({ body: target.value })}
         />

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 
-import type { CallDesk, LettersStanding, Notices } from '../../../client/desk.ts'
+import type { CallDesk, LettersOverview, Notices } from '../../../client/desk.ts'
 import { insistOnConnection } from '../acts.ts'
 import { announce } from '../announcement.ts'
 import { momentOf } from '../dates.ts'
@@ -14,7 +14,7 @@ const choices: Record<Notices['notices'], string> = {
 
 const queryKey = ['notices']
 
-interface HearingProps extends Pick<LettersStanding, 'postman'> {
+interface HearingProps extends Pick<LettersOverview, 'postman'> {
   callDesk: CallDesk
 }
 

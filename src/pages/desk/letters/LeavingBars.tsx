@@ -10,11 +10,11 @@ import { countOf } from './words.ts'
 
 /** What was released and has not left yet, a bar for each act, whoever released it. */
 export function LeavingBars({ callDesk }: { callDesk: CallDesk }) {
-  const { data: standing, dataUpdatedAt } = useLetters(callDesk)
-  if (standing === undefined || standing.leaving.length === 0) return null
+  const { data: overview, dataUpdatedAt } = useLetters(callDesk)
+  if (overview === undefined || overview.leaving.length === 0) return null
   return (
     <div className="leaving">
-      {standing.leaving.map(({ act, count, seconds }) => (
+      {overview.leaving.map(({ act, count, seconds }) => (
         <LeavingBar
           key={act}
           act={act}

@@ -1,4 +1,4 @@
-import { sentOtherwise, type LetterState, type Listed } from '../../../client/desk.ts'
+import type { LetterState, Listed } from '../../../client/desk.ts'
 import { useJudge } from '../judging/JudgeProvider.tsx'
 
 interface LetterWordProps {
@@ -16,8 +16,8 @@ export function LetterWord({ row, letters }: LetterWordProps) {
   return <span className="letter-word">{wordOf(letter)}</span>
 }
 
-function wordOf({ way, state, answer }: LetterState) {
-  if (answer === sentOtherwise.told) return answer
+function wordOf({ way, state, otherwise }: LetterState) {
+  if (otherwise === 'told') return 'told otherwise'
   if (way === 'automation' && state === 'sent') return 'automation told'
   return `${way === 'mail' ? 'letter' : 'automation'} ${state === 'sending' ? 'waiting' : state}`
 }

@@ -1,7 +1,7 @@
 import type { CallDesk } from '../../../client/desk.ts'
 import { beginAt } from '../focus.ts'
 import { sentenceOf } from '../messages.ts'
-import { DeliveryStanding } from './DeliveryStanding.tsx'
+import { Delivery } from './Delivery.tsx'
 import { Hearing } from './Hearing.tsx'
 import { LeavingBars } from './LeavingBars.tsx'
 import { useLetters } from './letters.ts'
@@ -14,7 +14,7 @@ import { useTitle } from '../title.ts'
 
 /** Letters: who waits for one, how delivery stands, and what they say. */
 export function LettersScreen({ callDesk }: { callDesk: CallDesk }) {
-  const { data: standing, error } = useLetters(callDesk)
+  const { data: overview, error } = useLetters(callDesk)
   useTitle('Letters')
   return (
     <>
@@ -24,37 +24,37 @@ export function LettersScreen({ callDesk }: { callDesk: CallDesk }) {
       <LeavingBars callDesk={callDesk} />
       {error && (
         <p className="notice error" role="alert">
-          {standing && 'This may no longer be how it stands. '}
+          {overview && 'This may no longer be how it stands. '}
           {sentenceOf(error)}
         </p>
       )}
-      {!standing && !error && <p aria-busy="true">Loading…</p>}
-      {standing && (
+      {!overview && !error && <p aria-busy="true">Loading…</p>}
+      {overview && (
         <div className="letters columns">
           <section className="sheet" aria-labelledby="who-waits">
             <h2 id="who-waits">Who waits for a letter</h2>
-            <WhoWaits templates={standing.templates} />
+            <WhoWaits templates={overview.templates} />
           </section>
           <section className="sheet" aria-labelledby="delivery">
             <h2 id="delivery">Delivery</h2>
-            <DeliveryStanding callDesk={callDesk} standing={standing} />
+            <Delivery callDesk={callDesk} overview={overview} />
           </section>
           <section className="sheet" aria-labelledby="templates">
             <h2 id="templates">Templates</h2>
-            <TemplateList templates={standing.templates} />
-            <NewTemplate templates={standing.templates} />
+            <TemplateList templates={overview.templates} />
+            <NewTemplate templates={overview.templates} />
           </section>
           <section className="sheet" aria-labelledby="hearing">
             <h2 id="hearing">Hearing of applications</h2>
-            <Hearing callDesk={callDesk} postman={standing.postman} />
+            <Hearing callDesk={callDesk} postman={overview.postman} />
           </section>
           <section className="sheet" aria-labelledby="receipt">
             <h2 id="receipt">Receipt</h2>
-            <ReceiptSwitch callDesk={callDesk} standing={standing} />
+            <ReceiptSwitch callDesk={callDesk} overview={overview} />
           </section>
           <section className="sheet" aria-labelledby="answers">
             <h2 id="answers">Answers</h2>
-            <ReplyToForm callDesk={callDesk} settings={standing.settings} />
+            <ReplyToForm callDesk={callDesk} settings={overview.settings} />
           </section>
         </div>
       )}

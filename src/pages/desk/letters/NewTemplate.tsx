@@ -1,11 +1,12 @@
 import { useLocation } from 'wouter'
 
-import type { LettersStanding } from '../../../client/desk.ts'
+import { mostCharacters } from '../../../application/limits.ts'
+import type { LettersOverview } from '../../../client/desk.ts'
 import { useTyped } from '../typed.ts'
 import { templateOf } from './places.ts'
 
 /** Names a new template; it is kept when it has words. */
-export function NewTemplate({ templates }: Pick<LettersStanding, 'templates'>) {
+export function NewTemplate({ templates }: Pick<LettersOverview, 'templates'>) {
   const [typed, type] = useTyped<string>('new template')
   const name = typed ?? ''
   const [, navigate] = useLocation()
@@ -26,7 +27,7 @@ export function NewTemplate({ templates }: Pick<LettersStanding, 'templates'>) {
           id="template-name"
           type="text"
           required
-          maxLength={60}
+          maxLength={mostCharacters.occasion}
           autoComplete="off"
           placeholder="Travel"
           value={name}

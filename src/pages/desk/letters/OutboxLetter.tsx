@@ -16,9 +16,9 @@ export function OutboxLetter({ callDesk, letter }: { callDesk: CallDesk; letter:
   const isMail = letter.way === 'mail'
   // Whoever is written to may stand there twice.
   const label = isMail ? name : `${name}, to the automation`
-  const { data: standing } = useLetters(callDesk)
+  const { data: overview } = useLetters(callDesk)
   // Of a receipt there are no drafts, nor of a template that was removed.
-  const hasDrafts = occasion !== received && standing?.templates.some((each) => each.occasion === occasion)
+  const hasDrafts = occasion !== received && overview?.templates.some((each) => each.occasion === occasion)
   const stop = useLetterAct(
     (_given: void, signal) => callDesk('desk_withdraw', { letters: [id] }, signal),
     ({ withdrawn }) => {

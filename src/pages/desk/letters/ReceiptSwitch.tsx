@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { Link } from 'wouter'
 
-import type { CallDesk, LettersStanding } from '../../../client/desk.ts'
+import type { CallDesk, LettersOverview } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
 import { sentenceOf } from '../messages.ts'
 import { useKeepStanding, useLetterAct } from './letters.ts'
@@ -10,11 +10,11 @@ import { received } from './words.ts'
 
 interface ReceiptSwitchProps {
   callDesk: CallDesk
-  standing: LettersStanding
+  overview: LettersOverview
 }
 
 /** Whether whoever applies is sent a receipt. */
-export function ReceiptSwitch({ callDesk, standing: { settings, postman } }: ReceiptSwitchProps) {
+export function ReceiptSwitch({ callDesk, overview: { settings, postman } }: ReceiptSwitchProps) {
   // Shown at once, until it shows in how it stands: a mutation tells a moment later that it began.
   const [wish, setWish] = useState<{ isOn: boolean; over: number } | null>(null)
   const keepStanding = useKeepStanding()

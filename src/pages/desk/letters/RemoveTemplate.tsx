@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 
-import type { CallDesk, LettersStanding } from '../../../client/desk.ts'
+import type { CallDesk, LettersOverview } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
 import { sentenceOf } from '../messages.ts'
 import { useTyped } from '../typed.ts'
@@ -11,7 +11,7 @@ import { inDigits } from './words.ts'
 
 interface RemoveTemplateProps {
   callDesk: CallDesk
-  template: LettersStanding['templates'][number]
+  template: LettersOverview['templates'][number]
 }
 
 /** Removes a template that organisers named, once they said so twice: its drafts go with it. */

@@ -1,4 +1,5 @@
-import type { CallDesk, LettersStanding } from '../../../client/desk.ts'
+import { mostCharacters } from '../../../application/limits.ts'
+import type { CallDesk, LettersOverview } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
 import { sentenceOf } from '../messages.ts'
 import { useTyped } from '../typed.ts'
@@ -6,7 +7,7 @@ import { isConflict, useKeepStanding, useLetterAct } from './letters.ts'
 
 interface ReplyToFormProps {
   callDesk: CallDesk
-  settings: LettersStanding['settings']
+  settings: LettersOverview['settings']
 }
 
 /** Where answers to letters go. Until something is entered, the field follows how it stands. */
@@ -48,7 +49,7 @@ export function ReplyToForm({ callDesk, settings }: ReplyToFormProps) {
           aria-describedby="reply-to-hint"
           type="email"
           autoComplete="off"
-          maxLength={254}
+          maxLength={mostCharacters.address}
           value={entered}
           onChange={({ target }) =>
             setDraft({ entered: target.value, over: draft?.over ?? settings.reply_to })

@@ -1,5 +1,6 @@
 import { useRef, useState } from 'react'
 
+import { mostAtOnce, mostUnasked } from '../../../application/limits.ts'
 import { newAct } from '../../../client/act.ts'
 import type { CallDesk, Letter } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
@@ -7,10 +8,6 @@ import { sentenceOf } from '../messages.ts'
 import { useLetterAct } from './letters.ts'
 import type { Unreleased } from './NotReleased.tsx'
 import { countOf } from './words.ts'
-
-/** Letters that are released at once, and those that may be without typing how many. */
-const mostAtOnce = 1000
-const mostUnasked = 30
 
 interface SendDialogProps {
   callDesk: CallDesk

@@ -17,7 +17,7 @@ interface SendTestProps {
 
 /** Sends the organiser what stands in the fields, filled in as the preview is; where somebody carries mails. */
 export function SendTest({ callDesk, ...text }: SendTestProps) {
-  const { data: standing } = useLetters(callDesk)
+  const { data: overview } = useLetters(callDesk)
   // Asked for again after a failure it is the same act, where it is the same text.
   const asked = useRef({ text: '', act: '' })
   const { mutate, isPending, error } = useAct(
@@ -33,7 +33,7 @@ export function SendTest({ callDesk, ...text }: SendTestProps) {
       },
     },
   )
-  if (!standing?.postman.is_there) return null
+  if (!overview?.postman.is_there) return null
   return (
     <>
       <button className="quiet" aria-disabled={isPending} onClick={() => !isPending && mutate()}>

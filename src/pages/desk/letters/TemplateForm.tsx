@@ -1,5 +1,6 @@
 import { useRef } from 'react'
 
+import { mostCharacters } from '../../../application/limits.ts'
 import type { CallDesk, Template } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
 import { sentenceOf } from '../messages.ts'
@@ -95,7 +96,7 @@ export function TemplateForm({ callDesk, occasion, template }: TemplateFormProps
             id="subject"
             type="text"
             required
-            maxLength={200}
+            maxLength={mostCharacters.subject}
             value={subject}
             onFocus={({ target }) => (lastField.current = target)}
             onChange={({ target }) => enter({ subject: target.value })}
@@ -107,7 +108,7 @@ export function TemplateForm({ callDesk, occasion, template }: TemplateFormProps
             ref={bodyField}
             id="body"
             required
-            maxLength={20_000}
+            maxLength={mostCharacters.body}
             value={body}
             onFocus={({ target }) => (lastField.current = target)}
             onChange={({ target }) => enter({ body: target.value })}

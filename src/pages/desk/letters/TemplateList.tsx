@@ -1,11 +1,11 @@
 import { Link } from 'wouter'
 
-import type { LettersStanding } from '../../../client/desk.ts'
+import type { LettersOverview } from '../../../client/desk.ts'
 import { templateOf } from './places.ts'
 import { nameOfOccasion } from './words.ts'
 
 /** What letters say on each occasion. */
-export function TemplateList({ templates }: Pick<LettersStanding, 'templates'>) {
+export function TemplateList({ templates }: Pick<LettersOverview, 'templates'>) {
   return (
     <ul className="plain">
       {templates.map(({ occasion, subject }) => (

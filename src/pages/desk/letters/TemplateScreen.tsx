@@ -12,8 +12,8 @@ import { useTitle } from '../title.ts'
 /** What letters of one occasion say. */
 export function TemplateScreen({ callDesk, occasion }: { callDesk: CallDesk; occasion: string }) {
   useTitle(`Template: ${nameOfOccasion(occasion)}`)
-  const { data: standing, error } = useLetters(callDesk)
-  const template = standing?.templates.find((each) => each.occasion === occasion)
+  const { data: overview, error } = useLetters(callDesk)
+  const template = overview?.templates.find((each) => each.occasion === occasion)
   return (
     <>
       <nav className="row application-nav" aria-label="In the letters">
@@ -29,8 +29,8 @@ export function TemplateScreen({ callDesk, occasion }: { callDesk: CallDesk; occ
           {sentenceOf(error)}
         </p>
       )}
-      {!standing && !error && <p aria-busy="true">Loading…</p>}
-      {standing && (
+      {!overview && !error && <p aria-busy="true">Loading…</p>}
+      {overview && (
         <>
           <TemplateForm callDesk={callDesk} occasion={occasion} template={template} />
           {template && isNamed(occasion) && <RemoveTemplate callDesk={callDesk} template={template} />}

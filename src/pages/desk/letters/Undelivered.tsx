@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 
+import { mostCharacters } from '../../../application/limits.ts'
 import { newAct } from '../../../client/act.ts'
 import type { CallDesk, Letter } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
@@ -110,7 +111,7 @@ function Readdress({ callDesk, letter, onDone, onClose }: ReaddressProps) {
           type="email"
           autoComplete="off"
           required
-          maxLength={254}
+          maxLength={mostCharacters.address}
           value={asked.address}
           onChange={({ target }) => type({ act: newAct(), address: target.value })}
         />

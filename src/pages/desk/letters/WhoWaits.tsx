@@ -1,11 +1,11 @@
 import { Link } from 'wouter'
 
-import type { Count, LettersStanding } from '../../../client/desk.ts'
+import type { Count, LettersOverview } from '../../../client/desk.ts'
 import { draftsOf } from './places.ts'
 import { inDigits, isOfDecision, nameOfOccasion } from './words.ts'
 
 /** Of each occasion how many drafts nobody has sent. */
-export function WhoWaits({ templates }: Pick<LettersStanding, 'templates'>) {
+export function WhoWaits({ templates }: Pick<LettersOverview, 'templates'>) {
   const waiting = templates.filter(({ drafts }) => drafts.count > 0)
   if (waiting.length === 0)
     return <p className="quietly">Nobody. Whoever is accepted, waitlisted or declined will stand here.</p>

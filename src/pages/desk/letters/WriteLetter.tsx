@@ -17,14 +17,14 @@ interface WriteLetterProps {
 
 /** Drafts a letter to one applicant: for the decision that stands, or one that organisers named. */
 export function WriteLetter({ callDesk, application, status }: WriteLetterProps) {
-  const { data: standing } = useLetters(callDesk)
+  const { data: overview } = useLetters(callDesk)
   const [chosen, setChosen] = useState('')
   const write = useLetterAct(
     (given: { occasion: string; again: boolean }, signal) =>
       callDesk('desk_write', { applications: [application], ...given }, signal),
     ([outcome]) => outcome?.outcome === 'drafted' && announce('Draft made'),
   )
-  const occasions = (standing?.templates ?? [])
+  const occasions = (overview?.templates ?? [])
     .map(({ occasion }) => occasion)
     .filter((occasion) => isNamed(occasion) || occasion === status)
   const occasion = occasions.includes(chosen) ? chosen : occasions[0]
@@ -77,12 +77,12 @@ function wordsOf({ outcome, state }: WriteOutcome) {
     case 'gone':
       return 'This application is gone.'
     case 'written':
-      return state === null ? '' : standing[state]
+      return state === null ? '' : stateWords[state]
   }
 }
 
 /** How a letter stands that was written before. */
-const standing: Record<NonNullable<WriteOutcome['state']>, string> = {
+const stateWords: Record<NonNullable<WriteOutcome['state']>, string> = {
   draft: 'There is a draft already.',
   waiting: 'A letter is on its way already.',
   sending: 'A letter is on its way already.',

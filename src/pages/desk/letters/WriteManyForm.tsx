@@ -1,15 +1,13 @@
 import { useState } from 'react'
 import { Link } from 'wouter'
 
+import { mostAtOnce } from '../../../application/limits.ts'
 import type { CallDesk, WriteOutcome } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
 import { sentenceOf } from '../messages.ts'
 import { useLetterAct, useLetters } from './letters.ts'
 import { draftsOf } from './places.ts'
 import { nameOfOccasion, received } from './words.ts'
-
-/** Applications that are written to at once. */
-const mostAtOnce = 1000
 
 interface WriteManyFormProps {
   callDesk: CallDesk
@@ -18,14 +16,14 @@ interface WriteManyFormProps {
 
 /** What the letters are to say, and what became of their drafts. */
 export function WriteManyForm({ callDesk, applications }: WriteManyFormProps) {
-  const { data: standing, error } = useLetters(callDesk)
+  const { data: overview, error } = useLetters(callDesk)
   const [chosen, setChosen] = useState('')
   const write = useLetterAct(
     (occasion: string, signal) =>
       callDesk('desk_write', { applications: applications.slice(0, mostAtOnce), occasion }, signal),
     (outcomes) => announce(wordsOf(outcomes)),
   )
-  const occasions = (standing?.templates ?? [])
+  const occasions = (overview?.templates ?? [])
     .map(({ occasion }) => occasion)
     .filter((occasion) => occasion !== received)
   const occasion = occasions.includes(chosen) ? chosen : occasions[0]
@@ -41,7 +39,9 @@ export function WriteManyForm({ callDesk, applications }: WriteManyFormProps) {
       }}
     >
       <p>Nothing is sent by this: the drafts are read first.</p>
-      {applications.length > mostAtOnce && <p>Of these, the first 1,000 are written to.</p>}
+      {applications.length > mostAtOnce && (
+        <p>Of these, the first {mostAtOnce.toLocaleString('en')} are written to.</p>
+      )}
       <div className="field">
         <label htmlFor="template">Template</label>
         <select id="template" value={occasion} onChange={({ target }) => setChosen(target.value)}>

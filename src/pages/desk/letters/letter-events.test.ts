@@ -31,6 +31,7 @@ const mail: Letter = {
   withdrawn_at: null,
   withdrawn_by: null,
   answer: '',
+  otherwise: null,
 }
 const told: Letter = { ...mail, id: '2', way: 'automation' }
 const receipt: Letter = { ...mail, id: '3', occasion: 'received', author: null, act: null }

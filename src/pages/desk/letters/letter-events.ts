@@ -1,4 +1,4 @@
-import { sentOtherwise, type Letter } from '../../../client/desk.ts'
+import type { Letter } from '../../../client/desk.ts'
 import { momentOf } from '../dates.ts'
 import { nameOfOccasion, received } from './words.ts'
 
@@ -12,11 +12,18 @@ interface LetterEvent {
 /** What happened to letters; a draft is nothing that happened. */
 export function eventsOf(letters: readonly Letter[]): LetterEvent[] {
   return letters.flatMap((letter): LetterEvent[] => {
-    const { id, author, answer, released_at: releasedAt, sent_at: sentAt, withdrawn_at: withdrawnAt } = letter
+    const {
+      id,
+      author,
+      otherwise,
+      released_at: releasedAt,
+      sent_at: sentAt,
+      withdrawn_at: withdrawnAt,
+    } = letter
     if (letter.state === 'draft' || releasedAt === null) return []
     const mail = letter.way === 'automation' ? mailBeside(letter, letters) : undefined
     const words = eventWordsOf(letter)
-    if (letter.state === 'sent' && answer === sentOtherwise.byHand)
+    if (letter.state === 'sent' && otherwise === 'by hand')
       return [{ key: `${id} sent`, at: releasedAt, author, text: `${words.about} sent by hand` }]
     return [
       // Nobody releases a receipt, and what goes both ways was released once.
@@ -24,7 +31,7 @@ export function eventsOf(letters: readonly Letter[]): LetterEvent[] {
         ? []
         : [{ key: `${id} released`, at: releasedAt, author, text: words.released }]),
       // That it was told otherwise is in the application's own history.
-      ...(sentAt === null || answer === sentOtherwise.told
+      ...(sentAt === null || otherwise === 'told'
         ? []
         : [{ key: `${id} sent`, at: sentAt, author: null, text: words.sent }]),
       ...(letter.state === 'withdrawn' && withdrawnAt !== null && mail?.state !== 'withdrawn'

@@ -1,7 +1,8 @@
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { PostgrestError } from '@supabase/postgrest-js'
 
-import type { CallDesk, LetterPosition, LettersStanding, OutboxState } from '../../../client/desk.ts'
+import { mostAtOnce } from '../../../application/limits.ts'
+import type { CallDesk, LetterPosition, LettersOverview, OutboxState } from '../../../client/desk.ts'
 import { useAct } from '../acts.ts'
 
 /** Milliseconds between two looks at how it stands. */
@@ -10,7 +11,7 @@ const lookAgain = 20_000
 /** How it stands with the letters, looked at again and again while the page is seen. */
 export function useLetters(callDesk: CallDesk) {
   return useQuery({
-    queryKey: ['letters', 'standing'],
+    queryKey: ['letters', 'overview'],
     queryFn: ({ signal }) => callDesk('desk_letters', {}, signal),
     refetchInterval: lookAgain,
     refetchOnWindowFocus: true,
@@ -20,8 +21,8 @@ export function useLetters(callDesk: CallDesk) {
 /** Shows what was saved at once: the fields that follow it never go back to what was there before. */
 export function useKeepStanding() {
   const queries = useQueryClient()
-  return (change: (former: LettersStanding) => LettersStanding) =>
-    queries.setQueryData<LettersStanding>(['letters', 'standing'], (former) => former && change(former))
+  return (change: (former: LettersOverview) => LettersOverview) =>
+    queries.setQueryData<LettersOverview>(['letters', 'overview'], (former) => former && change(former))
 }
 
 /** The drafts of an occasion, page by page. */
@@ -46,9 +47,6 @@ export function useOutbox(callDesk: CallDesk, state: OutboxState) {
     refetchOnWindowFocus: 'always',
   })
 }
-
-/** Applications that may be asked for at once. */
-const mostAtOnce = 1000
 
 /** The letters of an application, the oldest first. */
 export function useLettersOf(callDesk: CallDesk, application: string) {

@@ -1,5 +1,5 @@
 import { statuses, type Status } from '../../../application/statuses.ts'
-import type { Count, Letter, LettersStanding } from '../../../client/desk.ts'
+import type { Count, Letter, LettersOverview } from '../../../client/desk.ts'
 import { shortOf } from '../pieces.ts'
 
 /** The decisions that applicants are told of. */
@@ -19,7 +19,7 @@ export function isNamed(occasion: string): boolean {
 }
 
 /** Whether somebody carries letters of this occasion; an automation is told of decisions alone. */
-export function isCarried(occasion: string, postman: LettersStanding['postman']): boolean {
+export function isCarried(occasion: string, postman: LettersOverview['postman']): boolean {
   return postman.is_there || (postman.is_automation_there && isOfDecision(occasion))
 }
 

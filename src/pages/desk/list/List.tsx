@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 
+import { pageSize } from '../../../application/limits.ts'
 import { statuses } from '../../../application/statuses.ts'
 import type { CallDesk, Listed } from '../../../client/desk.ts'
 import { momentOf } from '../dates.ts'
@@ -43,7 +44,7 @@ export function List({ callDesk, asked, countedAt }: ListProps) {
   const { judge } = useJudge()
   const rows = data?.pages.flatMap(({ applications }) => applications)
   const letters = useLetterStates(callDesk, rows?.map(({ id }) => id) ?? [])
-  const { gone, newer, older, more } = useMeanwhile(callDesk, filter, rows ?? [], countedAt)
+  const { gone, newer, older, more } = useMeanwhile(callDesk, filter, rows, countedAt)
 
   const selected = new Set(
     rows
@@ -171,7 +172,7 @@ export function List({ callDesk, asked, countedAt }: ListProps) {
           <button className="quiet more" aria-disabled={isFetchingNextPage} onClick={readOn}>
             More
           </button>
-          {oldest && (data?.pages.at(-1)?.applications.length ?? 0) < 50 && (
+          {oldest && (data?.pages.at(-1)?.applications.length ?? 0) < pageSize && (
             <span className="quietly">
               Looked through as far back as {momentOf(oldest.created_at)}. Narrow it, or look further with
               More.

@@ -6,12 +6,11 @@ import {
   type InfiniteData,
 } from '@tanstack/react-query'
 
+import { mostAtOnce, pageSize } from '../../../application/limits.ts'
 import type { CallDesk, Filter, Listed, Page, Position } from '../../../client/desk.ts'
 import { zone } from '../dates.ts'
 import { useJudge } from '../judging/JudgeProvider.tsx'
 
-/** Applications that a call brings at the most. */
-const pageSize = 50
 /** Calls that one page may take: each looks at a bounded number of applications, of which few may be let through. */
 const mostCalls = 10
 /** Milliseconds between two looks for what came meanwhile. */
@@ -71,17 +70,20 @@ export function useOverview(callDesk: CallDesk, filter: Filter) {
   })
 }
 
-/** Rows that are looked at again at the most. */
-const mostShown = 1000
-
 /**
  * What became of the list that is shown, whose rows keep their places: what was decided on them is learned, what was
  * erased and what is missing is told.
  *
+ * @param rows Those of the list, once it was read.
  * @param countedAt When the applications were counted last: what is missing is read after that, so that the counts and
  *   the list agree.
  */
-export function useMeanwhile(callDesk: CallDesk, filter: Filter, rows: readonly Listed[], countedAt: number) {
+export function useMeanwhile(
+  callDesk: CallDesk,
+  filter: Filter,
+  rows: readonly Listed[] | undefined,
+  countedAt: number,
+) {
   const { judge } = useJudge()
   const queries = useQueryClient()
   const { data } = useQuery({
@@ -89,8 +91,8 @@ export function useMeanwhile(callDesk: CallDesk, filter: Filter, rows: readonly 
     queryFn: async ({ signal }) => {
       const { pages = [] } = queries.getQueryData<InfiniteData<Page<Listed>>>(listKey(filter)) ?? {}
       const read = pages.flatMap(({ applications }) => applications)
-      const shown = read.slice(0, mostShown).map(({ id, version }) => ({ id, version }))
-      const oldest = read.length > mostShown ? (read[mostShown - 1] ?? null) : (pages.at(-1)?.next ?? null)
+      const shown = read.slice(0, mostAtOnce).map(({ id, version }) => ({ id, version }))
+      const oldest = read.length > mostAtOnce ? (read[mostAtOnce - 1] ?? null) : (pages.at(-1)?.next ?? null)
       const meanwhile = await callDesk(
         'desk_meanwhile',
         { filter, shown, oldest: oldest && positionOf(oldest) },
@@ -99,15 +101,16 @@ export function useMeanwhile(callDesk: CallDesk, filter: Filter, rows: readonly 
       for (const each of meanwhile.changed) judge.learn(each)
       return meanwhile
     },
-    enabled: countedAt > 0,
+    // Beside a list that has not come yet everything would be missing.
+    enabled: countedAt > 0 && rows !== undefined,
     placeholderData: keepPreviousData,
     gcTime: 0,
   })
   const { gone = [], unseen = [], more = false } = data ?? {}
-  const shown = new Set(rows.map(({ id }) => id))
+  const shown = new Set(rows?.map(({ id }) => id))
   // The list may have been read on since.
   const missing = unseen.filter(({ id }) => !shown.has(id))
-  const [newest] = rows
+  const newest = rows?.[0]
   const newer = missing.filter((each) => newest === undefined || isNewer(each, newest)).length
   return { gone: new Set(gone), newer, older: missing.length - newer, more: more && missing.length > 0 }
 }

@@ -1,9 +1,11 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 
 import { addressOf, askedFrom, filterOf, searchOf } from './asked.ts'
 
 const everything =
   'status=accepted&search=ann%40acme.com&team_size=10%2B&paid_solution=none&from=2026-03-28&to=2026-03-29'
+
+afterEach(() => vi.unstubAllEnvs())
 
 test('what a list is asked for survives the address', () => {
   const asked = askedFrom(everything)
@@ -40,4 +42,11 @@ test('the database is asked for whole days of the organiser, and for no status w
   expect(rest).toEqual({ status: 'accepted', search: 'ann@acme.com', team_size: '10+', paid_solution: '' })
   expect(since).toBe(new Date(2026, 2, 28).toISOString())
   expect(until).toBe(new Date(2026, 2, 30).toISOString())
+})
+
+test('a day ends at its end, also one that has 23 hours or 25', () => {
+  vi.stubEnv('TZ', 'Europe/Berlin')
+  const untilOf = (to: string) => filterOf(askedFrom(`to=${to}`)).until
+  expect(untilOf('2026-03-29')).toBe('2026-03-29T22:00:00.000Z')
+  expect(untilOf('2026-10-25')).toBe('2026-10-25T23:00:00.000Z')
 })

@@ -3,20 +3,20 @@ import type { GoTrueClient } from '@supabase/auth-js'
 import { BlindReading } from './BlindReading.tsx'
 import { FactorSettings } from './FactorSettings.tsx'
 import { PasswordSettings } from './PasswordSettings.tsx'
-import type { Me, WatchedStanding } from './standing.ts'
-import { asOwnerOf, useSending, type AsMe } from './use-sending.ts'
+import type { Me, WatchedSession } from './watch-session.ts'
+import { onlyAs, useSending, type AsMe } from './use-sending.ts'
 import { useTitle } from '../title.ts'
 
 export interface AccountScreenProps {
   auth: GoTrueClient
-  standing: WatchedStanding
+  session: WatchedSession
   me: Me
 }
 
 /** What an organiser sets for themselves. */
-export function AccountScreen({ auth, standing, me }: AccountScreenProps) {
+export function AccountScreen({ auth, session, me }: AccountScreenProps) {
   const { account, email, callDesk } = me
-  const asMe = asOwnerOf(account, auth, standing.askAgain)
+  const asMe = onlyAs(account, auth, session.askAgain)
   useTitle('Account')
   return (
     <div className="account">
@@ -27,13 +27,13 @@ export function AccountScreen({ auth, standing, me }: AccountScreenProps) {
       <BlindReading callDesk={callDesk} />
       <PasswordSettings {...{ auth, email, asMe }} />
       <FactorSettings {...{ auth, asMe }} />
-      <Sessions {...{ standing, asMe }} />
+      <Sessions {...{ session, asMe }} />
     </div>
   )
 }
 
-function Sessions({ standing, asMe }: { standing: WatchedStanding; asMe: AsMe }) {
-  const { problem, isUnderWay, press } = useSending(asMe(() => standing.signOut('global')))
+function Sessions({ session, asMe }: { session: WatchedSession; asMe: AsMe }) {
+  const { problem, isUnderWay, press } = useSending(asMe(() => session.signOut('global')))
   return (
     <section className="sheet" aria-labelledby="sessions">
       <h2 id="sessions">Sessions</h2>

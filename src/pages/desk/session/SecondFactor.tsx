@@ -4,11 +4,11 @@ import { codeIn, CodeField, sixDigits } from './Field.tsx'
 import { sentenceOfFactor } from './sentences.ts'
 import { SignOutButton } from './SignOutButton.tsx'
 import { Step } from './Step.tsx'
-import type { WatchedStanding } from './standing.ts'
+import type { WatchedSession } from './watch-session.ts'
 import { useSending } from './use-sending.ts'
 
 /** The second step of signing in, where the account has one: a code by time. */
-export function SecondFactor({ auth, standing }: { auth: GoTrueClient; standing: WatchedStanding }) {
+export function SecondFactor({ auth, session }: { auth: GoTrueClient; session: WatchedSession }) {
   const { problem, isUnderWay, send } = useSending(async (fields) => {
     const code = codeIn(fields)
     return code === undefined ? sixDigits : tryCode(auth, code)
@@ -20,7 +20,7 @@ export function SecondFactor({ auth, standing }: { auth: GoTrueClient; standing:
         <button disabled={isUnderWay}>{isUnderWay ? 'Signing in…' : 'Sign in'}</button>
       </form>
       <div className="row others">
-        <SignOutButton standing={standing} />
+        <SignOutButton session={session} />
       </div>
     </Step>
   )

@@ -10,12 +10,12 @@ import { SecondFactor } from './SecondFactor.tsx'
 import { SignIn } from './SignIn.tsx'
 import { SignInByLink } from './SignInByLink.tsx'
 import { SignOutButton } from './SignOutButton.tsx'
-import type { Me, WatchedStanding } from './standing.ts'
+import type { Me, WatchedSession } from './watch-session.ts'
 import { Said, Step } from './Step.tsx'
 
 interface SignedInProps {
   auth: GoTrueClient
-  standing: WatchedStanding
+  session: WatchedSession
   /** What a hosted project's link brought. */
   brought: BroughtSession | undefined
   isElsewhere: boolean
@@ -25,14 +25,14 @@ interface SignedInProps {
 }
 
 /** Shows the desk to an organiser who has signed in, and otherwise how to. */
-export function SignedIn({ auth, standing, brought, isElsewhere, createQueries, children }: SignedInProps) {
-  const now = useSyncExternalStore(standing.subscribe, standing.now)
-  const [session, setSession] = useState(brought)
-  const link = useSignInLink() ?? session
+export function SignedIn({ auth, session, brought, isElsewhere, createQueries, children }: SignedInProps) {
+  const now = useSyncExternalStore(session.subscribe, session.now)
+  const [untaken, setUntaken] = useState(brought)
+  const link = useSignInLink() ?? untaken
   if (isElsewhere) return <Elsewhere />
   if (link) {
     const key = 'token_hash' in link ? link.token_hash : ''
-    return <SignInByLink key={key} auth={auth} link={link} onLeave={() => setSession(undefined)} />
+    return <SignInByLink key={key} auth={auth} link={link} onLeave={() => setUntaken(undefined)} />
   }
   switch (now.step) {
     case 'opening':
@@ -40,11 +40,11 @@ export function SignedIn({ auth, standing, brought, isElsewhere, createQueries, 
     case 'out':
       return <SignIn auth={auth} notice={now.notice} />
     case 'factor':
-      return <SecondFactor auth={auth} standing={standing} />
+      return <SecondFactor auth={auth} session={session} />
     case 'stranger':
-      return <Stranger standing={standing} email={now.email} />
+      return <Stranger session={session} email={now.email} />
     case 'unreachable':
-      return <Unreachable sentence={now.sentence} onAgain={standing.askAgain} />
+      return <Unreachable sentence={now.sentence} onAgain={session.askAgain} />
     case 'in':
       return (
         <Inside key={now.account} account={now.account} createQueries={createQueries}>
@@ -88,7 +88,7 @@ function Elsewhere() {
   )
 }
 
-function Stranger({ standing, email }: { standing: WatchedStanding; email: string }) {
+function Stranger({ session, email }: { session: WatchedSession; email: string }) {
   return (
     <Step title="Not an organiser">
       <p>
@@ -96,7 +96,7 @@ function Stranger({ standing, email }: { standing: WatchedStanding; email: strin
         make you one, or use another address.
       </p>
       <div className="row">
-        <SignOutButton standing={standing} />
+        <SignOutButton session={session} />
       </div>
     </Step>
   )

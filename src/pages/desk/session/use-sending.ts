@@ -26,7 +26,7 @@ export type AsMe = (act: Act) => Act
  *
  * @param onLeft Called in place of the act where that is not the owner of this account.
  */
-export function asOwnerOf(account: string, auth: GoTrueClient, onLeft: () => void): AsMe {
+export function onlyAs(account: string, auth: GoTrueClient, onLeft: () => void): AsMe {
   return (act) => async (fields) => {
     const { data, error } = await auth.getSession()
     if (isAuthRetryableFetchError(error)) return sentenceOfSignIn(error)

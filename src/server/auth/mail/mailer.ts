@@ -1,6 +1,5 @@
 import { hostAndPort, type MailServer } from '../../../settings/mail-settings.ts'
-import { causeOf } from '../../mail/failure.ts'
-import { smtpOptions } from '../../mail/smtp-options.ts'
+import { causeOf, smtpOptions } from '../../mail.ts'
 import type { Message } from './messages.ts'
 
 /** Sends mails. */

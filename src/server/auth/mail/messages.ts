@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../mail/html.ts'
+import { escapeHtml } from '../../mail.ts'
 
 /** A mail, in plain words. */
 export interface Message {

@@ -55,7 +55,7 @@ export function authCodeByLink(run: Run, secret: string, type: string): Promise<
  */
 export function openByLink(run: Run, secret: string, type: string): Promise<Used<{ grant: Grant }>> {
   return run((sql) =>
-    sql.begin(async (transaction) => settle(transaction, await takeLink(transaction, secret, type))),
+    sql.begin(async (transaction) => openSessionFor(transaction, await takeLink(transaction, secret, type))),
   )
 }
 
@@ -75,7 +75,7 @@ export async function openByCode(
     sql.begin(async (transaction) => {
       const taken = await takeCode(transaction, address, typesOf.get(type) ?? [], code)
       // A wrong try has to stay counted, so it is no error yet.
-      return taken && settle(transaction, taken)
+      return taken && openSessionFor(transaction, taken)
     }),
   )
   if (used === undefined) throw codeExpired()
@@ -83,7 +83,7 @@ export async function openByCode(
 }
 
 /** Opens the session that a code or a link was for. */
-async function settle(transaction: TransactionSql, taken: Taken): Promise<Used<{ grant: Grant }>> {
+async function openSessionFor(transaction: TransactionSql, taken: Taken): Promise<Used<{ grant: Grant }>> {
   const done = await finish(transaction, taken)
   if (done === 'half done') return done
   return { ...done, grant: await openSession(transaction, taken.accountId, 'otp') }

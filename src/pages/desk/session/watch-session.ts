@@ -17,7 +17,7 @@ export interface Me {
 }
 
 /** How far somebody has come on the way into the desk. */
-type Standing =
+type SessionState =
   | { step: 'opening' }
   | { step: 'out'; notice: Notice | undefined }
   | { step: 'factor' }
@@ -26,8 +26,8 @@ type Standing =
   | { step: 'unreachable'; sentence: string }
 
 /** Where somebody stands, which changes by what they do here, in another tab, or what is done to their session. */
-export interface WatchedStanding {
-  now: () => Standing
+export interface WatchedSession {
+  now: () => SessionState
   subscribe: (listener: () => void) => () => void
   /** Asks the backend again. */
   askAgain: () => void
@@ -45,14 +45,14 @@ const ended = { text: 'Your session has ended. Please sign in again.', isProblem
  * @param onSignOut Called when somebody signed out here.
  * @param told What is said to whoever has to sign in.
  */
-export function watchStanding(
+export function watchSession(
   auth: GoTrueClient,
   deskOf: (account: string) => CallDesk,
   onSignOut: () => void,
   told?: Notice,
-): WatchedStanding {
+): WatchedSession {
   const listeners = new Set<() => void>()
-  let standing: Standing = { step: 'opening' }
+  let state: SessionState = { step: 'opening' }
   let notice = told
   /** Ends what whoever is at the desk has under way. */
   let stay: (Pick<Me, 'account' | 'callDesk'> & { end: () => void }) | undefined
@@ -64,9 +64,9 @@ export function watchStanding(
   /** Whether it is ended here, by a button. */
   let isLeaving = false
 
-  const set = (next: Standing) => {
-    if (JSON.stringify(next) === JSON.stringify(standing)) return
-    standing = next
+  const set = (next: SessionState) => {
+    if (JSON.stringify(next) === JSON.stringify(state)) return
+    state = next
     if (next.step !== 'in') {
       stay?.end()
       stay = undefined
@@ -78,24 +78,24 @@ export function watchStanding(
     turn += 1
     const own = turn
     isAsking = true
-    const next = await find(() => own === turn).catch((error: unknown): Standing => ({
+    const next = await find(() => own === turn).catch((error: unknown): SessionState => ({
       step: 'unreachable',
       sentence: unforeseen(error),
     }))
     if (own !== turn || next === undefined) return
     isAsking = false
     // What was asked for in passing must not take away what somebody works on.
-    if (next.step === 'unreachable' && standing.step === 'in') return
+    if (next.step === 'unreachable' && state.step === 'in') return
     if (next.step === 'in') notice = undefined
     set(next)
   }
 
-  const find = async (isLast: () => boolean): Promise<Standing | undefined> => {
+  const find = async (isLast: () => boolean): Promise<SessionState | undefined> => {
     const { data, error } = await auth.getSession()
     if (!isLast()) return undefined
     if (isAuthRetryableFetchError(error)) return { step: 'unreachable', sentence: sentenceOfSignIn(error) }
     if (data.session === null) {
-      if (standing.step === 'in') notice ??= ended
+      if (state.step === 'in') notice ??= ended
       return { step: 'out', notice }
     }
     const { access_token: token, user } = data.session
@@ -157,14 +157,14 @@ export function watchStanding(
       notice ??= isLeaving ? signedOut : ended
       return set({ step: 'out', notice })
     }
-    if (session.access_token === askedAbout && standing.step !== 'unreachable') return
-    if (standing.step !== 'in' || standing.account !== session.user.id) set({ step: 'opening' })
+    if (session.access_token === askedAbout && state.step !== 'unreachable') return
+    if (state.step !== 'in' || state.account !== session.user.id) set({ step: 'opening' })
     void ask()
   })
   void ask()
 
   return {
-    now: () => standing,
+    now: () => state,
     subscribe(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)

@@ -1,6 +1,6 @@
 import { Link } from 'wouter'
 
-import type { CallDesk, LettersStanding, OutboxState } from '../../../client/desk.ts'
+import type { CallDesk, LettersOverview, OutboxState } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
 import { momentOf } from '../dates.ts'
 import { sentenceOf } from '../messages.ts'
@@ -14,13 +14,13 @@ const stateWords: Record<OutboxState, (isOne: boolean) => string> = {
   'given up': (isOne) => (isOne ? 'was given up' : 'were given up'),
 }
 
-interface DeliveryStandingProps {
+interface DeliveryProps {
   callDesk: CallDesk
-  standing: LettersStanding
+  overview: LettersOverview
 }
 
 /** Whether anybody carries letters, what keeps them, and what is under way or did not arrive. */
-export function DeliveryStanding({ callDesk, standing: { postman, states } }: DeliveryStandingProps) {
+export function Delivery({ callDesk, overview: { postman, states } }: DeliveryProps) {
   const stop = useLetterAct(
     (stopped: boolean, signal) => callDesk('desk_stop', { stopped }, signal),
     ({ stopped }) => announce(stopped ? 'All letters are stopped.' : 'Letters leave again.'),
@@ -61,7 +61,7 @@ function words({
   stopped,
   paused_until,
   problem,
-}: LettersStanding['postman']) {
+}: LettersOverview['postman']) {
   if (stopped) return 'All letters are stopped: nothing leaves until you let it.'
   if (!is_there && is_automation_there)
     return 'No mail leaves from here: an automation is told of the decisions that you send, and writes to applicants.'

@@ -1,4 +1,4 @@
-import type { MailServer } from '../../settings/mail-settings.ts'
+import type { MailServer } from '../settings/mail-settings.ts'
 
 /** Milliseconds for a connection, for the server's first words, and between two of its answers. */
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
@@ -18,4 +18,24 @@ export function smtpOptions({ host, port, secure }: MailServer) {
     // What never leaves this machine needs no certificate.
     tls: { rejectUnauthorized: !isHere },
   }
+}
+
+/**
+ * Why a mail server could not be spoken to, for the log: the machine's own words.
+ *
+ * @returns Nothing where the mail server answered, whose words may quote an address: its code tells.
+ */
+export function causeOf(failure: unknown): string | undefined {
+  if (!(failure instanceof Error) || 'response' in failure) return undefined
+  return failure.message
+}
+
+/** A text as it stands in HTML, in an attribute too. */
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;')
 }

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { createDesk } from '../../../client/desk.ts'
 import { createSession, SignedOutError } from '../../../client/session.ts'
-import { watchStanding, type Me, type WatchedStanding } from './standing.ts'
+import { watchSession, type Me, type WatchedSession } from './watch-session.ts'
 
 /** A token as the client reads it: nobody signed it. */
 function tokenOf(account: string) {
@@ -44,30 +44,30 @@ async function deskOfNoAnswers() {
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const { auth, restOf } = createSession({ url, anonKey: 'public-anon-key' })
-  const standing = watchStanding(
+  const session = watchSession(
     auth,
     (account) => createDesk(restOf(account)),
     () => {},
   )
   return {
     decided,
-    standing,
+    session,
     nextDecision: () => once(server, 'decided'),
     signIn: async (account: string) => {
       await auth.setSession({ access_token: tokenOf(account), refresh_token: 'next' })
-      return arrivalOf(standing, account)
+      return arrivalOf(session, account)
     },
   }
 }
 
 /** Resolves when somebody has come to the desk. */
-function arrivalOf(standing: WatchedStanding, account: string): Promise<Me> {
+function arrivalOf(session: WatchedSession, account: string): Promise<Me> {
   return new Promise((resolve) => {
     const look = () => {
-      const now = standing.now()
+      const now = session.now()
       if (now.step === 'in' && now.account === account) resolve(now)
     }
-    standing.subscribe(look)
+    session.subscribe(look)
     look()
   })
 }
@@ -77,18 +77,18 @@ const decision = { act: crypto.randomUUID(), decisions: [] }
 test.each(['signs out', 'is followed by another'])(
   'what waits when somebody %s ends, and is sent as nobody else',
   async (how) => {
-    const { decided, nextDecision, signIn, standing } = await deskOfNoAnswers()
+    const { decided, nextDecision, signIn, session } = await deskOfNoAnswers()
     const ada = await signIn('ada')
     const sent = nextDecision()
     const ended = ada.callDesk('desk_decide', decision).catch((error: unknown) => error)
     await sent
     // It waits to be sent again.
-    if (how === 'signs out') await standing.signOut('local')
+    if (how === 'signs out') await session.signOut('local')
     await signIn('bob')
     expect(await ended).toBeInstanceOf(SignedOutError)
     // What stands behind it in a queue.
     await expect(ada.callDesk('desk_decide', decision)).rejects.toThrow(SignedOutError)
     expect(decided).toEqual(['ada'])
-    expect(standing.now()).toMatchObject({ step: 'in', email: 'bob@example.org' })
+    expect(session.now()).toMatchObject({ step: 'in', email: 'bob@example.org' })
   },
 )

@@ -1,18 +1,16 @@
+import { closedSentence } from '../../../application/limits.ts'
 import type { Door, GeneralHappening } from '../../../client/desk.ts'
 import { momentOf } from '../dates.ts'
 
-/** What applicants read where organisers wrote nothing: the database's own sentence. */
-export const defaultSentence = 'Applications are closed.'
-
-type Standing = Omit<Door, 'version' | 'opened_at'>
+type DoorState = Omit<Door, 'version' | 'opened_at'>
 
 /** How the door stands, in one sentence. */
-export function standingOf(door: Standing): string {
+export function doorSentence(door: DoorState): string {
   if (!door.is_open) return `The door is closed${reasonOf(door)}. Applicants read: “${sentenceFor(door)}”`
   return `${['The door is open', ...limitsOf(door)].join(', ')}.`
 }
 
-function limitsOf({ closes_at: at, closes_after: after, received }: Standing) {
+function limitsOf({ closes_at: at, closes_after: after, received }: DoorState) {
   return [
     ...(at === null ? [] : [`until ${momentOf(at)}`]),
     ...(after === null
@@ -24,7 +22,7 @@ function limitsOf({ closes_at: at, closes_after: after, received }: Standing) {
 }
 
 /** Why it is closed, where nobody closed it by hand. */
-function reasonOf({ closed, closes_at: at, closes_after: after, received }: Standing) {
+function reasonOf({ closed, closes_at: at, closes_after: after, received }: DoorState) {
   if (closed) return ''
   if (after !== null && received >= after)
     return `: ${countOf(after, 'application')} came, as many as it was to take`
@@ -59,7 +57,7 @@ function letterWordsOf({
   return replyTo ? `Answers to letters go to ${replyTo}` : 'Answers to letters go to the sender'
 }
 
-function doorWordsOf(door: Omit<Standing, 'received'>) {
+function doorWordsOf(door: Omit<DoorState, 'received'>) {
   if (door.closed) return `Door closed: “${sentenceFor(door)}”`
   const limits = [
     ...(door.closes_at === null ? [] : [`until ${momentOf(door.closes_at)}`]),
@@ -69,7 +67,7 @@ function doorWordsOf(door: Omit<Standing, 'received'>) {
 }
 
 function sentenceFor({ sentence }: Pick<Door, 'sentence'>) {
-  return sentence === '' ? defaultSentence : sentence
+  return sentence === '' ? closedSentence : sentence
 }
 
 function inDigits(count: number) {

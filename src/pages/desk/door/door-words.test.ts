@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Door } from '../../../client/desk.ts'
 import { momentOf } from '../dates.ts'
 import { changeFrom, entriesOf, localTimeOf } from './entries.ts'
-import { standingOf, wordsOf } from './standing.ts'
+import { doorSentence, wordsOf } from './door-words.ts'
 
 const open: Door = {
   version: 3,
@@ -40,7 +40,7 @@ test.each<[Door, string]>([
     `The door is closed since ${momentOf(at)}. Applicants read: “Applications are closed.”`,
   ],
 ])('how it stands is one sentence: %j', (door, sentence) => {
-  expect(standingOf(door)).toBe(sentence)
+  expect(doorSentence(door)).toBe(sentence)
 })
 
 test('each happening has its words', () => {

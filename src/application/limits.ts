@@ -1,0 +1,25 @@
+// What the database keeps to and the pages say: `server/rest/limits.test.ts` holds the two together.
+
+/** The most characters of what organisers write. */
+export const mostCharacters = {
+  /** What applicants read while the door is closed. */
+  sentence: 300,
+  note: 10_000,
+  /** The name of a template. */
+  occasion: 60,
+  subject: 200,
+  body: 20_000,
+  address: 254,
+} as const
+
+/** The most applications, or letters, of one call. */
+export const mostAtOnce = 1_000
+
+/** The most letters that are released without saying how many they are. */
+export const mostUnasked = 30
+
+/** Applications on a page of the list, unless they are too long for one. */
+export const pageSize = 50
+
+/** What applicants read while the door is closed, where organisers wrote nothing. */
+export const closedSentence = 'Applications are closed.'

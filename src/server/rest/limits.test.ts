@@ -1,0 +1,153 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { anApplication } from '../../../testing/form.ts'
+import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import { columns } from '../../application/application.ts'
+import {
+  closedSentence,
+  mostAtOnce,
+  mostCharacters,
+  mostUnasked,
+  pageSize,
+} from '../../application/limits.ts'
+import { statuses } from '../../application/statuses.ts'
+import type { Door, LettersOverview, Page, Listed } from '../../client/desk.ts'
+import { isAddress } from '../letters/compose.ts'
+import { postmanState } from '../letters/outbox.ts'
+
+let server: SignInServer
+let client: SupabaseClient
+
+beforeAll(async () => {
+  server = await startSignIn()
+  ;({ client } = await server.signedIn())
+  const { owner } = server.database
+  const rows = Array.from({ length: pageSize + 1 }, () => ({ ...anApplication() }))
+  await owner`insert into public.retreat_applications ${owner(rows, columns)}`
+  await owner`update private.postman set seen_at = now()`
+})
+
+afterAll(() => server.close())
+
+/** What a function of the desk answers an organiser. */
+async function ask<Answer>(name: string, args: object = {}): Promise<Answer> {
+  const { data, error } = await client.rpc(`desk_${name}`, args)
+  if (error) throw error
+  return data as Answer
+}
+
+async function anId() {
+  const [row] = await server.database.owner<
+    { id: string }[]
+  >`select id from public.retreat_applications limit 1`
+  return row?.id ?? ''
+}
+
+const act = () => crypto.randomUUID()
+const ids = (count: number) => Array.from({ length: count }, act)
+const versionOf = async (name: 'door' | 'letters') =>
+  name === 'door'
+    ? (await ask<Door>('door')).version
+    : (await ask<LettersOverview>('letters')).settings.version
+const template = (given: object) =>
+  ask('set_template', { version: null, occasion: act(), subject: 's', body: 'b', ...given })
+
+const writing: Record<keyof typeof mostCharacters, (length: number) => Promise<unknown>> = {
+  sentence: async (length) => {
+    const limits = { closes_at: null, closes_after: null }
+    const sentence = '🌲'.repeat(length)
+    return ask('set_door', { version: await versionOf('door'), closed: false, sentence, ...limits })
+  },
+  note: async (length) => ask('note', { act: act(), application: await anId(), note: '🌲'.repeat(length) }),
+  occasion: (length) => template({ occasion: '🌲'.repeat(length) }),
+  subject: (length) => template({ subject: '🌲'.repeat(length) }),
+  body: (length) => template({ body: '🌲'.repeat(length) }),
+  address: async (length) =>
+    ask('set_letters', {
+      version: await versionOf('letters'),
+      receipts: false,
+      reply_to: anAddress(length),
+    }),
+}
+
+const anAddress = (length: number) => `${'a'.repeat(length - '@example.org'.length)}@example.org`
+
+test.each(Object.keys(mostCharacters) as (keyof typeof mostCharacters)[])(
+  'as many characters as the desk lets somebody type are kept, and no more: %s',
+  async (what) => {
+    await writing[what](mostCharacters[what])
+    await expect(writing[what](mostCharacters[what] + 1)).rejects.toMatchObject({ code: '22023' })
+  },
+)
+
+test('an address that the desk takes is one that the postman writes to', () => {
+  expect(isAddress(anAddress(mostCharacters.address))).toBe(true)
+  expect(isAddress(anAddress(mostCharacters.address + 1))).toBe(false)
+})
+
+const letters = (count: number) => ids(count).map((id) => ({ id, seen: 'never' }))
+
+test.each<[string, (count: number) => object]>([
+  [
+    'decide',
+    (count) => ({ act: act(), decisions: ids(count).map((id) => ({ id, status: 'new', version: 0 })) }),
+  ],
+  [
+    'meanwhile',
+    (count) => ({ filter: {}, shown: ids(count).map((id) => ({ id, version: 0 })), oldest: null }),
+  ],
+  ['letters_of', (count) => ({ applications: ids(count) })],
+  ['letter_states', (count) => ({ applications: ids(count) })],
+  ['write', (count) => ({ applications: ids(count), occasion: 'accepted' })],
+  ['release', (count) => ({ act: act(), letters: letters(count), number: count, again: false })],
+  ['withdraw', (count) => ({ letters: ids(count) })],
+  ['retry', (count) => ({ letters: ids(count) })],
+  ['discard', (count) => ({ letters: ids(count) })],
+])('a call takes as many as the desk sends at once, and no more: %s', async (name, given) => {
+  await ask(name, given(mostAtOnce))
+  await expect(ask(name, given(mostAtOnce + 1))).rejects.toMatchObject({ code: '22023' })
+})
+
+test('as many letters leave unasked as the desk sends so, and no more', async () => {
+  const release = (count: number) =>
+    ask('release', { act: act(), letters: letters(count), number: null, again: false })
+  await release(mostUnasked)
+  await expect(release(mostUnasked + 1)).rejects.toMatchObject({ code: '22023' })
+})
+
+test('a page of the list is as long as the desk takes a whole one for', async () => {
+  const { applications, next } = await ask<Page<Listed>>('list', { filter: {} })
+  expect(applications).toHaveLength(pageSize)
+  expect(next).not.toBeNull()
+})
+
+test('the statuses that the desk names are those of the database', async () => {
+  const { counts } = await ask<{ counts: object }>('overview', { filter: {}, zone: 'UTC' })
+  expect(Object.keys(counts).toSorted()).toEqual(['all', ...Object.keys(statuses)].toSorted())
+})
+
+test('a door without a sentence is closed with the one that the desk shows', async () => {
+  await ask('set_door', {
+    version: await versionOf('door'),
+    closed: true,
+    sentence: '',
+    closes_at: null,
+    closes_after: null,
+  })
+  const { error } = await server.client().from('retreat_applications').insert(anApplication())
+  expect(error).toMatchObject({ code: 'PT403', message: closedSentence })
+})
+
+test.each([
+  [59, true],
+  [61, false],
+])(
+  'who was heard %i s ago and carries letters is there, for the desk and for the command alike',
+  async (age, isThere) => {
+    const { owner } = server.database
+    await owner`update private.postman set seen_at = now() - ${age} * interval '1 second'`
+    expect((await ask<LettersOverview>('letters')).postman.is_there).toBe(isThere)
+    expect((await postmanState(owner)).isThere).toBe(isThere)
+  },
+)
