@@ -1,0 +1,153 @@
+// Breaks a copy of the checkout in one place after the other, and says which test dies: npm run test:breaks -- door csv
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+
+import { breaks, type Break } from '../testing/breaks.ts'
+
+/** Copies that are broken beside each other. */
+const copies = 2
+/** The last migration of all. */
+const version = '99991231235959'
+
+/** Milliseconds that a test may take. */
+const patience = 60_000
+/** The first death is enough. */
+const options = [
+  '--bail=1',
+  `--testTimeout=${patience}`,
+  `--hookTimeout=${patience}`,
+  '--expect.poll.timeout=8000',
+]
+
+/** What `--reporter=json` writes, as far as it is read here. */
+interface Report {
+  numTotalTests: number
+  testResults: {
+    status: string
+    message: string
+    assertionResults: { status: string; fullName: string; duration?: number }[]
+  }[]
+}
+
+/** Copies what git knows of, or would add. */
+async function copyCheckout(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'broken-'))
+  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'])
+  for (const file of files.toString().split('\0').filter(Boolean)) {
+    // What was deleted and not committed is listed, too.
+    await cp(file, join(directory, file)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+    })
+  }
+  await symlink(join(process.cwd(), 'node_modules'), join(directory, 'node_modules'))
+  return directory
+}
+
+/** Makes a break in a copy; gives what takes it back. Throws where its text is not there exactly once. */
+async function apply(
+  { file, find, replace, migration: statements }: Break,
+  directory: string,
+): Promise<() => Promise<void>> {
+  const path = join(directory, file)
+  const whole = await readFile(path, 'utf8')
+  const parts = whole.split(find)
+  if (parts.length !== 2) throw new Error(`its text stands in ${file} ${parts.length - 1} times`)
+  const broken = parts.join(replace)
+  await writeFile(path, broken)
+  const isSchema = basename(dirname(path)) === 'schemas'
+  const migration = join(dirname(dirname(path)), 'migrations', `${version}_broken.sql`)
+  // A database is made from the migrations.
+  if (isSchema) await writeFile(migration, statements ?? functionAt(broken, parts[0]?.length ?? 0))
+  return async () => {
+    await writeFile(path, whole)
+    await rm(migration, { force: true })
+  }
+}
+
+/** Makes the function anew that is declared around a place. */
+function functionAt(sql: string, place: number): string {
+  const begin = sql.lastIndexOf('\ncreate function', place) + 1
+  const end = sql.indexOf('\n$$;', begin) + '\n$$;'.length
+  const statement = sql.slice(begin, end)
+  if (begin === 0 || end < place || statement.includes('\ncreate ')) {
+    throw new Error('no function with a body between $$ is declared around its text')
+  }
+  return `${statement.replace('create function', 'create or replace function')}\n`
+}
+
+/** Gives the name of a test that dies of a break, if one does. */
+async function deathOf(given: Break, directory: string): Promise<string | undefined> {
+  const mend = await apply(given, directory)
+  try {
+    return await deathIn(directory, given)
+  } finally {
+    await mend()
+  }
+}
+
+/** Runs the test that has to die. Throws where nothing was tested. */
+async function deathIn(directory: string, { test, only }: Break): Promise<string | undefined> {
+  const output = join(directory, 'report.json')
+  await rm(output, { force: true })
+  const pattern = only === undefined ? [] : ['-t', only]
+  const child = spawn(
+    'npx',
+    ['vitest', 'run', test, ...pattern, ...options, '--reporter', 'json', '--outputFile', output],
+    { cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (said += String(part)))
+  await once(child, 'close')
+  const report = await readFile(output, 'utf8').then(
+    (text) => JSON.parse(text) as Report,
+    () => undefined,
+  )
+  const results = report?.testResults ?? []
+  const tests = results.flatMap(({ assertionResults }) => assertionResults)
+  const dead = tests.find(({ status }) => status === 'failed')
+  // On a machine that is busy enough any test takes so long.
+  if (dead && (dead.duration ?? 0) >= patience) throw new Error(`this hangs: ${dead.fullName}`)
+  if (dead) return dead.fullName
+  if (!tests.some(({ status }) => status === 'passed') || child.exitCode !== 0) {
+    const why = results.map(({ message }) => message).join('\n') || said
+    throw new Error(`nothing was tested: ${why.slice(-2_000)}`)
+  }
+  return undefined
+}
+
+const words = process.argv.slice(2).map((word) => word.toLowerCase())
+const waiting = breaks.filter(({ broken, file, test }) =>
+  words.every((word) => `${broken} ${file} ${test}`.toLowerCase().includes(word)),
+)
+const count = waiting.length
+const lives: string[] = []
+
+async function work() {
+  const directory = await copyCheckout()
+  try {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const began = performance.now()
+      const say = (what: string) => {
+        const seconds = Math.round((performance.now() - began) / 1_000)
+        console.log(`${next?.broken} (${next?.file}), ${seconds} s\n  ${what}`)
+      }
+      try {
+        const test = await deathOf(next, directory)
+        say(test === undefined ? `LIVES in ${next.test}` : `died by: ${test}`)
+        if (test === undefined) lives.push(next.broken)
+      } catch (error) {
+        say(`NOT TRIED: ${error instanceof Error ? error.message : String(error)}`)
+        lives.push(next.broken)
+      }
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+await Promise.all(Array.from({ length: Math.min(copies, count) }, work))
+console.log(`${count - lives.length} of ${count} breaks died.`)
+if (lives.length > 0 || count === 0) process.exitCode = 1
