@@ -13,6 +13,8 @@ export default defineConfig((environment) =>
       expect: { poll: { timeout: 20_000 } },
       // Most of them wait: for PostgreSQL, a browser, a time limit.
       maxWorkers: 4,
+      // What the files import is read once a worker. No test changes a module.
+      isolate: false,
       // Those of a deployment need what stands around the product: nginx, pgbouncer, the Supabase CLI and
       // `@supabase/lite`.
       include:

@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 
 import { textFields } from '../src/application/fields.ts'
+import { extent } from '../testing/extent.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 import { overflow } from '../testing/overflow.ts'
 import { startServer, dataDirectory, type RunningServer } from '../testing/server.ts'
@@ -53,13 +54,13 @@ test.for(Object.entries(states))(
     visitor.expects(failedRequest)
     const page = await visitor.open(server.origin)
     await reach(page)
-    for (const width of [320, 768, 1440]) {
+    for (const width of extent([320], [320, 768, 1440])) {
       await page.setViewportSize({ width, height: 800 })
       // Between the schemes nothing but colours changes.
       for (const [rules, media] of [
         ['all', { colorScheme: 'light', forcedColors: 'none' }],
-        ['colours', { colorScheme: 'dark', forcedColors: 'none' }],
-        ['colours', { colorScheme: 'dark', forcedColors: 'active' }],
+        ['colours, AAA', { colorScheme: 'dark', forcedColors: 'none' }],
+        ['colours, AAA', { colorScheme: 'dark', forcedColors: 'active' }],
       ] as const) {
         await page.emulateMedia(media)
         expect(await accessibilityProblems(page, rules), `${width} px, ${JSON.stringify(media)}`).toEqual([])

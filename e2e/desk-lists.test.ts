@@ -41,6 +41,34 @@ test('a list is read anew whenever somebody comes to it, and agrees with the num
   await expect.poll(async () => (await tabs())[2]).toBe('Accepted 4')
 })
 
+test('of a list that comes after its numbers nothing is said to be missing', async ({ visitor }) => {
+  await desk.store(people(120))
+  const asked: string[] = []
+  let release = () => {}
+  const held = new Promise<void>((resolve) => (release = resolve))
+  const page = await desk.open(visitor, '/?status=all', {
+    prepare: async (opened) => {
+      opened.on('request', (request) => asked.push(request.url().split('/').at(-1) ?? ''))
+      await opened.route('**/rpc/desk_list', async (route) => {
+        await held
+        await route.continue()
+      })
+    },
+  })
+  const { names, tabs } = getDesk(page)
+  await expect.poll(async () => (await tabs()).at(-1)).toBe('All 120')
+  // What follows from the numbers was asked for by then.
+  await page.evaluate(
+    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+  )
+  expect(asked).not.toContain('desk_meanwhile')
+  const looked = page.waitForResponse('**/rpc/desk_meanwhile')
+  release()
+  await expect.poll(names).toHaveLength(50)
+  await looked
+  expect(await page.locator('.news').count()).toBe(0)
+})
+
 test('while a list is looked at its rows stay, show how they stand now, and what is missing is offered', async ({
   visitor,
 }) => {

@@ -220,6 +220,8 @@ test('what is typed survives Back and a reload, and goes with whoever typed it',
   // Signed out in another window of the same browser.
   const other = await page.context().newPage()
   await other.goto(`${desk.origin}/desk`)
+  await getDesk(other).link('Door').click()
+  await other.getByLabel('Sentence for applicants').fill('We are closed.')
   await getDesk(other).button('Sign out').click()
   await page.getByText('Your session has ended. Please sign in again.').waitFor()
   for (const each of [page, other])

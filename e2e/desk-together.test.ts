@@ -2,12 +2,13 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
+import { extent, seedOf } from '../testing/extent.ts'
 import { randomFrom } from '../testing/random.ts'
 import { test } from '../testing/visitor.ts'
 
 /** How often the server is killed amid decisions; more for a longer run. */
-const rounds = Number(process.env['KILL_ROUNDS'] ?? 5)
-const seed = Number(process.env['KILL_SEED'] ?? 1)
+const rounds = Number(process.env['KILL_ROUNDS'] ?? extent(2, 5))
+const seed = seedOf('KILL_SEED')
 
 const failedRequest = /Failed to load resource/
 
@@ -187,7 +188,6 @@ test(`of ${rounds} servers killed amid decisions, whatever was said to be kept i
 }) => {
   visitor.expects(failedRequest)
   const random = randomFrom(seed)
-  console.log(`seed ${seed}`)
   const stored = await desk.store(people(8))
   const page = await desk.open(visitor)
   const { link, status } = getDesk(page)

@@ -81,6 +81,25 @@ test('so it does on the page that answered a native send, before and after its s
   await form.success.waitFor()
 })
 
+test('a text that nobody can read is shown as dots, since it would take long to lay out, and kept as it is', async ({
+  visitor,
+}) => {
+  const page = await visitor.open(server.origin)
+  const { reason } = getForm(page)
+  await hydrated(page)
+  const shown = async (text: string) => {
+    await reason.fill(text)
+    expect(await reason.inputValue()).toBe(text)
+    return reason.evaluate(style, '-webkit-text-security')
+  }
+  expect(await shown('xع'.repeat(5_000))).toBe('disc')
+  expect(await shown(`a${'\u0301'.repeat(9_999)}`)).toBe('disc')
+  // Words that somebody may have written.
+  for (const text of ['山'.repeat(5_000), 'x'.repeat(5_000), 'أريد أن أفكر. '.repeat(500)]) {
+    expect(await shown(text)).toBe('none')
+  }
+})
+
 test('what is pointed at, chosen and invalid looks different, by day and by night', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   const form = getForm(page)
@@ -112,7 +131,7 @@ test('what was touched does not stay as pointed at', async ({ visitor }) => {
   const choice = page.locator('.choice:has([value="travel"])')
   await choice.tap()
   expect(await choice.locator('input').isChecked()).toBe(true)
-  expect(await choice.evaluate((element) => element.matches(':hover'))).toBe(true)
+  await expect.poll(() => choice.evaluate((element) => element.matches(':hover'))).toBe(true)
   expect(await choice.evaluate(style, 'background-color')).toBe('rgba(0, 0, 0, 0)')
 })
 

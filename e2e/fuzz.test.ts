@@ -5,11 +5,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { send } from '../testing/client.ts'
 import { anApplication } from '../testing/form.ts'
 import { startServer, dataDirectory, type RunningServer } from '../testing/server.ts'
+import { extent, seedOf } from '../testing/extent.ts'
 import { randomFrom } from '../testing/random.ts'
 
 /** The same requests for the same seed. */
-const seed = Number(process.env['FUZZ_SEED'] ?? 1)
-const requests = Number(process.env['FUZZ_REQUESTS'] ?? 10_000)
+const seed = seedOf('FUZZ_SEED')
+const requests = extent(1_000, 10_000)
 
 let server: RunningServer
 let cleanUp: () => Promise<void>
@@ -187,7 +188,6 @@ test(`${requests} requests of nonsense: never a 5xx, a stack trace or another ap
   const secret = anApplication({ first_name: 'Topsecret', email: 'topsecret@example.com' })
   expect(await send(server.origin, secret)).toBe(201)
   const random = randomFrom(seed)
-  console.log(`seed ${seed}`)
   const request = generator(random)
   const statuses = new Map<string, number>()
   const problems: string[] = []
@@ -215,9 +215,10 @@ test(`${requests} requests of nonsense: never a 5xx, a stack trace or another ap
 
   expect(problems).toEqual([])
   expect([...statuses.keys()]).toEqual(
-    expect.arrayContaining(['200', '201', '400', '401', '404', '405', '413', '415', '431']),
+    expect.arrayContaining(['400', '401', '404', ...extent([], ['200', '201', '405', '413', '415', '431'])]),
   )
-  expect(after).toBeLessThan(before * 1.5)
+  // Few fill not even what is filled once.
+  expect(after).toBeLessThan(before * extent(Infinity, 1.5))
   expect(await send(server.origin, anApplication())).toBe(201)
   expect(server.output()).not.toMatch(/"level":"error"|topsecret/)
 }, 600_000)

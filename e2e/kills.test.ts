@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest'
 
 import { storedEmails } from '../testing/client.ts'
+import { extent, seedOf } from '../testing/extent.ts'
 import { load } from '../testing/load.ts'
 import { startReceiver } from '../testing/receiver.ts'
 import { dataDirectory, startServer } from '../testing/server.ts'
 import { randomFrom } from '../testing/random.ts'
 
 /** How often the server is killed under load; more for a longer run. */
-const rounds = Number(process.env['KILL_ROUNDS'] ?? 10)
-const seed = Number(process.env['KILL_SEED'] ?? 1)
+const rounds = Number(process.env['KILL_ROUNDS'] ?? extent(3, 10))
+const seed = seedOf('KILL_SEED')
 
 test(`of ${rounds} servers killed under load, each acknowledged application is stored once and delivered`, async () => {
   const directory = await dataDirectory()
@@ -17,7 +18,6 @@ test(`of ${rounds} servers killed under load, each acknowledged application is s
   const delivering = { ...settings, WEBHOOK_URL: receiver.origin }
   const acknowledged: string[] = []
   const random = randomFrom(seed)
-  console.log(`seed ${seed}`)
   for (let round = 0; round < rounds; round += 1) {
     const server = await startServer(delivering)
     const sending = load(server.origin)

@@ -481,8 +481,9 @@ test('the roles of the data interface may call what is listed here, insert appli
     { role: 'anon', function: 'auth.role()' },
     { role: 'anon', function: 'auth.uid()' },
     { role: 'anon', function: 'door_is_open()' },
-    // What the search index is made of.
+    // What indexes are made of.
     { role: 'anon', function: 'private.folded(text)' },
+    { role: 'anon', function: 'private.person(text)' },
     { role: 'anon', function: 'private.search_octets(text,text,text,text,text,text,text)' },
     { role: 'anon', function: 'private.search_vector(text,text,text,text,text,text,text)' },
     { role: 'authenticated', function: 'auth.jwt()' },

@@ -3,12 +3,13 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { operatorSecret } from '../src/server/auth/organisers.ts'
+import { extent, seedOf } from '../testing/extent.ts'
 import { randomFrom } from '../testing/random.ts'
 import { anAddress, bearerOf, codeOf, said, startSignIn, type SignInServer } from '../testing/sign-in.ts'
 
 /** The same requests for the same seed, but for what is made anew each time: tokens and ids. */
-const seed = Number(process.env['FUZZ_SEED'] ?? 1)
-const requests = Number(process.env['FUZZ_REQUESTS'] ?? 3_000)
+const seed = seedOf('FUZZ_SEED')
+const requests = extent(600, 3_000)
 
 let server: SignInServer
 
@@ -260,7 +261,6 @@ function exchange(request: Buffer) {
 }
 
 test(`${requests} requests of nonsense to all calls: each is answered, never with a 5xx or a stack trace`, async () => {
-  console.log(`seed ${seed}`)
   const random = randomFrom(seed)
   const next = generator(random, await someValid())
   const statuses = new Map<string, number>()
@@ -283,7 +283,12 @@ test(`${requests} requests of nonsense to all calls: each is answered, never wit
   expect([...problems].slice(0, 5)).toEqual([])
   // Or it would have tried the first checks alone.
   expect([...statuses.keys()]).toEqual(
-    expect.arrayContaining(['200', '204', '303', '400', '401', '403', '404', '413', '422', '429']),
+    expect.arrayContaining([
+      '400',
+      '401',
+      '404',
+      ...extent([], ['200', '204', '303', '403', '413', '422', '429']),
+    ]),
   )
   const { client, email } = await server.signedIn()
   expect((await client.auth.getUser()).data.user?.email).toBe(email)

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import type { Sql } from 'postgres'
 
-import type { LettersStanding } from '../src/client/desk.ts'
+import type { LettersOverview } from '../src/client/desk.ts'
 
 /** Stores applications as they may come: several of one e-mail, accents, a LinkedIn that is none. */
 export async function storeExamples(sql: Sql): Promise<void> {
@@ -173,8 +173,8 @@ export const signedOutStates: Record<string, { address: string; reach: (page: Pa
 async function carryLetters(page: Page) {
   await page.route('**/rpc/desk_letters', async (route) => {
     const response = await route.fetch()
-    const standing = (await response.json()) as LettersStanding
-    await route.fulfill({ json: { ...standing, postman: { ...standing.postman, is_there: true } } })
+    const overview = (await response.json()) as LettersOverview
+    await route.fulfill({ json: { ...overview, postman: { ...overview.postman, is_there: true } } })
   })
 }
 

@@ -20,7 +20,7 @@ export interface TestPostgres {
 
 /** Starts a real PostgreSQL, and a port on the loopback that leads to its socket. */
 export async function startPostgres(): Promise<TestPostgres> {
-  const directory = await dataDirectory()
+  const directory = await dataDirectory('cluster')
   const cluster = await ensureCluster(directory.path, true)
   const sockets = new Set<Socket>()
   let isFrozen = false

@@ -1,5 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, statfsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,19 +34,31 @@ function environmentWith(settings: Environment) {
   return { PATH, HOME, PORT: '0', RATE_LIMIT_PER_MINUTE: '0', ...settings }
 }
 
+/** In memory, where there is room for the databases of all tests: a copy of one takes a fifth of the time. */
+function temporaryPlace() {
+  const memory = '/dev/shm'
+  if (!existsSync(memory)) return tmpdir()
+  const { bavail, bsize } = statfsSync(memory)
+  return bavail * bsize > 4 * 2 ** 30 ? memory : tmpdir()
+}
+
 /** A new directory that is gone when the test file ends, to be used with `DATA_DIR`. */
 export async function temporaryDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), 'unplugged-'))
+  const path = await mkdtemp(join(temporaryPlace(), 'unplugged-'))
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }
 
 /**
- * A directory for `DATA_DIR`. Where the tests have prepared an empty database, it holds a copy of that, which is
- * quicker than to create one.
+ * A directory for `DATA_DIR`. Where the tests have prepared a database, it holds a copy of that, which is quicker than
+ * to create one.
+ *
+ * @param kind `database` has the schema, `cluster` has nothing yet.
  */
-export async function dataDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
+export async function dataDirectory(
+  kind: 'database' | 'cluster' = 'database',
+): Promise<{ path: string; remove(): Promise<void> }> {
   const directory = await temporaryDirectory()
-  const prepared = process.env['PREPARED_DATABASE']
+  const prepared = process.env[kind === 'database' ? 'PREPARED_DATABASE' : 'PREPARED_CLUSTER']
   if (prepared !== undefined) await promisify(execFile)('cp', ['-a', `${prepared}/.`, directory.path])
   return directory
 }
