@@ -1,11 +1,16 @@
 import type { Sql } from 'postgres'
 
-/** Stores applications from `a1@example.org` on, with a letter each that is due, as if an organiser had released it. */
-export async function storeDueLetters(sql: Sql, many: number): Promise<void> {
+/**
+ * Stores applications with a letter each that is due, as if an organiser had released it.
+ *
+ * @param first The number in the first one's address, `a1@example.org`.
+ */
+export async function storeDueLetters(sql: Sql, many: number, first = 1): Promise<void> {
   await sql`
     with application as (
       insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
-      select 'Ada', 'L', 'a' || n || '@example.org', '1', 'l', 'c', 'r', true from generate_series(1, ${many}::int) as n
+      select 'Ada', 'L', 'a' || n || '@example.org', '1', 'l', 'c', 'r', true
+      from generate_series(${first}::int, ${first + many - 1}::int) as n
       returning id
     )
     insert into private.letters
