@@ -31,8 +31,13 @@ const loseAnswer = async (route: Route) => {
 }
 
 const nonsense = [
-  ['/?status=all', 'list', { applications: [null], next: null }, 'Applications'],
-  ['/applications/1', 'application', { application: {}, history: [{ kind: 'none' }] }, 'Ada Lovelace'],
+  ['/?status=all', 'list', { applications: [null], letters: [], next: null }, 'Applications'],
+  [
+    '/applications/1',
+    'application',
+    { application: {}, letters: [], place: null, history: [{ kind: 'none' }] },
+    'Ada Lovelace',
+  ],
   ['/letters', 'letters', {}, 'Letters'],
   ['/letters/templates/accepted', 'letters', {}, 'Template: Accepted'],
   ['/letters/drafts/accepted', 'drafts', { letters: [null], next: null }, 'Drafts: Accepted'],

@@ -598,6 +598,48 @@ const rest: Break[] = [
     only: 'the same act again',
   },
   {
+    broken: 'The oldest first are the newest of them first',
+    file: 'supabase/schemas/06_reading.sql',
+    find: `        and (standing.created_at, application_id) > (since, since_id) and standing.created_at < before
+      order by standing.created_at, application_id;`,
+    replace: `        and (standing.created_at, application_id) > (since, since_id) and standing.created_at < before
+      order by standing.created_at desc, application_id;`,
+    test: 'src/server/rest/desk-screens.test.ts',
+    only: 'the oldest come first where',
+  },
+  {
+    broken: 'Whom the filter does not let through any more has nobody before and after them',
+    file: 'supabase/schemas/06_reading.sql',
+    find: `    next := list.ids[coalesce(number, before) + 1];`,
+    replace: `    next := list.ids[number + 1];`,
+    test: 'src/server/rest/desk-screens.test.ts',
+    only: 'an application comes with',
+  },
+  {
+    broken: 'Who reads blind learns from a place whom a search for what is hidden finds',
+    file: 'supabase/schemas/06_reading.sql',
+    find: `private.place(application, filter, me.blind)`,
+    replace: `private.place(application, filter, false)`,
+    test: 'src/server/rest/desk-screens.test.ts',
+    only: 'who reads blind learns from a place',
+  },
+  {
+    broken: 'A list that was read to its end is not told what came in behind its first thousand',
+    file: 'supabase/schemas/06_reading.sql',
+    find: `private.find(case when oldest is null then filter - 'order' else filter end, null`,
+    replace: `private.find(filter, null`,
+    test: 'src/server/rest/desk-screens.test.ts',
+    only: 'very many stands',
+  },
+  {
+    broken: 'A note of somebody else leaves the stamp of an application as it was',
+    file: 'supabase/schemas/06_reading.sql',
+    find: `    (select count(*) from private.history where application_id = application),`,
+    replace: `    (select count(*) from private.history where application_id = application and kind = 'status'),`,
+    test: 'src/server/rest/desk-screens.test.ts',
+    only: 'the stamp',
+  },
+  {
     broken: 'Applications of another e-mail are erased with it',
     file: 'supabase/schemas/07_erasing.sql',
     find: `and private.person(application.email) is distinct from private.person(desk_erase.email)`,

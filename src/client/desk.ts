@@ -13,6 +13,8 @@ export interface Filter {
   /** The first moment, and the first one that is too late, as ISO 8601 has them. */
   since?: string | undefined
   until?: string | undefined
+  /** Which come first; left out, the newest do. It changes where something stands, and not what is let through. */
+  order?: 'oldest' | undefined
 }
 
 /** Where a list goes on. */
@@ -49,14 +51,22 @@ export interface Page<Item> {
   next: Position | null
 }
 
+/** A page of the list, and what became of the letters of those in it, the oldest first. */
+export interface ListPage extends Page<Listed> {
+  letters: LetterState[]
+}
+
 /** What became of a list while it stood on a screen. */
 interface Meanwhile {
   /** Rows whose status is another one now. */
   changed: Pick<Standing, 'id' | 'status' | 'version'>[]
   /** Rows that were erased. */
   gone: string[]
-  /** What the filter lets through and is not shown, the newest first. */
-  unseen: Position[]
+  /** What became of the letters of all rows, the oldest first. */
+  letters: LetterState[]
+  /** How many the filter lets through that are not shown and are newer than all that are, and how many others. */
+  newer: number
+  older: number
   /** Whether there may be more of these. */
   more: boolean
 }
@@ -105,6 +115,25 @@ export interface Whole {
   delivery: Delivery | null
   /** Other applications of the same e-mail, the newest first; at most a hundred. */
   others: { id: string; created_at: string; company: string; status: Status }[]
+}
+
+/** Where an application stands in a list. */
+export interface Place extends Count {
+  /** From 1 on; null where the filter does not let it through, or where it stands behind the first thousand. */
+  number: number | null
+  /** Their ids; null where there is none. */
+  previous: string | null
+  next: string | null
+}
+
+/** An application as it is opened. */
+export interface Opened extends Whole {
+  /** The oldest first. */
+  letters: Letter[]
+  /** Another one whenever anything of it but its place is another. */
+  stamp: string
+  /** Null where no filter was given. */
+  place: Place | null
 }
 
 /** A status that is to be set, and the version that whoever decides saw. */
@@ -269,6 +298,8 @@ export interface Notices {
   notices: 'off' | 'each' | 'daily'
   day_due_at: string | null
   email: string
+  /** Whether a server is at work that sends them. */
+  is_postman_there: boolean
 }
 
 /** A text filled in for an application. */
@@ -296,14 +327,15 @@ export interface ReleaseOutcome {
 /** The functions of the desk: see `supabase/schemas/` for what each does. */
 interface Functions {
   desk_me: [object, { email: string }]
-  desk_list: [{ filter: Filter; after?: Position | null }, Page<Listed>]
+  desk_list: [{ filter: Filter; after?: Position | null }, ListPage]
   desk_meanwhile: [
     { filter: Filter; shown: Pick<Standing, 'id' | 'version'>[]; oldest: Position | null },
     Meanwhile,
   ]
   desk_overview: [{ filter: Filter; zone: string }, Overview]
   desk_export: [{ filter: Filter; after?: Position | null }, Page<Read>]
-  desk_application: [{ application: string }, Whole]
+  desk_application: [{ application: string; filter: Filter }, Opened]
+  desk_stamp: [{ application: string }, Pick<Opened, 'stamp'>]
   desk_reveal: [{ act: string; application: string }, Whole]
   desk_blind: [object, { blind: boolean }]
   desk_set_blind: [{ blind: boolean }, { blind: boolean }]
@@ -316,7 +348,6 @@ interface Functions {
   desk_drafts: [{ occasion: string; after: LetterPosition | null }, LetterPage]
   desk_outbox: [{ state: OutboxState; after: LetterPosition | null }, LetterPage]
   desk_letters_of: [{ applications: string[] }, Letter[]]
-  desk_letter_states: [{ applications: string[] }, LetterState[]]
   desk_preview: [Example, Preview | null]
   desk_send_test: [Example & { act: string }, { to: string }]
   desk_notices: [object, Notices]

@@ -4,7 +4,8 @@
 -- candidates and no more, whatever the filter, and a second at the most: a call that finds little comes back with where
 -- it stopped.
 --
--- In the filter, each of them optional: status, search, team_size, paid_solution, since, until.
+-- In the filter, each of them optional: status, search, team_size, paid_solution, since, until, and order, which is
+-- `oldest` where these come first. Each order has queries of its own, which keep to the index.
 create function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, out ids uuid[], out next jsonb
 )
@@ -14,10 +15,13 @@ declare
   wanted text := nullif(filter ->> 'status', 'all');
   query tsquery;
   hits uuid[];
-  -- Where it begins, exclusive, and where it ends.
-  before timestamptz := coalesce((after ->> 'created_at')::timestamptz, (filter ->> 'until')::timestamptz, 'infinity');
-  before_id uuid := coalesce((after ->> 'id')::uuid, '00000000-0000-0000-0000-000000000000');
+  is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
+  -- Between which moments, both exclusive: it goes on behind the last one that was looked at.
+  first_id constant uuid := '00000000-0000-0000-0000-000000000000';
   since timestamptz := coalesce((filter ->> 'since')::timestamptz, '-infinity');
+  since_id uuid := first_id;
+  before timestamptz := coalesce((filter ->> 'until')::timestamptz, 'infinity');
+  before_id uuid := first_id;
   candidates refcursor;
   candidate record;
   looked integer := 0;
@@ -27,6 +31,13 @@ declare
 begin
   if wanted not in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined') then
     raise exception 'There is no status "%".', left(wanted, 100) using errcode = '22023';
+  end if;
+  if is_oldest_first then
+    since := coalesce((after ->> 'created_at')::timestamptz, since);
+    since_id := coalesce((after ->> 'id')::uuid, first_id);
+  else
+    before := coalesce((after ->> 'created_at')::timestamptz, before);
+    before_id := coalesce((after ->> 'id')::uuid, first_id);
   end if;
   ids := '{}';
   if btrim(filter ->> 'search') <> '' then
@@ -42,8 +53,17 @@ begin
         coalesce(standing.status, 'new') as status, true as matches, 0 as octets
       from public.retreat_applications as application
         left join private.statuses as standing on application_id = id
-      where id = any (hits) and (application.created_at, id) < (before, before_id) and application.created_at >= since
-      order by application.created_at desc, id desc;
+      where id = any (hits) and (application.created_at, id) < (before, before_id)
+        and (application.created_at, id) > (since, since_id)
+      order by case when is_oldest_first then application.created_at end, case when is_oldest_first then id end,
+        application.created_at desc, id desc;
+  elsif query is null and wanted <> 'new' and is_oldest_first then
+    open candidates for
+      select id, application.created_at, team_size, paid_solution, standing.status, true as matches, 0 as octets
+      from private.statuses as standing join public.retreat_applications as application on id = application_id
+      where standing.status = wanted
+        and (standing.created_at, application_id) > (since, since_id) and standing.created_at < before
+      order by standing.created_at, application_id;
   elsif query is null and wanted <> 'new' then
     open candidates for
       select id, application.created_at, team_size, paid_solution, standing.status, true as matches, 0 as octets
@@ -51,6 +71,14 @@ begin
       where standing.status = wanted
         and (standing.created_at, application_id) < (before, before_id) and standing.created_at >= since
       order by standing.created_at desc, application_id desc;
+  elsif query is null and is_oldest_first then
+    open candidates for
+      select id, application.created_at, team_size, paid_solution,
+        coalesce(standing.status, 'new') as status, true as matches, 0 as octets
+      from public.retreat_applications as application
+        left join private.statuses as standing on application_id = id
+      where (application.created_at, id) > (since, since_id) and application.created_at < before
+      order by application.created_at, id;
   elsif query is null then
     open candidates for
       select id, application.created_at, team_size, paid_solution,
@@ -59,7 +87,7 @@ begin
         left join private.statuses as standing on application_id = id
       where (application.created_at, id) < (before, before_id) and application.created_at >= since
       order by application.created_at desc, id desc;
-  else
+  elsif is_oldest_first then
     open candidates for
       select id, application.created_at, team_size, paid_solution,
         coalesce(standing.status, 'new') as status, case when blind
@@ -68,6 +96,21 @@ begin
             first_name, last_name, email, linkedin, company, custom_solution, reason))
         end @@ query as matches,
         -- A vector that is kept takes as long as a short application.
+        case when vector is null then private.search_octets(
+          first_name, last_name, email, linkedin, company, custom_solution, reason) else 300 end as octets
+      from public.retreat_applications as application
+        left join private.statuses as standing on standing.application_id = id
+        left join private.search_vectors as kept on kept.application_id = id
+      where (application.created_at, id) > (since, since_id) and application.created_at < before
+      order by application.created_at, id;
+  else
+    open candidates for
+      select id, application.created_at, team_size, paid_solution,
+        coalesce(standing.status, 'new') as status, case when blind
+          then coalesce(blind_vector, private.search_vector('', '', '', '', '', custom_solution, reason))
+          else coalesce(vector, private.search_vector(
+            first_name, last_name, email, linkedin, company, custom_solution, reason))
+        end @@ query as matches,
         case when vector is null then private.search_octets(
           first_name, last_name, email, linkedin, company, custom_solution, reason) else 300 end as octets
       from public.retreat_applications as application
@@ -94,6 +137,71 @@ begin
     end if;
   end loop;
   next := null;
+end
+$$;
+
+-- The same, and on from where it stopped, until there are so many or a tenth of a second is over: a filter that few fit
+-- makes short pages.
+create function private.find_on(
+  filter jsonb, after jsonb, most integer, blind boolean, out ids uuid[], out next jsonb
+)
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  part record;
+  ends timestamptz := clock_timestamp() + interval '0.1 seconds';
+begin
+  ids := '{}';
+  next := after;
+  loop
+    part := private.find(filter, next, most - cardinality(ids), 1000, blind);
+    ids := ids || part.ids;
+    next := part.next;
+    exit when next is null or cardinality(ids) = most or clock_timestamp() > ends;
+  end loop;
+end
+$$;
+
+-- The place of an application in the list of a filter: its `number` there, null where it is not among the first thousand;
+-- how many there are, up to a thousand; and which stand before and after it, also where the filter does not let it
+-- through, as it does not any more who was decided on.
+create function private.place(application uuid, filter jsonb, blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  list record := private.find_on(filter, null, 1000, blind);
+  number integer := array_position(list.ids, application);
+  is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
+  here record;
+  stopped record;
+  before integer := number - 1;
+  previous uuid;
+  next uuid;
+begin
+  select created_at, id into here from public.retreat_applications where id = application;
+  select (list.next ->> 'created_at')::timestamptz as created_at, (list.next ->> 'id')::uuid as id into stopped;
+  if number is null and list.next is not null and (
+    case when is_oldest_first then here > stopped else here < stopped end
+  ) then
+    previous := (private.find_on(filter || jsonb_build_object(
+      'order', case when is_oldest_first then 'newest' else 'oldest' end), to_jsonb(here), 1, blind)).ids[1];
+    next := (private.find_on(filter, to_jsonb(here), 1, blind)).ids[1];
+  else
+    if number is null then
+      select count(*) into before from public.retreat_applications as other
+        where other.id = any (list.ids) and case
+          when is_oldest_first then (other.created_at, other.id) < (here.created_at, here.id)
+          else (other.created_at, other.id) > (here.created_at, here.id)
+        end;
+    end if;
+    previous := list.ids[before];
+    next := list.ids[coalesce(number, before) + 1];
+    if next is null and list.next is not null then
+      next := (private.find_on(filter, list.next, 1, blind)).ids[1];
+    end if;
+  end if;
+  return jsonb_build_object('number', number, 'count', cardinality(list.ids), 'more', list.next is not null,
+    'previous', previous, 'next', next);
 end
 $$;
 
@@ -219,7 +327,8 @@ begin
 end
 $$;
 
--- Fifty applications, and where to go on. Cut before anything is made of them: an answer may be long.
+-- Fifty applications with what became of their letters, and where to go on. Cut before anything is made of them: an
+-- answer may be long.
 create function public.desk_list(filter jsonb default '{}', after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -227,7 +336,7 @@ declare
   me record := private.caller();
   found record := private.find(filter, after, 50, 1000, me.blind);
 begin
-  return jsonb_build_object('next', found.next, 'applications', (
+  return jsonb_build_object('next', found.next, 'letters', private.letter_states(found.ids), 'applications', (
     select coalesce(jsonb_agg(
       private.beginnings(private.shown(jsonb_populate_record(null::public.retreat_applications, jsonb_build_object(
           'id', id, 'created_at', created_at, 'first_name', left(first_name, 200), 'last_name', left(last_name, 200),
@@ -243,27 +352,37 @@ $$;
 
 -- What became of a list that is on a screen. `shown` are its rows, {id, version}, the first thousand of them; `oldest` is
 -- where it ends, null where it was read to its end. What comes back: the rows whose status changed, those that are gone,
--- and the newest hundred that the filter lets through and that are not shown (`unseen`). `more`: there may be more of
--- these.
+-- what became of the letters of all, and how many the filter lets through that are not shown: `newer` than all rows, or
+-- between them (`older`). `more`: there may be more of these. Which they are (`unseen`) is for desks that were opened
+-- before an update.
 create function public.desk_meanwhile(filter jsonb, shown jsonb, oldest jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
-  found record := private.find(filter, null, 1000, 1000, me.blind);
-  last_at timestamptz := coalesce((oldest ->> 'created_at')::timestamptz, '-infinity');
-  last_id uuid := coalesce((oldest ->> 'id')::uuid, '00000000-0000-0000-0000-000000000000');
+  is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
+  -- What comes in while a list stands that was read to its end is the newest in either order.
+  found record := private.find(case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, me.blind);
+  last record;
+  stopped record;
 begin
   if jsonb_array_length(shown) > 1000 then
     raise exception 'At most 1,000 applications are looked at again at once.' using errcode = '22023';
   end if;
+  select (oldest ->> 'created_at')::timestamptz as created_at, (oldest ->> 'id')::uuid as id into last;
+  select (found.next ->> 'created_at')::timestamptz as created_at, (found.next ->> 'id')::uuid as id into stopped;
   return (
     with of_list as materialized (
       select id, version from jsonb_to_recordset(shown) as of_list (id uuid, version integer)
-    ), unseen as (
+    ), unseen as materialized (
       select id, created_at from public.retreat_applications
-      where id = any (found.ids) and id not in (select id from of_list) and (created_at, id) >= (last_at, last_id)
-      order by created_at desc, id desc limit 101
+      where id = any (found.ids) and id not in (select id from of_list) and (oldest is null or case
+        when is_oldest_first then (created_at, id) <= (last.created_at, last.id)
+        else (created_at, id) >= (last.created_at, last.id)
+      end)
+    ), newest as materialized (
+      select application.created_at, id from of_list join public.retreat_applications as application using (id)
+      order by 1 desc, 2 desc limit 1
     )
     select jsonb_build_object(
       'changed', (
@@ -276,11 +395,18 @@ begin
         select coalesce(jsonb_agg(id), '[]') from of_list
         where not exists (select from public.retreat_applications as application where application.id = of_list.id)
       ),
-      'unseen', (
-        select coalesce(jsonb_agg(to_jsonb(unseen)), '[]') from (select * from unseen limit 100) as unseen
+      'letters', private.letter_states(array(select id from of_list)),
+      'newer', (
+        select count(*) from unseen where not exists (
+          select from newest where (newest.created_at, newest.id) >= (unseen.created_at, unseen.id)
+        )
       ),
-      'more', (select count(*) from unseen) > 100 or (found.next is not null
-        and ((found.next ->> 'created_at')::timestamptz, (found.next ->> 'id')::uuid) > (last_at, last_id))
+      'older', (
+        select count(*) from unseen, newest where (newest.created_at, newest.id) >= (unseen.created_at, unseen.id)
+      ),
+      'unseen', (select coalesce(jsonb_agg(to_jsonb(unseen) order by created_at desc, id desc), '[]') from unseen),
+      'more', found.next is not null and (oldest is null or case
+        when is_oldest_first then stopped < last else stopped > last end)
     )
   );
 end
@@ -293,7 +419,7 @@ create function public.desk_overview(filter jsonb default '{}', zone text defaul
 as $$
 declare
   me record := private.caller();
-  sample record := private.find(filter, null, 1000, 1000, me.blind);
+  sample record := private.find(filter - 'order', null, 1000, 1000, me.blind);
 begin
   return (
     with hit as materialized (
@@ -301,7 +427,7 @@ begin
       from public.retreat_applications where id = any (sample.ids)
     )
     select jsonb_build_object(
-      'counts', private.counts(filter - 'status', me.blind),
+      'counts', private.counts(filter - '{status,order}'::text[], me.blind),
       'count', cardinality(sample.ids),
       'more', sample.next is not null,
       'days', (select coalesce(jsonb_object_agg(day, count), '{}')
@@ -346,13 +472,54 @@ begin
 end
 $$;
 
-create function public.desk_application(application uuid) returns jsonb
+-- What tells one state of an application from another, and of all that is known of it: nothing of it has a text that
+-- somebody could guess.
+create function private.stamp(application uuid) returns text
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return md5(jsonb_build_array(
+    (select version from private.statuses where application_id = application),
+    -- It is only ever added to.
+    (select count(*) from private.history where application_id = application),
+    (
+      select jsonb_agg(jsonb_build_array(id, state, version, attempts, due_at, otherwise) order by id)
+      from private.letters where application_id = application
+    ),
+    (
+      select jsonb_build_array(attempts, delivered_at, next_attempt_at)
+      from private.webhook_outbox where application_id = application
+    )
+  )::text);
+end
+$$;
+
+-- One application with everything that is known of it, its letters, and where a filter is given its place there.
+create function public.desk_application(application uuid, filter jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
 begin
-  return private.whole(application, me.blind);
+  return private.whole(application, me.blind) || jsonb_build_object(
+    'letters', private.letters_of(array[application], me.blind),
+    'stamp', private.stamp(application),
+    'place', case when filter is not null then private.place(application, filter, me.blind) end
+  );
+end
+$$;
+
+-- The stamp alone, for whoever looks at an application and asks again and again whether it has changed.
+create function public.desk_stamp(application uuid) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  perform from public.retreat_applications where id = application;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  return jsonb_build_object('stamp', private.stamp(application));
 end
 $$;
 

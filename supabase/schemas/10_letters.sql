@@ -347,6 +347,33 @@ as $$
     join public.retreat_applications as application on application.id = letter.application_id
 $$;
 
+-- The letters of some applications, the oldest first; what was withdrawn before it was released is nobody's.
+create function private.letters_of(applications uuid[], blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return private.letters_shown(array(
+    select id from private.letters
+    where application_id = any (applications) and (state <> 'withdrawn' or released_at is not null)
+    order by created_at, id
+  ), blind);
+end
+$$;
+
+-- What became of the letters of some applications, without their texts, the oldest first.
+create function private.letter_states(applications uuid[]) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('application', application_id, 'occasion', occasion, 'way', way,
+      'state', state, 'otherwise', otherwise) order by created_at, id), '[]')
+    from private.letters
+    where application_id = any (applications) and state not in ('draft', 'withdrawn')
+  );
+end
+$$;
+
 -- A page of fifty of these ids, the last of which says where the next one begins.
 create function private.letter_page(ids uuid[], blind boolean) returns jsonb
   language sql stable set search_path = ''

@@ -100,7 +100,7 @@ $$;
 create trigger then_announce after insert on public.retreat_applications
   referencing new table as arrived for each statement execute function private.announce();
 
--- Whether the caller hears of applications.
+-- Whether the caller hears of applications, and whether anybody carries the mails that say so.
 create function public.desk_notices() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -109,7 +109,7 @@ declare
 begin
   return (
     select jsonb_build_object('notices', notices, 'day_due_at', case when notices <> 'off' then day_due_at end,
-      'email', me.email)
+      'email', me.email, 'is_postman_there', (select seen_at > now() - interval '1 minute' from private.postman))
     from private.organisers where account_id = auth.uid()
   );
 end

@@ -48,7 +48,8 @@ const plausible: Record<string, Record<string, unknown>> = {
   desk_meanwhile: { filter: {}, shown: [{ id: someId, version: 0 }], oldest: null },
   desk_overview: { filter: {}, zone: 'Europe/Berlin' },
   desk_export: { filter: {}, after: null },
-  desk_application: { application: someId },
+  desk_application: { application: someId, filter: { status: 'new' } },
+  desk_stamp: { application: someId },
   desk_reveal: { act: someId, application: someId },
   desk_blind: {},
   desk_set_blind: { blind: true },
@@ -84,6 +85,7 @@ const plausible: Record<string, Record<string, unknown>> = {
 /** What an organiser is answered where there is no such application, no such draft, and nobody who carries letters. */
 const expected: Record<string, string> = {
   desk_application: 'PT404',
+  desk_stamp: 'PT404',
   desk_reveal: 'PT404',
   desk_note: 'PT404',
   desk_edit: 'PT409',

@@ -937,7 +937,12 @@ test('who reads blind finds and reads none of what is hidden, whatever they call
     ],
     desk_overview: [{}, { filter: { search: word } }],
     desk_export: [{ filter: { search: word } }, { filter: { since: '2000-01-01' } }],
-    desk_application: [{ application: id }, { application: again }],
+    desk_application: [
+      { application: id },
+      { application: again, filter: { search: word } },
+      { application: id, filter: { search: hidden.last_name, order: 'oldest' } },
+    ],
+    desk_stamp: [{ application: id }],
     desk_blind: [{}],
     desk_set_blind: [{ blind: true }],
     desk_decide: [

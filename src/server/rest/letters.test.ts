@@ -802,7 +802,12 @@ test('whoever tries a text out is sent it as an applicant would be, twenty times
 
 test('an organiser switches notices on for themselves, and the day’s mail comes a day later', async () => {
   const other = await server.signedIn()
-  expect(await ask('notices')).toEqual({ notices: 'off', day_due_at: null, email: me })
+  expect(await ask('notices')).toEqual({
+    notices: 'off',
+    day_due_at: null,
+    email: me,
+    is_postman_there: true,
+  })
   await expect(ask('set_notices', { notices: 'always' })).rejects.toMatchObject({ code: '22023' })
   const each = await ask<{ day_due_at: string }>('set_notices', { notices: 'each' })
   expect(each).toMatchObject({ notices: 'each', email: me })

@@ -13,14 +13,13 @@ import type { Seen } from '../judging/judge.ts'
 import { Problems } from '../judging/Problems.tsx'
 import { StatusPill } from '../judging/StatusPill.tsx'
 import { useKeys } from '../keys/keys.ts'
-import { useLettersOf } from '../letters/letters.ts'
 import { WriteLetter } from '../letters/WriteLetter.tsx'
-import { addressOf, askedFrom } from '../list/asked.ts'
+import { addressOf, askedFrom, filterOf } from '../list/asked.ts'
 import { nameOf } from '../list/names.ts'
 import { sentenceOf } from '../messages.ts'
 import { Answers } from './Answers.tsx'
 import { EraseDialog } from './EraseDialog.tsx'
-import { useNeighbours } from './neighbours.ts'
+import { learnPlace, useNeighbours } from './neighbours.ts'
 import { NoteForm } from './NoteForm.tsx'
 import { Others } from './Others.tsx'
 import { Timeline } from './Timeline.tsx'
@@ -33,18 +32,19 @@ export function ApplicationScreen({ id, callDesk }: { id: string; callDesk: Call
   const { judge } = useJudge()
   const queries = useQueryClient()
   const note = useRef<HTMLTextAreaElement>(null)
-  const { previous, next, words } = useNeighbours(callDesk, asked, id)
-  const queryKey = ['application', id]
+  const filter = filterOf(asked)
+  const { previous, next, words } = useNeighbours(callDesk, filter, id)
+  const queryKey = ['application', id, filter]
   const { data, error } = useQuery({
     queryKey,
     queryFn: async ({ signal }) => {
-      const whole = await callDesk('desk_application', { application: id }, signal)
+      const whole = await callDesk('desk_application', { application: id, filter }, signal)
       judge.learn(whole.application)
+      learnPlace(queries, filter, id, whole.place)
       return whole
     },
     refetchOnWindowFocus: 'always',
   })
-  const { letters, error: lettersError } = useLettersOf(callDesk, id)
   // Asked for again after a failure it is the same act.
   const [act] = useState(newAct)
   // What was asked for stays in sight until the screen is left, and is kept nowhere then.
@@ -112,8 +112,7 @@ export function ApplicationScreen({ id, callDesk }: { id: string; callDesk: Call
             </section>
             <section className="sheet" aria-labelledby="timeline">
               <h2 id="timeline">What happened</h2>
-              <Timeline whole={whole} letters={letters} />
-              {lettersError && <p role="alert">{sentenceOf(lettersError)}</p>}
+              <Timeline whole={whole} letters={whole.letters} />
               <NoteForm id={id} callDesk={callDesk} field={note} history={whole.history} />
               <WriteLetter
                 callDesk={callDesk}

@@ -29,7 +29,10 @@ export function NoteForm({ id, callDesk, field, history }: NoteFormProps) {
   const { mutate, isPending, error } = useAct(add, {
     onSuccess: (written) => {
       type(null)
-      queries.setQueryData<Whole>(['application', id], (whole) => whole && { ...whole, history: written })
+      queries.setQueriesData<Whole>(
+        { queryKey: ['application', id] },
+        (whole) => whole && { ...whole, history: written },
+      )
       announce('Note added')
     },
   })

@@ -1,35 +1,99 @@
+import { skipToken, useQuery, type InfiniteData, type QueryClient } from '@tanstack/react-query'
+
 import { useEffect } from 'react'
 
-import type { CallDesk } from '../../../client/desk.ts'
-import { useApplications, useOverview } from '../list/applications.ts'
-import { filterOf, type Asked } from '../list/asked.ts'
+import type { CallDesk, Filter, ListPage, Place } from '../../../client/desk.ts'
+import { listKey, useApplications } from '../list/applications.ts'
 
-/** Pages that are read to find an application in a list: who follows a link to it has not read any. */
-const mostPages = 20
+/**
+ * A part of a list as it was left: whoever decides through the new ones does not lose their place by it, though these are
+ * not new any more.
+ */
+export interface Left {
+  /** One behind the other. */
+  ids: readonly string[]
+  /** Which one the first of them is, from 1 on; null where that is not known. */
+  first: number | null
+  /** How many there are in all. */
+  count: number
+  more: boolean
+}
 
-/** What stands before and after an application in the list, and its place there in words. */
-export function useNeighbours(
-  callDesk: CallDesk,
-  asked: Asked,
-  id: string,
-): { previous: string | undefined; next: string | undefined; words: string } {
-  const filter = filterOf(asked)
-  const { data, hasNextPage, isFetching, isError, fetchNextPage } = useApplications(callDesk, filter, false)
-  const { data: overview } = useOverview(callDesk, filter)
-  const ids = data?.pages.flatMap(({ applications }) => applications.map((each) => each.id)) ?? []
-  const place = ids.indexOf(id)
-  const pages = data?.pages.length ?? 0
-  // The last one's next may be on the next page.
-  const isAtEnd = place === -1 || place === ids.length - 1
-  const readsOn = isAtEnd && hasNextPage && !isFetching && !isError && (pages < mostPages || place !== -1)
+/** What stands before and after an application in the list as it was left, and its place there in words. */
+export function useNeighbours(callDesk: CallDesk, filter: Filter, id: string) {
+  const { data: left } = useQuery<Left>({ queryKey: leftKey(filter), queryFn: skipToken, gcTime: Infinity })
+  const { data, hasNextPage, isFetching, isError, fetchNextPage } = useApplications(callDesk, filter, 'left')
+  // Where a list was left that goes on, it is read on: whoever goes back finds the application in it.
+  const isAtEnd = data?.pages.at(-1)?.applications.at(-1)?.id === id
+  const readsOn = isAtEnd && hasNextPage && !isFetching && !isError
   useEffect(() => {
     if (readsOn) void fetchNextPage()
   }, [readsOn, fetchNextPage])
-  const { count, more } = overview?.counts[asked.status] ?? { count: 0, more: true }
-  const total = data && !hasNextPage ? String(ids.length) : `${Math.max(count, ids.length)}${more ? '+' : ''}`
+  if (left?.ids.includes(id)) return neighboursIn(left, id)
+  // Until its place has come the list is gone through as it was read.
+  return neighboursIn({ ids: idsOf(data?.pages), first: null, count: 0, more: false }, id)
+}
+
+/** Keeps what an application's place tells of a list. */
+export function learnPlace(queries: QueryClient, filter: Filter, id: string, place: Place | null) {
+  if (place === null) return
+  const list = queries.getQueryData<InfiniteData<ListPage>>(listKey(filter))
+  queries.setQueryData<Left>(leftKey(filter), (former) => leftWith(former, list?.pages, id, place))
+}
+
+function leftKey(filter: Filter) {
+  return ['left', filter] as const
+}
+
+/**
+ * What is known of a list after one of its applications was opened.
+ *
+ * @param former What was known before.
+ * @param pages The list where it was read.
+ */
+export function leftWith(
+  former: Left | undefined,
+  pages: readonly ListPage[] | undefined,
+  id: string,
+  place: Place,
+): Left {
+  const read = idsOf(pages)
+  const isWhole = pages?.at(-1)?.next === null
+  const left: Left = read.includes(id)
+    ? {
+        ids: read,
+        first: 1,
+        count: isWhole ? read.length : Math.max(place.count, read.length),
+        more: !isWhole && place.more,
+      }
+    : former?.ids.includes(id)
+      ? former
+      : { ids: [id], first: place.number, count: place.count, more: place.more }
+  const isNew = (other: string | null): other is string => other !== null && !left.ids.includes(other)
+  const before = left.ids[0] === id && isNew(place.previous) ? [place.previous] : []
+  const after = left.ids.at(-1) === id && isNew(place.next) ? [place.next] : []
   return {
-    previous: place > 0 ? ids[place - 1] : undefined,
-    next: place === -1 ? undefined : ids[place + 1],
-    words: place === -1 ? '' : `${place + 1} of ${total}`,
+    ...left,
+    ids: [...before, ...left.ids, ...after],
+    // Somebody stands before the first one by now: what is known of numbers is over.
+    first: left.first === null || before.length >= left.first ? null : left.first - before.length,
+  }
+}
+
+function idsOf(pages: readonly ListPage[] = []) {
+  return pages.flatMap(({ applications }) => applications.map(({ id }) => id))
+}
+
+/** What stands before and after an application, and its place in words; blank where that is not known. */
+export function neighboursIn(left: Left | undefined, id: string) {
+  const index = left?.ids.indexOf(id) ?? -1
+  if (left === undefined || index === -1) return { previous: undefined, next: undefined, words: '' }
+  const { ids, first, count, more } = left
+  const number = first === null ? null : first + index
+  const total = Math.max(count, number ?? 0).toLocaleString('en')
+  return {
+    previous: ids[index - 1],
+    next: ids[index + 1],
+    words: number === null ? '' : `${number.toLocaleString('en')} of ${more ? 'more than ' : ''}${total}`,
   }
 }

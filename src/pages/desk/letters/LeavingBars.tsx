@@ -1,11 +1,10 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 
 import type { CallDesk } from '../../../client/desk.ts'
 import { announce } from '../announcement.ts'
 import { focusHeading } from '../focus.ts'
 import { sentenceOf } from '../messages.ts'
-import { useLetterAct, useLetters } from './letters.ts'
+import { useLetterAct, useLetters, useReadLettersAnew } from './letters.ts'
 import { countOf } from './words.ts'
 
 /** What was released and has not left yet, a bar for each act, whoever released it. */
@@ -36,7 +35,7 @@ interface LeavingBarProps {
 }
 
 function LeavingBar({ act, count, until, callDesk }: LeavingBarProps) {
-  const queries = useQueryClient()
+  const readAnew = useReadLettersAnew()
   const [now, setNow] = useState(() => Date.now())
   const left = Math.max(0, Math.ceil((until - now) / 1000))
   const stop = useLetterAct(
@@ -53,8 +52,8 @@ function LeavingBar({ act, count, until, callDesk }: LeavingBarProps) {
   }, [])
   const isOver = left === 0
   useEffect(() => {
-    if (isOver) void queries.invalidateQueries({ queryKey: ['letters'] })
-  }, [isOver, queries])
+    if (isOver) void readAnew()
+  }, [isOver, readAnew])
   if (isOver && !stop.isPending) return null
   return (
     <section className="row notice" aria-label="On their way">

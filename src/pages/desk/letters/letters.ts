@@ -1,7 +1,7 @@
-import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { PostgrestError } from '@supabase/postgrest-js'
+import { useCallback } from 'react'
 
-import { mostAtOnce } from '../../../application/limits.ts'
 import type { CallDesk, LetterPosition, LettersOverview, OutboxState } from '../../../client/desk.ts'
 import { useAct } from '../acts.ts'
 
@@ -48,29 +48,26 @@ export function useOutbox(callDesk: CallDesk, state: OutboxState) {
   })
 }
 
-/** The letters of an application, the oldest first. */
+/** The letters of an application, the oldest first, where nothing else of it is shown. */
 export function useLettersOf(callDesk: CallDesk, application: string) {
-  const { data, error } = useQuery({
+  const { data } = useQuery({
     queryKey: ['letters', 'of', application],
     queryFn: ({ signal }) => callDesk('desk_letters_of', { applications: [application] }, signal),
     refetchOnWindowFocus: 'always',
   })
-  return { letters: data ?? [], isRead: data !== undefined, error }
+  return { letters: data ?? [], isRead: data !== undefined }
 }
 
-/** What became of the letters of these applications, the oldest first; of very many, those of the last ones. */
-export function useLetterStates(callDesk: CallDesk, applications: readonly string[]) {
-  const { data } = useQuery({
-    queryKey: ['letters', 'states', applications],
-    queryFn: ({ signal }) =>
-      callDesk('desk_letter_states', { applications: applications.slice(-mostAtOnce) }, signal),
-    enabled: applications.length > 0,
-    // Of the rows that were there before, until those of all have come.
-    placeholderData: keepPreviousData,
-    refetchInterval: lookAgain,
-    refetchOnWindowFocus: 'always',
-  })
-  return data ?? []
+/** Reads anew whatever shows letters: an application and a list come with theirs. */
+export function useReadLettersAnew() {
+  const queries = useQueryClient()
+  return useCallback(
+    () =>
+      Promise.all(
+        ['letters', 'application', 'meanwhile'].map((key) => queries.invalidateQueries({ queryKey: [key] })),
+      ),
+    [queries],
+  )
 }
 
 /** An act on letters: whatever shows letters is read anew after it, whether it succeeded or not. */
@@ -78,11 +75,8 @@ export function useLetterAct<Given, Answer>(
   act: (given: Given, signal: AbortSignal) => Promise<Answer>,
   onSuccess: (answer: Answer, given: Given) => void = () => {},
 ) {
-  const queries = useQueryClient()
-  return useAct(act, {
-    onSuccess,
-    onSettled: () => queries.invalidateQueries({ queryKey: ['letters'] }),
-  })
+  const onSettled = useReadLettersAnew()
+  return useAct(act, { onSuccess, onSettled })
 }
 
 /** Whether the database says that something is not as whoever acts has seen it. */

@@ -13,7 +13,6 @@ import { countStatuses, type Seen } from '../judging/judge.ts'
 import { useIsPhone } from '../judging/phone.ts'
 import { Problems } from '../judging/Problems.tsx'
 import { useKeys } from '../keys/keys.ts'
-import { useLetterStates } from '../letters/letters.ts'
 import { WriteMany } from '../letters/WriteMany.tsx'
 import { sentenceOf } from '../messages.ts'
 import { listKey, useApplications, useMeanwhile } from './applications.ts'
@@ -34,7 +33,7 @@ export function List({ callDesk, asked, countedAt }: ListProps) {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useApplications(
     callDesk,
     filter,
-    true,
+    'shown',
   )
   // What was ticked, by the version that was shown: what changes after that is not meant any more.
   const [ticked, setTicked] = useState<ReadonlyMap<string, number>>(new Map())
@@ -43,8 +42,7 @@ export function List({ callDesk, asked, countedAt }: ListProps) {
   const [, navigate] = useLocation()
   const { judge } = useJudge()
   const rows = data?.pages.flatMap(({ applications }) => applications)
-  const letters = useLetterStates(callDesk, rows?.map(({ id }) => id) ?? [])
-  const { gone, newer, older, more } = useMeanwhile(callDesk, filter, rows, countedAt)
+  const { gone, newer, older, more, letters } = useMeanwhile(callDesk, filter, data?.pages, countedAt)
 
   const selected = new Set(
     rows

@@ -7,7 +7,7 @@ import {
 } from '@tanstack/react-query'
 
 import { mostAtOnce, pageSize } from '../../../application/limits.ts'
-import type { CallDesk, Filter, Listed, Page, Position } from '../../../client/desk.ts'
+import type { CallDesk, Filter, ListPage, Position } from '../../../client/desk.ts'
 import { zone } from '../dates.ts'
 import { useJudge } from '../judging/JudgeProvider.tsx'
 
@@ -19,16 +19,17 @@ const lookAgain = 15_000
 /**
  * The list that a filter lets through, page by page.
  *
- * @param isShown Whether it is the list that is looked at: then it is read anew whenever somebody comes to it. What
- *   stands before and after an application goes by the list as it was left.
+ * @param use Whether it is the list that is looked at: then it is read anew whenever somebody comes to it. What stands
+ *   before and after an application goes by the list as it was left, if it was read.
  */
-export function useApplications(callDesk: CallDesk, filter: Filter, isShown: boolean) {
-  const anew = isShown ? 'always' : false
+export function useApplications(callDesk: CallDesk, filter: Filter, use: 'shown' | 'left') {
+  const anew = use === 'shown' ? 'always' : false
   return useInfiniteQuery({
     queryKey: listKey(filter),
     queryFn: ({ pageParam, signal }) => readPage(callDesk, filter, pageParam, signal),
     initialPageParam: null as Position | null,
     getNextPageParam: ({ next }) => next,
+    enabled: use === 'shown',
     staleTime: Infinity,
     gcTime: Infinity,
     refetchOnMount: anew,
@@ -49,11 +50,15 @@ export async function readPage(
   after: Position | null,
   signal: AbortSignal,
   wanted: number = pageSize,
-): Promise<Page<Listed>> {
-  let page: Page<Listed> = { applications: [], next: after }
+): Promise<ListPage> {
+  let page: ListPage = { applications: [], letters: [], next: after }
   for (let calls = 0; calls < mostCalls; calls += 1) {
     const more = await callDesk('desk_list', { filter, after: page.next }, signal)
-    page = { applications: [...page.applications, ...more.applications], next: more.next }
+    page = {
+      applications: [...page.applications, ...more.applications],
+      letters: [...page.letters, ...more.letters],
+      next: more.next,
+    }
     if (page.next === null || page.applications.length >= wanted) break
   }
   return page
@@ -72,16 +77,16 @@ export function useOverview(callDesk: CallDesk, filter: Filter) {
 
 /**
  * What became of the list that is shown, whose rows keep their places: what was decided on them is learned, what was
- * erased and what is missing is told.
+ * erased and how many are missing is told, and how their letters stand.
  *
- * @param rows Those of the list, once it was read.
+ * @param pages Those of the list, once it was read.
  * @param countedAt When the applications were counted last: what is missing is read after that, so that the counts and
  *   the list agree.
  */
 export function useMeanwhile(
   callDesk: CallDesk,
   filter: Filter,
-  rows: readonly Listed[] | undefined,
+  pages: readonly ListPage[] | undefined,
   countedAt: number,
 ) {
   const { judge } = useJudge()
@@ -89,39 +94,40 @@ export function useMeanwhile(
   const { data } = useQuery({
     queryKey: ['meanwhile', filter, countedAt],
     queryFn: async ({ signal }) => {
-      const { pages = [] } = queries.getQueryData<InfiniteData<Page<Listed>>>(listKey(filter)) ?? {}
-      const read = pages.flatMap(({ applications }) => applications)
+      const { pages: now = [] } = queries.getQueryData<InfiniteData<ListPage>>(listKey(filter)) ?? {}
+      const read = now.flatMap(({ applications }) => applications)
       const shown = read.slice(0, mostAtOnce).map(({ id, version }) => ({ id, version }))
-      const oldest = read.length > mostAtOnce ? (read[mostAtOnce - 1] ?? null) : (pages.at(-1)?.next ?? null)
+      const oldest = read.length > mostAtOnce ? (read[mostAtOnce - 1] ?? null) : (now.at(-1)?.next ?? null)
       const meanwhile = await callDesk(
         'desk_meanwhile',
         { filter, shown, oldest: oldest && positionOf(oldest) },
         signal,
       )
       for (const each of meanwhile.changed) judge.learn(each)
-      return meanwhile
+      return { ...meanwhile, shown: new Set(shown.map(({ id }) => id)), first: now[0] }
     },
     // Beside a list that has not come yet everything would be missing.
-    enabled: countedAt > 0 && rows !== undefined,
+    enabled: countedAt > 0 && pages !== undefined,
     placeholderData: keepPreviousData,
+    // By the very page it is known whether the list was read anew since.
+    structuralSharing: false,
     gcTime: 0,
   })
-  const { gone = [], unseen = [], more = false } = data ?? {}
-  const shown = new Set(rows?.map(({ id }) => id))
-  // The list may have been read on since.
-  const missing = unseen.filter(({ id }) => !shown.has(id))
-  const newest = rows?.[0]
-  const newer = missing.filter((each) => newest === undefined || isNewer(each, newest)).length
-  return { gone: new Set(gone), newer, older: missing.length - newer, more: more && missing.length > 0 }
+  const lettersRead = pages?.flatMap(({ letters }) => letters) ?? []
+  if (data === undefined || data.first !== pages?.[0]) {
+    return { gone: new Set(data?.gone), newer: 0, older: 0, more: false, letters: lettersRead }
+  }
+  const { gone, newer, older, more, letters, shown } = data
+  return {
+    gone: new Set(gone),
+    newer,
+    older,
+    more: more && newer + older > 0,
+    // The list may have been read on since.
+    letters: [...lettersRead.filter(({ application }) => !shown.has(application)), ...letters],
+  }
 }
 
 function positionOf({ created_at, id }: Position): Position {
   return { created_at, id }
-}
-
-/** Whether an application stands before another one in the list. What is finer than a millisecond stands at the end. */
-function isNewer(one: Position, other: Position) {
-  const later = Date.parse(one.created_at) - Date.parse(other.created_at)
-  if (later !== 0) return later > 0
-  return one.created_at === other.created_at ? one.id > other.id : one.created_at > other.created_at
 }

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+
+import type { Listed, ListPage, Place } from '../../../client/desk.ts'
+import { leftWith, neighboursIn, type Left } from './neighbours.ts'
+
+const page = (ids: string[], isLast: boolean): ListPage => ({
+  applications: ids.map((id) => ({ id }) as Listed),
+  letters: [],
+  next: isLast ? null : { created_at: '2026-11-22T10:00:00Z', id: ids.at(-1) ?? '' },
+})
+const place = (given: Partial<Place>): Place => ({
+  number: null,
+  count: 3,
+  more: false,
+  previous: null,
+  next: null,
+  ...given,
+})
+
+test('a link opens the place that the database tells', () => {
+  const left = leftWith(
+    undefined,
+    undefined,
+    'b',
+    place({ number: 12, count: 148, previous: 'a', next: 'c' }),
+  )
+  expect(neighboursIn(left, 'b')).toEqual({ previous: 'a', next: 'c', words: '12 of 148' })
+  expect(neighboursIn(left, 'a').words).toBe('11 of 148')
+  const many = leftWith(undefined, undefined, 'b', place({ number: 12, count: 1000, more: true }))
+  expect(neighboursIn(many, 'b').words).toBe('12 of more than 1,000')
+  const behind = leftWith(undefined, undefined, 'b', place({ count: 1000, more: true, previous: 'a' }))
+  expect(neighboursIn(behind, 'b')).toEqual({ previous: 'a', next: undefined, words: '' })
+  expect(neighboursIn(undefined, 'b')).toEqual({ previous: undefined, next: undefined, words: '' })
+})
+
+test('who decides through a list that was opened by a link keeps their place in it', () => {
+  let left: Left | undefined
+  const see = (id: string, given: Partial<Place>) => {
+    left = leftWith(left, undefined, id, place(given))
+    return neighboursIn(left, id)
+  }
+  expect(see('a', { number: 1, next: 'b' })).toEqual({ previous: undefined, next: 'b', words: '1 of 3' })
+  // It was decided on, and is not in the list any more.
+  expect(see('a', { count: 2, next: 'b' })).toEqual({ previous: undefined, next: 'b', words: '1 of 3' })
+  expect(see('b', { number: 1, count: 2, next: 'c' })).toEqual({ previous: 'a', next: 'c', words: '2 of 3' })
+  expect(see('c', { number: 1, count: 1 })).toEqual({ previous: 'b', next: undefined, words: '3 of 3' })
+})
+
+test('a list that was read is gone through as it was left, and on from its end', () => {
+  const [whole, begun] = [[page(['a', 'b'], true)], [page(['a', 'b'], false)]]
+  const decided = place({ count: 1, previous: null, next: null })
+  expect(neighboursIn(leftWith(undefined, whole, 'b', decided), 'b')).toEqual({
+    previous: 'a',
+    next: undefined,
+    words: '2 of 2',
+  })
+  const left = leftWith(undefined, begun, 'b', place({ number: 2, count: 148, previous: 'a', next: 'c' }))
+  expect(neighboursIn(left, 'b')).toEqual({ previous: 'a', next: 'c', words: '2 of 148' })
+  const beyond = leftWith(left, begun, 'c', place({ number: 2, count: 147, previous: 'a', next: 'd' }))
+  expect(neighboursIn(beyond, 'c')).toEqual({ previous: 'b', next: 'd', words: '3 of 148' })
+  // What was read anew counts for more than what was known before.
+  expect(neighboursIn(leftWith(beyond, [page(['c', 'd'], true)], 'c', decided), 'c')).toEqual({
+    previous: undefined,
+    next: 'd',
+    words: '1 of 2',
+  })
+})
+
+test('where somebody stands before the first one by now, no number is told', () => {
+  const first = leftWith(undefined, [page(['a'], true)], 'a', place({ number: 2, previous: 'new' }))
+  expect(neighboursIn(first, 'a')).toEqual({ previous: 'new', next: undefined, words: '' })
+})

@@ -1,0 +1,303 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+
+import { anApplication } from '../../../testing/form.ts'
+import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import type { Application } from '../../application/application.ts'
+import type { Filter, ListPage, Notices, Opened, Position } from '../../client/desk.ts'
+
+let server: SignInServer
+let client: SupabaseClient
+
+beforeAll(async () => {
+  server = await startSignIn()
+  ;({ client } = await server.signedIn())
+})
+
+beforeEach(async () => {
+  await server.database.owner`delete from public.retreat_applications`
+  await server.database.owner`update private.postman set seen_at = now(), stopped = false`
+})
+
+afterAll(() => server.close())
+
+/** What a function of the desk answers an organiser. */
+async function ask<Answer>(name: string, args: object = {}, asking = client): Promise<Answer> {
+  const { data, error } = await asking.rpc(`desk_${name}`, args)
+  if (error) throw error
+  return data as Answer
+}
+
+const opened = (application: string, filter: Filter | null = {}, asking = client) =>
+  ask<Opened>('application', { application, filter }, asking)
+const placeOf = async (application: string, filter: Filter) => (await opened(application, filter)).place
+
+/** Stores one after the other, each a minute younger than the one before; gives their ids, the oldest first. */
+async function store(all: readonly Partial<Application>[], minute = 0) {
+  const { owner } = server.database
+  const rows = all.map((changes, index) => ({
+    ...anApplication(changes),
+    created_at: new Date(Date.UTC(2026, 0, 1, 0, minute + index)),
+  }))
+  const stored: { id: string }[] = []
+  for (let from = 0; from < rows.length; from += 500) {
+    stored.push(
+      ...(await owner<{ id: string }[]>`
+        insert into public.retreat_applications ${owner(rows.slice(from, from + 500))} returning id`),
+    )
+  }
+  return stored.map(({ id }) => id)
+}
+
+const people = (count: number, changes: Partial<Application> = {}) =>
+  Array.from({ length: count }, () => ({ ...changes }))
+
+/** As if somebody had decided so. */
+async function stand(ids: readonly string[], status: string) {
+  const { owner } = server.database
+  await owner`
+    insert into private.statuses (application_id, created_at, status, version)
+    select id, created_at, ${status}, 1 from public.retreat_applications where id in ${owner([...ids])}
+    on conflict (application_id) do update set status = excluded.status, version = statuses.version + 1`
+}
+
+const decide = (id: string, status: string, version = 0) =>
+  ask('decide', { act: crypto.randomUUID(), decisions: [{ id, status, version }] })
+
+async function releaseAll(occasion: string) {
+  const { letters } = await ask<{ letters: { id: string; seen: string }[] }>('drafts', { occasion })
+  await ask('release', { act: crypto.randomUUID(), letters: letters.map(({ id, seen }) => ({ id, seen })) })
+}
+
+/** All that a list has, page after page. */
+async function readAll(filter: Filter) {
+  const ids: string[] = []
+  let after: Position | null = null
+  do {
+    const page: ListPage = await ask<ListPage>('list', { filter, after })
+    ids.push(...page.applications.map(({ id }) => id))
+    after = page.next
+  } while (after !== null)
+  return ids
+}
+
+test('a page of the list has what became of its letters, of these alone and without a text', async () => {
+  const [first = '', second = '', third = ''] = await store(people(3))
+  for (const id of [first, second]) await decide(id, 'accepted')
+  await releaseAll('accepted')
+  await server.database.owner`
+    update private.letters set state = 'sent', sent_at = now(), due_at = null where application_id = ${first}`
+  // A draft is nothing that became of a letter.
+  await decide(third, 'accepted')
+  const state = { occasion: 'accepted', way: 'mail', otherwise: null }
+  const { letters } = await ask<ListPage>('list', { filter: {} })
+  expect(letters).toHaveLength(2)
+  expect(letters).toContainEqual({ ...state, application: first, state: 'sent' })
+  expect(letters).toContainEqual({ ...state, application: second, state: 'waiting' })
+  expect((await ask<ListPage>('list', { filter: {}, after: null })).letters).toEqual(letters)
+  const one = { filter: { until: '2026-01-01T00:01:00Z' } }
+  expect((await ask<ListPage>('list', one)).letters).toEqual([
+    { ...state, application: first, state: 'sent' },
+  ])
+})
+
+test('an application comes with its letters and its place among those that a filter lets through', async () => {
+  const [oldest = '', middle = '', newest = ''] = await store(people(3))
+  await decide(middle, 'accepted')
+  const { letters, application, place } = await opened(middle)
+  expect({ letters, status: application.status }).toMatchObject({
+    letters: [{ occasion: 'accepted', state: 'draft', application: middle }],
+    status: 'accepted',
+  })
+  expect(place).toEqual({ number: 2, count: 3, more: false, previous: newest, next: oldest })
+  expect(await placeOf(newest, {})).toMatchObject({ number: 1, previous: null, next: middle })
+  expect(await placeOf(oldest, { order: 'oldest' })).toMatchObject({
+    number: 1,
+    previous: null,
+    next: middle,
+  })
+  expect(await placeOf(newest, { order: 'oldest' })).toMatchObject({
+    number: 3,
+    previous: middle,
+    next: null,
+  })
+  // Whom the filter does not let through any more stands between those whom it does.
+  const between = { number: null, count: 2, more: false, previous: newest, next: oldest }
+  expect(await placeOf(middle, { status: 'new' })).toEqual(between)
+  expect(await placeOf(middle, { status: 'new', order: 'oldest' })).toEqual({
+    ...between,
+    previous: oldest,
+    next: newest,
+  })
+  expect((await opened(middle, null)).place).toBeNull()
+  // As a desk asks that was opened before there was a place.
+  expect(await ask('application', { application: middle })).toMatchObject({ place: null, letters: [{}] })
+})
+
+test('the place is counted up to a thousand, and behind them the neighbours are told all the same', async () => {
+  const ids = await store(people(1102))
+  const at = (number: number) => ids.at(-number)
+  const of = (number: number, filter: Filter = {}) => placeOf(at(number) ?? '', filter)
+  const many = { count: 1000, more: true }
+  expect(await of(1)).toEqual({ ...many, number: 1, previous: null, next: at(2) })
+  expect(await of(1000)).toEqual({ ...many, number: 1000, previous: at(999), next: at(1001) })
+  expect(await of(1001)).toEqual({ ...many, number: null, previous: at(1000), next: at(1002) })
+  expect(await of(1100)).toEqual({ ...many, number: null, previous: at(1099), next: at(1101) })
+  expect(await of(1102)).toEqual({ ...many, number: null, previous: at(1101), next: null })
+  expect(await of(2, { order: 'oldest' })).toEqual({ ...many, number: null, previous: at(3), next: at(1) })
+  // Behind more than are looked at in one step.
+  await stand(ids.slice(-1050), 'declined')
+  expect(await of(1051, { status: 'new' })).toEqual({
+    number: 1,
+    count: 52,
+    more: false,
+    previous: null,
+    next: at(1052),
+  })
+})
+
+test('who reads blind learns from a place nothing of what is hidden', async () => {
+  const [id = ''] = await store([{ last_name: 'Quillfeather', reason: 'A forest.' }])
+  const { client: blind } = await server.signedIn()
+  await ask('set_blind', { blind: true }, blind)
+  const place = async (search: string, asking: SupabaseClient) =>
+    (await opened(id, { search }, asking)).place?.number
+  expect(await place('quillfeather', client)).toBe(1)
+  expect(await place('quillfeather', blind)).toBeNull()
+  expect(await place('forest', blind)).toBe(1)
+})
+
+test('the oldest come first where that is asked for, whatever is filtered and searched', async () => {
+  const ids = await store([
+    ...people(60, { reason: 'odd silence' }),
+    ...people(60, { reason: 'even silence', team_size: '10+' }),
+  ])
+  await stand(ids.slice(30, 90), 'accepted')
+  const filters: Filter[] = [
+    {},
+    { status: 'accepted' },
+    { status: 'new' },
+    { search: 'odd' },
+    { search: 'silence', team_size: '10+' },
+    { since: '2026-01-01T00:10:00Z', until: '2026-01-01T01:05:00Z' },
+    { status: 'accepted', since: '2026-01-01T00:40:00Z', until: '2026-01-01T01:05:00Z' },
+    { search: 'silence', since: '2026-01-01T00:10:00Z', until: '2026-01-01T01:05:00Z' },
+  ]
+  for (const filter of filters) {
+    const newestFirst = await readAll(filter)
+    expect(newestFirst.length).toBeGreaterThan(20)
+    expect({ filter, ids: await readAll({ ...filter, order: 'oldest' }) }).toEqual({
+      filter,
+      ids: newestFirst.toReversed(),
+    })
+  }
+  expect(await readAll({ order: 'oldest' })).toEqual(ids)
+  const counts = async (filter: Filter) =>
+    (await ask<{ counts: object }>('overview', { filter, zone: 'UTC' })).counts
+  expect(await counts({ order: 'oldest' })).toEqual(await counts({}))
+})
+
+test('the oldest come first also where very many have the word', async () => {
+  await store(people(1100, { reason: 'silence' }))
+  const newestFirst = await readAll({ search: 'silence' })
+  expect(newestFirst).toHaveLength(1100)
+  expect(await readAll({ search: 'silence', order: 'oldest' })).toEqual(newestFirst.toReversed())
+})
+
+test('what came since a list was read is a count: newer than all that is shown, or between them', async () => {
+  const [first = '', second = '', third = '', fourth = ''] = await store(people(4))
+  await stand([second, third, fourth], 'accepted')
+  await decide(fourth, 'declined', 1)
+  const filter: Filter = { status: 'accepted' }
+  const shown = [third, second].map((id) => ({ id, version: 1 }))
+  const meanwhile = (given: object) =>
+    ask<Record<string, unknown>>('meanwhile', { filter, shown, oldest: null, ...given })
+  const nothing = { changed: [], gone: [], letters: [], newer: 0, older: 0, more: false }
+  expect(await meanwhile({})).toEqual({ ...nothing, unseen: [] })
+  await stand([first, fourth], 'accepted')
+  const now = { ...nothing, newer: 1, older: 1 }
+  expect(await meanwhile({})).toMatchObject(now)
+  expect(await meanwhile({ filter: { ...filter, order: 'oldest' } })).toMatchObject(now)
+  // A list that goes on: what stands behind its end is not missing.
+  const minute = (at: number) => `2026-01-01T00:0${at}:00Z`
+  expect(await meanwhile({ oldest: { created_at: minute(1), id: second } })).toMatchObject({
+    ...now,
+    older: 0,
+  })
+  expect(
+    await meanwhile({
+      filter: { ...filter, order: 'oldest' },
+      oldest: { created_at: minute(2), id: third },
+    }),
+  ).toMatchObject({ ...now, newer: 0 })
+  expect(await meanwhile({ shown: [] })).toMatchObject({ newer: 4, older: 0 })
+  await decide(third, 'waitlisted', 1)
+  await releaseAll('waitlisted')
+  expect(await meanwhile({})).toMatchObject({
+    changed: [{ id: third, status: 'waitlisted', version: 2 }],
+    letters: [{ application: third, occasion: 'waitlisted', state: 'waiting' }],
+  })
+})
+
+test('what came while a list of very many stands is told in either order', async () => {
+  const ids = await store(people(1010))
+  const shown = ids.slice(0, 50).map((id) => ({ id, version: 0 }))
+  const oldest = { created_at: '2026-01-01T00:49:00Z', id: ids[49] }
+  const [between] = await store(people(1), 20)
+  expect(await ask('meanwhile', { filter: { order: 'oldest' }, shown, oldest })).toMatchObject({
+    newer: 0,
+    older: 1,
+    more: false,
+    unseen: [{ id: between }],
+  })
+  // Read to its end, it goes on with what comes in.
+  const [newest] = await store(people(1), 2000)
+  const all = await readAll({ order: 'oldest' })
+  const { newer } = await ask<{ newer: number }>('meanwhile', {
+    filter: { order: 'oldest' },
+    shown: all
+      .filter((id) => id !== newest)
+      .slice(-1000)
+      .map((id) => ({ id, version: 0 })),
+    oldest: null,
+  })
+  expect(newer).toBe(1)
+})
+
+test('the stamp of an application is another one when something of it changed, and only then', async () => {
+  const [id = '', other = ''] = await store(people(2))
+  const { owner } = server.database
+  const stampOf = async () => {
+    const { stamp } = await ask<{ stamp: string }>('stamp', { application: id })
+    expect((await opened(id)).stamp).toBe(stamp)
+    return stamp
+  }
+  const seen = [await stampOf()]
+  await decide(other, 'accepted')
+  expect(await stampOf()).toBe(seen[0])
+  const changes = [
+    () => decide(id, 'accepted'),
+    () => ask('note', { act: crypto.randomUUID(), application: id, note: 'A note.' }),
+    () => releaseAll('accepted'),
+    () => owner`update private.letters set attempts = 1 where application_id = ${id}`,
+    () =>
+      owner`update private.webhook_outbox set attempts = 1, last_status = 500 where application_id = ${id}`,
+  ]
+  for (const change of changes) {
+    await change()
+    seen.push(await stampOf())
+  }
+  expect(new Set(seen).size).toBe(changes.length + 1)
+  await owner`delete from public.retreat_applications where id = ${id}`
+  expect(await client.rpc('desk_stamp', { application: id })).toMatchObject({
+    status: 404,
+    error: { code: 'PT404' },
+  })
+})
+
+test('whether anybody sends the mails of notices comes with them', async () => {
+  const isThere = async () => (await ask<Notices>('notices')).is_postman_there
+  expect(await isThere()).toBe(true)
+  await server.database.owner`update private.postman set seen_at = now() - interval '2 minutes'`
+  expect(await isThere()).toBe(false)
+})
