@@ -31,7 +31,8 @@ export function ApplicationForm({
     // However often the button is pressed: a second press can come before the first one is rendered.
     if (inFlight.current || !form.current) return
     inFlight.current = true
-    // Enter in a field sends, too.
+    // Enter in a field sends, too, and the browser keeps that field in sight for as long as it has the focus.
+    form.current.querySelector<HTMLElement>('#fields :focus')?.blur()
     form.current.querySelector('button')?.scrollIntoView({ block: 'nearest' })
     const application = applicationFrom(new FormData(form.current))
     dispatch({ type: 'sent' })

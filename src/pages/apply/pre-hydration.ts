@@ -61,8 +61,11 @@ function leave() {
 /** What React renders for the same state, so that it finds what it expects. */
 function showSending(sending: boolean) {
   const button = document.querySelector<HTMLButtonElement>('button[type=submit]')
-  // Enter in a field sends, too; after it, the browser shows that field once more.
-  if (sending) requestAnimationFrame(() => button?.scrollIntoView({ block: 'nearest' }))
+  if (sending) {
+    // Enter in a field sends, too, and the browser keeps that field in sight for as long as it has the focus.
+    document.querySelector<HTMLElement>('#fields :focus')?.blur()
+    button?.scrollIntoView({ block: 'nearest' })
+  }
   const progress = document.getElementById('progress')
   if (progress) progress.textContent = sending ? sendingAnnouncement : ''
   document.getElementById('fields')?.toggleAttribute('inert', sending)
