@@ -1,6 +1,15 @@
 import { defineConfig, mergeConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 import vite from './vite.config.ts'
+
+/** Begins with what waits most: at the end the processors would wait with it. */
+class WaitingFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const waits = ({ moduleId }: TestSpecification) => /e2e.(frozen|kills)\.test\.ts$/.test(moduleId)
+    return (await super.sort(files)).toSorted((a, b) => Number(waits(b)) - Number(waits(a)))
+  }
+}
 
 export default defineConfig((environment) =>
   mergeConfig(vite(environment), {
@@ -15,6 +24,7 @@ export default defineConfig((environment) =>
       maxWorkers: 4,
       // What the files import is read once a worker. No test changes a module.
       isolate: false,
+      sequence: { sequencer: WaitingFirst },
       // Those of a deployment need what stands around the product: nginx, pgbouncer, the Supabase CLI and
       // `@supabase/lite`.
       include:
