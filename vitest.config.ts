@@ -7,6 +7,7 @@ import vite from './vite.config.ts'
 class WaitingFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const waits = ({ moduleId }: TestSpecification) => /e2e.(frozen|kills)\.test\.ts$/.test(moduleId)
+    // oxlint-disable-next-line unicorn/no-array-sort -- the library's own method, which changes nothing
     return (await super.sort(files)).toSorted((a, b) => Number(waits(b)) - Number(waits(a)))
   }
 }
