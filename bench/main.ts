@@ -1,6 +1,7 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk letters together search readiness beside`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk desk-page letters together search readiness beside`. */
 import { benchBeside } from './beside.ts'
 import { benchDesk } from './desk.ts'
+import { benchDeskPage } from './desk-page.ts'
 import { benchEnumeration } from './enumeration.ts'
 import { benchGrowth } from './growth.ts'
 import { benchHostileText } from './hostile-text.ts'
@@ -29,6 +30,7 @@ const parts: Record<string, () => Promise<void>> = {
   'hostile-text': benchHostileText,
   enumeration: benchEnumeration,
   desk: benchDesk,
+  'desk-page': benchDeskPage,
   letters: benchLetters,
   together: benchTogether,
   search: benchSearch,

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { brotliCompressSync } from 'node:zlib'
 import type { Browser, CDPSession, Page } from 'playwright-core'
@@ -54,11 +54,23 @@ export async function paint(browser: Browser, url: string): Promise<Paint> {
   return { bytes, requests, firstPaint, largestPaint }
 }
 
-/** Serves one document as well as a document can be served: at any path, compressed once. */
-export async function serveDocument(html: string, headers: Record<string, string> = {}) {
+/**
+ * Serves one document as well as a document can be served: at any path, compressed once.
+ *
+ * @param backend Where the calls of the data interface are passed on to, if it makes any.
+ */
+export async function serveDocument(html: string, headers: Record<string, string> = {}, backend?: string) {
   const body = brotliCompressSync(html)
-  const server = createServer((_request, response) => {
-    response
+  const server = createServer((incoming, response) => {
+    const { url = '/', method, headers: sent } = incoming
+    if (backend !== undefined && url.startsWith('/rest/')) {
+      const call = request(new URL(url, backend), { method, headers: sent }, (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers)
+        answer.pipe(response)
+      })
+      return incoming.pipe(call)
+    }
+    return response
       .writeHead(200, {
         'content-type': 'text/html; charset=utf-8',
         'content-encoding': 'br',

@@ -1,0 +1,182 @@
+import { readFileSync } from 'node:fs'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+
+import { ensureChromium, launchChromium } from '../testing/browser.ts'
+import { signInPage } from '../testing/desk.ts'
+import { filledDesk } from './filled-desk.ts'
+import { paint, serveDocument, slowDown } from './paint.ts'
+import { printTable, ratio, spread } from './table.ts'
+
+const rounds = 7
+const phone = { viewport: { width: 412, height: 823 } }
+const firstName = 'table.applications a'
+
+async function timeOf(work: () => Promise<unknown>) {
+  const started = performance.now()
+  await work()
+  return performance.now() - started
+}
+
+/** Milliseconds from a slow phone's asking for a page to what is waited for. */
+async function appearance(
+  context: BrowserContext,
+  url: string,
+  wanted: string,
+  prepare: (page: Page) => Promise<unknown> = async () => {},
+): Promise<number> {
+  const page = await context.newPage()
+  await prepare(page)
+  await slowDown(page)
+  const time = await timeOf(async () => {
+    await page.goto(url, { waitUntil: 'commit' })
+    await page.locator(wanted).first().waitFor()
+  })
+  await page.close()
+  return time
+}
+
+/** Milliseconds from `j` to the next application's reason, on a slow phone's line. */
+async function nextReason(page: Page): Promise<number> {
+  await page.locator(firstName).first().click()
+  await page.locator('.application-head .pill').waitFor()
+  const before = await page.locator('h1').textContent()
+  return timeOf(async () => {
+    await page.keyboard.press('j')
+    await page.waitForFunction(
+      (former) =>
+        document.querySelector('h1')?.textContent !== former && document.querySelector('.answers') !== null,
+      before,
+    )
+  })
+}
+
+/** Milliseconds from a key to what it shows, and to the word that it is kept. */
+async function decisionTimes(page: Page) {
+  return page.evaluate(
+    () =>
+      new Promise<{ shown: number; kept: number }>((resolve) => {
+        const pill = document.querySelector('.application-head .pill')
+        const before = pill?.textContent
+        const started = performance.now()
+        let shown: number | undefined
+        const look = () => {
+          if (pill?.textContent !== before) shown ??= performance.now() - started
+          if (shown !== undefined && pill?.getAttribute('aria-busy') === 'false') {
+            observer.disconnect()
+            resolve({ shown, kept: performance.now() - started })
+          }
+        }
+        const observer = new MutationObserver(look)
+        observer.observe(document.body, {
+          subtree: true,
+          childList: true,
+          characterData: true,
+          attributes: true,
+        })
+        const label = before === 'Accepted' ? 'Decline' : 'Accept'
+        const button = [...document.querySelectorAll('.bar button')].find(
+          (each) => each.textContent === label,
+        )
+        ;(button as HTMLElement).click()
+      }),
+  )
+}
+
+/** Has both sides measured in turns, the first round as a warm-up. */
+async function inTurns(measure: () => Promise<{ ours: number; floor: number }>) {
+  const ours: number[] = []
+  const floor: number[] = []
+  for (let round = 0; round <= rounds; round += 1) {
+    const times = await measure()
+    if (round === 0) continue
+    ours.push(times.ours)
+    floor.push(times.floor)
+  }
+  return [spread(ours), spread(floor), ratio(ours, floor)]
+}
+
+/** What an organiser waits for in the browser, beside hand-written pages that show the same. */
+export async function benchDeskPage(): Promise<void> {
+  const { desk, client } = await filledDesk(1_000)
+  const signIn = signInPage(client)
+  const floorOf = (name: string) =>
+    serveDocument(readFileSync(`bench/floor/${name}.html`, 'utf8'), {}, desk.origin)
+  const [floorForm, floorList] = await Promise.all([floorOf('sign-in'), floorOf('list')])
+  const ours = `${desk.origin}/desk`
+  const browser: Browser = await launchChromium(ensureChromium())
+
+  /** In a context of its own each: nothing is cached. */
+  const inNew = async (work: (context: BrowserContext) => Promise<number>) => {
+    const context = await browser.newContext(phone)
+    const time = await work(context)
+    await context.close()
+    return time
+  }
+  const field = 'input[type=email]'
+  const fields = await inTurns(async () => ({
+    ours: await inNew((context) => appearance(context, ours, field)),
+    floor: await inNew((context) => appearance(context, floorForm.url, field)),
+  }))
+  const lists = await inTurns(async () => ({
+    ours: await inNew((context) => appearance(context, ours, firstName, signIn)),
+    floor: await inNew((context) => appearance(context, floorList.url, firstName, signIn)),
+  }))
+  const known = await browser.newContext(phone)
+  const cached = await inTurns(async () => ({
+    ours: await appearance(known, ours, firstName, signIn),
+    floor: await appearance(known, floorList.url, firstName, signIn),
+  }))
+  await known.close()
+
+  const visits: number[] = []
+  const bytes: number[] = []
+  const reasons: number[] = []
+  const shown: number[] = []
+  const kept: number[] = []
+  for (let round = 0; round <= rounds; round += 1) {
+    const visit = await paint(browser, ours)
+    const context = await browser.newContext(phone)
+    const page = await context.newPage()
+    await signIn(page)
+    await slowDown(page)
+    await page.goto(ours)
+    const reason = await nextReason(page)
+    await context.close()
+    const wide = await browser.newContext()
+    const quick = await wide.newPage()
+    await signIn(quick)
+    await quick.goto(ours)
+    await quick.locator(firstName).first().click()
+    await quick.locator('.application-head .pill').waitFor()
+    const times = await decisionTimes(quick)
+    await wide.close()
+    if (round === 0) continue
+    visits.push(visit.firstPaint)
+    bytes.push(visit.bytes)
+    reasons.push(reason)
+    shown.push(times.shown)
+    kept.push(times.kept)
+  }
+  printTable(
+    `The desk on a slow phone, in ms (150 ms round trip, 1.6 Mbit/s, 4x CPU; ${rounds} rounds, in turns)`,
+    ['', 'desk', 'floor', 'ratio'],
+    [
+      ['the field to sign in with', ...fields],
+      ['the first list, signed in, nothing cached', ...lists],
+      ['the same with the script cached', ...cached],
+    ],
+  )
+  printTable(
+    `The desk in the browser, in ms (${rounds} rounds)`,
+    ['', 'ms'],
+    [
+      [`slow phone: first sign of life (${((bytes[0] ?? 0) / 1000).toFixed(1)} kB in all)`, spread(visits)],
+      ['slow phone: from j to the next reason', spread(reasons)],
+      ['a decision is shown', spread(shown, 1)],
+      ['a decision is kept', spread(kept, 1)],
+    ],
+  )
+  await browser.close()
+  for (const floor of [floorForm, floorList]) floor.close()
+  await desk.close()
+}
