@@ -329,6 +329,7 @@ test('what was refused is shown with the words of the mail server, and tried aga
   await page.locator('.timeline').getByText('Letter “Accepted” told otherwise').waitFor()
   await link('Door').click()
   await heading('Door').waitFor()
+  await link('History').click()
   await page.getByText('All letters stopped').waitFor()
 })
 
@@ -377,6 +378,7 @@ test('receipts are switched on over what nobody else changed, and quote a first 
   await page.getByText('Not saved. There is no placeholder {{company}} in a receipt.').waitFor()
 
   await link('Door').click()
+  await link('History').click()
   await page.getByText('Receipts switched on').first().waitFor()
 })
 
@@ -455,7 +457,7 @@ test('an organiser hears of applications as they choose, which shows once it is 
 }) => {
   visitor.expects(failedRequest)
   await postman(false)
-  const page = await desk.open(visitor, '/letters')
+  const page = await desk.open(visitor, '/account')
   const { status } = getDesk(page)
   const group = page.getByRole('group', { name: 'Mails to ada@example.org' })
   const choice = (name: string | RegExp) => group.getByRole('radio', { name })

@@ -42,7 +42,8 @@ const nonsense = [
   ['/letters/templates/accepted', 'letters', {}, 'Template: Accepted'],
   ['/letters/drafts/accepted', 'drafts', { letters: [null], next: null }, 'Drafts: Accepted'],
   ['/letters/outbox/refused', 'outbox', { letters: [null], next: null }, 'Letters that were refused'],
-  ['/door', 'door', {}, 'Door'],
+  ['/door', 'door', { is_open: true, closes_after: 3 }, 'Door'],
+  ['/history', 'door', {}, 'History'],
 ] as const
 
 test('a screen that cannot be shown takes nothing else with it, and is read anew by Try again', async ({
@@ -176,7 +177,7 @@ test('by http on another machine, where browsers have fewer means, the desk does
 test('what is typed survives Back and a reload, and goes with whoever typed it', async ({ visitor }) => {
   await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
   const page = await desk.open(visitor, '', { as: await signedInAnew() })
-  const { link, button, note } = getDesk(page)
+  const { link, button, note, status } = getDesk(page)
   const sentence = page.getByLabel('Sentence for applicants')
   const replyTo = page.getByLabel('Answers go to')
   const places: [() => Promise<void>, typeof note, string][] = [
@@ -197,7 +198,7 @@ test('what is typed survives Back and a reload, and goes with whoever typed it',
   }
   await link('Door').click()
   await button('Save').click()
-  await page.getByText('Door open').waitFor()
+  await status.getByText('Saved. The door is open.').waitFor()
   expect(await button('Discard').count()).toBe(0)
   // Saved too, though the screen was left before an answer came.
   await sentence.fill('We are very full.')
@@ -218,7 +219,9 @@ test('what is typed survives Back and a reload, and goes with whoever typed it',
   await replyTo.waitFor()
   leave()
   await link('Door').click()
+  await link('History').click()
   await expect.poll(() => page.locator('.happened li').count()).toBe(2)
+  await link('Door').click()
   expect(await typed(sentence)).toBe('We are very full.')
   expect(await button('Discard').count()).toBe(0)
 

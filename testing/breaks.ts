@@ -138,25 +138,25 @@ const apply: Break[] = [
 const desk: Break[] = [
   {
     broken: 'Undo is made on the newest version instead of the one that it takes back',
-    file: 'src/pages/desk/judging/judge.ts',
+    file: 'src/pages/desk/decisions/judge.ts',
     find: `from: entry.kept ?? undefined,`,
     replace: ``,
-    test: 'src/pages/desk/judging/judge.test.ts',
+    test: 'src/pages/desk/decisions/judge.test.ts',
   },
   {
     broken: 'What was decided on top of a decision that was not kept is sent',
-    file: 'src/pages/desk/judging/judge.ts',
+    file: 'src/pages/desk/decisions/judge.ts',
     find: `entries.filter(({ previous }) => previous?.kept !== null)`,
     replace: `entries`,
-    test: 'src/pages/desk/judging/judge.test.ts',
+    test: 'src/pages/desk/decisions/judge.test.ts',
   },
   {
     broken: 'What waits in the queue is sent after its owner has left',
-    file: 'src/pages/desk/judging/judge.ts',
+    file: 'src/pages/desk/decisions/judge.ts',
     find: `    if (signal.aborted) return
     // What was decided`,
     replace: `    // What was decided`,
-    test: 'src/pages/desk/judging/judge.test.ts',
+    test: 'src/pages/desk/decisions/judge.test.ts',
   },
   {
     broken: 'A call that waits when somebody signs out goes on',
@@ -167,24 +167,24 @@ const desk: Break[] = [
   },
   {
     broken: 'The last day that is asked for has 24 hours, also where it has 23',
-    file: 'src/pages/desk/list/asked.ts',
+    file: 'src/pages/desk/applications/filters.ts',
     find: `until?.setDate(until.getDate() + 1)`,
     replace: `until?.setTime(until.getTime() + 86_400_000)`,
-    test: 'src/pages/desk/list/asked.test.ts',
+    test: 'src/pages/desk/applications/filters.test.ts',
   },
   {
     broken: 'A table of which half the pages lack columns is given out',
-    file: 'src/pages/desk/list/table-file.ts',
+    file: 'src/pages/desk/applications/export.ts',
     find: `if (given.length !== columns.length) throw new SwitchedMeanwhile()`,
     replace: ``,
-    test: 'src/pages/desk/list/table-file.test.ts',
+    test: 'src/pages/desk/applications/export.test.ts',
   },
   {
     broken: 'More days than thirty are shown',
-    file: 'src/pages/desk/list/days.ts',
+    file: 'src/pages/desk/applications/days.ts',
     find: ` && days.length < mostDays`,
     replace: ``,
-    test: 'src/pages/desk/list/days.test.ts',
+    test: 'src/pages/desk/applications/days.test.ts',
   },
   {
     broken: 'A receipt is told as released by somebody',
@@ -195,23 +195,23 @@ const desk: Break[] = [
   },
   {
     broken: 'A text without an end is one piece, which browsers take seconds for',
-    file: 'src/pages/desk/pieces.ts',
+    file: 'src/pages/desk/kit/Given.tsx',
     find: `length += character === '\\n' ? lineEnd : 1`,
     replace: `length += 0`,
-    test: 'src/pages/desk/pieces.test.ts',
+    test: 'src/pages/desk/kit/Given.test.ts',
   },
   {
     broken: 'Why a door closed by itself is not said',
-    file: 'src/pages/desk/door/door-words.ts',
+    file: 'src/pages/desk/door/door.ts',
     find: `  if (after !== null && received >= after)
     return`,
     replace: `  if (closed)
     return`,
-    test: 'src/pages/desk/door/door-words.test.ts',
+    test: 'src/pages/desk/door/door.test.ts',
   },
   {
     broken: 'The first screen of a phone shows three applications',
-    file: 'src/pages/desk/list/list.css',
+    file: 'src/pages/desk/applications/list.css',
     find: `gap: 0.125rem 0.5rem;
     padding: 0.375rem 0;`,
     replace: `gap: 1.5rem 0.5rem;
@@ -221,7 +221,7 @@ const desk: Break[] = [
   },
   {
     broken: 'What was typed and not sent is gone after a reload',
-    file: 'src/pages/desk/typed.ts',
+    file: 'src/pages/desk/kit/useTyped.ts',
     find: `  else storage.setItem(storageKey, JSON.stringify(typed))\n`,
     replace: ``,
     test: 'e2e/desk-mishaps.test.ts',
@@ -229,7 +229,7 @@ const desk: Break[] = [
   },
   {
     broken: 'What was typed stays in a window when its owner signs out in another one',
-    file: 'src/pages/desk/typed.ts',
+    file: 'src/pages/desk/kit/useTyped.ts',
     find: `key === storageKey && set(nothing)`,
     replace: `key === '' && set(nothing)`,
     test: 'e2e/desk-mishaps.test.ts',
@@ -237,7 +237,7 @@ const desk: Break[] = [
   },
   {
     broken: 'What was typed stays when its owner signs out',
-    file: 'src/pages/desk/typed.ts',
+    file: 'src/pages/desk/kit/useTyped.ts',
     find: `  set(nothing)\n  shared.setItem`,
     replace: `  shared.setItem`,
     test: 'e2e/desk-mishaps.test.ts',

@@ -110,9 +110,7 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
   async receipt(page) {
     await page.getByRole('link', { name: 'Letters' }).click()
     await page.getByRole('switch', { name: 'Send a receipt' }).check()
-    await page.getByRole('radio', { name: 'One a day' }).click()
-    await page.getByText('The day’s mail is due').waitFor()
-    await page.getByRole('status').getByText('Saved.').waitFor()
+    await page.getByRole('status').getByText('Receipts are on.').waitFor()
     await page.getByRole('heading', { name: 'Receipt' }).scrollIntoViewIfNeeded()
   },
   async preview(page) {
@@ -157,6 +155,15 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
   async account(page) {
     await page.getByRole('link', { name: 'Account' }).click()
     await page.getByRole('heading', { name: 'Account' }).waitFor()
+    await page.getByRole('radio', { name: 'One a day' }).click()
+    await page.getByText('The day’s mail is due').waitFor()
+    await page.getByRole('status').getByText('Saved.').waitFor()
+    await page.evaluate(() => scrollTo(0, 0))
+  },
+  async history(page) {
+    await page.getByRole('link', { name: 'Door' }).click()
+    await page.getByRole('link', { name: 'History' }).click()
+    await page.getByRole('heading', { name: 'History' }).waitFor()
   },
 }
 

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
 import type { ApplyData } from '../src/pages/apply/apply-data.ts'
-import type { DeskData } from '../src/pages/desk/desk-data.ts'
+import type { DeskData } from '../src/pages/desk/render.tsx'
 import { next } from './in-place.ts'
 import { assetCaching, deskHeaders, documentHeaders } from '../src/pages/headers.ts'
 import type { PageSettings } from '../src/settings/page-settings.ts'

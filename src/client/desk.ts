@@ -325,7 +325,7 @@ export interface ReleaseOutcome {
 }
 
 /** The functions of the desk: see `supabase/schemas/` for what each does. */
-interface Functions {
+export interface Functions {
   desk_me: [object, { email: string }]
   desk_list: [{ filter: Filter; after?: Position | null }, ListPage]
   desk_meanwhile: [

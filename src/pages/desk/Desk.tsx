@@ -1,23 +1,25 @@
 import type { GoTrueClient } from '@supabase/auth-js'
 import { focusManager, QueryClient } from '@tanstack/react-query'
-import { Route, Router, Switch } from 'wouter'
 
-import { ApplicationScreen } from './application/ApplicationScreen.tsx'
-import { Boundary } from './Boundary.tsx'
-import { DoorScreen } from './door/DoorScreen.tsx'
-import { useFragmentPath, useFragmentSearch } from './fragment.ts'
+import { AccountShow } from './account/AccountShow.tsx'
+import { ApplicationList } from './applications/ApplicationList.tsx'
+import { ApplicationShow } from './applications/ApplicationShow.tsx'
+import { DoorEdit } from './door/DoorEdit.tsx'
+import { DraftList } from './drafts/DraftList.tsx'
 import { Frame } from './Frame.tsx'
-import { JudgeProvider } from './judging/JudgeProvider.tsx'
-import { LettersPlace } from './letters/LettersPlace.tsx'
-import { LettersScreen } from './letters/LettersScreen.tsx'
-import { ListScreen } from './list/ListScreen.tsx'
-import { isUnreachable } from './messages.ts'
-import { AccountScreen } from './session/AccountScreen.tsx'
+import { HistoryList } from './history/HistoryList.tsx'
+import { isUnreachable } from './kit/messages.ts'
+import { hrefOf, wholeList } from './kit/places.ts'
+import { Boundary, Heading, useTitle } from './kit/Screen.tsx'
+import { usePlace } from './kit/usePlace.ts'
+import { LettersShow } from './letters/LettersShow.tsx'
+import { OutboxList } from './letters/OutboxList.tsx'
 import type { BroughtSession } from './session/arrival.ts'
 import { SignedIn } from './session/SignedIn.tsx'
 import type { WatchedSession } from './session/watch-session.ts'
+import { TemplateEdit } from './templates/TemplateEdit.tsx'
 
-export interface DeskProps {
+interface DeskProps {
   auth: GoTrueClient
   /** Who is signed in. */
   session: WatchedSession
@@ -54,45 +56,58 @@ const createQueries = () =>
         refetchOnReconnect: true,
         refetchInterval: ({ state }) => isUnreachable(state.error) && tryAgain,
       },
-      // What cannot be sent now is not sent later: the library would keep it until there is a connection.
-      mutations: { networkMode: 'always' },
     },
   })
 
-/** The organisers' page: signing in, and then a screen for each address in the fragment. */
+/** The organisers' page: signing in, and then a screen for each address. */
 export function Desk({ auth, session, brought, signInIsElsewhere }: DeskProps) {
   return (
     <Boundary>
       <SignedIn {...{ auth, session, brought, createQueries }} isElsewhere={signInIsElsewhere}>
-        {(me) => (
-          <JudgeProvider callDesk={me.callDesk}>
-            <Router hook={useFragmentPath} searchHook={useFragmentSearch} hrefs={(path) => `#${path}`}>
-              <Frame session={session} email={me.email}>
-                <Switch>
-                  <Route path="/applications/:id">
-                    {({ id }) => <ApplicationScreen key={id} id={id} callDesk={me.callDesk} />}
-                  </Route>
-                  <Route path="/letters">
-                    <LettersScreen callDesk={me.callDesk} />
-                  </Route>
-                  <Route path="/letters/:screen/:name">
-                    {({ screen }) => <LettersPlace screen={screen} callDesk={me.callDesk} />}
-                  </Route>
-                  <Route path="/door">
-                    <DoorScreen callDesk={me.callDesk} />
-                  </Route>
-                  <Route path="/account">
-                    <AccountScreen {...{ auth, session, me }} />
-                  </Route>
-                  <Route>
-                    <ListScreen callDesk={me.callDesk} account={me.account} />
-                  </Route>
-                </Switch>
-              </Frame>
-            </Router>
-          </JudgeProvider>
-        )}
+        <Frame session={session}>
+          <Shown {...{ auth, session }} />
+        </Frame>
       </SignedIn>
     </Boundary>
+  )
+}
+
+/** The screen for the place where somebody is. */
+function Shown({ auth, session }: Pick<DeskProps, 'auth' | 'session'>) {
+  const place = usePlace()
+  switch (place.screen) {
+    case 'list':
+      return <ApplicationList filters={place.filters} />
+    case 'application':
+      return <ApplicationShow key={place.id} id={place.id} filters={place.filters} />
+    case 'letters':
+      return <LettersShow />
+    case 'drafts':
+      return <DraftList key={place.occasion} occasion={place.occasion} />
+    case 'template':
+      return <TemplateEdit key={place.occasion} occasion={place.occasion} />
+    case 'outbox':
+      return <OutboxList key={place.state} state={place.state} />
+    case 'door':
+      return <DoorEdit />
+    case 'history':
+      return <HistoryList />
+    case 'account':
+      return <AccountShow {...{ auth, session }} />
+    case 'unknown':
+      return <Unknown />
+  }
+}
+
+function Unknown() {
+  const title = 'There is nothing here'
+  useTitle(title)
+  return (
+    <>
+      <Heading>{title}</Heading>
+      <p>
+        No screen of the desk has this address. <a href={hrefOf(wholeList)}>Applications</a>
+      </p>
+    </>
   )
 }

@@ -1,26 +1,26 @@
 import { useQueryClient } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
-import { Link, useLocation } from 'wouter'
+import { useSyncExternalStore, type ReactNode } from 'react'
 
-import { useAnnouncement } from './announcement.ts'
-import { Boundary } from './Boundary.tsx'
-import { Connection } from './Connection.tsx'
-import { skipToContent } from './focus.ts'
-import { KeyHelp } from './keys/KeyHelp.tsx'
+import { Announcement } from './kit/announce.tsx'
+import { skipToContent } from './kit/focus.ts'
+import { KeyHelp } from './kit/KeyHelp.tsx'
+import { hrefOf, wholeList, type Place } from './kit/places.ts'
+import { Boundary } from './kit/Screen.tsx'
+import { useDesk } from './kit/useDesk.tsx'
+import { usePlace } from './kit/usePlace.ts'
 import { SignOutButton } from './session/SignOutButton.tsx'
 import type { WatchedSession } from './session/watch-session.ts'
 
 interface FrameProps {
   session: WatchedSession
-  email: string
   children: ReactNode
 }
 
 /** What stands around every screen: where to go, who is signed in, and what was done last. */
-export function Frame({ session, email, children }: FrameProps) {
-  const [path] = useLocation()
+export function Frame({ session, children }: FrameProps) {
+  const { email } = useDesk()
+  const place = usePlace()
   const queries = useQueryClient()
-  const current = (place: string) => (path === place ? 'page' : undefined)
   return (
     <div className="desk">
       <header className="top">
@@ -29,18 +29,15 @@ export function Frame({ session, email, children }: FrameProps) {
         </a>
         <p className="brand">Unplugged.</p>
         <nav aria-label="Desk">
-          <Link href="/" aria-current={current('/')}>
-            Applications
-          </Link>
-          <Link href="/letters" aria-current={path.startsWith('/letters') ? 'page' : undefined}>
-            Letters
-          </Link>
-          <Link href="/door" aria-current={current('/door')}>
-            Door
-          </Link>
-          <Link href="/account" aria-current={current('/account')}>
-            Account
-          </Link>
+          {rooms.map(({ name, to, screens }) => (
+            <a
+              key={name}
+              href={hrefOf(to)}
+              aria-current={screens.some((screen) => screen === place.screen) ? 'page' : undefined}
+            >
+              {name}
+            </a>
+          ))}
         </nav>
         <p className="who">{email}</p>
         <KeyHelp />
@@ -49,7 +46,7 @@ export function Frame({ session, email, children }: FrameProps) {
       <Connection />
       <div id="content" tabIndex={-1}>
         {/* What was read may be what it cannot show: all of it is read anew. */}
-        <Boundary key={path} onTryAgain={() => queries.removeQueries()}>
+        <Boundary key={hrefOf(place).split('?')[0]} onTryAgain={() => queries.removeQueries()}>
           {children}
         </Boundary>
       </div>
@@ -58,13 +55,33 @@ export function Frame({ session, email, children }: FrameProps) {
   )
 }
 
-function Announcement() {
-  const { text, count } = useAnnouncement()
+const rooms: { name: string; to: Place; screens: Place['screen'][] }[] = [
+  { name: 'Applications', to: wholeList, screens: ['list'] },
+  {
+    name: 'Letters',
+    to: { screen: 'letters' },
+    screens: ['letters', 'drafts', 'template', 'outbox'],
+  },
+  { name: 'Door', to: { screen: 'door' }, screens: ['door'] },
+  { name: 'Account', to: { screen: 'account' }, screens: ['account'] },
+]
+
+/** Says that there is no connection, for as long as there is none. */
+function Connection() {
+  const isThere = useSyncExternalStore(subscribe, () => navigator.onLine)
+  if (isThere) return null
   return (
-    // Screen readers know the role for longer than the element of the same meaning.
-    // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role
-    <p className="said" role="status">
-      {text !== '' && <span key={count}>{text}</span>}
+    <p className="notice" role="alert">
+      There is no connection. What is shown may be older; it is read anew when the connection is back.
     </p>
   )
+}
+
+function subscribe(onChange: () => void) {
+  addEventListener('online', onChange)
+  addEventListener('offline', onChange)
+  return () => {
+    removeEventListener('online', onChange)
+    removeEventListener('offline', onChange)
+  }
 }

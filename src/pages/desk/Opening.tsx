@@ -1,4 +1,4 @@
-import { useTitle } from './title.ts'
+import { useTitle } from './kit/Screen.tsx'
 
 /** What stands there until the desk's script has come. */
 export function Opening() {

@@ -4,11 +4,11 @@ import { createDesk } from '../../client/desk.ts'
 import { createSession } from '../../client/session.ts'
 import { readPageData } from '../page-data.ts'
 import { Desk } from './Desk.tsx'
-import type { DeskData } from './desk-data.ts'
+import { forgetTyped } from './kit/useTyped.ts'
+import type { DeskData } from './render.tsx'
 import { takeArrival } from './session/arrival.ts'
 import { watchSession } from './session/watch-session.ts'
 import { siteRoot } from './site-root.ts'
-import { forgetTyped } from './typed.ts'
 
 const { backend, signInIsElsewhere } = readPageData() as DeskData
 const root = document.getElementById('page')

@@ -1,20 +1,25 @@
 import { script } from 'virtual:page-script/desk'
 
 import { renderDocument, type RenderedDocument } from '../document.tsx'
-import type { DeskData } from './desk-data.ts'
-import { Opening } from './Opening.tsx'
-import applicationStyle from './application/application.css?inline'
+import type { DataInterface } from '../../client/data-interface.ts'
+import applicationStyle from './applications/application.css?inline'
+import listStyle from './applications/list.css?inline'
+import plotsStyle from './applications/plots.css?inline'
+import decisionsStyle from './decisions/decisions.css?inline'
 import deskStyle from './desk.css?inline'
 import doorStyle from './door/door.css?inline'
-import judgingStyle from './judging/judging.css?inline'
 import lettersStyle from './letters/letters.css?inline'
-import listStyle from './list/list.css?inline'
-import plotsStyle from './list/plots.css?inline'
+import { Opening } from './Opening.tsx'
 import sessionStyle from './session/session.css?inline'
 // oxlint-disable-next-line import/default -- made by the build from that module
 import inlineScript from './load.ts?script'
 
-export type { DeskData } from './desk-data.ts'
+/** What a rendering of the desk was made from. */
+export interface DeskData {
+  backend: DataInterface
+  /** Whether organisers sign in at a hosted project, which this server knows only the database of. */
+  signInIsElsewhere: boolean
+}
 
 export interface DeskOptions {
   /** Where the site's root is, as the document sees it. */
@@ -36,7 +41,7 @@ export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptio
     contentStyle:
       deskStyle +
       sessionStyle +
-      judgingStyle +
+      decisionsStyle +
       listStyle +
       plotsStyle +
       applicationStyle +

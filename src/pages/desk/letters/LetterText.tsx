@@ -1,5 +1,5 @@
 import type { Letter } from '../../../client/desk.ts'
-import { Given } from '../Given.tsx'
+import { Given } from '../kit/Given.tsx'
 
 /** What a letter says, and which placeholders it cannot fill. */
 export function LetterText({

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { Letter } from '../../../client/desk.ts'
-import { momentOf } from '../dates.ts'
+import { momentOf } from '../kit/format.ts'
 import { eventsOf, wordsOfLetter } from './letter-events.ts'
 
 const at = '2026-11-22T10:00:00+00:00'

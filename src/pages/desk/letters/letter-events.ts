@@ -1,6 +1,6 @@
 import type { Letter } from '../../../client/desk.ts'
-import { momentOf } from '../dates.ts'
-import { nameOfOccasion, received } from './words.ts'
+import { momentOf } from '../kit/format.ts'
+import { nameOfOccasion, received } from './letters.ts'
 
 interface LetterEvent {
   key: string

@@ -1,85 +1,40 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
-import { PostgrestError } from '@supabase/postgrest-js'
-import { useCallback } from 'react'
+import { statuses, type Status } from '../../../application/statuses.ts'
+import type { Letter, LettersOverview } from '../../../client/desk.ts'
+import { shortOf } from '../kit/Given.tsx'
 
-import type { CallDesk, LetterPosition, LettersOverview, OutboxState } from '../../../client/desk.ts'
-import { useAct } from '../acts.ts'
+/** The decisions that applicants are told of. */
+const told: readonly string[] = ['accepted', 'waitlisted', 'declined'] satisfies Status[]
 
-/** Milliseconds between two looks at how it stands. */
-const lookAgain = 20_000
+/** The occasion of the receipts, which go by themselves. */
+export const received = 'received'
 
-/** How it stands with the letters, looked at again and again while the page is seen. */
-export function useLetters(callDesk: CallDesk) {
-  return useQuery({
-    queryKey: ['letters', 'overview'],
-    queryFn: ({ signal }) => callDesk('desk_letters', {}, signal),
-    refetchInterval: lookAgain,
-    refetchOnWindowFocus: true,
-  })
+/** Whether letters of this occasion tell a decision. */
+export function isOfDecision(occasion: string): occasion is Status {
+  return told.includes(occasion)
 }
 
-/** Shows what was saved at once: the fields that follow it never go back to what was there before. */
-export function useKeepStanding() {
-  const queries = useQueryClient()
-  return (change: (former: LettersOverview) => LettersOverview) =>
-    queries.setQueryData<LettersOverview>(['letters', 'overview'], (former) => former && change(former))
+/** Whether organisers named this occasion. */
+export function isNamed(occasion: string): boolean {
+  return !isOfDecision(occasion) && occasion !== received
 }
 
-/** The drafts of an occasion, page by page. */
-export function useDrafts(callDesk: CallDesk, occasion: string) {
-  return useInfiniteQuery({
-    queryKey: ['letters', 'drafts', occasion],
-    queryFn: ({ pageParam: after, signal }) => callDesk('desk_drafts', { occasion, after }, signal),
-    initialPageParam: null as LetterPosition | null,
-    getNextPageParam: ({ next }) => next,
-    refetchOnWindowFocus: 'always',
-  })
+/** Whether somebody carries letters of this occasion; an automation is told of decisions alone. */
+export function isCarried(occasion: string, postman: LettersOverview['postman']): boolean {
+  return postman.is_there || (postman.is_automation_there && isOfDecision(occasion))
 }
 
-/** The letters that did not leave yet, or that did not arrive, page by page. */
-export function useOutbox(callDesk: CallDesk, state: OutboxState) {
-  return useInfiniteQuery({
-    queryKey: ['letters', 'outbox', state],
-    queryFn: ({ pageParam: after, signal }) => callDesk('desk_outbox', { state, after }, signal),
-    initialPageParam: null as LetterPosition | null,
-    getNextPageParam: ({ next }) => next,
-    refetchInterval: lookAgain,
-    refetchOnWindowFocus: 'always',
-  })
+/** An occasion as organisers read it. */
+export function nameOfOccasion(occasion: string): string {
+  if (occasion === received) return 'Receipt'
+  return isOfDecision(occasion) ? statuses[occasion] : occasion
 }
 
-/** The letters of an application, the oldest first, where nothing else of it is shown. */
-export function useLettersOf(callDesk: CallDesk, application: string) {
-  const { data } = useQuery({
-    queryKey: ['letters', 'of', application],
-    queryFn: ({ signal }) => callDesk('desk_letters_of', { applications: [application] }, signal),
-    refetchOnWindowFocus: 'always',
-  })
-  return { letters: data ?? [], isRead: data !== undefined }
+/** Whom a letter is for; where that is hidden, what it belongs to. */
+export function nameOfLetter({ name }: Pick<Letter, 'name'>): string {
+  return name === null ? 'Application' : shortOf(name)
 }
 
-/** Reads anew whatever shows letters: an application and a list come with theirs. */
-export function useReadLettersAnew() {
-  const queries = useQueryClient()
-  return useCallback(
-    () =>
-      Promise.all(
-        ['letters', 'application', 'meanwhile'].map((key) => queries.invalidateQueries({ queryKey: [key] })),
-      ),
-    [queries],
-  )
-}
-
-/** An act on letters: whatever shows letters is read anew after it, whether it succeeded or not. */
-export function useLetterAct<Given, Answer>(
-  act: (given: Given, signal: AbortSignal) => Promise<Answer>,
-  onSuccess: (answer: Answer, given: Given) => void = () => {},
-) {
-  const onSettled = useReadLettersAnew()
-  return useAct(act, { onSuccess, onSettled })
-}
-
-/** Whether the database says that something is not as whoever acts has seen it. */
-export function isConflict(error: unknown): boolean {
-  return error instanceof PostgrestError && error.code === 'PT409'
+/** Whether a draft may be sent as it is. */
+export function isSendable({ missing, unknown, is_long }: Letter): boolean {
+  return missing.length === 0 && unknown.length === 0 && !is_long
 }

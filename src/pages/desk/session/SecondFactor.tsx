@@ -1,23 +1,23 @@
 import type { GoTrueClient } from '@supabase/auth-js'
 
-import { codeIn, CodeField, sixDigits } from './Field.tsx'
+import { codeIn, CodeField, sixDigits } from './CodeField.tsx'
 import { sentenceOfFactor } from './sentences.ts'
 import { SignOutButton } from './SignOutButton.tsx'
 import { Step } from './Step.tsx'
 import type { WatchedSession } from './watch-session.ts'
-import { useSending } from './use-sending.ts'
+import { useForm } from './useForm.ts'
 
 /** The second step of signing in, where the account has one: a code by time. */
 export function SecondFactor({ auth, session }: { auth: GoTrueClient; session: WatchedSession }) {
-  const { problem, isUnderWay, send } = useSending(async (fields) => {
+  const { problem, isPending, onSubmit } = useForm(async (fields) => {
     const code = codeIn(fields)
     return code === undefined ? sixDigits : tryCode(auth, code)
   })
   return (
     <Step title="Second factor">
-      <form onSubmit={send}>
+      <form onSubmit={onSubmit}>
         <CodeField hint="The six digits that your authenticator app shows now." problem={problem} isFirst />
-        <button disabled={isUnderWay}>{isUnderWay ? 'Signing in…' : 'Sign in'}</button>
+        <button disabled={isPending}>{isPending ? 'Signing in…' : 'Sign in'}</button>
       </form>
       <div className="row others">
         <SignOutButton session={session} />

@@ -1,10 +1,11 @@
 import type { GoTrueClient } from '@supabase/auth-js'
 import { useState } from 'react'
 
-import { codeIn, CodeField, Field, sixDigits, textIn } from './Field.tsx'
+import { Field } from '../kit/Field.tsx'
+import { codeIn, CodeField, sixDigits, textIn } from './CodeField.tsx'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
 import { Step } from './Step.tsx'
-import { useSending } from './use-sending.ts'
+import { useForm } from './useForm.ts'
 
 interface SignInProps {
   auth: GoTrueClient
@@ -33,7 +34,7 @@ export function SignIn({ auth, notice }: SignInProps) {
 }
 
 function PasswordForm({ auth, onBack }: { auth: GoTrueClient; onBack: () => void }) {
-  const { problem, isUnderWay, send } = useSending(async (fields) => {
+  const { problem, isPending, onSubmit } = useForm(async (fields) => {
     const { error } = await auth.signInWithPassword({
       email: textIn(fields, 'email').trim(),
       password: textIn(fields, 'password'),
@@ -42,16 +43,17 @@ function PasswordForm({ auth, onBack }: { auth: GoTrueClient; onBack: () => void
   })
   return (
     <Step title="Sign in">
-      <form onSubmit={send}>
-        <Field label="Email" name="email" type="email" autoComplete="username" isFirst />
+      <form onSubmit={onSubmit}>
+        <Field label="Email" name="email" type="email" autoComplete="username" required isFirst />
         <Field
           label="Password"
           name="password"
           type="password"
           autoComplete="current-password"
+          required
           problem={problem}
         />
-        <button disabled={isUnderWay}>{isUnderWay ? 'Signing in…' : 'Sign in'}</button>
+        <button disabled={isPending}>{isPending ? 'Signing in…' : 'Sign in'}</button>
       </form>
       <div className="row others">
         <button type="button" className="quiet" onClick={onBack}>
@@ -71,7 +73,7 @@ interface EmailFormProps extends SignInProps {
 function EmailForm({ auth, notice, email: former, onSent, onPassword }: EmailFormProps) {
   /** For whom the operator has to be asked, since no mail goes out. */
   const [unmailed, setUnmailed] = useState('')
-  const { problem, isUnderWay, send } = useSending(async (fields) => {
+  const { problem, isPending, onSubmit } = useForm(async (fields) => {
     const email = textIn(fields, 'email').trim()
     const answer = await askForCode(auth, email)
     setUnmailed(answer === 'no mail' ? email : '')
@@ -81,17 +83,18 @@ function EmailForm({ auth, notice, email: former, onSent, onPassword }: EmailFor
   return (
     <Step title="Sign in" notice={unmailed === '' && problem === '' ? notice : undefined}>
       {unmailed !== '' && <AskOperator email={unmailed} />}
-      <form onSubmit={send}>
+      <form onSubmit={onSubmit}>
         <Field
           label="Email"
           name="email"
           type="email"
           autoComplete="email"
+          required
           defaultValue={former}
           problem={problem}
           isFirst
         />
-        <button disabled={isUnderWay}>{isUnderWay ? 'Sending…' : 'Send code'}</button>
+        <button disabled={isPending}>{isPending ? 'Sending…' : 'Send code'}</button>
       </form>
       <div className="row others">
         <button type="button" className="quiet" onClick={onPassword}>
@@ -120,13 +123,13 @@ function AskOperator({ email }: { email: string }) {
 
 function CodeForm({ auth, email, onBack }: { auth: GoTrueClient; email: string; onBack: () => void }) {
   const [sentAgain, setSentAgain] = useState(0)
-  const signIn = useSending(async (fields) => {
+  const signIn = useForm(async (fields) => {
     const token = codeIn(fields)
     if (token === undefined) return sixDigits
     const { error } = await auth.verifyOtp({ email, token, type: 'email' })
     return error ? sentenceOfSignIn(error) : undefined
   })
-  const again = useSending(async () => {
+  const again = useForm(async () => {
     const answer = await askForCode(auth, email)
     if (answer === 'sent') setSentAgain((count) => count + 1)
     if (answer === 'no mail') return 'No mails go out from here any more.'
@@ -137,12 +140,12 @@ function CodeForm({ auth, email, onBack }: { auth: GoTrueClient; email: string; 
       <p>
         If <b>{email}</b> is an organiser’s address, a mail with a code is on its way. Its link signs in, too.
       </p>
-      <form onSubmit={signIn.send}>
+      <form onSubmit={signIn.onSubmit}>
         <CodeField hint="Six digits, good once." problem={signIn.problem} isFirst />
-        <button disabled={signIn.isUnderWay}>{signIn.isUnderWay ? 'Signing in…' : 'Sign in'}</button>
+        <button disabled={signIn.isPending}>{signIn.isPending ? 'Signing in…' : 'Sign in'}</button>
       </form>
       <div className="row others">
-        <button type="button" className="quiet" disabled={again.isUnderWay} onClick={again.press}>
+        <button type="button" className="quiet" disabled={again.isPending} onClick={again.press}>
           Send again
         </button>
         <button type="button" className="quiet" onClick={onBack}>

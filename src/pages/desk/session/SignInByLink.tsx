@@ -1,12 +1,13 @@
 import { isAuthRetryableFetchError, type GoTrueClient } from '@supabase/auth-js'
 import { useState } from 'react'
 
-import { navigate } from '../fragment.ts'
+import { focus } from '../kit/focus.ts'
+import { wholeList } from '../kit/places.ts'
+import { go } from '../kit/usePlace.ts'
 import { halfConfirmed, type BroughtSession, type SignInLink } from './arrival.ts'
-import { focus } from './Field.tsx'
 import { linkHasEnded, sentenceOfSignIn } from './sentences.ts'
 import { Said, Step } from './Step.tsx'
-import { useSending } from './use-sending.ts'
+import { useForm } from './useForm.ts'
 
 interface SignInByLinkProps {
   auth: GoTrueClient
@@ -23,9 +24,9 @@ export function SignInByLink({ auth, link, onLeave }: SignInByLinkProps) {
   const [state, setState] = useState<'fresh' | 'ended' | 'half confirmed'>('fresh')
   const leave = () => {
     onLeave()
-    navigate('/', { replace: true })
+    go(wholeList, { replace: true })
   }
-  const { problem, isUnderWay, press } = useSending(async () => {
+  const { problem, isPending, press } = useForm(async () => {
     const isBrought = 'access_token' in link
     const { data, error } = isBrought ? await auth.setSession(link) : await auth.verifyOtp(link)
     const hasEnded = isBrought ? !isAuthRetryableFetchError(error) : error?.code === 'otp_expired'
@@ -57,8 +58,8 @@ export function SignInByLink({ auth, link, onLeave }: SignInByLinkProps) {
     <Step title={words.title}>
       {problem && <Said text={problem} isProblem />}
       <p id="about-link">{words.about}</p>
-      <button ref={focus} aria-describedby="about-link" disabled={isUnderWay} onClick={press}>
-        {isUnderWay ? 'One moment…' : words.button}
+      <button ref={focus} aria-describedby="about-link" disabled={isPending} onClick={press}>
+        {isPending ? 'One moment…' : words.button}
       </button>
     </Step>
   )

@@ -1,12 +1,12 @@
 import type { WatchedSession } from './watch-session.ts'
-import { useSending } from './use-sending.ts'
+import { useForm } from './useForm.ts'
 
 /** Ends this session; says so where that does not work, since then it still counts. */
 export function SignOutButton({ session }: { session: WatchedSession }) {
-  const { problem, isUnderWay, press } = useSending(() => session.signOut('local'))
+  const { problem, isPending, press } = useForm(() => session.signOut('local'))
   return (
     <>
-      <button type="button" className="quiet" disabled={isUnderWay} onClick={press}>
+      <button type="button" className="quiet" disabled={isPending} onClick={press}>
         Sign out
       </button>
       {problem && (

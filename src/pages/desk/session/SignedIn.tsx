@@ -2,9 +2,10 @@ import type { GoTrueClient } from '@supabase/auth-js'
 import { QueryClientProvider, type QueryClient } from '@tanstack/react-query'
 import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
 
-import { announce } from '../announcement.ts'
+import { announce } from '../kit/announce.tsx'
+import { DeskProvider } from '../kit/useDesk.tsx'
+import { forgetOthersTyped } from '../kit/useTyped.ts'
 import { Opening } from '../Opening.tsx'
-import { Account, forgetOthersTyped } from '../typed.ts'
 import { useSignInLink, type BroughtSession } from './arrival.ts'
 import { SecondFactor } from './SecondFactor.tsx'
 import { SignIn } from './SignIn.tsx'
@@ -21,7 +22,7 @@ interface SignedInProps {
   isElsewhere: boolean
   /** Makes what is kept of what somebody read. */
   createQueries: () => QueryClient
-  children: (me: Me) => ReactNode
+  children: ReactNode
 }
 
 /** Shows the desk to an organiser who has signed in, and otherwise how to. */
@@ -47,20 +48,20 @@ export function SignedIn({ auth, session, brought, isElsewhere, createQueries, c
       return <Unreachable sentence={now.sentence} onAgain={session.askAgain} />
     case 'in':
       return (
-        <Inside key={now.account} account={now.account} createQueries={createQueries}>
-          {children(now)}
+        <Inside key={now.account} me={now} createQueries={createQueries}>
+          {children}
         </Inside>
       )
   }
 }
 
-interface InsideProps extends Pick<SignedInProps, 'createQueries'> {
-  account: string
-  children: ReactNode
+interface InsideProps extends Pick<SignedInProps, 'createQueries' | 'children'> {
+  me: Me
 }
 
 /** The desk itself. Whoever leaves it leaves nothing behind for who comes next. */
-function Inside({ account, createQueries, children }: InsideProps) {
+function Inside({ me, createQueries, children }: InsideProps) {
+  const { account } = me
   const [queries] = useState(createQueries)
   useEffect(() => {
     forgetOthersTyped(account)
@@ -71,7 +72,7 @@ function Inside({ account, createQueries, children }: InsideProps) {
   }, [queries, account])
   return (
     <QueryClientProvider client={queries}>
-      <Account value={account}>{children}</Account>
+      <DeskProvider me={me}>{children}</DeskProvider>
     </QueryClientProvider>
   )
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 
 import type { Notice } from './sentences.ts'
-import { useTitle } from '../title.ts'
+import { useTitle } from '../kit/Screen.tsx'
 
 /** One step on the way into the desk, which stands alone on the page. */
 export function Step({

@@ -1,6 +1,7 @@
 import type { EmailOtpType } from '@supabase/auth-js'
 
-import { navigate, useFragment } from '../fragment.ts'
+import { wholeList } from '../kit/places.ts'
+import { go, useFragment } from '../kit/usePlace.ts'
 import { linkHasEnded, type Notice } from './sentences.ts'
 
 /** A session that a hosted project's own link brought back in the fragment, and that nobody has asked for yet. */
@@ -46,7 +47,7 @@ export const halfConfirmed =
  */
 export function takeArrival(isHosted: boolean): Arrival | undefined {
   const arrival = arrivalIn(location.hash)
-  if (arrival) navigate('/', { replace: true })
+  if (arrival) go(wholeList, { replace: true })
   return arrival && 'session' in arrival && !isHosted ? { notice: linkDidNotWork } : arrival
 }
 

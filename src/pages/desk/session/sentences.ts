@@ -1,6 +1,6 @@
 import { AuthUnknownError, isAuthRetryableFetchError, type AuthError } from '@supabase/auth-js'
 
-import { foreignAnswer } from '../messages.ts'
+import { foreignAnswer } from '../kit/messages.ts'
 
 /** What is said beside a form before anything was done there. */
 export interface Notice {

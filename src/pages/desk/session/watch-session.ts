@@ -2,7 +2,7 @@ import { isAuthRetryableFetchError, type GoTrueClient } from '@supabase/auth-js'
 
 import type { CallDesk } from '../../../client/desk.ts'
 import { SignedOutError } from '../../../client/session.ts'
-import { isRefusal, sentenceOf, unforeseen } from '../messages.ts'
+import { isRefusal, sentenceOf, unforeseen } from '../kit/messages.ts'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
 
 /** Whoever is at the desk. */

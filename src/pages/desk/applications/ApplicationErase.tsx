@@ -1,0 +1,112 @@
+import { useRef, useState } from 'react'
+
+import type { Whole } from '../../../client/desk.ts'
+import { announce } from '../kit/announce.tsx'
+import { Dialog, type DialogHandle } from '../kit/Dialog.tsx'
+import { Field } from '../kit/Field.tsx'
+import { momentOf } from '../kit/format.ts'
+import { nameOf, shortOf } from '../kit/Given.tsx'
+import { Problem } from '../kit/Problem.tsx'
+import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
+import { useTyping } from '../kit/useTyped.ts'
+import { typedInto } from './NoteCreate.tsx'
+
+interface ApplicationEraseProps {
+  whole: Whole
+  onErased: () => void
+}
+
+/** Erases an application for good, and others of the same e-mail, once the e-mail was typed. */
+export function ApplicationErase({ whole: { application, others }, onErased }: ApplicationEraseProps) {
+  const { id, email } = application
+  const dialog = useRef<DialogHandle>(null)
+  const desk = useDesk()
+  const type = useTyping()
+  const [typed, setTyped] = useState('')
+  const [also, setAlso] = useState<readonly string[]>([])
+  const [isWrong, setIsWrong] = useState(false)
+  const erase = useDeskAct('desk_erase', ({ erased }) => {
+    dialog.current?.close()
+    for (const each of [id, ...also]) type(typedInto(each), null)
+    desk.forget(id)
+    announce(`${nameOf(application)}: ${wordsOf(erased)}`)
+    onErased()
+  })
+  return (
+    <section className="erase">
+      <Dialog
+        ref={dialog}
+        button="Erase"
+        title="Erase this application for good?"
+        onOpen={() => {
+          setTyped('')
+          setAlso([])
+          setIsWrong(false)
+        }}
+        onClose={erase.cancel}
+      >
+        <p>
+          Answers, status, notes, history and delivery go, and cannot be brought back. That an application was
+          erased stays, and by whom. Backups made before, and whoever got it by the webhook, still have it:
+          erase it there too.
+        </p>
+        {email === undefined ? (
+          <p>Reveal the application first: its e-mail has to be typed.</p>
+        ) : (
+          <form
+            onSubmit={(event) => {
+              event.preventDefault()
+              const isRight = isSame(typed, email)
+              setIsWrong(!isRight)
+              if (isRight) erase.press({ applications: [id, ...also], email: typed })
+            }}
+          >
+            {others.length > 0 && (
+              <fieldset>
+                <legend>Also erase of the same e-mail</legend>
+                {others.map((other) => (
+                  <label key={other.id} className="tick">
+                    <input
+                      type="checkbox"
+                      checked={also.includes(other.id)}
+                      onChange={({ target }) =>
+                        setAlso(
+                          target.checked ? [...also, other.id] : also.filter((each) => each !== other.id),
+                        )
+                      }
+                    />
+                    <bdi>{shortOf(other.company)}</bdi>, {momentOf(other.created_at)}
+                  </label>
+                ))}
+              </fieldset>
+            )}
+            <Field
+              label={
+                <>
+                  Type the e-mail, <bdi>{email}</bdi>
+                </>
+              }
+              autoComplete="off"
+              autoCapitalize="none"
+              spellCheck={false}
+              value={typed}
+              onText={setTyped}
+            />
+            {isWrong && <p role="alert">This is not the e-mail of this application. Nothing was erased.</p>}
+            <Problem error={erase.error} />
+            <button disabled={erase.isPending}>Erase for good</button>
+          </form>
+        )}
+      </Dialog>
+    </section>
+  )
+}
+
+function wordsOf(erased: number) {
+  if (erased === 0) return 'had been erased already'
+  return erased === 1 ? 'erased' : `erased, ${erased} applications`
+}
+
+function isSame(one: string, other: string) {
+  return one.trim().toLowerCase() === other.trim().toLowerCase()
+}

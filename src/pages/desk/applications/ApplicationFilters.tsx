@@ -1,0 +1,102 @@
+import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'react'
+
+import { paidSolutions, teamSizes } from '../../../application/application.ts'
+import { Choice, Field } from '../kit/Field.tsx'
+import type { Filters } from './filters.ts'
+
+/** Milliseconds without a key after which the search begins. */
+const pause = 250
+
+interface ApplicationFiltersProps {
+  filters: Filters
+  onChange: (change: Partial<Filters>) => void
+  searchField: RefObject<HTMLInputElement | null>
+  /** What stands beside them. */
+  children: ReactNode
+}
+
+/** What the list is narrowed by: the search in sight, the rest behind a button that counts what is set. */
+export function ApplicationFilters({ filters, onChange, searchField, children }: ApplicationFiltersProps) {
+  const [isOpen, setIsOpen] = useState(false)
+  // What is typed and not asked for yet.
+  const [typed, setTyped] = useState<string | null>(null)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  // Who opened an application meanwhile is not taken back to the list.
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const search = (text: string) => {
+    setTyped(text)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => {
+      onChange({ search: text })
+      setTyped(null)
+    }, pause)
+  }
+  const { team_size, paid_solution, from, to } = filters
+  const count = [team_size, paid_solution, from || null, to || null].filter((value) => value !== null).length
+  return (
+    <search className="filters">
+      <div className="row">
+        <label htmlFor="search" className="visually-hidden">
+          Search
+        </label>
+        <input
+          ref={searchField}
+          id="search"
+          type="search"
+          placeholder="Search"
+          autoComplete="off"
+          spellCheck={false}
+          aria-keyshortcuts="/"
+          value={typed ?? filters.search}
+          onChange={(event) => search(event.target.value)}
+        />
+        {(count > 0 || filters.search !== '') && (
+          <button
+            className="quiet"
+            onClick={() => {
+              clearTimeout(timer.current)
+              setTyped(null)
+              onChange({ search: '', team_size: null, paid_solution: null, from: '', to: '' })
+              // The button that was pressed goes.
+              searchField.current?.focus()
+            }}
+          >
+            Clear
+          </button>
+        )}
+        <button
+          className="quiet"
+          aria-expanded={isOpen}
+          aria-controls="filters"
+          onClick={() => setIsOpen(!isOpen)}
+        >
+          {count === 0 ? 'Filters' : `Filters (${count})`}
+        </button>
+        {children}
+      </div>
+      <div id="filters" className="filter-fields" hidden={!isOpen}>
+        <Choice
+          label="Team size"
+          options={answersOf(teamSizes)}
+          value={team_size ?? any}
+          onChoose={(chosen) => onChange({ team_size: chosen === any ? null : chosen })}
+        />
+        <Choice
+          label="Paid solution"
+          options={answersOf(paidSolutions)}
+          value={paid_solution ?? any}
+          onChoose={(chosen) => onChange({ paid_solution: chosen === any ? null : chosen })}
+        />
+        <Field label="From" type="date" value={from} onText={(day) => onChange({ from: day })} />
+        <Field label="To" type="date" value={to} onText={(day) => onChange({ to: day })} />
+      </div>
+    </search>
+  )
+}
+
+const any = 'any'
+
+function answersOf<Answer extends string>(words: Record<Answer, string>) {
+  const answers = Object.entries(words) as [Answer, string][]
+  return [[any, 'Any'], ...answers, ['', 'No answer']] as [Answer | typeof any | '', string][]
+}

@@ -1,0 +1,259 @@
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+
+import { pageSize } from '../../../application/limits.ts'
+import { statuses } from '../../../application/statuses.ts'
+import type { Listed } from '../../../client/desk.ts'
+import { decisions, DecisionBar } from '../decisions/DecisionBar.tsx'
+import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
+import { countStatuses, type Seen } from '../decisions/judge.ts'
+import { useJudge } from '../decisions/useJudge.ts'
+import { focusApplication, focusHeading } from '../kit/focus.ts'
+import { momentOf } from '../kit/format.ts'
+import { nameOf } from '../kit/Given.tsx'
+import { placeOf } from '../kit/places.ts'
+import { Problem } from '../kit/Problem.tsx'
+import { Loading, MoreButton, useTitle } from '../kit/Screen.tsx'
+import { useDesk } from '../kit/useDesk.tsx'
+import { useKeys } from '../kit/useKeys.ts'
+import { formerPlace, go } from '../kit/usePlace.ts'
+import { LetterWriteMany } from '../letters/LetterWrite.tsx'
+import { ApplicationExport } from './ApplicationExport.tsx'
+import { ApplicationFilters } from './ApplicationFilters.tsx'
+import { ApplicationPlots, usePlotsAreOpen } from './ApplicationPlots.tsx'
+import { ApplicationTable } from './ApplicationTable.tsx'
+import { ApplicationTabs } from './ApplicationTabs.tsx'
+import { filterOf, searchOf, type Filters } from './filters.ts'
+import { useIsPhone } from './useIsPhone.ts'
+import { useMeanwhile } from './useMeanwhile.ts'
+
+/** The applications: found, looked over, and decided on, one or several at once. */
+export function ApplicationList({ filters }: { filters: Filters }) {
+  useTitle('Applications')
+  const desk = useDesk()
+  const searchField = useRef<HTMLInputElement>(null)
+  const { data: overview, dataUpdatedAt: countedAt } = useQuery(desk.overview(filterOf(filters)))
+  const [plotsAreOpen, openPlots] = usePlotsAreOpen(desk.account)
+  // What stands in the field, also where the list has not begun to look for it.
+  const currentFilter = () => filterOf({ ...filters, search: searchField.current?.value ?? filters.search })
+  useKeys({ '/': () => searchField.current?.focus() })
+  useEffect(() => {
+    const former = formerPlace()
+    if (former.screen === 'application') focusApplication(former.id)
+  }, [])
+  return (
+    <>
+      <div className="list-top">
+        <h1 tabIndex={-1}>Applications</h1>
+        <ApplicationTabs filters={filters} counts={overview?.counts} />
+      </div>
+      <div id="list" role="tabpanel" aria-label="Applications" className="sheet">
+        <ApplicationFilters filters={filters} onChange={narrow} searchField={searchField}>
+          <button
+            className="quiet"
+            aria-expanded={plotsAreOpen}
+            aria-controls="plots"
+            onClick={() => openPlots(!plotsAreOpen)}
+          >
+            At a glance
+          </button>
+          <ApplicationExport currentFilter={currentFilter} />
+        </ApplicationFilters>
+        <div id="plots" hidden={!plotsAreOpen}>
+          {plotsAreOpen && overview && <ApplicationPlots overview={overview} />}
+        </div>
+        <List key={searchOf(filters)} {...{ filters, countedAt }} />
+      </div>
+    </>
+  )
+}
+
+/** Of what the address says now: a search that was typed may come when another tab is open already. */
+function narrow(change: Partial<Filters>) {
+  const now = placeOf(location.hash)
+  if (now.screen === 'list') go({ ...now, filters: { ...now.filters, ...change } }, { replace: true })
+}
+
+interface ListProps {
+  filters: Filters
+  /** When the applications were counted last. */
+  countedAt: number
+}
+
+/** One list: read anew whenever somebody comes to it; its rows stay where they are for as long as it is looked at. */
+function List({ filters, countedAt }: ListProps) {
+  const desk = useDesk()
+  const filter = filterOf(filters)
+  const list = desk.list(filter)
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+    ...list,
+    refetchOnMount: 'always',
+    refetchOnWindowFocus: 'always',
+    refetchOnReconnect: 'always',
+  })
+  // What was ticked, by the version that was shown: what changes after that is not meant any more.
+  const [ticked, setTicked] = useState<ReadonlyMap<string, number>>(new Map())
+  const [current, setCurrent] = useState<string | null>(null)
+  const queries = useQueryClient()
+  const { judge } = useJudge()
+  const rows = data?.pages.flatMap(({ applications }) => applications)
+  const { gone, newer, older, more, letters } = useMeanwhile(filter, data?.pages, countedAt)
+
+  const selected = new Set(
+    rows
+      ?.filter((row) => !gone.has(row.id) && ticked.get(row.id) === judge.shownOf(row).version)
+      .map(({ id }) => id),
+  )
+  const seen = (rows ?? [])
+    .filter(({ id }) => (ticked.size > 0 ? selected.has(id) : id === current && !gone.has(id)))
+    .map((row): Seen => ({ id: row.id, name: nameOf(row), status: row.status, version: row.version }))
+  // Who stands elsewhere by now is on the screen to be seen, and is not meant by whoever takes the whole list.
+  const ofThisList = (rows ?? []).filter(
+    (row) => !gone.has(row.id) && ['all', judge.shownOf(row).status].includes(filters.status),
+  )
+  // There it would lie over the list for whoever was opened last.
+  const isBarFree = useIsPhone() && ticked.size === 0
+  const move = (step: 1 | -1) => {
+    const place = rows?.findIndex(({ id }) => id === current) ?? -1
+    const next = rows?.[place === -1 ? 0 : Math.min(Math.max(place + step, 0), rows.length - 1)]
+    if (next) focusApplication(next.id)
+  }
+  const select = (all: readonly Listed[], isOn: boolean) => {
+    const now = new Map([...ticked].filter(([id]) => selected.has(id)))
+    for (const row of all) {
+      if (isOn) now.set(row.id, judge.shownOf(row).version)
+      else now.delete(row.id)
+    }
+    setTicked(now)
+  }
+  const selectNone = () => setTicked(new Map())
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    Enter: () => current !== null && go({ screen: 'application', id: current, filters }),
+    x: () =>
+      select(rows?.filter(({ id }) => id === current && !gone.has(id)) ?? [], !selected.has(current ?? '')),
+    z: () => judge.undo(),
+    Escape: selectNone,
+    ...Object.fromEntries(
+      decisions.map(({ key, status }) => [
+        key,
+        () => {
+          judge.decide(seen, status)
+          selectNone()
+        },
+      ]),
+    ),
+  })
+
+  // What has the focus may be gone when the list is read anew: then what took its place has it.
+  const place = rows?.findIndex(({ id }) => id === current) ?? -1
+  const lastPlace = useRef(-1)
+  useEffect(() => {
+    if (place !== -1) lastPlace.current = place
+    else if (lastPlace.current !== -1 && rows !== undefined && document.activeElement === document.body) {
+      focusApplication(rows[Math.min(lastPlace.current, rows.length - 1)]?.id)
+      lastPlace.current = -1
+    }
+  })
+
+  // The focus goes on to what came: the button may be gone then.
+  const first = useRef<number | null>(null)
+  useEffect(() => {
+    const row = first.current === null ? undefined : rows?.[first.current]
+    if (row === undefined) return
+    first.current = null
+    if (document.activeElement?.matches('body, .more')) focusApplication(row.id)
+  })
+
+  if (rows === undefined)
+    return error ? <Problem error={error} onTryAgain={() => void refetch()} /> : <Loading />
+  const lastPage = data?.pages.at(-1)
+  return (
+    <>
+      <div className="row list-head">
+        {rows.length > 0 && (
+          <label className="tick">
+            <input
+              type="checkbox"
+              checked={ofThisList.length > 0 && ofThisList.every(({ id }) => selected.has(id))}
+              onChange={({ target }) => (target.checked ? select(ofThisList, true) : selectNone())}
+            />
+            Select all shown
+          </label>
+        )}
+        {newer + older > 0 && (
+          <button
+            className="news"
+            onClick={() => {
+              selectNone()
+              focusHeading()
+              void queries.resetQueries({ queryKey: list.queryKey })
+              void desk.settle('desk_decide')
+            }}
+          >
+            {[
+              { count: newer, word: 'new' },
+              { count: older, word: 'more' },
+            ]
+              .filter(({ count }) => count > 0)
+              .map(({ count, word }) => `${count}${more ? '+' : ''} ${word}`)
+              .join(', ')}
+          </button>
+        )}
+      </div>
+      <DecisionProblems />
+      {rows.length > 0 && (
+        <ApplicationTable
+          {...{ rows, letters, filters, selected, current, gone }}
+          onSelect={(row, isOn) => select([row], isOn)}
+          onCurrent={setCurrent}
+        />
+      )}
+      {rows.length === 0 && !hasNextPage && (
+        <p>{filters.search === '' ? 'No applications here.' : 'Nothing was found.'}</p>
+      )}
+      <Problem error={error} onTryAgain={() => void fetchNextPage()} />
+      {hasNextPage && !error && (
+        <p className="row">
+          <MoreButton
+            isUnderWay={isFetchingNextPage}
+            onPress={() => {
+              first.current = rows.length
+              void fetchNextPage()
+            }}
+          />
+          {lastPage?.next && lastPage.applications.length < pageSize && (
+            <span className="quietly">
+              Looked through as far back as {momentOf(lastPage.next.created_at)}. Narrow it, or look further
+              with More.
+            </span>
+          )}
+        </p>
+      )}
+      <DecisionBar
+        seen={isBarFree ? [] : seen}
+        about={aboutOf(seen, ticked.size - selected.size)}
+        onDecided={selectNone}
+      >
+        <LetterWriteMany seen={seen} />
+      </DecisionBar>
+    </>
+  )
+
+  /** Whom the bar is about: the name of one, the number of several, and what may be a surprise among them. */
+  function aboutOf(chosen: readonly Seen[], unticked: number) {
+    const elsewhere = countStatuses(
+      chosen
+        .map((each) => judge.shownOf(each).status)
+        .filter((status) => !['all', status].includes(filters.status)),
+    )
+    const [only] = chosen
+    const remarks = [
+      ...elsewhere.map(({ status, count }) => `${count} ${statuses[status]}`),
+      ...(unticked > 0 ? [`${unticked} changed meanwhile and left out`] : []),
+    ]
+    if (only !== undefined && chosen.length === 1 && unticked === 0) return only.name
+    return [`${chosen.length} selected`, ...remarks].join(', ')
+  }
+}

@@ -1,0 +1,169 @@
+import { Fragment, useState } from 'react'
+
+import { paidSolutions, teamSizes } from '../../../application/application.ts'
+import type { Overview } from '../../../client/desk.ts'
+import { storageOf } from '../../../client/storage.ts'
+import { digits } from '../kit/format.ts'
+import { daysOf, type Day } from './days.ts'
+
+/** How the applications of the list are made up, as small plots and as tables of the same numbers. */
+export function ApplicationPlots({
+  overview: { count, more, days, team_size, paid_solution },
+}: {
+  overview: Overview
+}) {
+  if (count === 0) return null
+  return (
+    <>
+      {more && (
+        <p className="quietly">
+          {count === 1 ? 'The newest one' : `The newest ${digits(count)}`}; older ones are not counted here.
+        </p>
+      )}
+      <div className="figures">
+        <DaysPlot days={daysOf(days)} />
+        <AnswersPlot caption="Team size" of="Team size" words={teamSizes} counts={team_size} />
+        <AnswersPlot caption="Paid solution" of="Answer" words={paidSolutions} counts={paid_solution} />
+      </div>
+    </>
+  )
+}
+
+interface AnswersPlotProps {
+  caption: string
+  /** What the answers are. */
+  of: string
+  /** The answers' words, in their order. */
+  words: Readonly<Record<string, string>>
+  counts: Readonly<Partial<Record<string, number>>>
+}
+
+/** A bar for each answer to a choice, and one for who did not answer. */
+function AnswersPlot({ caption, of, words, counts }: AnswersPlotProps) {
+  const rows = [...Object.entries(words), ['', 'No answer'] as const].map(([answer, name]) => ({
+    name,
+    count: counts[answer] ?? 0,
+  }))
+  const most = Math.max(...rows.map(({ count }) => count))
+  return (
+    <figure>
+      <figcaption>{caption}</figcaption>
+      <div className="bars" aria-hidden="true">
+        {rows.map(({ name, count }) => (
+          <Fragment key={name}>
+            <span>{name}</span>
+            <svg viewBox={`0 0 ${most} 1`} preserveAspectRatio="none">
+              <rect width={count} height={1} />
+            </svg>
+            <span className="number">{digits(count)}</span>
+          </Fragment>
+        ))}
+      </div>
+      <NumbersTable {...{ caption, of, rows }} />
+    </figure>
+  )
+}
+
+const dayName = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  timeZone: 'UTC',
+})
+
+/** A bar for each day. */
+function DaysPlot({ days }: { days: readonly Day[] }) {
+  const most = Math.max(...days.map(({ count }) => count))
+  const [first, last] = [days.at(0), days.at(-1)]
+  if (first === undefined || last === undefined) return null
+  const caption = 'Applications a day'
+  return (
+    <figure>
+      <figcaption>{caption}</figcaption>
+      <div aria-hidden="true">
+        <p className="scale">{digits(most)}</p>
+        <svg
+          className="days"
+          viewBox={`0 0 ${Math.max(days.length, fewestDays)} ${most}`}
+          preserveAspectRatio="none"
+        >
+          {days.map(({ day, count }, index) => (
+            <rect key={day} x={index + 0.1} y={most - count} width={0.8} height={count}>
+              <title>{`${nameOf(day)}: ${digits(count)}`}</title>
+            </rect>
+          ))}
+        </svg>
+        <p className="scale ends">
+          <span>{nameOf(first.day)}</span>
+          {last !== first && <span>{nameOf(last.day)}</span>}
+        </p>
+      </div>
+      <NumbersTable
+        caption={caption}
+        of="Day"
+        rows={days.map(({ day, count }) => ({ name: nameOf(day), count }))}
+      />
+    </figure>
+  )
+}
+
+/** Of fewer the bars would be as wide as a hand. */
+const fewestDays = 14
+
+function nameOf(day: string) {
+  return dayName.format(new Date(day))
+}
+
+interface NumbersTableProps {
+  caption: string
+  /** What the names are. */
+  of: string
+  rows: readonly { name: string; count: number }[]
+}
+
+/** The numbers of a plot, for who reads with ears. */
+function NumbersTable({ caption, of, rows }: NumbersTableProps) {
+  return (
+    <div className="visually-hidden">
+      <table>
+        <caption>{caption}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{of}</th>
+            <th scope="col">Applications</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ name, count }) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>{digits(count)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const open = 'open'
+const storage = storageOf('localStorage')
+
+/**
+ * Whether the plots are unfolded, as this organiser left them in this browser.
+ *
+ * @param account Who that is.
+ * @returns That, and what changes it.
+ */
+export function usePlotsAreOpen(account: string): [areOpen: boolean, change: (areOpen: boolean) => void] {
+  const key = `unplugged-desk-plots-${account}`
+  const [areOpen, setAreOpen] = useState(() => storage.getItem(key) === open)
+  return [
+    areOpen,
+    (wanted) => {
+      setAreOpen(wanted)
+      if (wanted) storage.setItem(key, open)
+      else storage.removeItem(key)
+    },
+  ]
+}

@@ -1,0 +1,147 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+import { flushSync } from 'react-dom'
+
+import { statuses } from '../../../application/statuses.ts'
+import type { Whole } from '../../../client/desk.ts'
+import { decisions, DecisionBar } from '../decisions/DecisionBar.tsx'
+import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
+import type { Seen } from '../decisions/judge.ts'
+import { StatusPill } from '../decisions/StatusPill.tsx'
+import { useJudge } from '../decisions/useJudge.ts'
+import { focusHeading } from '../kit/focus.ts'
+import { momentOf } from '../kit/format.ts'
+import { nameOf, shortOf } from '../kit/Given.tsx'
+import { hrefOf, type Place } from '../kit/places.ts'
+import { Problem } from '../kit/Problem.tsx'
+import { Heading, Loading, Sheet, useTitle } from '../kit/Screen.tsx'
+import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
+import { useKeys } from '../kit/useKeys.ts'
+import { go } from '../kit/usePlace.ts'
+import { LetterWrite } from '../letters/LetterWrite.tsx'
+import { ApplicationAnswers } from './ApplicationAnswers.tsx'
+import { ApplicationErase } from './ApplicationErase.tsx'
+import { ApplicationTimeline } from './ApplicationTimeline.tsx'
+import { filterOf, type Filters } from './filters.ts'
+import { NoteCreate } from './NoteCreate.tsx'
+import { useNeighbours } from './useNeighbours.ts'
+
+interface ApplicationShowProps {
+  id: string
+  /** Those of the list that it was opened from. */
+  filters: Filters
+}
+
+/** One application: what was answered, what happened to it, and the buttons to decide with. */
+export function ApplicationShow({ id, filters }: ApplicationShowProps) {
+  const desk = useDesk()
+  const { judge } = useJudge()
+  const filter = filterOf(filters)
+  const note = useRef<HTMLTextAreaElement>(null)
+  const { previous, next, words } = useNeighbours(filter, id)
+  const { data, error } = useQuery(desk.application(id, filter))
+  // What was asked for stays in sight until the screen is left, and is kept nowhere then.
+  const reveal = useDeskAct('desk_reveal')
+  const { answer: revealed } = reveal
+  useEffect(() => {
+    // The button that was pressed went.
+    if (revealed && document.activeElement === document.body) focusHeading()
+  }, [revealed])
+
+  const whole =
+    data && revealed
+      ? { ...data, application: { ...revealed.application, ...data.application }, others: revealed.others }
+      : data
+  const name = whole ? nameOf(whole.application) : 'Application'
+  useTitle(name)
+  const seen: Seen[] = whole ? [{ ...whole.application, name }] : []
+  const list: Place = { screen: 'list', filters }
+  const placeOf = (other: string): Place => ({ screen: 'application', id: other, filters })
+  const open = (other: string | undefined) => other !== undefined && go(placeOf(other))
+  useKeys({
+    j: () => open(next),
+    k: () => open(previous),
+    n: () => note.current?.focus(),
+    z: () => judge.undo(),
+    '/': () => {
+      flushSync(() => go(list))
+      document.getElementById('search')?.focus()
+    },
+    Escape: () => go(list),
+    ...Object.fromEntries(decisions.map(({ key, status }) => [key, () => judge.decide(seen, status)])),
+  })
+
+  return (
+    <>
+      <nav className="row application-nav" aria-label="In the list">
+        <a href={hrefOf(list)} className="button">
+          Back
+        </a>
+        <span className="quietly">{words}</span>
+        <Neighbour place={previous && placeOf(previous)} label="Previous" />
+        <Neighbour place={next && placeOf(next)} label="Next" />
+      </nav>
+      {whole === undefined && (error ? <Heading>Application</Heading> : <Loading />)}
+      {whole && (
+        <header className="row application-head">
+          <Heading>
+            <bdi>{name}</bdi>
+          </Heading>
+          <StatusPill seen={whole.application} />
+        </header>
+      )}
+      <DecisionProblems />
+      <Problem error={error} />
+      {whole && (
+        <div className="application">
+          <section className="sheet" aria-label="Answers">
+            <ApplicationAnswers
+              application={whole.application}
+              onReveal={() => reveal.press({ application: id })}
+            />
+            <Problem error={reveal.error} />
+          </section>
+          <Sheet title="What happened">
+            <ApplicationTimeline whole={whole} letters={whole.letters} />
+            <NoteCreate application={id} filter={filter} field={note} history={whole.history} />
+            <LetterWrite application={id} status={judge.shownOf(whole.application).status} />
+          </Sheet>
+          <Others filters={filters} others={whole.others} />
+          <ApplicationErase whole={whole} onErased={() => go(list)} />
+        </div>
+      )}
+      <DecisionBar seen={seen} about={name} />
+    </>
+  )
+}
+
+function Neighbour({ place, label }: { place: Place | '' | undefined; label: string }) {
+  return place ? (
+    <a href={hrefOf(place)} className="button">
+      {label}
+    </a>
+  ) : (
+    <span className="button" aria-disabled="true">
+      {label}
+    </span>
+  )
+}
+
+/** The other applications of the same e-mail. */
+function Others({ filters, others }: { filters: Filters; others: Whole['others'] }) {
+  if (others.length === 0) return null
+  return (
+    <Sheet title="The same e-mail applied again">
+      <ul>
+        {others.map(({ id, created_at, company, status }) => (
+          <li key={id}>
+            <a href={hrefOf({ screen: 'application', id, filters: { ...filters, status: 'all' } })}>
+              <bdi>{shortOf(company)}</bdi>, {momentOf(created_at)}
+            </a>{' '}
+            {statuses[status]}
+          </li>
+        ))}
+      </ul>
+    </Sheet>
+  )
+}

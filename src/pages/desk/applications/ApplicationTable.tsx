@@ -1,0 +1,107 @@
+import { teamSizes } from '../../../application/application.ts'
+import type { LetterState, Listed } from '../../../client/desk.ts'
+import { StatusPill } from '../decisions/StatusPill.tsx'
+import { useJudge } from '../decisions/useJudge.ts'
+import { momentOf, shortMomentOf } from '../kit/format.ts'
+import { nameOf, shortOf } from '../kit/Given.tsx'
+import { hrefOf } from '../kit/places.ts'
+import type { Filters } from './filters.ts'
+
+interface ApplicationTableProps {
+  rows: readonly Listed[]
+  /** Of any applications, the oldest first. */
+  letters: readonly LetterState[]
+  filters: Filters
+  selected: ReadonlySet<string>
+  current: string | null
+  /** Those that were erased meanwhile. */
+  gone: ReadonlySet<string>
+  onSelect: (row: Listed, isOn: boolean) => void
+  onCurrent: (id: string) => void
+}
+
+const columns = ['Name', 'Company', 'Team', 'Reason', 'When', 'Status']
+
+/** The rows of a list. On a phone each is a card. */
+export function ApplicationTable(props: ApplicationTableProps) {
+  const { rows, letters, filters, selected, current, gone, onSelect, onCurrent } = props
+  return (
+    <table className="applications">
+      <caption className="visually-hidden">Applications, the newest first</caption>
+      <thead>
+        <tr>
+          <th scope="col">
+            <span className="visually-hidden">Select</span>
+          </th>
+          {columns.map((name) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr
+            key={row.id}
+            className={row.id === current ? 'current' : undefined}
+            onFocus={() => onCurrent(row.id)}
+          >
+            <td className="select">
+              <label>
+                <input
+                  type="checkbox"
+                  aria-label={`Select ${nameOf(row)}`}
+                  checked={selected.has(row.id)}
+                  disabled={gone.has(row.id)}
+                  onChange={({ target }) => onSelect(row, target.checked)}
+                />
+              </label>
+            </td>
+            <th scope="row" className="name">
+              <a id={row.id} href={hrefOf({ screen: 'application', id: row.id, filters })}>
+                <bdi>{nameOf(row)}</bdi>
+              </a>
+              {row.same_email && <span className="again">applied more than once</span>}
+            </th>
+            <td className="company">
+              <bdi>{row.company === undefined ? 'hidden' : shortOf(row.company)}</bdi>
+            </td>
+            <td className="team">{row.team_size === '' ? '' : teamSizes[row.team_size]}</td>
+            <td className="reason">{row.reason}</td>
+            <td className="when">
+              <time dateTime={row.created_at} title={momentOf(row.created_at)}>
+                {shortMomentOf(row.created_at)}
+              </time>
+            </td>
+            <td className="standing">
+              {gone.has(row.id) ? (
+                <span className="pill">Erased</span>
+              ) : (
+                <>
+                  <StatusPill seen={row} />
+                  <LetterWord row={row} letters={letters} />
+                </>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** In a few words, what became of the letter for how an application stands. */
+function LetterWord({ row, letters }: { row: Listed; letters: readonly LetterState[] }) {
+  const { status } = useJudge().judge.shownOf(row)
+  const those = letters.filter(({ application, occasion }) => application === row.id && occasion === status)
+  const letter = those.findLast(({ way }) => way === 'mail') ?? those.at(-1)
+  if (letter === undefined) return null
+  return <span className="letter-word">{wordOf(letter)}</span>
+}
+
+function wordOf({ way, state, otherwise }: LetterState) {
+  if (otherwise === 'told') return 'told otherwise'
+  if (way === 'automation' && state === 'sent') return 'automation told'
+  return `${way === 'mail' ? 'letter' : 'automation'} ${state === 'sending' ? 'waiting' : state}`
+}

@@ -1,0 +1,97 @@
+import type { ReactNode } from 'react'
+
+import { statuses } from '../../../application/statuses.ts'
+import type { Delivery, Happening, Letter, Whole } from '../../../client/desk.ts'
+import { momentOf } from '../kit/format.ts'
+import { Given } from '../kit/Given.tsx'
+import { eventsOf, wordsOfLetter } from '../letters/letter-events.ts'
+import { nameOfOccasion } from '../letters/letters.ts'
+
+interface Event {
+  key: string
+  at: string
+  author: string | null
+  text: ReactNode
+}
+
+interface ApplicationTimelineProps {
+  whole: Whole
+  letters: readonly Letter[]
+}
+
+/** Everything that happened to an application, the oldest first. */
+export function ApplicationTimeline({
+  whole: { application, delivery, history },
+  letters,
+}: ApplicationTimelineProps) {
+  const events: Event[] = [
+    { key: 'received', at: application.created_at, author: null, text: 'Received' },
+    ...(delivery?.delivered_at
+      ? [{ key: 'delivered', at: delivery.delivered_at, author: null, text: 'Delivered to the webhook' }]
+      : []),
+    ...history.map((happening) => ({ key: happening.act, ...happening, text: textOf(happening) })),
+    ...eventsOf(letters).map((event) => ({ ...event, text: <p>{event.text}</p> })),
+  ].toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
+  return (
+    <>
+      <ol className="timeline">
+        {events.map(({ key, at, author, text }) => (
+          <li key={key}>
+            <p className="quietly">
+              <time dateTime={at}>{momentOf(at)}</time>
+              {author !== null && `, ${author}`}
+            </p>
+            {text}
+          </li>
+        ))}
+      </ol>
+      {letters
+        .map((letter) => ({ id: letter.id, words: wordsOfLetter(letter) }))
+        .filter(({ words }) => words !== '')
+        .map(({ id, words }) => (
+          <p key={id} className="quietly letter-standing">
+            {words}
+          </p>
+        ))}
+      {delivery && !delivery.delivered_at && <p className="quietly">{waiting(delivery)}</p>}
+    </>
+  )
+}
+
+function textOf(happening: Happening): ReactNode {
+  switch (happening.kind) {
+    case 'status':
+      return (
+        <p>
+          {statuses[happening.detail.status]}{' '}
+          <span className="quietly">(was {statuses[happening.detail.former]})</span>
+        </p>
+      )
+    case 'note':
+      return (
+        <p className="note">
+          <Given text={happening.detail.note} />
+        </p>
+      )
+    case 'revealed':
+      return <p>Revealed name, e-mail, phone, LinkedIn and company</p>
+    case 'address':
+      return <p>Letters go to {happening.detail.address ?? 'another address'} from now on</p>
+    case 'told':
+      return (
+        <p>
+          {happening.detail.way === 'mail' ? 'Letter ' : 'To the automation: '}“
+          {nameOfOccasion(happening.detail.occasion)}” told otherwise
+        </p>
+      )
+  }
+}
+
+function waiting({ attempts, last_status, next_attempt_at }: Delivery) {
+  const tries = `${attempts} ${attempts === 1 ? 'try' : 'tries'}`
+  const answer = last_status === null ? 'no answer' : `the answer ${last_status}`
+  if (next_attempt_at === null)
+    return `Not delivered to the webhook: given up after ${tries}, the last with ${answer}.`
+  if (attempts === 0) return 'Not yet delivered to a webhook.'
+  return `Not yet delivered to the webhook: ${tries}, the last with ${answer}.`
+}

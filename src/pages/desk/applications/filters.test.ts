@@ -1,0 +1,51 @@
+import { afterEach, expect, test, vi } from 'vitest'
+
+import { filterOf, filtersFrom, searchOf } from './filters.ts'
+
+const everything =
+  'status=accepted&search=ann%40acme.com&team_size=10%2B&paid_solution=none&from=2026-03-28&to=2026-03-29'
+
+afterEach(() => vi.unstubAllEnvs())
+
+test('what a list is narrowed to survives the address', () => {
+  const filters = filtersFrom(everything)
+  expect(filters).toEqual({
+    status: 'accepted',
+    search: 'ann@acme.com',
+    team_size: '10+',
+    paid_solution: '',
+    from: '2026-03-28',
+    to: '2026-03-29',
+  })
+  expect(searchOf(filters)).toBe(everything)
+})
+
+test('an address that says nothing, or what is not there, asks for what is new', () => {
+  const nothing = filtersFrom('')
+  expect(nothing).toMatchObject({
+    status: 'new',
+    search: '',
+    team_size: null,
+    paid_solution: null,
+    from: '',
+    to: '',
+  })
+  expect(filtersFrom('status=hired&team_size=7&from=yesterday&to=2026-13-45&x=1')).toEqual(nothing)
+  expect(searchOf(nothing)).toBe('')
+})
+
+test('the database is asked for whole days of the organiser, and for no status where all are wanted', () => {
+  expect(filterOf(filtersFrom('status=all'))).toEqual({})
+  expect(filterOf(filtersFrom('search=%20%20'))).toEqual({ status: 'new' })
+  const { since, until, ...rest } = filterOf(filtersFrom(everything))
+  expect(rest).toEqual({ status: 'accepted', search: 'ann@acme.com', team_size: '10+', paid_solution: '' })
+  expect(since).toBe(new Date(2026, 2, 28).toISOString())
+  expect(until).toBe(new Date(2026, 2, 30).toISOString())
+})
+
+test('a day ends at its end, also one that has 23 hours or 25', () => {
+  vi.stubEnv('TZ', 'Europe/Berlin')
+  const untilOf = (to: string) => filterOf(filtersFrom(`to=${to}`)).until
+  expect(untilOf('2026-03-29')).toBe('2026-03-29T22:00:00.000Z')
+  expect(untilOf('2026-10-25')).toBe('2026-10-25T23:00:00.000Z')
+})

@@ -1,0 +1,79 @@
+import { paidSolutions, teamSizes, type Application } from '../../../application/application.ts'
+import { statuses, type Status } from '../../../application/statuses.ts'
+import type { Filter } from '../../../client/desk.ts'
+
+/** What a list is narrowed to, as the address says it. */
+export interface Filters {
+  status: Status | 'all'
+  search: string
+  /** Null asks for any answer, a blank one for those that did not answer. */
+  team_size: Application['team_size'] | null
+  paid_solution: Application['paid_solution'] | null
+  /** Days as `2026-12-31`, both inclusive; blank where they are not asked for. */
+  from: string
+  to: string
+}
+
+const blank = 'none'
+
+/**
+ * Reads what stands behind the question mark of the fragment. What it does not know is not asked for.
+ *
+ * @param search `status=accepted&search=acme`.
+ */
+export function filtersFrom(search: string): Filters {
+  const given = new URLSearchParams(search)
+  const one = <Value extends string>(name: string, values: readonly Value[]) =>
+    values.find((value) => value === given.get(name))
+  const answer = <Value extends string>(name: string, values: readonly Value[]) =>
+    given.get(name) === blank ? ('' as const) : (one(name, values) ?? null)
+  const day = (name: string) => {
+    const value = given.get(name) ?? ''
+    return /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(startOf(value).getTime()) ? value : ''
+  }
+  return {
+    status: one('status', ['all', ...keys(statuses)]) ?? 'new',
+    search: given.get('search') ?? '',
+    team_size: answer('team_size', keys(teamSizes)),
+    paid_solution: answer('paid_solution', keys(paidSolutions)),
+    from: day('from'),
+    to: day('to'),
+  }
+}
+
+/** What stands behind the question mark for this, as short as it can be. */
+export function searchOf({ status, search, team_size, paid_solution, from, to }: Filters): string {
+  const given: [string, string | null][] = [
+    ['status', status === 'new' ? null : status],
+    ['search', search || null],
+    ['team_size', team_size === '' ? blank : team_size],
+    ['paid_solution', paid_solution === '' ? blank : paid_solution],
+    ['from', from || null],
+    ['to', to || null],
+  ]
+  const said = given.filter((entry): entry is [string, string] => entry[1] !== null)
+  return new URLSearchParams(said).toString()
+}
+
+/** The same as the database is asked: days begin and end as the organiser's do. */
+export function filterOf({ status, search, team_size, paid_solution, from, to }: Filters): Filter {
+  const until = to === '' ? undefined : startOf(to)
+  // The day after: not so many hours later, since some days have 23.
+  until?.setDate(until.getDate() + 1)
+  return {
+    ...(status === 'all' ? {} : { status }),
+    ...(search.trim() === '' ? {} : { search: search.trim() }),
+    ...(team_size === null ? {} : { team_size }),
+    ...(paid_solution === null ? {} : { paid_solution }),
+    ...(from === '' ? {} : { since: startOf(from).toISOString() }),
+    ...(until === undefined ? {} : { until: until.toISOString() }),
+  }
+}
+
+function startOf(day: string) {
+  return new Date(`${day}T00:00`)
+}
+
+function keys<Key extends string>(record: Record<Key, unknown>) {
+  return Object.keys(record) as Key[]
+}

@@ -1,0 +1,69 @@
+import type { ListPage, Place } from '../../../client/desk.ts'
+
+/**
+ * A part of a list as it was left: whoever decides through the new ones does not lose their place by it, though these are
+ * not new any more.
+ */
+export interface Left {
+  /** One behind the other. */
+  ids: readonly string[]
+  /** Which one the first of them is, from 1 on; null where that is not known. */
+  first: number | null
+  /** How many there are in all. */
+  count: number
+  more: boolean
+}
+
+/**
+ * What is known of a list after one of its applications was opened.
+ *
+ * @param former What was known before.
+ * @param pages The list where it was read.
+ */
+export function leftWith(
+  former: Left | undefined,
+  pages: readonly ListPage[] | undefined,
+  id: string,
+  place: Place,
+): Left {
+  const read = idsOf(pages)
+  const isWhole = pages?.at(-1)?.next === null
+  const left: Left = read.includes(id)
+    ? {
+        ids: read,
+        first: 1,
+        count: isWhole ? read.length : Math.max(place.count, read.length),
+        more: !isWhole && place.more,
+      }
+    : former?.ids.includes(id)
+      ? former
+      : { ids: [id], first: place.number, count: place.count, more: place.more }
+  const isNew = (other: string | null): other is string => other !== null && !left.ids.includes(other)
+  const before = left.ids[0] === id && isNew(place.previous) ? [place.previous] : []
+  const after = left.ids.at(-1) === id && isNew(place.next) ? [place.next] : []
+  return {
+    ...left,
+    ids: [...before, ...left.ids, ...after],
+    // Somebody stands before the first one by now: what is known of numbers is over.
+    first: left.first === null || before.length >= left.first ? null : left.first - before.length,
+  }
+}
+
+/** The applications of a list, as far as it was read. */
+export function idsOf(pages: readonly ListPage[] = []) {
+  return pages.flatMap(({ applications }) => applications.map(({ id }) => id))
+}
+
+/** What stands before and after an application, and its place in words; blank where that is not known. */
+export function neighboursIn(left: Left | undefined, id: string) {
+  const index = left?.ids.indexOf(id) ?? -1
+  if (left === undefined || index === -1) return { previous: undefined, next: undefined, words: '' }
+  const { ids, first, count, more } = left
+  const number = first === null ? null : first + index
+  const total = Math.max(count, number ?? 0).toLocaleString('en')
+  return {
+    previous: ids[index - 1],
+    next: ids[index + 1],
+    words: number === null ? '' : `${number.toLocaleString('en')} of ${more ? 'more than ' : ''}${total}`,
+  }
+}

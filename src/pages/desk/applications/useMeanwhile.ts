@@ -1,0 +1,32 @@
+import { useQuery } from '@tanstack/react-query'
+
+import type { Filter, ListPage } from '../../../client/desk.ts'
+import { useDesk } from '../kit/useDesk.tsx'
+
+/**
+ * What became of the list that is shown, whose rows keep their places: what was decided on them is learned, what was
+ * erased and how many are missing is told, and how their letters stand.
+ *
+ * @param pages Those of the list, once it was read.
+ * @param countedAt When the applications were counted last.
+ */
+export function useMeanwhile(filter: Filter, pages: readonly ListPage[] | undefined, countedAt: number) {
+  const { data } = useQuery({
+    ...useDesk().meanwhile(filter, countedAt),
+    // Beside a list that has not come yet everything would be missing.
+    enabled: countedAt > 0 && pages !== undefined,
+  })
+  const lettersRead = pages?.flatMap(({ letters }) => letters) ?? []
+  if (data === undefined || data.first !== pages?.[0]) {
+    return { gone: new Set(data?.gone), newer: 0, older: 0, more: false, letters: lettersRead }
+  }
+  const { gone, newer, older, more, letters, shown } = data
+  return {
+    gone: new Set(gone),
+    newer,
+    older,
+    more: more && newer + older > 0,
+    // The list may have been read on since.
+    letters: [...lettersRead.filter(({ application }) => !shown.has(application)), ...letters],
+  }
+}

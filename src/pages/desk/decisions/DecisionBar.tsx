@@ -1,0 +1,76 @@
+import type { ReactNode } from 'react'
+
+import { statuses, type Status } from '../../../application/statuses.ts'
+import { focusHeading } from '../kit/focus.ts'
+import { digits } from '../kit/format.ts'
+import type { LastAct, Seen } from './judge.ts'
+import { useJudge } from './useJudge.ts'
+
+/** What organisers press for each status, by the key that does the same. */
+export const decisions = [
+  { status: 'shortlisted', label: 'Shortlist', key: 's' },
+  { status: 'accepted', label: 'Accept', key: 'a' },
+  { status: 'waitlisted', label: 'Waitlist', key: 'w' },
+  { status: 'declined', label: 'Decline', key: 'd' },
+  { status: 'new', label: 'Back to new', key: 'r' },
+] as const satisfies readonly { status: Status; label: string; key: string }[]
+
+interface DecisionBarProps {
+  /** What is decided on. */
+  seen: readonly Seen[]
+  /** The same in words. */
+  about: string
+  /** Called once something was decided. */
+  onDecided?: () => void
+  /** What else can be done with them. */
+  children?: ReactNode
+}
+
+/** The buttons to decide with, at the foot of the window. */
+export function DecisionBar({ seen, about, onDecided = () => {}, children }: DecisionBarProps) {
+  const { judge, judgement } = useJudge()
+  const { lastAct } = judgement
+  if (seen.length === 0 && lastAct === null) return null
+  const isAll = (status: Status) => seen.every((each) => judge.shownOf(each).status === status)
+  return (
+    <section className="bar" aria-label={seen.length === 0 ? 'Last act' : `Decide: ${about}`}>
+      <p className="about">{seen.length === 0 ? '' : <bdi>{about}</bdi>}</p>
+      {seen.length > 0 &&
+        decisions.map(({ status, label, key }) => (
+          <button
+            key={status}
+            className={`quiet ${status}`}
+            // New is no decision: there is nothing to go back from.
+            aria-pressed={status === 'new' ? undefined : isAll(status)}
+            aria-disabled={status === 'new' ? isAll(status) : undefined}
+            aria-keyshortcuts={key}
+            onClick={() => {
+              judge.decide(seen, status)
+              onDecided()
+            }}
+          >
+            {label}
+          </button>
+        ))}
+      {seen.length > 0 && children}
+      <button
+        className="quiet undo"
+        aria-keyshortcuts="z"
+        aria-disabled={lastAct === null}
+        onClick={() => {
+          judge.undo()
+          // Then the bar goes, and the button with it.
+          if (seen.length === 0) focusHeading()
+        }}
+      >
+        {lastAct === null ? 'Undo' : `Undo: ${wordsOf(lastAct)}`}
+      </button>
+    </section>
+  )
+}
+
+/** `20 accepted` */
+function wordsOf({ count, status }: LastAct) {
+  const standing = status === 'new' ? 'back to new' : statuses[status].toLowerCase()
+  return `${digits(count)} ${standing}`
+}

@@ -1,0 +1,14 @@
+import { statuses } from '../../../application/statuses.ts'
+import type { Seen } from './judge.ts'
+import { useJudge } from './useJudge.ts'
+
+/** Where an application stands; while the database has not said that it keeps that, it says so. */
+export function StatusPill({ seen }: { seen: Omit<Seen, 'name'> }) {
+  const { status, isPending } = useJudge().judge.shownOf(seen)
+  return (
+    <span className={`pill ${status}`} aria-busy={isPending}>
+      {statuses[status]}
+      {isPending && <span className="visually-hidden"> (saving)</span>}
+    </span>
+  )
+}

@@ -1,0 +1,305 @@
+import { statuses, type Status } from '../../../application/statuses.ts'
+import { newAct } from '../../../client/act.ts'
+import type { CallDesk } from '../../../client/desk.ts'
+import { sentenceOf } from '../kit/messages.ts'
+import { insistOnConnection } from '../kit/useAct.ts'
+
+/** Where an application stood when whoever decides saw it, and what it is called. */
+export interface Seen {
+  id: string
+  name: string
+  status: Status
+  /** Counts the decisions on it. */
+  version: number
+}
+
+/** How an application is shown to stand. */
+export interface Shown {
+  status: Status
+  version: number
+  /** Whether the database has not said yet that it keeps this. */
+  isPending: boolean
+}
+
+/** A decision that was not kept, and why. */
+export interface Problem {
+  seen: Seen
+  /** What was wanted. */
+  wanted: Status
+  reason:
+    | { kind: 'stale'; author: string | null; at: string | null }
+    | { kind: 'gone' }
+    /** A letter about what was to be taken back has left. */
+    | { kind: 'told' }
+    | { kind: 'failed'; message: string }
+}
+
+/** One decision on its way. */
+interface Entry {
+  seen: Seen
+  wanted: Status
+  /** The one before it on the same application, if its outcome was not known when this was made. */
+  previous: Entry | undefined
+  /** The version that whoever decided knew of. */
+  from: number
+  /** Whether it takes a decision back. */
+  takesBack: boolean
+  /** The version that it came to; null where it was not kept. */
+  kept?: number | null
+  /** Why it was not. */
+  problem?: Problem
+}
+
+/** What is to be decided. `from`: the version that it is decided on, where a newer one may be shown. */
+interface Wish {
+  seen: Seen
+  wanted: Status
+  from?: number | undefined
+  takesBack?: boolean
+}
+
+/** The act that undoing takes back. */
+export interface LastAct {
+  /** How many applications it decided. */
+  count: number
+  status: Status
+}
+
+/** What the screen shows of all this. */
+export interface Judgement {
+  shown: ReadonlyMap<string, Shown>
+  problems: readonly Problem[]
+  /** Null where there is nothing to undo. */
+  lastAct: LastAct | null
+}
+
+/**
+ * Decides: each act is shown at once and sent in its turn. What somebody else changed meanwhile is not overwritten but
+ * becomes a problem, which whoever decides may settle knowingly.
+ */
+export class Judge {
+  readonly #callDesk: CallDesk
+  readonly #onOutcome: (sentence: string) => void
+  readonly #listeners = new Set<() => void>()
+  #judgement: Judgement = { shown: new Map(), problems: [], lastAct: null }
+  #lastAct: Entry[] = []
+  /** The newest decision on each application whose outcome is not known. */
+  readonly #pending = new Map<string, Entry>()
+  #queue: Promise<void> = Promise.resolve()
+  readonly #ending = new AbortController()
+
+  /** @param onOutcome Called with what became of each act, in a sentence. */
+  constructor(callDesk: CallDesk, onOutcome: (sentence: string) => void) {
+    this.#callDesk = callDesk
+    this.#onOutcome = onOutcome
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  readonly judgement = (): Judgement => this.#judgement
+
+  /** Whether there are decisions of which nobody knows yet whether they are kept. */
+  isWaiting(): boolean {
+    return this.#pending.size > 0
+  }
+
+  /** Sends nothing any more, not even what waits: whoever decided has left. */
+  end(): void {
+    this.#ending.abort()
+  }
+
+  /** How an application stands, of which the database told this. */
+  shownOf({ id, status, version }: Omit<Seen, 'name'>): Shown {
+    const shown = this.#judgement.shown.get(id)
+    return shown && (shown.isPending || shown.version >= version)
+      ? shown
+      : { status, version, isPending: false }
+  }
+
+  /** Takes note of what was read of an application, where that is newer. */
+  learn(read: Omit<Seen, 'name'>): void {
+    const { status, version } = this.shownOf(read)
+    if (version === read.version && status === read.status)
+      this.#show(new Map([[read.id, this.shownOf(read)]]))
+  }
+
+  /** Sets the status of some applications, as one act. */
+  decide(seen: readonly Seen[], wanted: Status): void {
+    this.#act(seen.map((each) => ({ seen: each, wanted })))
+  }
+
+  /** Takes the last act back. */
+  undo(): void {
+    this.#act(
+      this.#lastAct.map((entry) => ({
+        seen: { ...entry.seen, status: entry.wanted, version: entry.kept ?? entry.seen.version },
+        wanted: entry.seen.status,
+        // What somebody else decided on it since is not taken back with it.
+        from: entry.kept ?? undefined,
+        takesBack: true,
+      })),
+    )
+    this.#lastAct = []
+    this.#tell({ lastAct: null })
+  }
+
+  /** Decides again, as one act, having been told what somebody else did. */
+  insist(problems: readonly Problem[]): void {
+    this.dismiss(problems)
+    this.#act(problems.map(({ seen, wanted }) => ({ seen, wanted, from: seen.version })))
+  }
+
+  /** Leaves applications as they stand. */
+  dismiss(problems: readonly Problem[]): void {
+    this.#tell({ problems: this.#judgement.problems.filter((each) => !problems.includes(each)) })
+  }
+
+  #act(wishes: Wish[]) {
+    const entries = wishes.flatMap(({ seen, wanted, from, takesBack = false }): Entry[] => {
+      const { status, version } = this.shownOf(seen)
+      if (status === wanted) return []
+      const previous = this.#pending.get(seen.id)
+      return [{ seen: { ...seen, status, version }, wanted, previous, from: from ?? version, takesBack }]
+    })
+    if (entries.length === 0) return
+    for (const entry of entries) this.#pending.set(entry.seen.id, entry)
+    this.#lastAct = entries
+    this.#show(
+      new Map(
+        entries.map(({ seen, wanted }) => [
+          seen.id,
+          { status: wanted, version: seen.version, isPending: true },
+        ]),
+      ),
+    )
+    this.#tell({
+      lastAct: lastActOf(entries),
+      problems: this.#judgement.problems.filter(
+        (each) => !entries.some(({ seen }) => seen.id === each.seen.id),
+      ),
+    })
+    // What one of them throws is reported, and keeps back no later one.
+    this.#queue = this.#queue.then(() => this.#send(entries)).catch((error: unknown) => reportError(error))
+  }
+
+  async #send(entries: Entry[]) {
+    const { signal } = this.#ending
+    if (signal.aborted) return
+    // What was decided on top of a decision that was not kept was decided without knowing.
+    const sent = entries.filter(({ previous }) => previous?.kept !== null)
+    for (const entry of entries) if (!sent.includes(entry)) this.#lose(entry, entry.previous?.problem)
+    const decisions = sent.map((entry) => ({
+      id: entry.seen.id,
+      status: entry.wanted,
+      version: versionOf(entry),
+      takes_back: entry.takesBack,
+    }))
+    try {
+      insistOnConnection()
+      const act = newAct()
+      const outcomes =
+        sent.length === 0 ? [] : await this.#callDesk('desk_decide', { act, decisions }, signal)
+      for (const entry of sent) {
+        const outcome = outcomes.find(({ id }) => id === entry.seen.id)
+        if (outcome === undefined || outcome.outcome === 'gone') {
+          this.#lose(entry, { seen: entry.seen, reason: { kind: 'gone' } })
+          continue
+        }
+        const { status, version, author, at } = outcome
+        if (outcome.outcome === 'kept') {
+          entry.kept = version
+          this.#showOutcome(entry, { status, version })
+        } else {
+          const seen = { ...entry.seen, status, version }
+          const isTold = outcome.outcome === 'told'
+          this.#lose(entry, { seen, reason: isTold ? { kind: 'told' } : { kind: 'stale', author, at } })
+        }
+      }
+    } catch (error) {
+      if (signal.aborted) return
+      for (const entry of sent.filter(({ kept }) => kept === undefined)) {
+        const seen = { ...entry.seen, version: versionOf(entry) }
+        this.#lose(entry, { seen, reason: { kind: 'failed', message: sentenceOf(error) } })
+      }
+    }
+    this.#lastAct = this.#lastAct.filter(({ kept }) => kept !== null)
+    this.#tell({ lastAct: lastActOf(this.#lastAct) })
+    this.#onOutcome(outcomeOf(entries))
+  }
+
+  /** Shows an application as it stands, unless something newer is on its way. */
+  #showOutcome(entry: Entry, { status, version }: { status: Status; version: number }) {
+    if (this.#pending.get(entry.seen.id) !== entry) return
+    this.#pending.delete(entry.seen.id)
+    this.#show(new Map([[entry.seen.id, { status, version, isPending: false }]]))
+  }
+
+  #lose(entry: Entry, why: Omit<Problem, 'wanted'> | undefined) {
+    entry.kept = null
+    this.#showOutcome(entry, why?.seen ?? entry.seen)
+    if (why === undefined) return
+    const problem = { ...why, wanted: entry.wanted }
+    entry.problem = problem
+    const problems = this.#judgement.problems.filter(({ seen }) => seen.id !== entry.seen.id)
+    this.#tell({ problems: standsAsWanted(entry) ? problems : [...problems, problem] })
+  }
+
+  #show(shown: ReadonlyMap<string, Shown>) {
+    this.#tell({ shown: new Map([...this.#judgement.shown, ...shown]) })
+  }
+
+  #tell(change: Partial<Judgement>) {
+    this.#judgement = { ...this.#judgement, ...change }
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+function lastActOf(entries: readonly Entry[]): LastAct | null {
+  const [first] = entries
+  return first === undefined ? null : { count: entries.length, status: first.wanted }
+}
+
+/** The version that a decision is made on. */
+function versionOf({ previous, from }: Entry) {
+  return previous?.kept ?? from
+}
+
+/** Whether nothing is lost with a decision that was not kept: somebody else decided the same. */
+function standsAsWanted({ problem }: Entry) {
+  return problem !== undefined && problem.reason.kind !== 'gone' && problem.seen.status === problem.wanted
+}
+
+/** What became of an act, as the live region says it. */
+function outcomeOf(entries: readonly Entry[]) {
+  const done = entries.filter((entry) => entry.kept !== null || standsAsWanted(entry))
+  const lost = entries.length - done.length
+  const [first] = done
+  const wanted = new Set(done.map((entry) => statuses[entry.wanted]))
+  const words = wanted.size === 1 ? [...wanted].join('') : 'as they were before'
+  const said =
+    first === undefined
+      ? undefined
+      : done.length > 1
+        ? `${done.length} applications: ${words}${formerOf(done)}`
+        : `${first.seen.name}: ${words}${first.kept === null ? ' already' : ''}`
+  const notSaved =
+    lost === 0 ? undefined : entries.length > 1 ? `${lost} not saved` : `${entries[0]?.seen.name}: not saved`
+  return [said, notSaved].filter((part) => part !== undefined).join('; ')
+}
+
+/** Where several stood that were decided together, if they did not all stand alike: ` (before: 26 New, 9 Waitlisted)`. */
+function formerOf(entries: readonly Entry[]) {
+  const counts = countStatuses(entries.map(({ seen }) => seen.status))
+  if (counts.length < 2 || entries.some(({ takesBack }) => takesBack)) return ''
+  return ` (before: ${counts.map(({ status, count }) => `${count} ${statuses[status]}`).join(', ')})`
+}
+
+/** How many there are of each status, the most first. */
+export function countStatuses(all: readonly Status[]): { status: Status; count: number }[] {
+  return [...new Set(all)]
+    .map((status) => ({ status, count: all.filter((each) => each === status).length }))
+    .toSorted((one, other) => other.count - one.count)
+}

@@ -1,0 +1,130 @@
+import { useQuery } from '@tanstack/react-query'
+
+import { closedSentence, mostCharacters } from '../../../application/limits.ts'
+import type { Door, GeneralHappening } from '../../../client/desk.ts'
+import { announce } from '../kit/announce.tsx'
+import { Field, TextField } from '../kit/Field.tsx'
+import { momentOf, zone } from '../kit/format.ts'
+import { hrefOf } from '../kit/places.ts'
+import { Screen } from '../kit/Screen.tsx'
+import { useDesk } from '../kit/useDesk.tsx'
+import { useTyped } from '../kit/useTyped.ts'
+import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
+import { changeFrom, doorSentence, entriesOf, localTimeOf, type Entries } from './door.ts'
+
+/** How the door stands, and what happened. */
+type DoorState = Door & { history: GeneralHappening[] }
+
+/** Whether applications are taken: how it stands, and changing it. */
+export function DoorEdit() {
+  const query = useQuery(useDesk().door())
+  return (
+    <Screen title="Door" query={query}>
+      {(door) => (
+        <div className="door">
+          <section className="sheet" aria-label="How it stands">
+            <p className={`standing ${door.is_open ? 'open' : 'closed'}`}>{doorSentence(door)}</p>
+            <DoorForm door={door} now={query.dataUpdatedAt} />
+          </section>
+          <p>
+            <a href={hrefOf({ screen: 'history' })}>History</a>
+          </p>
+        </div>
+      )}
+    </Screen>
+  )
+}
+
+interface DoorFormProps {
+  door: DoorState
+  /** When that was so, in milliseconds: no door closes at a time that was over then. */
+  now: number
+}
+
+function DoorForm({ door, now }: DoorFormProps) {
+  const desk = useDesk()
+  const kept = useTyped<Draft<Entries>>('door')
+  const draft = useVersionedDraft({
+    kept,
+    call: 'desk_set_door',
+    standing: entriesOf(door),
+    version: door.version,
+    givenOf: (entered) => changeFrom(entered, door),
+    onSaved(saved) {
+      desk.keep(desk.door(), (former) => ({ ...former, ...saved }))
+      announce(`Saved. ${doorSentence(saved)}`)
+      return saved.version
+    },
+  })
+  const { value: entries, enter } = draft
+  return (
+    <form onSubmit={draft.onSubmit}>
+      <fieldset className="choices">
+        <legend>The door is</legend>
+        <div className="row">
+          {(['Open', 'Closed'] as const).map((name) => (
+            <label key={name} className="choice">
+              <input
+                type="radio"
+                name="door"
+                checked={entries.closed === (name === 'Closed')}
+                onChange={() => enter({ closed: name === 'Closed' })}
+              />
+              {name}
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      <TextField
+        label="Sentence for applicants"
+        hint={`What they read while it is closed, at most ${mostCharacters.sentence} characters. Left blank: “${closedSentence}”`}
+        rows={2}
+        maxLength={mostCharacters.sentence}
+        value={entries.sentence}
+        onText={(sentence) => enter({ sentence })}
+      />
+      {!entries.closed && (
+        <div className="conditions">
+          <Field
+            label="Close at"
+            hint={`In your own time zone, ${zone.replaceAll('_', ' ')}.`}
+            type="datetime-local"
+            min={localTimeOf(now)}
+            max="9999-12-31T23:59"
+            value={entries.closesAt}
+            onText={(closesAt) => enter({ closesAt })}
+          />
+          <Field
+            label="Close after so many applications"
+            hint={countHint(door)}
+            type="number"
+            inputMode="numeric"
+            min={1}
+            max={2_147_483_647}
+            value={entries.closesAfter}
+            onText={(closesAfter) => enter({ closesAfter })}
+          />
+        </div>
+      )}
+      <DraftButtons draft={draft} meanwhile={draft.isStale && meanwhile(door, Number(kept[0]?.over))} />
+    </form>
+  )
+}
+
+/** A door that is open counts what came already. */
+function countHint({ is_open: isOpen, opened_at: openedAt }: Door) {
+  const since =
+    openedAt === null ? 'from the first application on' : `from the opening on ${momentOf(openedAt)}`
+  return `Counts ${isOpen ? since : 'from when you save'}. Whoever sends many can close such a door.`
+}
+
+/** How the door stands now, where it was changed under what is being entered. */
+function meanwhile(door: DoorState, over: number) {
+  // That it closes by itself is one change: what somebody did besides is more.
+  const isByItself = !door.is_open && !door.closed && door.version === over + 1
+  const last = isByItself ? undefined : door.history.find(({ kind }) => kind === 'door')
+  const who = last
+    ? `${last.author} changed the door meanwhile, ${momentOf(last.at)}.`
+    : 'The door closed by itself meanwhile.'
+  return `${who} What you entered is still here and not saved: you can save it over how it stands now. ${doorSentence(door)}`
+}

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest'
+
+import type { Door } from '../../../client/desk.ts'
+import { wordsOf } from '../history/HistoryList.tsx'
+import { momentOf } from '../kit/format.ts'
+import { changeFrom, doorSentence, entriesOf, localTimeOf } from './door.ts'
+
+const open: Door = {
+  version: 3,
+  is_open: true,
+  closed: false,
+  sentence: '',
+  closes_at: null,
+  closes_after: null,
+  opened_at: null,
+  received: 0,
+}
+const at = '2999-03-01T17:00:30+00:00'
+const limited: Door = { ...open, closes_at: at, closes_after: 1200, received: 1199 }
+
+test.each<[Door, string]>([
+  [open, 'The door is open.'],
+  [{ ...open, closes_at: at }, `The door is open, until ${momentOf(at)}.`],
+  [{ ...open, closes_after: 3, received: 1 }, 'The door is open, for 2 more applications: 1 of 3 came.'],
+  [limited, `The door is open, until ${momentOf(at)}, for 1 more application: 1,199 of 1,200 came.`],
+  [
+    { ...open, is_open: false, closed: true },
+    'The door is closed. Applicants read: “Applications are closed.”',
+  ],
+  [
+    { ...limited, is_open: false, closed: true, sentence: 'Full.' },
+    'The door is closed. Applicants read: “Full.”',
+  ],
+  [
+    { ...open, is_open: false, closes_after: 3, received: 3 },
+    'The door is closed: 3 applications came, as many as it was to take. Applicants read: “Applications are closed.”',
+  ],
+  [
+    { ...open, is_open: false, closes_at: at },
+    `The door is closed since ${momentOf(at)}. Applicants read: “Applications are closed.”`,
+  ],
+])('how it stands is one sentence: %j', (door, sentence) => {
+  expect(doorSentence(door)).toBe(sentence)
+})
+
+test('each happening has its words', () => {
+  const by = { at, author: 'ada@example.org' }
+  expect(wordsOf({ ...by, kind: 'door', detail: limited })).toBe(
+    `Door open, until ${momentOf(at)}, for 1,200 applications`,
+  )
+  expect(wordsOf({ ...by, kind: 'door', detail: { ...open, closed: true } })).toBe(
+    'Door closed: “Applications are closed.”',
+  )
+  expect(wordsOf({ ...by, kind: 'erased', detail: { applications: 1 } })).toBe('1 application erased')
+  expect(wordsOf({ ...by, kind: 'blind', detail: { on: false } })).toBe('Own blind reading off')
+  const words = (detail: object) => wordsOf({ ...by, kind: 'letters', detail })
+  expect(words({ template: 'accepted' })).toBe('Template of letters changed: “accepted”')
+  expect(words({ removed: 'Travel' })).toBe('Template of letters removed: “Travel”')
+  expect(words({ stopped: true })).toBe('All letters stopped')
+  expect(words({ stopped: false })).toBe('Letters may leave again')
+  expect(words({ reply_to: 'desk@example.org' })).toBe('Answers to letters go to desk@example.org')
+  expect(words({ reply_to: '' })).toBe('Answers to letters go to the sender')
+  expect(words({ receipts: true })).toBe('Receipts switched on')
+  expect(words({ receipts: false })).toBe('Receipts switched off')
+})
+
+test('what nobody changes in the form is saved as it was, to the second', () => {
+  expect(changeFrom(entriesOf(limited), limited)).toEqual({
+    version: 3,
+    closed: false,
+    sentence: '',
+    closes_at: at,
+    closes_after: 1200,
+  })
+})
+
+test('what is entered is a moment in the own time zone', () => {
+  const change = changeFrom(
+    { closed: false, sentence: ' Full. ', closesAt: '2999-12-31T18:00', closesAfter: '' },
+    open,
+  )
+  expect(change).toEqual({
+    version: 3,
+    closed: false,
+    sentence: 'Full.',
+    closes_at: new Date(2999, 11, 31, 18).toISOString(),
+    closes_after: null,
+  })
+  expect(localTimeOf(change.closes_at ?? '')).toBe('2999-12-31T18:00')
+})
+
+test('a door that closed by itself stays closed when only its sentence changes, and opens without its old limits', () => {
+  const full: Door = { ...limited, is_open: false, received: 1200 }
+  const entries = entriesOf(full)
+  expect(changeFrom({ ...entries, sentence: 'Full.' }, full)).toMatchObject({
+    closed: true,
+    sentence: 'Full.',
+  })
+  expect(changeFrom({ ...entries, closed: false }, full)).toMatchObject({
+    closed: false,
+    closes_at: null,
+    closes_after: null,
+  })
+})
+
+test('closing forgets the limits', () => {
+  expect(changeFrom({ ...entriesOf(limited), closed: true }, limited)).toMatchObject({
+    closed: true,
+    closes_at: null,
+    closes_after: null,
+  })
+})

@@ -1,0 +1,120 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+
+import type { Letter, LettersOverview } from '../../../client/desk.ts'
+import { countOf } from '../kit/format.ts'
+import { hrefOf } from '../kit/places.ts'
+import { MoreButton, Screen } from '../kit/Screen.tsx'
+import { useDesk } from '../kit/useDesk.tsx'
+import { useTyped, type Change } from '../kit/useTyped.ts'
+import { BackToLetters } from '../letters/BackToLetters.tsx'
+import { isCarried, isSendable, nameOfOccasion } from '../letters/letters.ts'
+import { UndoSend } from '../letters/UndoSend.tsx'
+import type { DraftChange } from './DraftEdit.tsx'
+import { DraftLeft } from './DraftLeft.tsx'
+import { DraftSend, DraftsUnsent, type Unsent } from './DraftSend.tsx'
+import { DraftShow } from './DraftShow.tsx'
+
+/** The drafts of one occasion, each as it would be sent: read, changed, taken away, and sent. */
+export function DraftList({ occasion }: { occasion: string }) {
+  const desk = useDesk()
+  const { data: overview } = useQuery(desk.letters())
+  const query = useInfiniteQuery(desk.drafts(occasion))
+  const [unsent, setUnsent] = useState<readonly Unsent[]>([])
+  // What is made of the drafts, by their ids; kept also of those that left the list.
+  const [changes, type] = useTyped<Record<string, DraftChange>>(`drafts ${occasion}`)
+  const keep = (id: string, change: Change<DraftChange>) =>
+    type((latest) => {
+      const { [id]: former = null, ...others } = latest ?? {}
+      const changed = typeof change === 'function' ? change(former) : change
+      const all = changed === null ? others : { ...others, [id]: changed }
+      return Object.keys(all).length === 0 ? null : all
+    })
+  const isByHand = overview !== undefined && !isCarried(occasion, overview.postman)
+  return (
+    <Screen
+      title={`Drafts: ${nameOfOccasion(occasion)}`}
+      query={query}
+      nav={
+        <BackToLetters>
+          <a href={hrefOf({ screen: 'template', occasion })} className="button">
+            Template
+          </a>
+        </BackToLetters>
+      }
+      head={
+        <>
+          <UndoSend />
+          <DraftsUnsent unsent={unsent} />
+        </>
+      }
+    >
+      {({ pages }) => {
+        const drafts = pages.flatMap(({ letters }) => letters)
+        return (
+          <>
+            {drafts.length === 0 && <p>No drafts here.</p>}
+            {drafts.length > 0 && overview && (
+              <div className="row send">
+                <Sending {...{ drafts, overview, isByHand }} onSent={setUnsent} />
+                {query.hasNextPage && <span className="quietly">There are more below than are shown.</span>}
+              </div>
+            )}
+            {Object.entries(changes ?? {})
+              .filter(([id]) => !drafts.some((letter) => letter.id === id))
+              .map(([id, change]) => (
+                <DraftLeft key={id} id={id} change={change} onDiscard={() => keep(id, null)} />
+              ))}
+            {drafts.map((letter) => (
+              <DraftShow
+                key={letter.id}
+                letter={letter}
+                isByHand={isByHand}
+                kept={[changes?.[letter.id] ?? null, (change) => keep(letter.id, change)]}
+              />
+            ))}
+            {query.hasNextPage && (
+              <MoreButton isUnderWay={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()} />
+            )}
+          </>
+        )
+      }}
+    </Screen>
+  )
+}
+
+interface SendingProps {
+  drafts: readonly Letter[]
+  overview: LettersOverview
+  isByHand: boolean
+  onSent: (unsent: readonly Unsent[]) => void
+}
+
+/** How they are sent, and which of them cannot be. */
+function Sending({ drafts, overview, isByHand, onSent }: SendingProps) {
+  const sendable = drafts.filter(isSendable)
+  const held = drafts.filter((draft) => !isSendable(draft))
+  return (
+    <>
+      {isByHand && (
+        <p className="quietly">
+          Nobody carries letters yet: open each in your own mail program, and note here that you sent it.
+        </p>
+      )}
+      {!isByHand && sendable.length > 0 && (
+        <DraftSend drafts={sendable} holdSeconds={overview.settings.hold_seconds} onSent={onSent} />
+      )}
+      {!isByHand && !overview.postman.is_there && (
+        <span className="quietly">
+          No mail leaves from here: an automation is told of the decisions, and writes to applicants.
+        </span>
+      )}
+      {held.length > 0 && (
+        <span className="quietly">
+          {countOf(held.length, 'draft')} {held.length === 1 ? 'quotes' : 'quote'} a blank answer
+          {held.some(({ is_long }) => is_long) && ' or very much'} and cannot be sent so.
+        </span>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,135 @@
+import { useEffect, useRef, useState } from 'react'
+
+import type { Letter } from '../../../client/desk.ts'
+import { announce } from '../kit/announce.tsx'
+import { focusOn } from '../kit/focus.ts'
+import { Given } from '../kit/Given.tsx'
+import { applicationOf } from '../kit/places.ts'
+import { Problem } from '../kit/Problem.tsx'
+import { useDeskAct } from '../kit/useDesk.tsx'
+import { isSendable, nameOfLetter } from '../letters/letters.ts'
+import { LetterText } from '../letters/LetterText.tsx'
+import { DraftEdit, type KeptChange } from './DraftEdit.tsx'
+import { mailProgramLink } from './mailto.ts'
+
+interface DraftShowProps {
+  letter: Letter
+  /** Whether organisers send it from their own mail program. */
+  isByHand: boolean
+  /** What is being made of it and not saved. */
+  kept: KeptChange
+}
+
+/** One draft as it would be sent. */
+export function DraftShow({ letter, isByHand, kept }: DraftShowProps) {
+  const { id, seen } = letter
+  const [change, keep] = kept
+  const [isOpen, setIsOpen] = useState(false)
+  // What stands there already, such as by a save whose answer was lost, is nothing that is entered.
+  const isChanged =
+    change !== null && (change.value.subject !== letter.subject || change.value.body !== letter.body)
+  const isEditing = isOpen || isChanged
+  const editButton = useRef<HTMLButtonElement>(null)
+  const article = useRef<HTMLElement>(null)
+  const name = nameOfLetter(letter)
+  // It is about to go: the next one is read on with.
+  const goOn = () => focusOn(article.current?.nextElementSibling?.querySelector('h2 a'))
+  const remove = useDeskAct('desk_discard', ({ discarded }) => {
+    goOn()
+    announce(`${name}: ${discarded > 0 ? 'draft removed' : 'it is no draft any more'}`)
+  })
+  const restore = useDeskAct('desk_edit', () => {
+    announce(`${name}: as the template has it`)
+    // The button that was pressed goes.
+    editButton.current?.focus()
+  })
+  const note = useDeskAct('desk_sent_by_hand', () => {
+    goOn()
+    announce(`${name}: sent by hand`)
+  })
+  const mailto = isByHand && isSendable(letter) ? mailProgramLink(letter) : undefined
+  // The focus goes back to where it was before the form came.
+  const wasEditing = useRef(false)
+  useEffect(() => {
+    if (wasEditing.current && !isEditing) editButton.current?.focus()
+    wasEditing.current = isEditing
+  }, [isEditing])
+  return (
+    <article ref={article} className="sheet draft" aria-labelledby={`draft-${id}`}>
+      <h2 id={`draft-${id}`}>
+        <a href={applicationOf(letter.application)}>
+          <bdi>{name}</bdi>
+        </a>
+      </h2>
+      <p className="quietly">
+        {letter.to === null ? (
+          'The address is hidden: you read blind.'
+        ) : (
+          <>
+            To <Given text={letter.to} />
+          </>
+        )}
+        {letter.is_edited && '. Changed for them alone.'}
+        {letter.edition > 1 && ' They were sent this before.'}
+      </p>
+      {isEditing ? (
+        <DraftEdit
+          letter={letter}
+          kept={kept}
+          onClose={() => {
+            keep(null)
+            setIsOpen(false)
+          }}
+        />
+      ) : (
+        <>
+          <LetterText text={letter} />
+          <Problem error={remove.error ?? restore.error ?? note.error} />
+          <div className="row">
+            {mailto !== undefined && (
+              <>
+                <a aria-label={`Open in mail program: ${name}`} className="button" href={mailto}>
+                  Open in mail program
+                </a>
+                <button
+                  aria-label={`I sent it: ${name}`}
+                  className="quiet"
+                  onClick={() => note.press({ letter: id, seen })}
+                >
+                  I sent it
+                </button>
+              </>
+            )}
+            {/* What was written to somebody names them. */}
+            {letter.name !== null && (
+              <button
+                aria-label={`Edit: ${name}`}
+                ref={editButton}
+                className="quiet"
+                onClick={() => setIsOpen(true)}
+              >
+                Edit
+              </button>
+            )}
+            {letter.is_edited && letter.name !== null && (
+              <button
+                aria-label={`Back to the template: ${name}`}
+                className="quiet"
+                onClick={() => restore.press({ letter: id, seen, subject: '', body: '' })}
+              >
+                Back to the template
+              </button>
+            )}
+            <button
+              aria-label={`Remove: ${name}`}
+              className="quiet"
+              onClick={() => remove.press({ letters: [id] })}
+            >
+              Remove
+            </button>
+          </div>
+        </>
+      )}
+    </article>
+  )
+}

@@ -1,0 +1,59 @@
+import { useQuery } from '@tanstack/react-query'
+
+import type { GeneralHappening } from '../../../client/desk.ts'
+import { doorWordsOf } from '../door/door.ts'
+import { countOf, momentOf } from '../kit/format.ts'
+import { Screen } from '../kit/Screen.tsx'
+import { useDesk } from '../kit/useDesk.tsx'
+
+/** What organisers did to the door, the letters and their own reading, and that something was erased; the newest first. */
+export function HistoryList() {
+  return (
+    <Screen title="History" query={useQuery(useDesk().door())}>
+      {({ history }) =>
+        history.length === 0 ? (
+          <p className="quietly">Nothing yet. The door has been open from the beginning.</p>
+        ) : (
+          <ul className="plain sheet happened">
+            {history.map((happening) => (
+              <li key={`${happening.at} ${happening.kind} ${happening.author}`}>
+                {wordsOf(happening)}
+                <span className="quietly">
+                  {happening.author}, <time dateTime={happening.at}>{momentOf(happening.at)}</time>
+                </span>
+              </li>
+            ))}
+          </ul>
+        )
+      }
+    </Screen>
+  )
+}
+
+/** What an organiser did to no application, in a few words. */
+export function wordsOf(happening: GeneralHappening): string {
+  switch (happening.kind) {
+    case 'door':
+      return doorWordsOf(happening.detail)
+    case 'erased':
+      return `${countOf(happening.detail.applications, 'application')} erased`
+    case 'blind':
+      return `Own blind reading ${happening.detail.on ? 'on' : 'off'}`
+    case 'letters':
+      return letterWordsOf(happening.detail)
+  }
+}
+
+function letterWordsOf({
+  template,
+  removed,
+  stopped,
+  receipts,
+  reply_to: replyTo,
+}: Extract<GeneralHappening, { kind: 'letters' }>['detail']) {
+  if (template !== undefined) return `Template of letters changed: “${template}”`
+  if (removed !== undefined) return `Template of letters removed: “${removed}”`
+  if (stopped !== undefined) return stopped ? 'All letters stopped' : 'Letters may leave again'
+  if (receipts !== undefined) return `Receipts switched ${receipts ? 'on' : 'off'}`
+  return replyTo ? `Answers to letters go to ${replyTo}` : 'Answers to letters go to the sender'
+}

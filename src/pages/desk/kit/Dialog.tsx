@@ -1,0 +1,70 @@
+import { useId, useImperativeHandle, useRef, useState, type ReactNode, type Ref } from 'react'
+import { flushSync } from 'react-dom'
+
+import { useKeys } from './useKeys.ts'
+
+/** Closes it. */
+export interface DialogHandle {
+  close: () => void
+}
+
+interface DialogProps {
+  ref?: Ref<DialogHandle>
+  /** What opens it: the button's words, and a key. */
+  button: string
+  openKey?: string
+  buttonClass?: string
+  title: ReactNode
+  className?: string
+  /** What the button says that closes it. */
+  close?: string
+  onOpen?: () => void
+  onClose?: () => void
+  /** What stands in it for as long as it is open. */
+  children: ReactNode
+}
+
+/** A button, and the dialog that it opens. What is entered there is gone when it is closed. */
+export function Dialog(props: DialogProps) {
+  const { button, openKey = '', buttonClass = 'quiet', title, className, close = 'Cancel' } = props
+  const { ref, onOpen, onClose, children } = props
+  const dialog = useRef<HTMLDialogElement>(null)
+  const [isOpen, setIsOpen] = useState(false)
+  const id = useId()
+  const open = () => {
+    onOpen?.()
+    // What it holds is there first: its first field gets the focus.
+    flushSync(() => setIsOpen(true))
+    dialog.current?.showModal()
+  }
+  useKeys({ [openKey]: open })
+  useImperativeHandle(ref, () => ({ close: () => dialog.current?.close() }), [])
+  return (
+    <>
+      <button className={buttonClass} aria-haspopup="dialog" onClick={open}>
+        {button}
+      </button>
+      <dialog
+        ref={dialog}
+        aria-labelledby={id}
+        className={className}
+        onClose={() => {
+          // It tells so a moment later, and may be open again.
+          if (dialog.current?.open) return
+          setIsOpen(false)
+          onClose?.()
+        }}
+      >
+        {isOpen && (
+          <>
+            <h2 id={id}>{title}</h2>
+            {children}
+            <form method="dialog" onSubmit={onClose}>
+              <button className="quiet">{close}</button>
+            </form>
+          </>
+        )}
+      </dialog>
+    </>
+  )
+}

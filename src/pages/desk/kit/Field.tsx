@@ -1,0 +1,132 @@
+import { useId, type ComponentProps, type ReactNode } from 'react'
+
+import { focus } from './focus.ts'
+
+interface About {
+  label: ReactNode
+  hint?: ReactNode
+  /** Why it was refused, in a sentence; empty where it was not. */
+  problem?: string | undefined
+}
+
+export interface FieldProps extends About, Omit<ComponentProps<'input'>, 'children'> {
+  /** Called with what is typed. */
+  onText?: (text: string) => void
+  /** Whether it has the focus from the start. */
+  isFirst?: boolean
+}
+
+/** A field of one line, with its label and what is said about it. */
+export function Field({ label, hint, problem, onText, isFirst = false, ...input }: FieldProps) {
+  return (
+    <Labelled {...{ label, hint, problem }}>
+      {(ids) => (
+        <input
+          type="text"
+          {...(isFirst && { ref: focus })}
+          {...(onText && { onChange: ({ target }) => onText(target.value) })}
+          {...ids}
+          {...input}
+        />
+      )}
+    </Labelled>
+  )
+}
+
+interface TextFieldProps extends About, Omit<ComponentProps<'textarea'>, 'children'> {
+  onText: (text: string) => void
+}
+
+/** The same of many lines. */
+export function TextField({ label, hint, problem, onText, ...textarea }: TextFieldProps) {
+  return (
+    <Labelled {...{ label, hint, problem }}>
+      {(ids) => <textarea onChange={({ target }) => onText(target.value)} {...ids} {...textarea} />}
+    </Labelled>
+  )
+}
+
+interface ChoiceProps<Value extends string> extends About {
+  options: readonly (readonly [value: Value, words: string])[]
+  value: Value
+  onChoose: (value: Value) => void
+}
+
+/** One of several values. */
+export function Choice<Value extends string>(props: ChoiceProps<Value>) {
+  const { label, hint, problem, options, value, onChoose } = props
+  return (
+    <Labelled {...{ label, hint, problem }}>
+      {(ids) => (
+        <select {...ids} value={value} onChange={({ target }) => onChoose(target.value as Value)}>
+          {options.map(([option, words]) => (
+            <option key={option} value={option}>
+              {words}
+            </option>
+          ))}
+        </select>
+      )}
+    </Labelled>
+  )
+}
+
+interface LabelledProps extends About {
+  children: (ids: object) => ReactNode
+}
+
+function Labelled({ label, hint, problem, children }: LabelledProps) {
+  const id = useId()
+  const about = [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ')
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {children({
+        id,
+        'aria-describedby': about || undefined,
+        ...(problem !== undefined && { 'aria-invalid': problem !== '' }),
+      })}
+      {hint && (
+        <p className="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {problem && (
+        <p className="problem" role="alert" id={`${id}-problem`}>
+          {problem}
+        </p>
+      )}
+    </div>
+  )
+}
+
+interface SwitchProps {
+  label: string
+  hint: string
+  /** Undefined where that is not known yet. */
+  isOn: boolean | undefined
+  onSwitch: (isOn: boolean) => void
+}
+
+/** Something that is on or off. */
+export function Switch({ label, hint, isOn, onSwitch }: SwitchProps) {
+  const id = useId()
+  return (
+    <>
+      <label className="switch">
+        <input
+          type="checkbox"
+          role="switch"
+          checked={isOn ?? false}
+          aria-checked={isOn ?? false}
+          disabled={isOn === undefined}
+          aria-describedby={id}
+          onChange={({ target }) => onSwitch(target.checked)}
+        />
+        {label}
+      </label>
+      <p className="hint" id={id}>
+        {hint}
+      </p>
+    </>
+  )
+}

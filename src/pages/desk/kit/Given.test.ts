@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+
+import { pieceLength, piecesOf, shortOf } from './Given.tsx'
+
+test('what anybody writes is one piece', () => {
+  for (const text of ['', 'To think.', 'A line.\n'.repeat(40), 'To think. '.repeat(300)]) {
+    expect(piecesOf(text)).toEqual([text])
+  }
+})
+
+test.each([
+  ['a word', 'x'.repeat(100_000)],
+  ['two scripts', 'xع'.repeat(50_000)],
+  ['what lies beyond the first plane', `x${'😀'.repeat(50_000)}`],
+  ['line ends', '\n'.repeat(100_000)],
+  ['words', 'To think. '.repeat(10_000)],
+])('whatever is longer comes in bounded pieces, and nothing is lost: %s', (_name, text) => {
+  const pieces = piecesOf(text)
+  expect(pieces.join('')).toBe(text)
+  expect(Math.max(...pieces.map((piece) => Array.from(piece).length))).toBeLessThanOrEqual(pieceLength * 1.2)
+  expect(Math.max(...pieces.map((piece) => piece.split('\n').length))).toBeLessThanOrEqual(150)
+  expect(pieces.filter((piece) => /^[\udc00-\udfff]|[\ud800-\udbff]$/.test(piece))).toEqual([])
+})
+
+test('a name is told as it is; what would take the screen, or turn what stands beside it, is not', () => {
+  for (const name of ['Émile Zola', 'עדה', 'Ngọc Trâm Nguyễn', 'x'.repeat(120)])
+    expect(shortOf(name)).toBe(name)
+  expect(shortOf('\u202eadA\u2066')).toBe('adA')
+  expect(shortOf('x'.repeat(10_000))).toBe(`${'x'.repeat(120)}…`)
+  expect(shortOf(`a${'\u0301'.repeat(10_000)}`)).toBe(`a${'\u0301'.repeat(8)}…`)
+})

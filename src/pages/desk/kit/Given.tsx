@@ -1,0 +1,83 @@
+import { useMemo, useState } from 'react'
+
+/**
+ * What applicants wrote, as they wrote it and turned in no direction by what stands beside it. Of what is longer than
+ * anybody writes the beginning, and all of it when that is asked for.
+ */
+export function Given({ text }: { text: string }) {
+  const [isWhole, setIsWhole] = useState(false)
+  const pieces = useMemo(() => piecesOf(text), [text])
+  if (pieces.length === 1) return <bdi>{text}</bdi>
+  return (
+    <>
+      <bdi className="pieces" tabIndex={-1} ref={isWhole ? focus : undefined}>
+        {(isWhole ? pieces : pieces.slice(0, 1)).map((piece, place) => (
+          // They change with the text alone, all at once.
+          // oxlint-disable-next-line react/no-array-index-key
+          <span key={place}>{piece}</span>
+        ))}
+        {!isWhole && '…'}
+      </bdi>
+      {!isWhole && (
+        <button className="quiet" onClick={() => setIsWhole(true)}>
+          Show all {text.length.toLocaleString('en')} characters
+        </button>
+      )}
+    </>
+  )
+}
+
+/** The button that was pressed goes. */
+function focus(element: HTMLElement | null) {
+  element?.focus({ preventScroll: true })
+}
+
+/** Characters that are laid out as one: what browsers take for that grows with the square where faces and scripts alternate. */
+export const pieceLength = 4_000
+/** Characters that a line end counts as: it takes as much of the screen. */
+const lineEnd = 40
+/** Characters of a name or a company where it is told among other things. */
+const shortLength = 120
+
+const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+const beginning = new RegExp(`^.{0,${shortLength}}`, 'su')
+const marksWithoutEnd = /(\p{M}{8})\p{M}+/gu
+
+/**
+ * Cuts a text into pieces that are quick to show; all of them together are the text.
+ *
+ * @returns One piece, unless the text is longer than anybody writes.
+ */
+export function piecesOf(text: string): string[] {
+  const pieces = []
+  let piece = ''
+  let length = 0
+  for (const character of text) {
+    piece += character
+    length += character === '\n' ? lineEnd : 1
+    // Between two words, where there is such a place soon.
+    if (length < pieceLength || (length < pieceLength * 1.2 && !/\s/.test(character))) continue
+    pieces.push(piece)
+    piece = ''
+    length = 0
+  }
+  return piece === '' && pieces.length > 0 ? pieces : [...pieces, piece]
+}
+
+/**
+ * A name or a company as it is told among other things: not without end, and without the characters that turn the
+ * direction of what stands beside it. The whole is among the answers.
+ */
+export function shortOf(text: string): string {
+  const begin = text
+    .slice(0, shortLength * 10)
+    .replace(directions, '')
+    .replace(marksWithoutEnd, '$1')
+  const short = begin.match(beginning)?.[0] ?? ''
+  return short === begin && text.length <= shortLength * 10 ? begin : `${short.trimEnd()}…`
+}
+
+/** An applicant's name; where it is hidden, what it belongs to. */
+export function nameOf({ first_name, last_name }: { first_name?: string; last_name?: string }): string {
+  return first_name === undefined ? 'Application' : shortOf(`${first_name} ${last_name ?? ''}`.trim())
+}

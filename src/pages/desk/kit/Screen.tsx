@@ -1,0 +1,126 @@
+import { Component, useEffect, type ReactNode } from 'react'
+
+import { beginAt, focusHeading } from './focus.ts'
+import { Problem } from './Problem.tsx'
+
+interface ScreenProps<Read> {
+  /** What its heading says, and the window's title, by which tabs, Back and screen readers tell screens apart. */
+  title: string
+  /** What it shows, as it was read. */
+  query: { data: Read | undefined; error: Error | null; refetch: () => unknown }
+  /** What stands over the heading, such as the way back. */
+  nav?: ReactNode
+  /** What stands between the heading and what was read. */
+  head?: ReactNode
+  children: (read: Read) => ReactNode
+}
+
+/** A screen of the desk: whoever opens it begins at its heading, and is told when it cannot be read. */
+export function Screen<Read>({ title, query, nav, head, children }: ScreenProps<Read>) {
+  const { data, error, refetch } = query
+  useTitle(title)
+  return (
+    <>
+      {nav}
+      <Heading>{title}</Heading>
+      {head}
+      <Problem
+        error={error}
+        {...(data === undefined
+          ? { onTryAgain: () => void refetch() }
+          : { said: 'This may no longer be how it stands.' })}
+      />
+      {data === undefined ? error === null && <Loading /> : children(data)}
+    </>
+  )
+}
+
+/** The heading of a screen. */
+export function Heading({ children }: { children: ReactNode }) {
+  return (
+    <h1 ref={beginAt} tabIndex={-1}>
+      {children}
+    </h1>
+  )
+}
+
+/** What stands where something is being read. */
+export function Loading() {
+  return <p aria-busy="true">Loading…</p>
+}
+
+interface SheetProps {
+  title: string
+  className?: string
+  children: ReactNode
+}
+
+/** A part of a screen, under its own heading. */
+export function Sheet({ title, className = '', children }: SheetProps) {
+  const id = title.toLowerCase().replaceAll(' ', '-')
+  return (
+    <section className={`sheet ${className}`} aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
+  )
+}
+
+/** Names the screen in the window's title. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Unplugged.`
+  }, [title])
+}
+
+/** Reads the next page. */
+export function MoreButton({ isUnderWay, onPress }: { isUnderWay: boolean; onPress: () => void }) {
+  return (
+    <button className="quiet more" aria-disabled={isUnderWay} onClick={() => !isUnderWay && onPress()}>
+      More
+    </button>
+  )
+}
+
+interface BoundaryProps {
+  /** Puts away what may have made it throw, before it is tried again. */
+  onTryAgain?: () => void
+  children: ReactNode
+}
+
+/** Keeps what throws while it is shown from taking more with it than itself. React logs what it was. */
+export class Boundary extends Component<BoundaryProps, { error: unknown; hasFailed: boolean }> {
+  override state = { error: undefined, hasFailed: false }
+
+  static getDerivedStateFromError(error: unknown) {
+    return { error, hasFailed: true }
+  }
+
+  override render(): ReactNode {
+    const { error, hasFailed } = this.state
+    return hasFailed ? <Failure error={error} onTryAgain={this.#tryAgain} /> : this.props.children
+  }
+
+  readonly #tryAgain = () => {
+    this.props.onTryAgain?.()
+    // The button that was pressed goes.
+    this.setState({ error: undefined, hasFailed: false }, focusHeading)
+  }
+}
+
+const failure = 'This could not be shown'
+
+function Failure({ error, onTryAgain }: { error: unknown; onTryAgain: () => void }) {
+  useTitle(failure)
+  return (
+    <section className="sheet">
+      <Heading>{failure}</Heading>
+      <div role="alert" className="notice error">
+        <p>Please try again. If it stays so, tell whoever runs this site: {String(error)}</p>
+        <button className="quiet" onClick={onTryAgain}>
+          Try again
+        </button>
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,29 @@
+import { useSyncExternalStore } from 'react'
+
+let said = { text: '', count: 0 }
+const listeners = new Set<() => void>()
+
+/** Has a screen reader say what was done, and shows it for who sees. */
+export function announce(text: string): void {
+  // The same words twice are two.
+  said = { text, count: said.count + 1 }
+  for (const listener of listeners) listener()
+}
+
+/** What was announced last. */
+export function Announcement() {
+  const { text, count } = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => said,
+  )
+  return (
+    // Screen readers know the role for longer than the element of the same meaning.
+    // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role
+    <p className="said" role="status">
+      {text !== '' && <span key={count}>{text}</span>}
+    </p>
+  )
+}

@@ -1,0 +1,33 @@
+/** The fragment says where the desk is, so the link must not change it. */
+export function skipToContent(event: { preventDefault: () => void }): void {
+  event.preventDefault()
+  document.getElementById('content')?.focus()
+}
+
+/** For what has the focus and is about to go: it is put on another element, or where the screen begins. */
+export function focusOn(element: Element | null | undefined): void {
+  if (element instanceof HTMLElement) element.focus()
+  else focusHeading()
+}
+
+/** The same for an application in the list, by its id. */
+export function focusApplication(id: string | undefined): void {
+  focusOn(id === undefined ? null : document.getElementById(id))
+}
+
+/** Puts the focus where the screen begins. */
+export function focusHeading(): void {
+  document.querySelector('h1')?.focus()
+}
+
+/** For the ref of a heading: whoever opens a screen begins there, and not where the one before was left. */
+export function beginAt(heading: HTMLElement | null): void {
+  if (heading === null) return
+  scrollTo(0, 0)
+  heading.focus({ preventScroll: true })
+}
+
+/** For the ref of what has the focus as soon as it is there. */
+export function focus(element: HTMLElement | null): void {
+  element?.focus()
+}

@@ -1,0 +1,44 @@
+import type { Count } from '../../../client/desk.ts'
+
+const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
+const shortDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+const longDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
+const hour = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+
+/**
+ * A moment as organisers read it, in their own time zone: `22 Nov 2026, 10:03`. The database knows some that browsers
+ * do not, such as `infinity`: they stay as they are.
+ */
+export function momentOf(iso: string): string {
+  return told(moment, iso)
+}
+
+function told(format: Intl.DateTimeFormat, iso: string) {
+  const date = new Date(iso)
+  return Number.isNaN(date.getTime()) ? iso : format.format(date)
+}
+
+/** The same as short as it can be told: the hour of a moment of today, otherwise its day. */
+export function shortMomentOf(iso: string, now = new Date()): string {
+  const date = new Date(iso)
+  if (date.toDateString() === now.toDateString()) return hour.format(date)
+  return told(date.getFullYear() === now.getFullYear() ? shortDay : longDay, iso)
+}
+
+/** The name of the organiser's time zone, as the database knows it. */
+export const zone: string = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** So many of something. */
+export function countOf(count: number, what: string): string {
+  return `${digits(count)} ${what}${count === 1 ? '' : 's'}`
+}
+
+/** A number as organisers read it. */
+export function digits(count: number): string {
+  return count.toLocaleString('en')
+}
+
+/** A number that may not have been counted to its end. */
+export function upTo({ count, more }: Count): string {
+  return `${digits(count)}${more ? '+' : ''}`
+}

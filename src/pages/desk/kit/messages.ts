@@ -1,0 +1,43 @@
+import { PostgrestError } from '@supabase/postgrest-js'
+
+import { SignedOutError } from '../../../client/session.ts'
+
+/** What is said where something else stands at the address. */
+export const foreignAnswer =
+  'What answered is not the server of this desk. Please ask whoever runs this site.'
+
+/** Whether nobody answered: there is no connection, or nothing at the other end. */
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof TypeError || isTimeout(error)
+}
+
+function isTimeout(error: unknown) {
+  return error instanceof DOMException && error.name === 'TimeoutError'
+}
+
+/** What went wrong, in a sentence for an organiser. */
+export function sentenceOf(error: unknown): string {
+  if (error instanceof TypeError) return 'The server could not be reached. Please check your connection.'
+  if (isTimeout(error)) return 'No answer came in time. Please check your connection.'
+  // What is no JSON, or has no code, comes from something else that stands at the address.
+  if (error instanceof SyntaxError || (error instanceof PostgrestError && !error.code)) return foreignAnswer
+  if (error instanceof Error && error.message !== '') return error.message
+  return 'Something went wrong. Please try again.'
+}
+
+/** What is said of what nobody thought of; the console has it in full. */
+export function unforeseen(error: unknown): string {
+  reportError(error)
+  return 'Something went wrong. Please try again.'
+}
+
+/** Whether the database says that something is not as whoever acts has seen it. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof PostgrestError && error.code === 'PT409'
+}
+
+/** Whether the backend says that whoever calls may not: their session or their right ended. */
+export function isRefusal(error: unknown): boolean {
+  if (error instanceof SignedOutError) return true
+  return error instanceof PostgrestError && /^(42501|PGRST30[0-3])$/.test(error.code)
+}

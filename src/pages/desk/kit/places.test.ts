@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+
+import { filtersFrom } from '../applications/filters.ts'
+import { hrefOf, placeOf, type Place } from './places.ts'
+
+const filters = filtersFrom('status=all&search=acme')
+
+test.each<[string, Place]>([
+  ['#/', { screen: 'list', filters: filtersFrom('') }],
+  ['#/?status=all&search=acme', { screen: 'list', filters }],
+  ['#/applications/1?status=all&search=acme', { screen: 'application', id: '1', filters }],
+  ['#/letters', { screen: 'letters' }],
+  ['#/letters/drafts/A%20%2F%20B%25', { screen: 'drafts', occasion: 'A / B%' }],
+  ['#/letters/templates/Travel', { screen: 'template', occasion: 'Travel' }],
+  ['#/letters/outbox/given%20up', { screen: 'outbox', state: 'given up' }],
+  ['#/door', { screen: 'door' }],
+  ['#/account', { screen: 'account' }],
+  ['#/history', { screen: 'history' }],
+])('an address is a place, and the place has this address: %s', (href, place) => {
+  expect(placeOf(href)).toEqual(place)
+  expect(hrefOf(place)).toBe(href)
+})
+
+test.each(['', '#', '/'])('where the address says nothing, the list is there: %j', (hash) => {
+  expect(placeOf(hash)).toEqual({ screen: 'list', filters: filtersFrom('') })
+})
+
+test.each([
+  '#/hired',
+  '#/applications',
+  '#/applications/1/notes',
+  '#/letters/drafts',
+  '#/letters/outbox/lost',
+  '#/letters/drafts/Travel/1',
+  '#/letters/drafts/',
+  '#/door/1',
+])('what is no place is none: %s', (hash) => {
+  expect(placeOf(hash)).toEqual({ screen: 'unknown' })
+})
+
+test('half a sign in an address is shown as it is', () => {
+  expect(placeOf('#/letters/drafts/100%')).toEqual({ screen: 'drafts', occasion: '100%' })
+})

@@ -1,0 +1,81 @@
+import type { OutboxState } from '../../../client/desk.ts'
+import { filtersFrom, searchOf, type Filters } from '../applications/filters.ts'
+
+/** Where somebody is at the desk. */
+export type Place =
+  | { screen: 'list'; filters: Filters }
+  | { screen: 'application'; id: string; filters: Filters }
+  | { screen: 'drafts' | 'template'; occasion: string }
+  | { screen: 'outbox'; state: OutboxState }
+  | { screen: (typeof plain)[number] }
+  | { screen: 'unknown' }
+
+const plain = ['letters', 'door', 'account', 'history'] as const
+const outboxStates: readonly OutboxState[] = ['waiting', 'refused', 'given up']
+
+/**
+ * Reads an address. It is a fragment: static hosts have no other paths, and what stands in a query is written into logs.
+ *
+ * @param hash As `location.hash` has it: `#/applications/1?status=new`.
+ */
+export function placeOf(hash: string): Place {
+  const [path = '', search = ''] = hash.replace(/^#?\/?/, '').split(/\?(.*)/s)
+  const [first = '', second = '', third, ...more] = path.split('/').map(decoded)
+  const filters = filtersFrom(search)
+  if (path === '') return { screen: 'list', filters }
+  if (first === 'applications' && second !== '' && third === undefined)
+    return { screen: 'application', id: second, filters }
+  const screen = plain.find((each) => each === path)
+  if (screen !== undefined) return { screen }
+  if (first !== 'letters' || third === undefined || third === '' || more.length > 0)
+    return { screen: 'unknown' }
+  if (second === 'drafts') return { screen: 'drafts', occasion: third }
+  if (second === 'templates') return { screen: 'template', occasion: third }
+  const state = outboxStates.find((each) => each === third)
+  return second === 'outbox' && state !== undefined ? { screen: 'outbox', state } : { screen: 'unknown' }
+}
+
+/** The address of a place, for a link. */
+export function hrefOf(place: Place): string {
+  switch (place.screen) {
+    case 'list':
+      return `#/${queryOf(place.filters)}`
+    case 'application':
+      return `#/applications/${encodeURIComponent(place.id)}${queryOf(place.filters)}`
+    case 'drafts':
+      return `#/letters/drafts/${encodeURIComponent(place.occasion)}`
+    case 'template':
+      return `#/letters/templates/${encodeURIComponent(place.occasion)}`
+    case 'outbox':
+      return `#/letters/outbox/${encodeURIComponent(place.state)}`
+    case 'unknown':
+      return '#/'
+    case 'letters':
+    case 'door':
+    case 'account':
+    case 'history':
+      return `#/${place.screen}`
+  }
+}
+
+/** The list as it is without any filter. */
+export const wholeList: Place = { screen: 'list', filters: filtersFrom('') }
+
+function queryOf(filters: Filters) {
+  const search = searchOf(filters)
+  return search === '' ? '' : `?${search}`
+}
+
+/** What organisers named may have any sign in it, and a link that somebody made may have half of one. */
+function decoded(part: string) {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** The address of an application that no list leads to. */
+export function applicationOf(id: string): string {
+  return hrefOf({ screen: 'application', id, filters: filtersFrom('') })
+}

@@ -1,0 +1,47 @@
+import { useSyncExternalStore } from 'react'
+
+import { hrefOf, placeOf, type Place } from './places.ts'
+
+let present = location.hash
+let former = present
+
+function note() {
+  if (location.hash !== present) former = present
+  present = location.hash
+}
+
+addEventListener('hashchange', note)
+addEventListener('popstate', note)
+
+/** The place that was left for the one that is shown. */
+export function formerPlace(): Place {
+  return placeOf(former)
+}
+
+function subscribe(onChange: () => void) {
+  addEventListener('hashchange', onChange)
+  addEventListener('popstate', onChange)
+  return () => {
+    removeEventListener('hashchange', onChange)
+    removeEventListener('popstate', onChange)
+  }
+}
+
+/** Goes to another place of the desk. */
+export function go(place: Place, { replace = false }: { replace?: boolean } = {}): void {
+  const href = hrefOf(place)
+  if (href === (location.hash || '#/')) return
+  if (replace) history.replaceState(history.state, '', href)
+  else history.pushState(null, '', href)
+  dispatchEvent(new PopStateEvent('popstate'))
+}
+
+/** The fragment as it is. */
+export function useFragment(): string {
+  return useSyncExternalStore(subscribe, () => location.hash)
+}
+
+/** Where somebody is. */
+export function usePlace(): Place {
+  return placeOf(useFragment())
+}

@@ -1,0 +1,119 @@
+import { useRef, type ReactNode, type SyntheticEvent } from 'react'
+
+import type { Functions } from '../../../client/desk.ts'
+
+import { isConflict } from './messages.ts'
+import { Problem } from './Problem.tsx'
+import { useDeskAct, type ActName, type Given } from './useDesk.tsx'
+import type { Change } from './useTyped.ts'
+
+/** What was entered and not saved, and the version that it was entered over. */
+export interface Draft<Value> {
+  value: Value
+  over: string | number | null
+}
+
+interface VersionedDraftOptions<Name extends ActName, Value> {
+  /** Where it is kept: see `useTyped`. */
+  kept: readonly [Draft<Value> | null, (change: Change<Draft<Value>>) => void]
+  /** What stands there, and its version. */
+  standing: Value
+  version: string | number | null
+  /** The call that saves it over the version that is shown. */
+  call: Name
+  givenOf: (value: Value) => Given<Name>
+  /** Gives the version that came of it. */
+  onSaved: (saved: Functions[Name][1]) => string | number | null
+}
+
+/** A text over a version. Until something is entered, it follows how it stands. */
+export interface VersionedDraft<Value> {
+  value: Value
+  isEntered: boolean
+  isSaving: boolean
+  /** Whether what it was entered over has changed since. */
+  isStale: boolean
+  /** Why it was not saved; nothing where that is that it has changed, which is said instead. */
+  error: Error | null
+  enter: (change: Partial<Value>) => void
+  discard: () => void
+  onSubmit: (event: SyntheticEvent) => void
+}
+
+/** Something that is entered over what stands, kept until it is saved, and never saved over what nobody has seen. */
+export function useVersionedDraft<Name extends ActName, Value extends object>(
+  options: VersionedDraftOptions<Name, Value>,
+): VersionedDraft<Value> {
+  const { kept, standing, version, call, givenOf, onSaved } = options
+  const [typed, keep] = kept
+  const saving = useRef<Value>(null)
+  const act = useDeskAct(call, (saved) => {
+    const over = onSaved(saved)
+    // What was entered while it was being saved is kept.
+    keep((latest) => (latest === null || isSame(latest.value, saving.current) ? null : { ...latest, over }))
+  })
+  // What stands there already, such as by a save whose answer was lost, is nothing that is entered.
+  const draft = typed === null || isSame(typed.value, standing) ? null : typed
+  const value = draft?.value ?? standing
+  const isStale = draft !== null && !act.isPending && draft.over !== version
+  return {
+    value,
+    isEntered: draft !== null,
+    isSaving: act.isPending,
+    isStale,
+    error: isStale && isConflict(act.error) ? null : act.error,
+    enter: (change) => keep({ value: { ...value, ...change }, over: draft ? draft.over : version }),
+    discard: () => keep(null),
+    onSubmit(event) {
+      event.preventDefault()
+      if (act.isPending) return
+      saving.current = value
+      // How it stands now has been seen.
+      keep({ value, over: version })
+      act.press(givenOf(value))
+    },
+  }
+}
+
+function isSame(one: unknown, other: unknown) {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+interface DraftButtonsProps {
+  draft: Pick<VersionedDraft<object>, 'isEntered' | 'isSaving' | 'isStale' | 'error' | 'discard'>
+  /** What is said where it changed meanwhile. */
+  meanwhile: ReactNode
+  className?: string
+  /** In place of Discard, where the form is closed with it. */
+  onCancel?: () => void
+}
+
+/** The buttons under such a draft, and what came of it. */
+export function DraftButtons({ draft, meanwhile, className, onCancel }: DraftButtonsProps) {
+  const { isEntered, isSaving, isStale, error, discard } = draft
+  return (
+    <>
+      {isStale && (
+        <p className="notice error" role="alert">
+          {meanwhile}
+        </p>
+      )}
+      <Problem said="Not saved." error={error} />
+      <div className="row">
+        <button className={className}>{isSaving ? 'Saving…' : isStale ? 'Save anyway' : 'Save'}</button>
+        {onCancel ? (
+          <button type="button" className="quiet" onClick={onCancel}>
+            Cancel
+          </button>
+        ) : (
+          isEntered &&
+          !isSaving && (
+            <button type="button" className="quiet" onClick={discard}>
+              Discard
+            </button>
+          )
+        )}
+      </div>
+    </>
+  )
+}

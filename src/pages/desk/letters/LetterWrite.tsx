@@ -1,0 +1,176 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+
+import { mostAtOnce } from '../../../application/limits.ts'
+import type { Status } from '../../../application/statuses.ts'
+import type { WriteOutcome } from '../../../client/desk.ts'
+import type { Seen } from '../decisions/judge.ts'
+import { announce } from '../kit/announce.tsx'
+import { Dialog } from '../kit/Dialog.tsx'
+import { Choice } from '../kit/Field.tsx'
+import { digits } from '../kit/format.ts'
+import { hrefOf } from '../kit/places.ts'
+import { Problem } from '../kit/Problem.tsx'
+import { Loading } from '../kit/Screen.tsx'
+import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
+import { isNamed, nameOfOccasion, received } from './letters.ts'
+
+/** What letters can be about, and which of it is chosen. */
+function useOccasion(isOffered: (occasion: string) => boolean) {
+  const { data: overview, error } = useQuery(useDesk().letters())
+  const [chosen, setChosen] = useState('')
+  const occasions = (overview?.templates ?? []).map((each) => each.occasion).filter(isOffered)
+  return {
+    error,
+    occasion: occasions.includes(chosen) ? chosen : occasions[0],
+    options: occasions.map((each) => [each, nameOfOccasion(each)] as const),
+    choose: setChosen,
+  }
+}
+
+interface LetterWriteProps {
+  application: string
+  status: Status
+}
+
+/** Drafts a letter to one applicant: for the decision that stands, or one that organisers named. */
+export function LetterWrite({ application, status }: LetterWriteProps) {
+  const { occasion, options, choose } = useOccasion((each) => isNamed(each) || each === status)
+  const write = useDeskAct('desk_write', ([outcome]) => {
+    if (outcome?.outcome === 'drafted') announce('Draft made')
+  })
+  if (occasion === undefined) return null
+  const press = (again: boolean) => write.press({ applications: [application], occasion, again })
+  // What came of it, for as long as nothing else is chosen.
+  const outcome = write.given?.occasion === occasion ? write.answer?.[0] : undefined
+  return (
+    <form
+      className="write"
+      onSubmit={(event) => {
+        event.preventDefault()
+        press(false)
+      }}
+    >
+      <div className="row">
+        <Choice label="Letter" options={options} value={occasion} onChoose={choose} />
+        <button className="quiet">Write</button>
+        {outcome?.state === 'sent' && (
+          <button type="button" className="quiet" onClick={() => press(true)}>
+            Write again
+          </button>
+        )}
+      </div>
+      {outcome && (
+        <p>
+          {wordsOf(outcome)} {linkTo(outcome, occasion)}
+        </p>
+      )}
+      <Problem error={write.error} />
+    </form>
+  )
+}
+
+function wordsOf({ outcome, state }: WriteOutcome) {
+  switch (outcome) {
+    case 'drafted':
+      return 'A draft is there; nothing has left.'
+    case 'undecided':
+      return 'Another decision stands meanwhile.'
+    case 'gone':
+      return 'This application is gone.'
+    case 'written':
+      return state === null ? '' : stateWords[state]
+  }
+}
+
+/** How a letter stands that was written before. */
+const stateWords: Record<NonNullable<WriteOutcome['state']>, string> = {
+  draft: 'There is a draft already.',
+  waiting: 'A letter is on its way already.',
+  sending: 'A letter is on its way already.',
+  sent: 'They were sent this before.',
+  refused: 'The mail server refused their letter.',
+  'given up': 'Their letter was given up: the mail server did not take it.',
+}
+
+/** Where the draft or the letter is. */
+function linkTo({ outcome, state }: WriteOutcome, occasion: string) {
+  if (outcome === 'drafted' || state === 'draft')
+    return <a href={hrefOf({ screen: 'drafts', occasion })}>Review drafts</a>
+  if (state === 'waiting' || state === 'sending')
+    return <a href={hrefOf({ screen: 'outbox', state: 'waiting' })}>Letters that are leaving</a>
+  if (state === 'refused' || state === 'given up')
+    return <a href={hrefOf({ screen: 'outbox', state })}>Send it elsewhere, or settle it</a>
+  return null
+}
+
+/** Drafts letters to several applicants at once, which are read before they are sent. */
+export function LetterWriteMany({ seen }: { seen: readonly Seen[] }) {
+  // Whoever was selected when it was opened, whatever becomes of the list behind it.
+  const [written, setWritten] = useState<readonly Seen[]>([])
+  const whom = written.length === 1 ? written[0]?.name : `${digits(written.length)} applicants`
+  return (
+    <Dialog
+      button="Write…"
+      buttonClass="quiet write-many"
+      title={`Write to ${whom}`}
+      close="Close"
+      onOpen={() => setWritten(seen)}
+    >
+      <LetterWriteManyForm applications={written.map(({ id }) => id)} />
+    </Dialog>
+  )
+}
+
+/** What the letters are to say, and what became of their drafts. */
+function LetterWriteManyForm({ applications }: { applications: readonly string[] }) {
+  const { error, occasion, options, choose } = useOccasion((each) => each !== received)
+  const write = useDeskAct('desk_write', (outcomes) => announce(countsOf(outcomes)))
+  if (occasion === undefined) return error ? <Problem error={error} /> : <Loading />
+  // What came of it, for as long as nothing else is chosen.
+  const isSame = write.given?.occasion === occasion
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        write.press({ applications: applications.slice(0, mostAtOnce), occasion })
+      }}
+    >
+      <p>Nothing is sent by this: the drafts are read first.</p>
+      {applications.length > mostAtOnce && <p>Of these, the first {digits(mostAtOnce)} are written to.</p>}
+      <Choice label="Template" options={options} value={occasion} onChoose={choose} />
+      {/* Outside of the dialog nothing is said while it is open. */}
+      <div aria-live="polite">
+        {isSame && write.answer && (
+          <p>
+            {countsOf(write.answer)} <a href={hrefOf({ screen: 'drafts', occasion })}>Review drafts</a>
+          </p>
+        )}
+      </div>
+      <Problem error={isSame ? write.error : null} />
+      <button>{write.isPending ? 'Drafting…' : 'Draft letters'}</button>
+    </form>
+  )
+}
+
+const words = {
+  drafted: 'drafted',
+  written: 'written before',
+  undelivered: 'written before and did not arrive: see Letters',
+  gone: 'gone',
+  undecided: 'undecided: another decision stands',
+}
+
+function kindOf({ outcome, state }: WriteOutcome): keyof typeof words {
+  return state === 'refused' || state === 'given up' ? 'undelivered' : outcome
+}
+
+/** What became of drafts, by number: `12 drafted, 1 written before.` */
+function countsOf(outcomes: readonly WriteOutcome[]) {
+  const counts = Object.entries(words).map(([kind, said]) => ({
+    count: outcomes.filter((each) => kindOf(each) === kind).length,
+    said,
+  }))
+  const some = counts.filter(({ count }) => count > 0)
+  return `${some.map(({ count, said }) => `${digits(count)} ${said}`).join(', ')}.`
+}

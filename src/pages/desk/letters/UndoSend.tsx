@@ -1,0 +1,58 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+
+import { announce } from '../kit/announce.tsx'
+import { focusHeading } from '../kit/focus.ts'
+import { countOf } from '../kit/format.ts'
+import { Problem } from '../kit/Problem.tsx'
+import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
+
+/** What was released and has not left yet, a bar for each act, whoever released it. */
+export function UndoSend() {
+  const { data: overview, dataUpdatedAt } = useQuery(useDesk().letters())
+  if (overview === undefined || overview.leaving.length === 0) return null
+  return (
+    <div className="leaving">
+      {overview.leaving.map(({ act, count, seconds }) => (
+        <Bar key={act} act={act} count={count} until={dataUpdatedAt + seconds * 1000} />
+      ))}
+    </div>
+  )
+}
+
+interface BarProps {
+  act: string
+  count: number
+  /** When they leave, by this browser's clock. */
+  until: number
+}
+
+function Bar({ act, count, until }: BarProps) {
+  const [now, setNow] = useState(() => Date.now())
+  const left = Math.max(0, Math.ceil((until - now) / 1000))
+  const stop = useDeskAct('desk_withdraw', ({ withdrawn, left: gone }) => {
+    focusHeading()
+    const rest = gone === 0 ? '' : ` ${countOf(gone, 'letter')} had left already.`
+    announce(`${countOf(withdrawn, 'letter')} stopped.${rest}`)
+  })
+  const isOver = left === 0
+  useEffect(() => {
+    const clock = setInterval(() => setNow(Date.now()), 1000)
+    return () => clearInterval(clock)
+  }, [])
+  const { settle } = useDesk()
+  useEffect(() => {
+    if (isOver) void settle('desk_withdraw')
+  }, [isOver, settle])
+  if (isOver && !stop.isPending) return null
+  return (
+    <section className="row notice" aria-label="On their way">
+      <p>
+        {countOf(count, 'letter')} {count === 1 ? 'leaves' : 'leave'} in{' '}
+        <span className="clock">{`${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`}</span>.
+      </p>
+      <button onClick={() => stop.press({ act })}>{count === 1 ? 'Stop it' : 'Stop them'}</button>
+      <Problem said="Not stopped." error={stop.error} />
+    </section>
+  )
+}

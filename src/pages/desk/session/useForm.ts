@@ -1,0 +1,59 @@
+import { isAuthRetryableFetchError, type GoTrueClient } from '@supabase/auth-js'
+import type { FormEvent } from 'react'
+
+import { unforeseen } from '../kit/messages.ts'
+import { useAct } from '../kit/useAct.ts'
+import { sentenceOfSignIn } from './sentences.ts'
+
+/** What is done with what a form holds; gives why it failed, in a sentence, where it did. */
+type Send = (fields: FormData) => Promise<string | undefined>
+
+/** Has something done as whoever is at the desk, or not at all. */
+export type AsMe = (send: Send) => Send
+
+/**
+ * Guards what the sign-in's own client does, which acts as whoever signed in last, also in another window.
+ *
+ * @param onLeft Called in place of the act where that is not the owner of this account.
+ */
+export function onlyAs(account: string, auth: GoTrueClient, onLeft: () => void): AsMe {
+  return (send) => async (fields) => {
+    const { data, error } = await auth.getSession()
+    if (isAuthRetryableFetchError(error)) return sentenceOfSignIn(error)
+    if (data.session?.user.id === account) return send(fields)
+    onLeft()
+    return undefined
+  }
+}
+
+/** A form, or a button, of the sign-in. */
+export interface Form {
+  /** Why it failed the last time, in a sentence; empty where it did not. */
+  problem: string
+  isPending: boolean
+  /** Sends what a form holds. */
+  onSubmit: (event: FormEvent<HTMLFormElement>) => void
+  /** Sends what needs no form. */
+  press: () => void
+}
+
+/** Has something sent to the sign-in, once at a time. */
+export function useForm(send: Send): Form {
+  const { error, isPending, press } = useAct(async (form: HTMLFormElement | undefined) => {
+    const failure = await send(new FormData(form)).catch(unforeseen)
+    if (failure === undefined) return
+    const [first] = form?.querySelectorAll('input') ?? []
+    first?.focus()
+    first?.select()
+    throw new Error(failure)
+  })
+  return {
+    problem: error?.message ?? '',
+    isPending,
+    onSubmit(event) {
+      event.preventDefault()
+      press(event.currentTarget)
+    },
+    press: () => press(undefined),
+  }
+}

@@ -1,0 +1,120 @@
+import { useQuery } from '@tanstack/react-query'
+import { useRef } from 'react'
+
+import { columns } from '../../../application/application.ts'
+import { mostCharacters } from '../../../application/limits.ts'
+import type { Template } from '../../../client/desk.ts'
+import { announce } from '../kit/announce.tsx'
+import { Field, TextField } from '../kit/Field.tsx'
+import { Screen } from '../kit/Screen.tsx'
+import { useDesk } from '../kit/useDesk.tsx'
+import { useTyped } from '../kit/useTyped.ts'
+import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
+import { BackToLetters } from '../letters/BackToLetters.tsx'
+import { isNamed, nameOfOccasion, received } from '../letters/letters.ts'
+import { TemplatePreview } from './TemplatePreview.tsx'
+import { TemplateRemove, typedInto } from './TemplateRemove.tsx'
+
+/** What letters of one occasion say. */
+export function TemplateEdit({ occasion }: { occasion: string }) {
+  const query = useQuery(useDesk().letters())
+  return (
+    <Screen title={`Template: ${nameOfOccasion(occasion)}`} query={query} nav={<BackToLetters />}>
+      {({ templates }) => {
+        const template = templates.find((each) => each.occasion === occasion)
+        return (
+          <>
+            <TemplateForm occasion={occasion} template={template} />
+            {template && isNamed(occasion) && <TemplateRemove template={template} />}
+          </>
+        )
+      }}
+    </Screen>
+  )
+}
+
+interface TemplateFormProps {
+  occasion: string
+  /** None where it is not kept yet. */
+  template: Template | undefined
+}
+
+function TemplateForm({ occasion, template }: TemplateFormProps) {
+  const desk = useDesk()
+  // Where a placeholder goes: the field that was in use last.
+  const form = useRef<HTMLFormElement>(null)
+  const lastField = useRef<HTMLInputElement | HTMLTextAreaElement>(null)
+  const version = template?.version ?? null
+  const draft = useVersionedDraft({
+    kept: useTyped<Draft<Pick<Template, 'subject' | 'body'>>>(typedInto(occasion)),
+    call: 'desk_set_template',
+    standing: { subject: template?.subject ?? '', body: template?.body ?? '' },
+    version,
+    givenOf: (text) => ({ occasion, version, ...text }),
+    onSaved(saved) {
+      announce('Template saved.')
+      desk.keep(desk.letters(), (former) => {
+        const { drafts = { count: 0, more: false } } =
+          former.templates.find((each) => each.occasion === occasion) ?? {}
+        const others = former.templates.filter((each) => each.occasion !== occasion)
+        // Their order comes with the next look.
+        return { ...former, templates: [...others, { ...saved, drafts }] }
+      })
+      return saved.version
+    },
+  })
+  const { value, enter } = draft
+
+  const insert = (placeholder: string) => {
+    const field = lastField.current ?? form.current?.querySelector('textarea')
+    if (!field) return
+    field.focus()
+    field.setRangeText(placeholder, field.selectionStart ?? 0, field.selectionEnd ?? 0, 'end')
+    enter({ [field.name]: field.value })
+  }
+
+  return (
+    <div className="template">
+      <form ref={form} className="sheet" onSubmit={draft.onSubmit}>
+        {template === undefined && !draft.isEntered && (
+          <p className="quietly">This template is new: it is kept when you save it.</p>
+        )}
+        <Field
+          label="Subject"
+          name="subject"
+          required
+          maxLength={mostCharacters.subject}
+          value={value.subject}
+          onFocus={({ target }) => (lastField.current = target)}
+          onText={(subject) => enter({ subject })}
+        />
+        <TextField
+          label="Text"
+          name="body"
+          required
+          maxLength={mostCharacters.body}
+          value={value.body}
+          onFocus={({ target }) => (lastField.current = target)}
+          onText={(body) => enter({ body })}
+        />
+        <fieldset className="placeholders">
+          <legend>Insert an answer</legend>
+          {columns
+            // A receipt goes to whatever address was given: it quotes a name, and nothing else.
+            .filter((column) => (occasion === received ? column === 'first_name' : column !== 'consent'))
+            .map((column) => `{{${column}}}`)
+            .map((placeholder) => (
+              <button key={placeholder} type="button" className="quiet" onClick={() => insert(placeholder)}>
+                {placeholder}
+              </button>
+            ))}
+        </fieldset>
+        <DraftButtons
+          draft={draft}
+          meanwhile="Somebody else changed this template meanwhile. What you entered is still here and not saved: you can save it over how it stands now."
+        />
+      </form>
+      <TemplatePreview occasion={occasion} subject={value.subject} body={value.body} />
+    </div>
+  )
+}
