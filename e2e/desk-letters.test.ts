@@ -240,7 +240,7 @@ test('where nobody carries letters each opens in the own mail program, and is no
   await page.getByText('No drafts here.').waitFor()
 
   await link('Applications').click()
-  await page.getByRole('tab', { name: 'Declined' }).click()
+  await getDesk(page).tab('Declined').click()
   await page.getByText('letter sent').waitFor()
   await link('Zoë Zola').click()
   await heading('Zoë Zola').waitFor()
@@ -448,7 +448,7 @@ test('an automation alone is told of decisions, and other letters go by hand', a
   await page.reload()
   await timeline.getByText('Automation told: “Accepted”').waitFor()
   await link('Applications').click()
-  await page.getByRole('tab', { name: 'Accepted' }).click()
+  await getDesk(page).tab('Accepted').click()
   await page.getByText('automation told').waitFor()
 })
 

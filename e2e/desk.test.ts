@@ -59,7 +59,7 @@ test('the newest fifty are listed, then fifty more at a time, and every tab says
     .toEqual(['New 116', 'Shortlisted 0', 'Accepted 3', 'Waitlisted 0', 'Declined 1', 'All 120'])
   await tab('Accepted').click()
   await expect.poll(names).toEqual(['Person 1', 'Person 2', 'Person 3'])
-  expect(await tab('Accepted').getAttribute('aria-selected')).toBe('true')
+  expect(await tab('Accepted').getAttribute('aria-current')).toBe('page')
   await tab('All').click()
   await expect.poll(names).toHaveLength(50)
   expect((await names())[0]).toBe('Person 1')
@@ -72,7 +72,10 @@ test('on a phone the tab that is open is in sight, also once every tab says its 
   const page = await desk.open(visitor, '/?status=all', { viewport: { width: 390, height: 844 } })
   const { tab, tabs } = getDesk(page)
   await expect.poll(tabs).toContain('All 120')
-  const [list, all] = [await page.getByRole('tablist').boundingBox(), await tab('All').boundingBox()]
+  const [list, all] = [
+    await page.getByRole('navigation', { name: 'Status' }).boundingBox(),
+    await tab('All').boundingBox(),
+  ]
   expect(all?.x).toBeGreaterThanOrEqual(list?.x ?? Number.NaN)
   expect((all?.x ?? Number.NaN) + (all?.width ?? 0)).toBeLessThanOrEqual(
     (list?.x ?? 0) + (list?.width ?? 0) + 1,
@@ -296,7 +299,7 @@ test('an address sent to a co-organiser opens the same list and the same applica
   await expect.poll(names).toHaveLength(5)
   await page.goBack()
   await expect.poll(names).toHaveLength(6)
-  expect(await tab('New').getAttribute('aria-selected')).toBe('true')
+  expect(await tab('New').getAttribute('aria-current')).toBe('page')
 })
 
 test('who opens an application while a search is about to begin stays there', async ({ visitor }) => {
@@ -314,7 +317,7 @@ test('who opens an application while a search is about to begin stays there', as
   await tab('All').click()
   await page.clock.fastForward(1_000)
   await expect.poll(names).toEqual([])
-  expect(await tab('All').getAttribute('aria-selected')).toBe('true')
+  expect(await tab('All').getAttribute('aria-current')).toBe('page')
 })
 
 test('what comes meanwhile is offered, and no row moves until it is asked for', async ({ visitor }) => {

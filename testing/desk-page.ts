@@ -124,6 +124,7 @@ export function people(count: number): { first_name: string; last_name: string }
 export function getDesk(page: Page) {
   const button = (name: string) => page.getByRole('button', { name, exact: true })
   const link = (name: string) => page.getByRole('link', { name, exact: true })
+  const tabs = page.getByRole('navigation', { name: 'Status' }).getByRole('link')
   const row = (name: string) => page.locator('tbody tr', { has: link(name) })
   return {
     button,
@@ -136,9 +137,8 @@ export function getDesk(page: Page) {
     /** The same of the application that is open. */
     pill: page.locator('.application-head .pill'),
     select: (name: string) => page.getByRole('checkbox', { name: `Select ${name}`, exact: true }),
-    tab: (name: string) => page.getByRole('tab', { name }),
-    tabs: () =>
-      page.getByRole('tab').evaluateAll((tabs) => tabs.map(({ textContent }) => textContent?.trim() ?? '')),
+    tab: (name: string) => tabs.filter({ hasText: name }),
+    tabs: () => tabs.evaluateAll((all) => all.map(({ textContent }) => textContent?.trim() ?? '')),
     search: page.getByLabel('Search', { exact: true }),
     note: page.getByLabel('Note', { exact: true }),
     heading: (name: string) => page.getByRole('heading', { level: 1, name, exact: true }),

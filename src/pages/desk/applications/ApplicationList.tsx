@@ -47,7 +47,7 @@ export function ApplicationList({ filters }: { filters: Filters }) {
         <h1 tabIndex={-1}>Applications</h1>
         <ApplicationTabs filters={filters} counts={overview?.counts} />
       </div>
-      <div id="list" role="tabpanel" aria-label="Applications" className="sheet">
+      <div id="list" className="sheet">
         <ApplicationFilters filters={filters} onChange={narrow} searchField={searchField}>
           <button
             className="quiet"

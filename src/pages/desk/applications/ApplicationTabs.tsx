@@ -1,5 +1,3 @@
-import type { KeyboardEvent } from 'react'
-
 import { statuses, type Status } from '../../../application/statuses.ts'
 import type { Overview } from '../../../client/desk.ts'
 import { upTo } from '../kit/format.ts'
@@ -16,7 +14,7 @@ interface ApplicationTabsProps {
 /** The statuses, each with how many there are as soon as that is known. */
 export function ApplicationTabs({ filters, counts }: ApplicationTabsProps) {
   return (
-    <div className="tabs" role="tablist" aria-label="Status" tabIndex={-1} onKeyDown={move}>
+    <nav className="tabs" aria-label="Status">
       {tabs.map(([status, label]) => {
         const isCurrent = status === filters.status
         const count = counts?.[status]
@@ -24,10 +22,7 @@ export function ApplicationTabs({ filters, counts }: ApplicationTabsProps) {
           <a
             key={status}
             href={hrefOf({ screen: 'list', filters: { ...filters, status } })}
-            role="tab"
-            aria-selected={isCurrent}
-            aria-controls="list"
-            tabIndex={isCurrent ? 0 : -1}
+            aria-current={isCurrent ? 'page' : undefined}
             ref={isCurrent ? intoSight : undefined}
           >
             {label}{' '}
@@ -40,26 +35,16 @@ export function ApplicationTabs({ filters, counts }: ApplicationTabsProps) {
           </a>
         )
       })}
-    </div>
+    </nav>
   )
 }
 
 /** On a phone the tabs are wider than the window. They alone are scrolled, not the page. */
 function intoSight(tabOrPart: HTMLElement | null) {
-  const tab = tabOrPart?.closest('[role=tab]')
-  const tabList = tab?.parentElement
-  if (!tab || !tabList) return
+  const tab = tabOrPart?.closest('a')
+  const nav = tab?.parentElement
+  if (!tab || !nav) return
   const { left, right } = tab.getBoundingClientRect()
-  const seen = tabList.getBoundingClientRect()
-  tabList.scrollLeft += Math.min(0, left - seen.left) + Math.max(0, right - seen.right)
-}
-
-/** The arrow keys go from tab to tab, as the ARIA pattern of tabs has it; Enter opens one. */
-function move(event: KeyboardEvent<HTMLElement>) {
-  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
-  if (step === undefined) return
-  const all = [...event.currentTarget.querySelectorAll<HTMLElement>('[role=tab]')]
-  const place = all.findIndex((tab) => tab === document.activeElement)
-  all.at((place + step) % all.length)?.focus()
-  event.preventDefault()
+  const seen = nav.getBoundingClientRect()
+  nav.scrollLeft += Math.min(0, left - seen.left) + Math.max(0, right - seen.right)
 }
