@@ -64,6 +64,10 @@ test('what is filtered is downloaded whole, as the database has it', async ({ vi
       ['paid_solution', 'team_size'].includes(column) ? [column, `${column}_label`] : [column],
     ),
     'status',
+    'decided_by',
+    'decided_at',
+    'notes',
+    'letters',
   ])
   const stored = await server.sql<({ id: string; created_at: Date } & Record<string, string | boolean>)[]>`
     select application.*, status from public.retreat_applications as application
@@ -90,6 +94,10 @@ test('what is filtered is downloaded whole, as the database has it', async ({ vi
       'To think.\nWithout a screen.',
       'true',
       'accepted',
+      '',
+      '',
+      '',
+      '',
     ]),
   )
   expect(rows.filter((row) => row.includes("'=1+1"))).toHaveLength(1)
@@ -102,13 +110,13 @@ test('who reads blind downloads no hidden column', async ({ visitor }) => {
   const { text } = await download(page)
   const [header = [], ...rows] = rowsOf(text.slice(1))
   expect(header.join(',')).toBe(
-    'id,created_at,paid_solution,paid_solution_label,custom_solution,team_size,team_size_label,reason,consent,status',
+    'id,created_at,paid_solution,paid_solution_label,custom_solution,team_size,team_size_label,reason,consent,status,decided_by,decided_at,notes,letters',
   )
   const [{ count } = { count: 0 }] = await server.sql<{ count: number }[]>`
     select count(*)::int as count from public.retreat_applications
     where id not in (select application_id from private.statuses)`
   expect(rows).toHaveLength(count)
-  expect(new Set(rows.map((row) => row.at(-1)))).toEqual(new Set(['new']))
+  expect(new Set(rows.map((row) => row.at(-5)))).toEqual(new Set(['new']))
   expect(text).not.toMatch(/Ada|@|Engines|\+44/)
 })
 

@@ -60,8 +60,41 @@ test('what is not there is blank, and what a program would obey is not written',
   )
 })
 
+test('what organisers made of an application stands behind it, a line each, and is no formula', () => {
+  const at = '2026-11-22T12:03:04.567891+02:00'
+  const moment = '2026-11-22T10:03:04.567Z'
+  const letter = { occasion: 'accepted', way: 'mail', state: 'sent', otherwise: null, at } as const
+  const made: TableRow = {
+    ...row,
+    decided_by: 'ada@example.org',
+    decided_at: at,
+    notes: [
+      { at, author: 'ada@example.org', note: 'A strong one.\n=1+1' },
+      { at, author: 'bob@example.org', note: 'Yes.' },
+    ],
+    letters: [
+      letter,
+      { ...letter, way: 'automation', state: 'given up' },
+      { ...letter, occasion: '=Travel', otherwise: 'told' },
+      { ...letter, occasion: '', otherwise: 'by hand' },
+    ],
+  }
+  const columns = ['status', 'decided_by', 'decided_at', 'notes', 'letters'] as const
+  const notes = `${moment} ada@example.org: A strong one.\n'=1+1\n${moment} bob@example.org: Yes.`
+  const letters = [
+    `accepted: sent ${moment}`,
+    `accepted (automation): given up ${moment}`,
+    `'=Travel: told otherwise ${moment}`,
+    `to one person: sent by hand ${moment}`,
+  ].join('\n')
+  expect(csvLines([made], columns)).toBe(`accepted,ada@example.org,${moment},"${notes}","${letters}"\r\n`)
+  expect(csvLines([{ ...row, decided_by: null, decided_at: null, notes: [] }], columns)).toBe(
+    'accepted,,,,\r\n',
+  )
+})
+
 test('of no rows the table is its header', () => {
   expect(csvHeader(tableColumns) + csvLines([], tableColumns)).toMatch(
-    /^id,created_at,.*,consent,status\r\n$/,
+    /^id,created_at,.*,consent,status,decided_by,decided_at,notes,letters\r\n$/,
   )
 })

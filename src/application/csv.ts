@@ -6,13 +6,39 @@ export const byteOrderMark = '\ufeff'
 /** The columns of a stored application. */
 export const storedColumns = ['id', 'created_at', ...columns] as const
 
-/** The columns that a table may have: those of a stored application, and where it stands. */
-export const tableColumns = [...storedColumns, 'status'] as const
+/** The columns that a table may have: those of a stored application, where it stands, and what organisers made of it. */
+export const tableColumns = [
+  ...storedColumns,
+  'status',
+  'decided_by',
+  'decided_at',
+  'notes',
+  'letters',
+] as const
 
 export type TableColumn = (typeof tableColumns)[number]
 
+/** What organisers made of an application; moments as ISO 8601 has them. */
+export interface Made {
+  /** Who set its status last, and when; null where nobody did. */
+  decided_by: string | null
+  decided_at: string | null
+  /** The oldest first. */
+  notes: { at: string; author: string; note: string }[]
+  /** What became of its letters, the oldest first; a draft is none. */
+  letters: {
+    /** Blank where it was written to one person. */
+    occasion: string
+    way: 'mail' | 'automation'
+    state: string
+    otherwise: 'by hand' | 'told' | null
+    /** When it left, or was released. */
+    at: string
+  }[]
+}
+
 /** What a row of a table is made of. */
-export type TableRow = Partial<Application> & { id: string; created_at: Date; status?: string }
+export type TableRow = Partial<Application & Made> & { id: string; created_at: Date; status?: string }
 
 /** Beside a code stand its words. */
 const labels = { paid_solution: paidSolutions, team_size: teamSizes } as const
@@ -28,6 +54,9 @@ export function csvLines(rows: readonly TableRow[], chosen: readonly TableColumn
 }
 
 function cells(row: TableRow, column: TableColumn) {
+  if (column === 'decided_at') return [row.decided_at ? momentOf(row.decided_at) : '']
+  if (column === 'notes') return [cell(row.notes?.map(lineOfNote).join('\n'))]
+  if (column === 'letters') return [cell(row.letters?.map(lineOfLetter).join('\n'))]
   const value = cell(row[column])
   if (column === 'paid_solution' || column === 'team_size') {
     const words: Partial<Record<string, string>> = labels[column]
@@ -36,7 +65,21 @@ function cells(row: TableRow, column: TableColumn) {
   return [value]
 }
 
-function cell(value: string | boolean | Date | undefined) {
+function lineOfNote({ at, author, note }: Made['notes'][number]) {
+  return `${momentOf(at)} ${author}: ${note}`
+}
+
+function lineOfLetter({ occasion, way, state, otherwise, at }: Made['letters'][number]) {
+  const became = otherwise === 'told' ? 'told otherwise' : otherwise === 'by hand' ? 'sent by hand' : state
+  const to = way === 'automation' ? ' (automation)' : ''
+  return `${occasion || 'to one person'}${to}: ${became} ${momentOf(at)}`
+}
+
+function momentOf(at: string) {
+  return new Date(at).toISOString()
+}
+
+function cell(value: string | boolean | Date | null | undefined) {
   if (value instanceof Date) return value.toISOString()
   if (typeof value === 'boolean') return String(value)
   return defuse((value ?? '').replace(control, '\ufffd'))

@@ -1,9 +1,9 @@
 import { styleText } from 'node:util'
 
 import { paidSolutions, teamSizes } from '../application/application.ts'
-import { control, csvHeader, csvLines, storedColumns } from '../application/csv.ts'
+import { control, csvHeader, csvLines, storedColumns, tableColumns } from '../application/csv.ts'
 import { textFields } from '../application/fields.ts'
-import type { StoredApplication } from '../server/database/applications.ts'
+import type { StoredApplication, TabledApplication } from '../server/database/applications.ts'
 import { wrap } from './wrap.ts'
 
 type Batches = AsyncIterable<StoredApplication[]>
@@ -20,9 +20,9 @@ export function andAccounts(count: number): string {
 }
 
 /** A table as RFC 4180 has it, its header the names of the columns. */
-export async function* toCsv(batches: Batches): AsyncGenerator<string> {
-  yield csvHeader(storedColumns)
-  for await (const batch of batches) yield csvLines(batch, storedColumns)
+export async function* toCsv(batches: AsyncIterable<TabledApplication[]>): AsyncGenerator<string> {
+  yield csvHeader(tableColumns)
+  for await (const batch of batches) yield csvLines(batch, tableColumns)
 }
 
 /** One JSON object a line, its keys the names of the columns. */

@@ -1,6 +1,7 @@
 import type { PostgrestClient } from '@supabase/postgrest-js'
 
 import type { Application } from '../application/application.ts'
+import type { Made } from '../application/csv.ts'
 import type { Status } from '../application/statuses.ts'
 
 /** What applications are asked for; what is left out lets all of them through. */
@@ -44,6 +45,13 @@ export type Listed = Standing & Seen<Omit<Application, 'phone' | 'linkedin' | 'c
 
 /** A whole application, or, read blind, without what is hidden. */
 export type Read = Standing & Seen<Application>
+
+/** What whoever acts on it has to know of an application. */
+export type Selected = Pick<Standing, 'id' | 'status' | 'version'> &
+  Partial<Pick<Application, 'first_name' | 'last_name'>>
+
+/** An application in a table, with what organisers made of it. */
+export type Exported = Read & Made
 
 export interface Page<Item> {
   applications: Item[]
@@ -196,7 +204,7 @@ export type GeneralHappening = { at: string; author: string } & (
 export interface Letter {
   id: string
   application: string
-  /** A status, or what organisers named. */
+  /** A status, or what organisers named; blank where it was written to one person and has no template. */
   occasion: string
   /** Higher than 1 where somebody sends again what was sent. */
   edition: number
@@ -277,6 +285,8 @@ export interface LettersOverview {
   }
   /** Those of the decisions first. */
   templates: (Template & { drafts: Count })[]
+  /** Drafts that were written to one person. */
+  personal: Count
   /** What was released together and can still be stopped, and in how many seconds it leaves. */
   leaving: { act: string; count: number; seconds: number }[]
   states: Record<OutboxState, Count>
@@ -333,7 +343,8 @@ export interface Functions {
     Meanwhile,
   ]
   desk_overview: [{ filter: Filter; zone: string }, Overview]
-  desk_export: [{ filter: Filter; after?: Position | null }, Page<Read>]
+  desk_select: [{ filter: Filter; after?: Position | null }, Page<Selected>]
+  desk_export: [{ filter: Filter; after?: Position | null }, Page<Exported>]
   desk_application: [{ application: string; filter: Filter }, Opened]
   desk_stamp: [{ application: string }, Pick<Opened, 'stamp'>]
   desk_reveal: [{ act: string; application: string }, Whole]
@@ -355,6 +366,7 @@ export interface Functions {
   desk_set_template: [Omit<Template, 'version'> & { version: number | null }, Template]
   desk_remove_template: [Pick<Template, 'occasion' | 'version'>, { removed: boolean }]
   desk_write: [{ applications: string[]; occasion: string; again?: boolean }, WriteOutcome[]]
+  desk_write_to: [{ act: string; application: string; subject: string; body: string }, Letter]
   desk_edit: [{ letter: string; seen: string; subject: string; body: string }, Letter]
   desk_discard: [{ letters: string[] }, { discarded: number }]
   desk_release: [

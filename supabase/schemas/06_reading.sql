@@ -140,36 +140,32 @@ begin
 end
 $$;
 
--- The same, and on from where it stopped, until there are so many or a tenth of a second is over: a filter that few fit
--- makes short pages.
-create function private.find_on(
-  filter jsonb, after jsonb, most integer, blind boolean, out ids uuid[], out next jsonb
-)
+-- The first one behind a position. Where few fit, a tenth of a second is looked for it; then there is none.
+create function private.find_one(filter jsonb, after jsonb, blind boolean) returns uuid
   language plpgsql stable set search_path = ''
 as $$
 declare
   part record;
   ends timestamptz := clock_timestamp() + interval '0.1 seconds';
 begin
-  ids := '{}';
-  next := after;
   loop
-    part := private.find(filter, next, most - cardinality(ids), 1000, blind);
-    ids := ids || part.ids;
-    next := part.next;
-    exit when next is null or cardinality(ids) = most or clock_timestamp() > ends;
+    part := private.find(filter, after, 1, 1000, blind);
+    if cardinality(part.ids) = 1 or part.next is null or clock_timestamp() > ends then
+      return part.ids[1];
+    end if;
+    after := part.next;
   end loop;
 end
 $$;
 
--- The place of an application in the list of a filter: its `number` there, null where it is not among the first thousand;
--- how many there are, up to a thousand; and which stand before and after it, also where the filter does not let it
--- through, as it does not any more who was decided on.
+-- The place of an application in the list of a filter: its `number` there, null where it is not among the first; how many
+-- there are, up to a thousand, and fewer where few fit: two thousand are looked at; and which stand before and after it,
+-- also where the filter does not let it through, as it does not any more who was decided on.
 create function private.place(application uuid, filter jsonb, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
-  list record := private.find_on(filter, null, 1000, blind);
+  list record := private.find(filter, null, 1000, 2000, blind);
   number integer := array_position(list.ids, application);
   is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
   here record;
@@ -183,9 +179,9 @@ begin
   if number is null and list.next is not null and (
     case when is_oldest_first then here > stopped else here < stopped end
   ) then
-    previous := (private.find_on(filter || jsonb_build_object(
-      'order', case when is_oldest_first then 'newest' else 'oldest' end), to_jsonb(here), 1, blind)).ids[1];
-    next := (private.find_on(filter, to_jsonb(here), 1, blind)).ids[1];
+    previous := private.find_one(filter || jsonb_build_object(
+      'order', case when is_oldest_first then 'newest' else 'oldest' end), to_jsonb(here), blind);
+    next := private.find_one(filter, to_jsonb(here), blind);
   else
     if number is null then
       select count(*) into before from public.retreat_applications as other
@@ -197,7 +193,7 @@ begin
     previous := list.ids[before];
     next := list.ids[coalesce(number, before) + 1];
     if next is null and list.next is not null then
-      next := (private.find_on(filter, list.next, 1, blind)).ids[1];
+      next := private.find_one(filter, list.next, blind);
     end if;
   end if;
   return jsonb_build_object('number', number, 'count', cardinality(list.ids), 'more', list.next is not null,
@@ -362,7 +358,8 @@ declare
   me record := private.caller();
   is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
   -- What comes in while a list stands that was read to its end is the newest in either order.
-  found record := private.find(case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, me.blind);
+  found record := private.find(
+    case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, me.blind);
   last record;
   stopped record;
 begin
@@ -441,7 +438,59 @@ begin
 end
 $$;
 
--- Up to a thousand whole applications, fewer where they are long, and where to go on.
+-- Up to a thousand of those that a filter lets through, as whoever acts on all of them has to know them, and where to go
+-- on.
+create function public.desk_select(filter jsonb default '{}', after jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  found record := private.find(filter, after, 1000, 5000, me.blind);
+begin
+  return jsonb_build_object('next', found.next, 'applications', (
+    select coalesce(jsonb_agg(
+      jsonb_build_object('id', id, 'status', coalesce(standing.status, 'new'), 'version', coalesce(standing.version, 0))
+        || case when me.blind then '{}' else jsonb_build_object(
+          'first_name', left(first_name, 200), 'last_name', left(last_name, 200)) end
+      order by place), '[]')
+    from unnest(found.ids) with ordinality as hit (id, place)
+      join public.retreat_applications as application using (id)
+      left join private.statuses as standing on application_id = id
+  ));
+end
+$$;
+
+-- What organisers made of some applications, for a table: who decided last and when, the notes, and what became of the
+-- letters. It names no address and quotes no letter, so that who reads blind may read it.
+create function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return query
+    with happened as (
+      select history.application_id as id,
+        (array_agg(author order by history.id desc) filter (where kind = 'status'))[1] as author,
+        max(at) filter (where kind = 'status') as decided_at,
+        jsonb_agg(jsonb_build_object('at', at, 'author', author, 'note', detail ->> 'note') order by history.id)
+          filter (where kind = 'note') as notes
+      from private.history
+      where history.application_id = any (applications) and kind in ('status', 'note') group by 1
+    ), written as (
+      select letter.application_id as id, jsonb_agg(jsonb_build_object(
+        'occasion', occasion, 'way', way, 'state', state, 'otherwise', otherwise,
+        'at', coalesce(sent_at, released_at)) order by letter.created_at, letter.id) as letters
+      from private.letters as letter
+      where letter.application_id = any (applications) and state not in ('draft', 'withdrawn') group by 1
+    )
+    select each_one, jsonb_build_object('decided_by', author, 'decided_at', decided_at,
+      'notes', coalesce(notes, '[]'), 'letters', coalesce(letters, '[]'))
+    from unnest(applications) as each_one
+      left join happened on happened.id = each_one
+      left join written on written.id = each_one;
+end
+$$;
+
+-- Up to a thousand whole applications with what organisers made of them, fewer where they are long, and where to go on.
 create function public.desk_export(filter jsonb default '{}', after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -455,6 +504,10 @@ begin
     select coalesce(sum(
       octet_length(first_name) + octet_length(last_name) + octet_length(email) + octet_length(phone)
       + octet_length(linkedin) + octet_length(company) + octet_length(custom_solution) + octet_length(reason)
+      + (
+        select coalesce(sum(octet_length(detail ->> 'note')), 0)
+        from private.history where application_id = application.id and kind = 'note'
+      )
     ) over (order by place rows between unbounded preceding and 1 preceding), 0) as former
     from unnest(found.ids) with ordinality as hit (id, place)
       join public.retreat_applications as application using (id)
@@ -465,9 +518,10 @@ begin
       from public.retreat_applications where id = found.ids[fitting];
   end if;
   return jsonb_build_object('next', found.next, 'applications', (
-    select coalesce(jsonb_agg(private.shown(application, me.blind) order by place), '[]')
+    select coalesce(jsonb_agg(private.shown(application, me.blind) || made order by place), '[]')
     from unnest(found.ids) with ordinality as hit (id, place)
       join public.retreat_applications as application using (id)
+      join private.made_of(found.ids) on application_id = id
   ));
 end
 $$;

@@ -44,8 +44,9 @@ alter table private.postman enable row level security;
 create table private.letters (
   id uuid primary key default gen_random_uuid(),
   application_id uuid not null references public.retreat_applications (id) on delete cascade,
+  -- Blank: a letter to one person, which has no template.
   occasion text not null,
-  -- Higher than 1 where somebody sends again what was sent.
+  -- Higher than 1 where somebody sends again what was sent; letters to one person are counted.
   edition integer not null default 1,
   state text not null check (state in ('draft', 'waiting', 'sending', 'sent', 'refused', 'given up', 'withdrawn')),
   -- Of a draft: what somebody made of it, null where it is as the template has it. Once released: what is sent.
@@ -257,17 +258,35 @@ begin
 end
 $$;
 
+-- Makes the draft of a letter to one person, which no template says. Whoever calls has locked the application.
+create function private.draft_text(application uuid, subject text, body text, id uuid default gen_random_uuid())
+  returns void
+  language sql set search_path = ''
+  begin atomic
+    insert into private.letters (id, application_id, occasion, edition, state, subject, body)
+      select draft_text.id, application, '', coalesce(max(edition), 0) + 1, 'draft', draft_text.subject, draft_text.body
+      from private.letters where application_id = application and occasion = ''
+      on conflict do nothing;
+  end;
+
 -- Withdraws what has not left of an application, and drafts what stands now. What a server is handing over this moment
--- is marked: if it comes back, it is not tried again. A receipt says nothing of decisions, and leaves.
+-- is marked: if it comes back, it is not tried again. A receipt says nothing of decisions, and leaves. What somebody wrote
+-- to one person is a draft again, or stays one.
 create function private.redraft() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
+declare
+  letter private.letters;
 begin
-  perform private.move(array(
+  for letter in select * from private.move(array(
     select id from private.letters
     where application_id = new.application_id and state not in ('sending', 'sent', 'withdrawn')
-      and occasion <> 'received' for update
-  ), 'withdrawn');
+      and occasion <> 'received' and (occasion <> '' or state <> 'draft') for update
+  ), 'withdrawn') loop
+    if letter.occasion = '' then
+      perform private.draft_text(letter.application_id, letter.subject, letter.body);
+    end if;
+  end loop;
   -- Behind that: what a server takes meanwhile is seen here.
   update private.letters set withdrawn_at = now()
     where application_id = new.application_id and state = 'sending' and occasion <> 'received';

@@ -37,6 +37,11 @@ begin
         )) order by array_position('{received,accepted,waitlisted,declined}', occasion), occasion)
         from private.templates as template
       ),
+      -- Drafts that somebody wrote to one person.
+      'personal', (
+        select jsonb_build_object('count', least(count(*), 1000), 'more', count(*) > 1000)
+        from (select from private.letters where state = 'draft' and occasion = '' limit 1001) as counted
+      ),
       -- What was released and can still be stopped, by its act.
       'leaving', (
         select coalesce(jsonb_agg(to_jsonb(leaving) order by seconds), '[]')
@@ -184,7 +189,48 @@ begin
 end
 $$;
 
--- Changes one draft; blank for both makes it as the template has it again. `seen` is what whoever edits read.
+-- Refuses what is no letter to one person.
+create function private.check_letter(subject text, body text) returns void
+  language plpgsql immutable set search_path = ''
+as $$
+begin
+  perform private.check_text(subject, body);
+  -- It is sent as it stands.
+  if (subject || body) ~ '\{\{|\}\}' then
+    raise exception 'In a letter to one person there are no placeholders: write what is to stand there.'
+      using errcode = '22023';
+  end if;
+end
+$$;
+
+-- Drafts a letter to one person that no template says. The same act again drafts none.
+create function public.desk_write_to(act uuid, application uuid, subject text, body text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if me.blind then
+    raise exception 'Who reads blind writes to nobody.' using errcode = '22023';
+  elsif act is null then
+    raise exception 'An act has an id.' using errcode = '22023';
+  end if;
+  perform private.check_letter(subject, body);
+  perform private.lock_for_letters(array[application]);
+  perform from public.retreat_applications where id = application;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  perform private.draft_text(application, subject, body, act);
+  perform from private.letters where id = desk_write_to.act and application_id = application and occasion = '';
+  if not found then
+    raise exception 'This was something else before: nothing was written.' using errcode = 'PT409';
+  end if;
+  return private.letters_shown(array[act], false) -> 0;
+end
+$$;
+
+-- Changes one draft; blank for both makes it as its template has it again, if it has one. `seen` is what whoever edits read.
 create function public.desk_edit(letter uuid, seen text, subject text, body text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -194,13 +240,10 @@ declare
 begin
   if me.blind then
     raise exception 'Who reads blind edits no letter.' using errcode = '22023';
-  elsif subject <> '' or body <> '' then
-    perform private.check_text(subject, body);
-    -- It is sent as it stands.
-    if (subject || body) ~ '\{\{|\}\}' then
-      raise exception 'In a letter to one person there are no placeholders: write what is to stand there.'
-        using errcode = '22023';
-    end if;
+  elsif subject <> '' or body <> '' or exists (
+    select from private.letters where id = desk_edit.letter and occasion = ''
+  ) then
+    perform private.check_letter(subject, body);
   end if;
   perform private.lock_letters(array[desk_edit.letter]);
   select * into draft from private.letters where id = desk_edit.letter and state = 'draft';
@@ -291,7 +334,7 @@ begin
       when text ->> 'seen' is distinct from sent.seen then 'changed'
       when text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then 'missing'
       when (text ->> 'is_long')::boolean then 'long'
-      when letter.edition > 1 and not coalesce(again, false) then 'again'
+      when letter.edition > 1 and letter.occasion <> '' and not coalesce(again, false) then 'again'
     end;
     if outcome is null then
       if me.blind then text := private.letter_text(letter, false); end if;
@@ -340,8 +383,10 @@ begin
     select * from private.letters where id = any (wanted) and state = 'waiting' order by application_id, id
   loop
     perform private.move(array[letter.id], 'withdrawn', author => me.email);
+    if letter.occasion = '' then
+      perform private.draft_text(letter.application_id, letter.subject, letter.body);
     -- There is none where the template was removed meanwhile.
-    if exists (
+    elsif exists (
       select from private.templates where occasion = letter.occasion and occasion <> 'received'
     ) then
       draft := private.draft(letter.application_id, letter.occasion, letter.edition > 1);

@@ -12,20 +12,21 @@ revoke all on table
 do $$
 declare
   ours constant text[] := '{
-    address_of, announce, begin_wait, beginnings, caller, check_number, check_template, check_text, counts,
-    detail_shown, door_state, draft, enqueue_webhook, example, fill, filled, find, find_on, folded, hits, indexed,
-    is_decision, is_organiser, is_to_applicant, keep_door, keep_search_vectors, letter_page, letter_states,
-    letter_text, letters_of, letters_shown, lock_for_letters, lock_letters, mailbox, move, person, place,
-    placeholders, plain_name, receipt, redraft, refuse_too_long, retry, search_octets, search_query, search_vector,
-    search_vectors_of, set_door, shown, stamp, whole, withdraw_receipt, write_day_notices, write_down,
-    write_down_letters, write_notices, write_receipt
+    address_of, announce, begin_wait, beginnings, caller, check_letter, check_number, check_template, check_text,
+    counts, detail_shown, door_state, draft, draft_text, enqueue_webhook, example, fill, filled, find, find_one,
+    folded, hits, indexed, is_decision, is_organiser, is_to_applicant, keep_door, keep_search_vectors, letter_page,
+    letter_states, letter_text, letters_of, letters_shown, lock_for_letters, lock_letters, made_of, mailbox, move,
+    person, place, placeholders, plain_name, receipt, redraft, refuse_too_long, retry, search_octets, search_query,
+    search_vector, search_vectors_of, set_door, shown, stamp, whole, withdraw_receipt, write_day_notices,
+    write_down, write_down_letters, write_notices, write_receipt
   }';
   desk constant text[] := '{
     desk_application, desk_blind, desk_decide, desk_discard, desk_door, desk_drafts, desk_edit, desk_erase,
     desk_export, desk_letter_states, desk_letters, desk_letters_of, desk_list, desk_me, desk_meanwhile, desk_note,
     desk_notices, desk_outbox, desk_overview, desk_preview, desk_readdress, desk_release, desk_remove_template,
-    desk_retry, desk_reveal, desk_send_test, desk_sent_by_hand, desk_set_blind, desk_set_door, desk_set_letters,
-    desk_set_notices, desk_set_template, desk_settle, desk_stamp, desk_stop, desk_withdraw, desk_write
+    desk_retry, desk_reveal, desk_select, desk_send_test, desk_sent_by_hand, desk_set_blind, desk_set_door,
+    desk_set_letters, desk_set_notices, desk_set_template, desk_settle, desk_stamp, desk_stop, desk_withdraw,
+    desk_write, desk_write_to
   }';
   -- Visitors ask for the door.
   everybodys constant text[] := '{door_is_open}';

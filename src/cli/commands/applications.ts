@@ -9,6 +9,7 @@ import {
   applicationsForReading,
   applicationsWithDeliveries,
   countApplications,
+  withWhatWasMade,
   type StoredApplication,
 } from '../../server/database/applications.ts'
 import { isUuid } from '../../server/database/uuid.ts'
@@ -45,12 +46,12 @@ export async function run(): Promise<void> {
   if (options === undefined) return
   const { json, csv, 'no-bom': noMark, delete: ids, yes } = options
   if (json && csv) throw new OperatorError('--json and --csv are two formats: choose one.')
-  const format = csv ? toCsv : json ? toJsonLines : toText
   await withDatabase(async ({ owner }) => {
     if (ids !== undefined) return erase(owner, [...new Set(ids)], yes)
     if (csv && !noMark) process.stdout.write(byteOrderMark)
-    if (process.stdout.isTTY && format === toText) return show(owner)
-    await write(format(withProgress(applicationsWithDeliveries(owner, batchSize))))
+    if (process.stdout.isTTY && !csv && !json) return show(owner)
+    const batches = withProgress(applicationsWithDeliveries(owner, batchSize))
+    await write(csv ? toCsv(withWhatWasMade(owner, batches)) : json ? toJsonLines(batches) : toText(batches))
   })
 }
 

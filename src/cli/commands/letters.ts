@@ -57,7 +57,7 @@ export async function run(): Promise<void> {
 
 function lineOf({ state, way, occasion, email, at, nextAt, answer }: Undelivered) {
   const next = nextAt === null ? state : `next try ${localTime(nextAt)}`
-  return [localTime(at), next, way, occasion, email, answer].map(onOneLine).join('  ')
+  return [localTime(at), next, way, occasion || 'to one person', email, answer].map(onOneLine).join('  ')
 }
 
 function print(counts: LetterCounts, postman: PostmanState) {

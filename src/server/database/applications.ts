@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 
 import type { Application } from '../../application/application.ts'
+import type { Made } from '../../application/csv.ts'
 
 /** How the delivery of one application stands; all null where none was queued. */
 interface Delivery {
@@ -20,6 +21,35 @@ export function applicationsWithDeliveries(sql: Sql, batch: number): AsyncIterab
     from public.retreat_applications as application
     left join private.webhook_outbox on application_id = id
     order by created_at desc, id desc`.cursor(batch)
+}
+
+/** An application as a table has it. */
+export type TabledApplication = StoredApplication & Partial<Made> & { status?: string }
+
+/**
+ * The same with what organisers made of each, where the schema is not older than that.
+ *
+ * @param batches Applications, so many at a time.
+ */
+export async function* withWhatWasMade(
+  sql: Sql,
+  batches: AsyncIterable<StoredApplication[]>,
+): AsyncGenerator<TabledApplication[]> {
+  const [known] = await sql<[{ known: boolean }]>`
+    select to_regprocedure('private.made_of(uuid[])') is not null as known`
+  for await (const batch of batches) {
+    if (!known.known) {
+      yield batch
+      continue
+    }
+    const ids = batch.map(({ id }) => id).join()
+    const rows = await sql<{ id: string; status: string; made: Made }[]>`
+      select made_of.application_id as id, coalesce(status, 'new') as status, made
+      from private.made_of(string_to_array(${ids}, ',')::uuid[])
+        left join private.statuses on statuses.application_id = made_of.application_id`
+    const made = new Map(rows.map((row) => [row.id, { status: row.status, ...row.made }]))
+    yield batch.map((application) => ({ ...application, ...made.get(application.id) }))
+  }
 }
 
 /** How many applications there are. */

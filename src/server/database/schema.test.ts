@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { anApplication } from '../../../testing/form.ts'
 import { newProject } from '../../../testing/hosted-project.ts'
 import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
+import { applicationsWithDeliveries, withWhatWasMade } from './applications.ts'
 import { visitor } from './connections.ts'
 import { openDatabase } from './database.ts'
 import { insertApplications, rowsOf } from './insert.ts'
@@ -352,6 +353,14 @@ test('a command changes no schema: an older one is used as it is, and one that i
   const database = await check()
   expect(database.isUpToDate).toBe(false)
   expect(await count(database.owner)).toBe(0)
+  const given = anApplication()
+  await sql`insert into public.retreat_applications ${sql({ ...given })}`
+  const stored = applicationsWithDeliveries(database.owner, 10)
+  // What was never kept there is blank in a table.
+  for await (const rows of withWhatWasMade(database.owner, stored)) {
+    expect(rows).toMatchObject([given])
+    expect(rows[0]).not.toHaveProperty('notes')
+  }
   await database.close()
   expect(await schema()).toEqual(before)
   expect(await sql`select tgname from pg_trigger where not tgisinternal`).toEqual([

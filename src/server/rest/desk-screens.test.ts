@@ -4,7 +4,16 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import type { Application } from '../../application/application.ts'
-import type { Filter, ListPage, Notices, Opened, Position } from '../../client/desk.ts'
+import type {
+  Exported,
+  Filter,
+  ListPage,
+  Notices,
+  Opened,
+  Page,
+  Position,
+  Selected,
+} from '../../client/desk.ts'
 
 let server: SignInServer
 let client: SupabaseClient
@@ -300,4 +309,90 @@ test('whether anybody sends the mails of notices comes with them', async () => {
   expect(await isThere()).toBe(true)
   await server.database.owner`update private.postman set seen_at = now() - interval '2 minutes'`
   expect(await isThere()).toBe(false)
+})
+
+test('all that a filter lets through are selected by their ids and versions, and who reads blind learns no name', async () => {
+  const ids = await store([
+    ...people(1010),
+    { first_name: 'Zoe', last_name: 'Quillfeather', reason: 'forest' },
+  ])
+  await stand(ids.slice(0, 4), 'accepted')
+  const select = (filter: Filter, after: Position | null = null, asking = client) =>
+    ask<Page<Selected>>('select', { filter, after }, asking)
+  const { applications, next } = await select({ status: 'accepted', order: 'oldest' })
+  expect({ next, ids: applications.map(({ id }) => id) }).toEqual({ next: null, ids: ids.slice(0, 4) })
+  expect(applications[0]).toEqual({
+    id: ids[0],
+    status: 'accepted',
+    version: 1,
+    first_name: 'Ada',
+    last_name: expect.stringMatching(/^Lovelace/) as string,
+  })
+  const all = await select({})
+  expect(all.applications).toHaveLength(1000)
+  expect(all.applications[0]).toMatchObject({
+    id: ids.at(-1),
+    status: 'new',
+    version: 0,
+    last_name: 'Quillfeather',
+  })
+  expect((await select({}, all.next)).applications).toHaveLength(11)
+  const { client: blind } = await server.signedIn()
+  await ask('set_blind', { blind: true }, blind)
+  expect((await select({ search: 'forest' }, null, blind)).applications).toEqual([
+    { id: ids.at(-1), status: 'new', version: 0 },
+  ])
+  expect((await select({ search: 'quillfeather' }, null, blind)).applications).toEqual([])
+})
+
+test('a table has who decided, the notes and what became of the letters, of each its own', async () => {
+  const [first = '', second = ''] = await store(people(2))
+  const { client: other, email } = await server.signedIn()
+  const exported = async (asking = client) =>
+    (await ask<Page<Exported>>('export', { filter: { order: 'oldest' } }, asking)).applications
+  const nothing = { decided_by: null, decided_at: null, notes: [], letters: [] }
+  expect(await exported()).toMatchObject([nothing, nothing])
+  await decide(first, 'accepted')
+  await ask(
+    'decide',
+    { act: crypto.randomUUID(), decisions: [{ id: first, status: 'declined', version: 1 }] },
+    other,
+  )
+  for (const note of ['Convincing.', 'Or not.'])
+    await ask('note', { act: crypto.randomUUID(), application: first, note }, other)
+  await releaseAll('declined')
+  const [one, two] = await exported()
+  const moment = expect.stringMatching(/^20\d\d-/) as string
+  expect(one).toMatchObject({
+    status: 'declined',
+    decided_by: email,
+    decided_at: moment,
+    notes: [
+      { at: moment, author: email, note: 'Convincing.' },
+      { at: moment, author: email, note: 'Or not.' },
+    ],
+    letters: [{ occasion: 'declined', way: 'mail', state: 'waiting', otherwise: null, at: moment }],
+  })
+  expect(two).toMatchObject({ id: second, ...nothing })
+  // On the screen, who reads blind reads as much of it, and no more.
+  await ask('set_blind', { blind: true }, other)
+  expect(JSON.stringify(await exported(other))).not.toMatch(/subject|body|"to"|address|answer/)
+})
+
+test('notes count for what a page of a table may hold', async () => {
+  const ids = await store(people(4))
+  const note = 'x'.repeat(10_000)
+  for (const id of ids) {
+    await server.database.owner`
+      insert into private.history (application_id, author, kind, detail)
+      select ${id}, 'ada@example.org', 'note', jsonb_build_object('note', ${note}::text) from generate_series(1, 700)`
+  }
+  const page = await ask<Page<Exported>>('export', { filter: {} })
+  expect(page.applications.map(({ id, notes }) => [id, notes.length])).toEqual(
+    ids
+      .toReversed()
+      .slice(0, 3)
+      .map((id) => [id, 700]),
+  )
+  expect(page.next).not.toBeNull()
 })

@@ -493,6 +493,10 @@ test('an export is whole applications with their status, however large they are'
       status: 'waitlisted',
       version: 1,
       same_email: false,
+      decided_by: me,
+      decided_at: expect.any(String) as string,
+      notes: [],
+      letters: [],
     },
   ])
 
@@ -936,6 +940,7 @@ test('who reads blind finds and reads none of what is hidden, whatever they call
       { filter: {}, shown: [{ id, version: 7 }] },
     ],
     desk_overview: [{}, { filter: { search: word } }],
+    desk_select: [{}, { filter: { search: word } }],
     desk_export: [{ filter: { search: word } }, { filter: { since: '2000-01-01' } }],
     desk_application: [
       { application: id },
@@ -976,6 +981,7 @@ test('who reads blind finds and reads none of what is hidden, whatever they call
     desk_reveal: [],
     door_is_open: [{}],
     desk_edit: [],
+    desk_write_to: [],
     desk_readdress: [],
     desk_sent_by_hand: [],
   }

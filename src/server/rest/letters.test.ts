@@ -443,6 +443,87 @@ test('a template with an unknown placeholder is not kept', async () => {
   expect((await ask<{ templates: object[] }>('letters')).templates).toHaveLength(before.templates.length)
 })
 
+/** Writes to one person. */
+const writeTo = (application: string, changes: object = {}, asking = client) =>
+  ask<Letter>(
+    'write_to',
+    { act: crypto.randomUUID(), application, subject: 'One question', body: 'Can you come?', ...changes },
+    asking,
+  )
+
+test('a letter to one person needs no template: it is a draft, and leaves as it was written', async () => {
+  const [id, other] = [await store({ email: 'ada@example.org' }), await store({ reason: 'other' })]
+  const act = crypto.randomUUID()
+  const draft = await writeTo(id, { act })
+  expect(draft).toMatchObject({ id: act, application: id, occasion: '', state: 'draft', is_edited: true })
+  // Sent again because its answer was lost, it is the same draft; the act of another letter is refused.
+  expect((await writeTo(id, { act })).id).toBe(act)
+  await expect(writeTo(other, { act })).rejects.toMatchObject({ code: 'PT409' })
+  const second = await writeTo(id, { subject: 'Another question' })
+  expect(await drafts('')).toMatchObject({ letters: [{ id: act }, { id: second.id }] })
+  expect((await ask<LettersOverview>('letters')).personal).toEqual({ count: 2, more: false })
+  const edited = await ask<Letter>('edit', {
+    letter: act,
+    seen: draft.seen,
+    subject: 'One question more',
+    body: 'Will you come?',
+  })
+  expect(outcomesOf(await release([edited, second]))).toEqual(['released', 'released'])
+  await carried()
+  expect(await lettersOf(id)).toMatchObject([
+    { subject: 'One question more', body: 'Will you come?', state: 'sent', to: 'ada@example.org' },
+    { subject: 'Another question', state: 'sent' },
+  ])
+  // What was sent before does not ask for more than what was not.
+  expect(outcomesOf(await release([await writeTo(id)]))).toEqual(['released'])
+})
+
+test('a letter to one person is one: with a text, without placeholders, and not by who reads blind', async () => {
+  const id = await store()
+  const refused = { code: '22023' }
+  await expect(writeTo(id, { subject: ' ' })).rejects.toMatchObject(refused)
+  await expect(writeTo(id, { body: '' })).rejects.toMatchObject(refused)
+  await expect(writeTo(id, { body: 'Hello {{first_name}}' })).rejects.toThrow(/no placeholders/)
+  await expect(writeTo(crypto.randomUUID())).rejects.toMatchObject({ code: 'PT404' })
+  const { id: letter, seen } = await writeTo(id)
+  // It has no template whose text it could have again.
+  await expect(ask('edit', { letter, seen, subject: '', body: '' })).rejects.toMatchObject(refused)
+  const { client: blind } = await server.signedIn()
+  await ask('set_blind', { blind: true }, blind)
+  await expect(writeTo(id, {}, blind)).rejects.toMatchObject(refused)
+  expect((await ask<Letter[]>('letters_of', { applications: [id] }, blind))[0]).toMatchObject({
+    subject: '(hidden)',
+    body: '(hidden)',
+  })
+  await expect(
+    ask('set_template', { occasion: '', version: null, subject: 's', body: 'b' }),
+  ).rejects.toMatchObject(refused)
+})
+
+test('what somebody wrote to one person is never lost: stopped, or by another decision, it is a draft again', async () => {
+  const id = await store()
+  const text = { subject: 'One question', body: 'Can you come?' }
+  await decide(id, 'accepted')
+  const [left, waiting] = [await writeTo(id), await writeTo(id, { subject: 'Another question' })]
+  await release([waiting])
+  expect(await ask('withdraw', { letters: [waiting.id] })).toEqual({ withdrawn: 1, left: 0 })
+  const again = (await drafts('')).letters
+  expect(again).toMatchObject([
+    { id: left.id, ...text },
+    { subject: 'Another question', body: text.body },
+  ])
+  await release(again.slice(1))
+  await decide(id, 'declined')
+  expect((await drafts('')).letters).toMatchObject([
+    { id: left.id, ...text },
+    { subject: 'Another question', body: text.body },
+  ])
+  expect(statesOf((await drafts('declined')).letters)).toEqual(['declined: draft'])
+  await ask('discard', { letters: [left.id] })
+  await decide(id, 'accepted')
+  expect((await drafts('')).letters).toHaveLength(1)
+})
+
 test('a template of its own name is made, changed by who saw it, written with, and removed with its drafts', async () => {
   const text = { occasion: 'Travel', subject: 'How to get there', body: 'By train.' }
   expect(await ask('set_template', { ...text, version: null })).toMatchObject({ version: 0 })

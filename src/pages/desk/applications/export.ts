@@ -5,7 +5,7 @@ import {
   tableColumns,
   type TableColumn,
 } from '../../../application/csv.ts'
-import type { CallDesk, Filter, Page, Read } from '../../../client/desk.ts'
+import type { CallDesk, Exported, Filter, Page } from '../../../client/desk.ts'
 
 /** Raised where blind reading was switched between two pages: half of the rows would lack columns. */
 class SwitchedMeanwhile extends Error {
@@ -14,7 +14,7 @@ class SwitchedMeanwhile extends Error {
 
 /**
  * Asks for everything that a filter lets through, page after page, as a table: the command's columns without those
- * that blind reading hides, and the status.
+ * that blind reading hides.
  *
  * @param onPage Called with how many applications came so far.
  * @returns The file, and how many applications are in it.
@@ -30,9 +30,9 @@ export async function readTable(
   const pieces: Blob[] = []
   let columns: TableColumn[] | undefined
   let count = 0
-  let after: Page<Read>['next'] = null
+  let after: Page<Exported>['next'] = null
   do {
-    const page: Page<Read> = await callDesk('desk_export', { filter, after }, signal)
+    const page: Page<Exported> = await callDesk('desk_export', { filter, after }, signal)
     signal.throwIfAborted()
     const [first] = page.applications
     if (first !== undefined) {

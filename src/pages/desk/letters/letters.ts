@@ -26,6 +26,7 @@ export function isCarried(occasion: string, postman: LettersOverview['postman'])
 /** An occasion as organisers read it. */
 export function nameOfOccasion(occasion: string): string {
   if (occasion === received) return 'Receipt'
+  if (occasion === '') return 'To one person'
   return isOfDecision(occasion) ? statuses[occasion] : occasion
 }
 
