@@ -265,7 +265,7 @@ test('what another organiser does is seen without asking', async ({ visitor }) =
   expect(await door.page.getByRole('radio', { name: 'Closed' }).isChecked()).toBe(true)
 })
 
-test('axe finds nothing at the door, light, dark or in forced colours, and nothing sticks out', async ({
+test('axe finds nothing at the door and in the history, light, dark or in forced colours, and nothing sticks out', async ({
   visitor,
 }) => {
   const door = await openDoor(visitor)
@@ -276,22 +276,28 @@ test('axe finds nothing at the door, light, dark or in forced colours, and nothi
   await ada.rpc('desk_set_blind', { blind: true })
   await ada.rpc('desk_set_blind', { blind: false })
   await door.choose('Open')
-  for (const width of extent([320], [320, 768, 1440])) {
-    await door.page.setViewportSize({ width, height: 800 })
-    // Between the schemes nothing but colours changes.
-    for (const [rules, media] of [
-      ['all', { colorScheme: 'light', forcedColors: 'none' }],
-      ['colours', { colorScheme: 'dark', forcedColors: 'none' }],
-      ['colours', { colorScheme: 'dark', forcedColors: 'active' }],
-    ] as const) {
-      await door.page.emulateMedia(media)
-      expect(await accessibilityProblems(door.page, rules), `${width} px, ${JSON.stringify(media)}`).toEqual(
-        [],
+  for (const screen of ['Door', 'History']) {
+    if (screen === 'History') await door.page.getByRole('link', { name: screen }).click()
+    await door.page.getByRole('heading', { level: 1, name: screen }).waitFor()
+    await door.page.locator('.sheet').first().waitFor()
+    for (const width of extent([320], [320, 768, 1440])) {
+      await door.page.setViewportSize({ width, height: 800 })
+      // Between the schemes nothing but colours changes.
+      for (const [rules, media] of [
+        ['all', { colorScheme: 'light', forcedColors: 'none' }],
+        ['colours', { colorScheme: 'dark', forcedColors: 'none' }],
+        ['colours', { colorScheme: 'dark', forcedColors: 'active' }],
+      ] as const) {
+        await door.page.emulateMedia(media)
+        expect(
+          await accessibilityProblems(door.page, rules),
+          `${screen}, ${width} px, ${JSON.stringify(media)}`,
+        ).toEqual([])
+      }
+      const tooWide = await door.page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       )
+      expect(tooWide).toBe(0)
     }
-    const tooWide = await door.page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    )
-    expect(tooWide).toBe(0)
   }
 })

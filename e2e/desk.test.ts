@@ -587,6 +587,16 @@ test('several are decided at once, each row says what became of it, and all are 
   await expect.poll(all).toEqual(['New', 'Shortlisted', 'New', 'New'])
 })
 
+test('an address that no screen has says so, and leads on to the list', async ({ visitor }) => {
+  await desk.store(people(1))
+  const page = await desk.open(visitor, '/hired')
+  const { heading, names } = getDesk(page)
+  await heading('There is nothing here').waitFor()
+  expect(await page.title()).toBe('There is nothing here · Unplugged.')
+  await page.locator('#content').getByRole('link', { name: 'Applications' }).click()
+  await expect.poll(names).toEqual(['Person 1'])
+})
+
 test('a decided row stays where it is in its tab, and is in the other one', async ({ visitor }) => {
   await desk.store(people(3))
   const page = await desk.open(visitor)

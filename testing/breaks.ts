@@ -181,10 +181,10 @@ const desk: Break[] = [
   },
   {
     broken: 'More days than thirty are shown',
-    file: 'src/pages/desk/applications/days.ts',
+    file: 'src/pages/desk/applications/ApplicationPlots.tsx',
     find: ` && days.length < mostDays`,
     replace: ``,
-    test: 'src/pages/desk/applications/days.test.ts',
+    test: 'src/pages/desk/applications/ApplicationPlots.test.ts',
   },
   {
     broken: 'A receipt is told as released by somebody',

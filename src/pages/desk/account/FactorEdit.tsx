@@ -4,9 +4,8 @@ import { useState } from 'react'
 
 import { announce } from '../kit/announce.tsx'
 import { Sheet } from '../kit/Screen.tsx'
-import { codeIn, CodeField, sixDigits } from '../session/CodeField.tsx'
 import { sentenceOfFactor } from '../session/sentences.ts'
-import { useForm, type AsMe, type Form } from '../session/useForm.ts'
+import { codeIn, CodeField, sixDigits, useForm, type AsMe, type Form } from '../session/useForm.tsx'
 
 const queryKey = ['account', 'factors']
 

@@ -4,9 +4,8 @@ import { useState } from 'react'
 import { announce } from '../kit/announce.tsx'
 import { Field } from '../kit/Field.tsx'
 import { Sheet } from '../kit/Screen.tsx'
-import { codeIn, CodeField, sixDigits, textIn } from '../session/CodeField.tsx'
 import { sentenceOfPassword } from '../session/sentences.ts'
-import { useForm, type AsMe } from '../session/useForm.ts'
+import { codeIn, CodeField, sixDigits, textIn, useForm, type AsMe } from '../session/useForm.tsx'
 
 interface PasswordEditProps {
   auth: GoTrueClient

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 
 import { pageSize } from '../../../application/limits.ts'
 import { statuses } from '../../../application/statuses.ts'
@@ -24,7 +24,6 @@ import { ApplicationPlots, usePlotsAreOpen } from './ApplicationPlots.tsx'
 import { ApplicationTable } from './ApplicationTable.tsx'
 import { ApplicationTabs } from './ApplicationTabs.tsx'
 import { filterOf, searchOf, type Filters } from './filters.ts'
-import { useIsPhone } from './useIsPhone.ts'
 import { useMeanwhile } from './useMeanwhile.ts'
 
 /** The applications: found, looked over, and decided on, one or several at once. */
@@ -256,4 +255,17 @@ function List({ filters, countedAt }: ListProps) {
     if (only !== undefined && chosen.length === 1 && unticked === 0) return only.name
     return [`${chosen.length} selected`, ...remarks].join(', ')
   }
+}
+
+/** Where the bar of decisions takes much of what is seen: the windows that decisions.css has it otherwise in. */
+const phone = matchMedia('(max-width: 44rem), (max-height: 28rem)')
+
+/** Whether the window is as small as a phone's. */
+function useIsPhone(): boolean {
+  return useSyncExternalStore(subscribeToPhone, () => phone.matches)
+}
+
+function subscribeToPhone(listener: () => void) {
+  phone.addEventListener('change', listener)
+  return () => phone.removeEventListener('change', listener)
 }

@@ -4,7 +4,6 @@ import { paidSolutions, teamSizes } from '../../../application/application.ts'
 import type { Overview } from '../../../client/desk.ts'
 import { storageOf } from '../../../client/storage.ts'
 import { digits } from '../kit/format.ts'
-import { daysOf, type Day } from './days.ts'
 
 /** How the applications of the list are made up, as small plots and as tables of the same numbers. */
 export function ApplicationPlots({
@@ -93,7 +92,7 @@ function DaysPlot({ days }: { days: readonly Day[] }) {
             </rect>
           ))}
         </svg>
-        <p className="scale ends">
+        <p className="scale">
           <span>{nameOf(first.day)}</span>
           {last !== first && <span>{nameOf(last.day)}</span>}
         </p>
@@ -166,4 +165,32 @@ export function usePlotsAreOpen(account: string): [areOpen: boolean, change: (ar
       else storage.removeItem(key)
     },
   ]
+}
+
+/** How many applications came on a day, as `2026-12-31`. */
+interface Day {
+  day: string
+  count: number
+}
+
+const mostDays = 30
+
+/**
+ * The days from the first to the last that has applications, at most the last thirty, those without any in between.
+ *
+ * @param counts Of each day that has any, in no order.
+ */
+export function daysOf(counts: Readonly<Record<string, number>>): Day[] {
+  const known = Object.keys(counts).toSorted()
+  const [first, last] = [known.at(0), known.at(-1)]
+  if (first === undefined || last === undefined) return []
+  const days: Day[] = []
+  for (let day = last; day >= first && days.length < mostDays; day = dayBefore(day))
+    days.unshift({ day, count: counts[day] ?? 0 })
+  return days
+}
+
+/** In UTC every day has as many hours. */
+function dayBefore(day: string) {
+  return new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10)
 }

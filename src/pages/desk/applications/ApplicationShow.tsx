@@ -1,9 +1,9 @@
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { flushSync } from 'react-dom'
 
 import { statuses } from '../../../application/statuses.ts'
-import type { Whole } from '../../../client/desk.ts'
+import type { Filter, Whole } from '../../../client/desk.ts'
 import { decisions, DecisionBar } from '../decisions/DecisionBar.tsx'
 import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
 import type { Seen } from '../decisions/judge.ts'
@@ -14,7 +14,7 @@ import { momentOf } from '../kit/format.ts'
 import { nameOf, shortOf } from '../kit/Given.tsx'
 import { hrefOf, type Place } from '../kit/places.ts'
 import { Problem } from '../kit/Problem.tsx'
-import { Heading, Loading, Sheet, useTitle } from '../kit/Screen.tsx'
+import { Back, Heading, Loading, Sheet, useTitle } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { useKeys } from '../kit/useKeys.ts'
 import { go } from '../kit/usePlace.ts'
@@ -23,8 +23,8 @@ import { ApplicationAnswers } from './ApplicationAnswers.tsx'
 import { ApplicationErase } from './ApplicationErase.tsx'
 import { ApplicationTimeline } from './ApplicationTimeline.tsx'
 import { filterOf, type Filters } from './filters.ts'
+import { idsOf, neighboursIn } from './neighbours.ts'
 import { NoteCreate } from './NoteCreate.tsx'
-import { useNeighbours } from './useNeighbours.ts'
 
 interface ApplicationShowProps {
   id: string
@@ -73,14 +73,11 @@ export function ApplicationShow({ id, filters }: ApplicationShowProps) {
 
   return (
     <>
-      <nav className="row application-nav" aria-label="In the list">
-        <a href={hrefOf(list)} className="button">
-          Back
-        </a>
+      <Back label="In the list" to={list}>
         <span className="quietly">{words}</span>
         <Neighbour place={previous && placeOf(previous)} label="Previous" />
         <Neighbour place={next && placeOf(next)} label="Next" />
-      </nav>
+      </Back>
       {whole === undefined && (error ? <Heading>Application</Heading> : <Loading />)}
       {whole && (
         <header className="row application-head">
@@ -113,6 +110,25 @@ export function ApplicationShow({ id, filters }: ApplicationShowProps) {
       <DecisionBar seen={seen} about={name} />
     </>
   )
+}
+
+/** What stands before and after an application in the list as it was left, and its place there in words. */
+function useNeighbours(filter: Filter, id: string) {
+  const desk = useDesk()
+  const { data: left } = useQuery(desk.left(filter))
+  const { data, hasNextPage, isFetching, isError, fetchNextPage } = useInfiniteQuery({
+    ...desk.list(filter),
+    enabled: false,
+  })
+  // Where a list was left that goes on, it is read on: whoever goes back finds the application in it.
+  const isAtEnd = data?.pages.at(-1)?.applications.at(-1)?.id === id
+  const readsOn = isAtEnd && hasNextPage && !isFetching && !isError
+  useEffect(() => {
+    if (readsOn) void fetchNextPage()
+  }, [readsOn, fetchNextPage])
+  if (left?.ids.includes(id)) return neighboursIn(left, id)
+  // Until its place has come the list is gone through as it was read.
+  return neighboursIn({ ids: idsOf(data?.pages), first: null, count: 0, more: false }, id)
 }
 
 function Neighbour({ place, label }: { place: Place | '' | undefined; label: string }) {

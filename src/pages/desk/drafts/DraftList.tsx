@@ -3,15 +3,13 @@ import { useState } from 'react'
 
 import type { Letter, LettersOverview } from '../../../client/desk.ts'
 import { countOf } from '../kit/format.ts'
-import { hrefOf } from '../kit/places.ts'
-import { MoreButton, Screen } from '../kit/Screen.tsx'
+import { applicationOf, hrefOf } from '../kit/places.ts'
+import { Back, MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useTyped, type Change } from '../kit/useTyped.ts'
-import { BackToLetters } from '../letters/BackToLetters.tsx'
-import { isCarried, isSendable, nameOfOccasion } from '../letters/letters.ts'
+import { isCarried, isSendable, nameOfLetter, nameOfOccasion } from '../letters/letters.ts'
 import { UndoSend } from '../letters/UndoSend.tsx'
 import type { DraftChange } from './DraftEdit.tsx'
-import { DraftLeft } from './DraftLeft.tsx'
 import { DraftSend, DraftsUnsent, type Unsent } from './DraftSend.tsx'
 import { DraftShow } from './DraftShow.tsx'
 
@@ -36,11 +34,11 @@ export function DraftList({ occasion }: { occasion: string }) {
       title={`Drafts: ${nameOfOccasion(occasion)}`}
       query={query}
       nav={
-        <BackToLetters>
+        <Back label="In the letters" to={{ screen: 'letters' }}>
           <a href={hrefOf({ screen: 'template', occasion })} className="button">
             Template
           </a>
-        </BackToLetters>
+        </Back>
       }
       head={
         <>
@@ -116,5 +114,37 @@ function Sending({ drafts, overview, isByHand, onSent }: SendingProps) {
         </span>
       )}
     </>
+  )
+}
+
+interface DraftLeftProps {
+  id: string
+  change: DraftChange
+  onDiscard: () => void
+}
+
+/** What was entered for a draft that is none any more: it can still be copied. Nothing where it only is further down. */
+function DraftLeft({ id, change, onDiscard }: DraftLeftProps) {
+  const { value, application = '', name: kept = null } = change
+  const { data: letters } = useQuery(useDesk().lettersOf(application))
+  if (!letters || letters.some((letter) => letter.id === id && letter.state === 'draft')) return null
+  const name = nameOfLetter({ name: kept })
+  return (
+    <article className="sheet draft" aria-labelledby={`draft-${id}`}>
+      <h2 id={`draft-${id}`}>
+        <a href={applicationOf(application)}>{name}</a>
+      </h2>
+      <p className="notice error">
+        This is no draft any more: somebody sent or removed it, or decided otherwise. What you entered is
+        still here and not saved.
+      </p>
+      <div className="letter">
+        <p className="subject">{value.subject}</p>
+        <p className="body">{value.body}</p>
+      </div>
+      <button className="quiet" aria-label={`Discard: ${name}`} onClick={onDiscard}>
+        Discard
+      </button>
+    </article>
   )
 }

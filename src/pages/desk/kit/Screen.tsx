@@ -1,6 +1,7 @@
 import { Component, useEffect, type ReactNode } from 'react'
 
 import { beginAt, focusHeading } from './focus.ts'
+import { hrefOf, type Place } from './places.ts'
 import { Problem } from './Problem.tsx'
 
 interface ScreenProps<Read> {
@@ -32,6 +33,25 @@ export function Screen<Read>({ title, query, nav, head, children }: ScreenProps<
       />
       {data === undefined ? error === null && <Loading /> : children(data)}
     </>
+  )
+}
+
+interface BackProps {
+  /** Where the screen is. */
+  label: string
+  to: Place
+  children?: ReactNode
+}
+
+/** The way back from a screen, and what stands beside it. */
+export function Back({ label, to, children }: BackProps) {
+  return (
+    <nav className="row application-nav" aria-label={label}>
+      <a href={hrefOf(to)} className="button">
+        Back
+      </a>
+      {children}
+    </nav>
   )
 }
 

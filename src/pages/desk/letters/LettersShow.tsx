@@ -8,7 +8,6 @@ import { hrefOf } from '../kit/places.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
-import { TemplateCreate } from '../templates/TemplateCreate.tsx'
 import { TemplateList } from '../templates/TemplateList.tsx'
 import { ReceiptEdit } from './ReceiptEdit.tsx'
 import { ReplyToEdit } from './ReplyToEdit.tsx'
@@ -28,7 +27,6 @@ export function LettersShow() {
           </Sheet>
           <Sheet title="Templates">
             <TemplateList templates={overview.templates} />
-            <TemplateCreate templates={overview.templates} />
           </Sheet>
           <Sheet title="Receipt">
             <ReceiptEdit overview={overview} />

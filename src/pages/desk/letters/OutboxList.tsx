@@ -6,9 +6,8 @@ import { focusHeading } from '../kit/focus.ts'
 import { momentOf } from '../kit/format.ts'
 import { applicationOf } from '../kit/places.ts'
 import { Problem } from '../kit/Problem.tsx'
-import { MoreButton, Screen } from '../kit/Screen.tsx'
+import { Back, MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
-import { BackToLetters } from './BackToLetters.tsx'
 import { nameOfLetter, nameOfOccasion, received } from './letters.ts'
 import { UndeliveredEdit } from './UndeliveredEdit.tsx'
 import { UndoSend } from './UndoSend.tsx'
@@ -23,7 +22,12 @@ const titles: Record<OutboxState, string> = {
 export function OutboxList({ state }: { state: OutboxState }) {
   const query = useInfiniteQuery(useDesk().outbox(state))
   return (
-    <Screen title={titles[state]} query={query} nav={<BackToLetters />} head={<UndoSend />}>
+    <Screen
+      title={titles[state]}
+      query={query}
+      nav={<Back label="In the letters" to={{ screen: 'letters' }} />}
+      head={<UndoSend />}
+    >
       {({ pages }) => {
         const letters = pages.flatMap((page) => page.letters)
         return (

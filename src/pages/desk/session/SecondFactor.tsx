@@ -1,11 +1,10 @@
 import type { GoTrueClient } from '@supabase/auth-js'
 
-import { codeIn, CodeField, sixDigits } from './CodeField.tsx'
 import { sentenceOfFactor } from './sentences.ts'
 import { SignOutButton } from './SignOutButton.tsx'
 import { Step } from './Step.tsx'
 import type { WatchedSession } from './watch-session.ts'
-import { useForm } from './useForm.ts'
+import { codeIn, CodeField, sixDigits, useForm } from './useForm.tsx'
 
 /** The second step of signing in, where the account has one: a code by time. */
 export function SecondFactor({ auth, session }: { auth: GoTrueClient; session: WatchedSession }) {

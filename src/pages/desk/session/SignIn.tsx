@@ -2,10 +2,9 @@ import type { GoTrueClient } from '@supabase/auth-js'
 import { useState } from 'react'
 
 import { Field } from '../kit/Field.tsx'
-import { codeIn, CodeField, sixDigits, textIn } from './CodeField.tsx'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
 import { Step } from './Step.tsx'
-import { useForm } from './useForm.ts'
+import { codeIn, CodeField, sixDigits, textIn, useForm } from './useForm.tsx'
 
 interface SignInProps {
   auth: GoTrueClient

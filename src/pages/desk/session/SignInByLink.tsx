@@ -7,7 +7,7 @@ import { go } from '../kit/usePlace.ts'
 import { halfConfirmed, type BroughtSession, type SignInLink } from './arrival.ts'
 import { linkHasEnded, sentenceOfSignIn } from './sentences.ts'
 import { Said, Step } from './Step.tsx'
-import { useForm } from './useForm.ts'
+import { useForm } from './useForm.tsx'
 
 interface SignInByLinkProps {
   auth: GoTrueClient

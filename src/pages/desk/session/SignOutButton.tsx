@@ -1,5 +1,5 @@
 import type { WatchedSession } from './watch-session.ts'
-import { useForm } from './useForm.ts'
+import { useForm } from './useForm.tsx'
 
 /** Ends this session; says so where that does not work, since then it still counts. */
 export function SignOutButton({ session }: { session: WatchedSession }) {

@@ -6,11 +6,10 @@ import { mostCharacters } from '../../../application/limits.ts'
 import type { Template } from '../../../client/desk.ts'
 import { announce } from '../kit/announce.tsx'
 import { Field, TextField } from '../kit/Field.tsx'
-import { Screen } from '../kit/Screen.tsx'
+import { Back, Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useTyped } from '../kit/useTyped.ts'
 import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
-import { BackToLetters } from '../letters/BackToLetters.tsx'
 import { isNamed, nameOfOccasion, received } from '../letters/letters.ts'
 import { TemplatePreview } from './TemplatePreview.tsx'
 import { TemplateRemove, typedInto } from './TemplateRemove.tsx'
@@ -19,7 +18,11 @@ import { TemplateRemove, typedInto } from './TemplateRemove.tsx'
 export function TemplateEdit({ occasion }: { occasion: string }) {
   const query = useQuery(useDesk().letters())
   return (
-    <Screen title={`Template: ${nameOfOccasion(occasion)}`} query={query} nav={<BackToLetters />}>
+    <Screen
+      title={`Template: ${nameOfOccasion(occasion)}`}
+      query={query}
+      nav={<Back label="In the letters" to={{ screen: 'letters' }} />}
+    >
       {({ templates }) => {
         const template = templates.find((each) => each.occasion === occasion)
         return (

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { daysOf } from './days.ts'
+import { daysOf } from './ApplicationPlots.tsx'
 
 test('days without applications are filled in, also over the ends of months, of February and of summer time', () => {
   expect(daysOf({ '2028-03-01': 2, '2028-02-27': 1 })).toEqual([
