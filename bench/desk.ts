@@ -30,8 +30,17 @@ const acts: Record<string, (side: Side, after: unknown) => Promise<unknown>> = {
   'list of accepted': ({ call }) => call('desk_list', { filter: { status: 'accepted' } }),
   'list of waitlisted': ({ call }) => call('desk_list', { filter: { status: 'waitlisted' } }),
   'list of declined': ({ call }) => call('desk_list', { filter: { status: 'declined' } }),
+  'list, the oldest first': ({ call }) => call('desk_list', { filter: { order: 'oldest' } }),
   'next page': ({ call }, after) => call('desk_list', { filter: {}, after }),
-  'opening one': ({ call, undecided }) => call('desk_application', { application: undecided[0] }),
+  'opening one': ({ call, undecided }) => call('desk_application', { application: undecided[0], filter: {} }),
+  'opening one by three calls, as before': async ({ call, undecided: [application] }) => {
+    await call('desk_application', { application })
+    await call('desk_letters_of', { applications: [application] })
+    await call('desk_overview', { filter: {} })
+  },
+  'whether one has changed': ({ call, undecided }) => call('desk_stamp', { application: undecided[0] }),
+  'selecting all': ({ call }) => call('desk_select', { filter: {} }),
+  'a page of a table': ({ call }) => call('desk_export', { filter: {} }),
   'a decision': ({ call, undecided }) =>
     call('desk_decide', {
       act: randomUUID(),
