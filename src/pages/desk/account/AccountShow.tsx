@@ -1,6 +1,7 @@
 import type { GoTrueClient } from '@supabase/auth-js'
 
 import { hrefOf } from '../kit/places.ts'
+import { Problem } from '../kit/Problem.tsx'
 import { Heading, Sheet, useTitle } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { onlyAs, useForm, type AsMe } from '../session/useForm.tsx'
@@ -36,18 +37,14 @@ export function AccountShow({ auth, session }: AccountShowProps) {
 }
 
 function SessionsEnd({ session, asMe }: { session: WatchedSession; asMe: AsMe }) {
-  const { problem, isPending, press } = useForm(asMe(() => session.signOut('global')))
+  const { error, isPending, press } = useForm(asMe(() => session.signOut('global')))
   return (
     <Sheet title="Sessions">
       <p>Ends every session of yours in every browser, this one too. Each has to sign in again.</p>
       <button className="quiet" disabled={isPending} onClick={press}>
         {isPending ? 'Ending…' : 'End all sessions'}
       </button>
-      {problem && (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem error={error} />
     </Sheet>
   )
 }

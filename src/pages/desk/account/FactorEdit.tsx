@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 
 import { announce } from '../kit/announce.tsx'
+import { Problem } from '../kit/Problem.tsx'
 import { Sheet } from '../kit/Screen.tsx'
 import { sentenceOfFactor } from '../session/sentences.ts'
 import { codeIn, CodeField, sixDigits, useForm, type AsMe, type Form } from '../session/useForm.tsx'
@@ -44,8 +45,6 @@ export function FactorEdit({ auth, asMe }: { auth: GoTrueClient; asMe: AsMe }) {
       return undefined
     }),
   )
-  const problem = error?.message ?? (begin.problem || remove.problem)
-
   return (
     <Sheet title="Second factor">
       {enrolled ? (
@@ -62,11 +61,7 @@ export function FactorEdit({ auth, asMe }: { auth: GoTrueClient; asMe: AsMe }) {
       ) : (
         factors && <State isOn={verified.length > 0} {...{ begin, remove }} />
       )}
-      {problem && (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem error={error ?? begin.error ?? remove.error} />
     </Sheet>
   )
 }

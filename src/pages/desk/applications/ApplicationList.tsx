@@ -7,14 +7,13 @@ import type { Listed } from '../../../client/desk.ts'
 import { decisions, DecisionBar } from '../decisions/DecisionBar.tsx'
 import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
 import { countStatuses, type Seen } from '../decisions/judge.ts'
-import { useJudge } from '../decisions/useJudge.ts'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
 import { momentOf } from '../kit/format.ts'
 import { nameOf } from '../kit/Given.tsx'
 import { placeOf } from '../kit/places.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Loading, MoreButton, useTitle } from '../kit/Screen.tsx'
-import { useDesk } from '../kit/useDesk.tsx'
+import { useDesk, useJudge } from '../kit/useDesk.tsx'
 import { useKeys } from '../kit/useKeys.ts'
 import { formerPlace, go } from '../kit/usePlace.ts'
 import { LetterWriteMany } from '../letters/LetterWrite.tsx'
@@ -84,12 +83,13 @@ function List({ filters, countedAt }: ListProps) {
   const desk = useDesk()
   const filter = filterOf(filters)
   const list = desk.list(filter)
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+  const query = useInfiniteQuery({
     ...list,
     refetchOnMount: 'always',
     refetchOnWindowFocus: 'always',
     refetchOnReconnect: 'always',
   })
+  const { data, error, refetch, hasNextPage, fetchNextPage } = query
   // What was ticked, by the version that was shown: what changes after that is not meant any more.
   const [ticked, setTicked] = useState<ReadonlyMap<string, number>>(new Map())
   const [current, setCurrent] = useState<string | null>(null)
@@ -215,13 +215,7 @@ function List({ filters, countedAt }: ListProps) {
       <Problem error={error} onTryAgain={() => void fetchNextPage()} />
       {hasNextPage && !error && (
         <p className="row">
-          <MoreButton
-            isUnderWay={isFetchingNextPage}
-            onPress={() => {
-              first.current = rows.length
-              void fetchNextPage()
-            }}
-          />
+          <MoreButton query={query} onPress={() => (first.current = rows.length)} />
           {lastPage?.next && lastPage.applications.length < pageSize && (
             <span className="quietly">
               Looked through as far back as {momentOf(lastPage.next.created_at)}. Narrow it, or look further

@@ -1,11 +1,11 @@
 import { teamSizes } from '../../../application/application.ts'
 import type { LetterState, Listed } from '../../../client/desk.ts'
 import { StatusPill } from '../decisions/StatusPill.tsx'
-import { useJudge } from '../decisions/useJudge.ts'
 import { momentOf, shortMomentOf } from '../kit/format.ts'
 import { nameOf, shortOf } from '../kit/Given.tsx'
 import { hrefOf } from '../kit/places.ts'
 import type { Filters } from './filters.ts'
+import { useJudge } from '../kit/useDesk.tsx'
 
 interface ApplicationTableProps {
   rows: readonly Listed[]

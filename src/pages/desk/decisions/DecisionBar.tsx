@@ -3,8 +3,8 @@ import type { ReactNode } from 'react'
 import { statuses, type Status } from '../../../application/statuses.ts'
 import { focusHeading } from '../kit/focus.ts'
 import { digits } from '../kit/format.ts'
+import { useJudge } from '../kit/useDesk.tsx'
 import type { LastAct, Seen } from './judge.ts'
-import { useJudge } from './useJudge.ts'
 
 /** What organisers press for each status, by the key that does the same. */
 export const decisions = [

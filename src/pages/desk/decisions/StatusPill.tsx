@@ -1,6 +1,6 @@
 import { statuses } from '../../../application/statuses.ts'
+import { useJudge } from '../kit/useDesk.tsx'
 import type { Seen } from './judge.ts'
-import { useJudge } from './useJudge.ts'
 
 /** Where an application stands; while the database has not said that it keeps that, it says so. */
 export function StatusPill({ seen }: { seen: Omit<Seen, 'name'> }) {

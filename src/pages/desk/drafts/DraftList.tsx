@@ -71,9 +71,7 @@ export function DraftList({ occasion }: { occasion: string }) {
                 kept={[changes?.[letter.id] ?? null, (change) => keep(letter.id, change)]}
               />
             ))}
-            {query.hasNextPage && (
-              <MoreButton isUnderWay={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()} />
-            )}
+            <MoreButton query={query} />
           </>
         )
       }}

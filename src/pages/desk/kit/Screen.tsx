@@ -93,10 +93,26 @@ export function useTitle(title: string): void {
   }, [title])
 }
 
-/** Reads the next page. */
-export function MoreButton({ isUnderWay, onPress }: { isUnderWay: boolean; onPress: () => void }) {
+interface MoreButtonProps {
+  /** What is read page by page. */
+  query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown }
+  onPress?: () => void
+}
+
+/** Reads the next page, where there is one. */
+export function MoreButton({ query, onPress }: MoreButtonProps) {
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query
+  if (!hasNextPage) return null
+  const press = () => {
+    onPress?.()
+    void fetchNextPage()
+  }
   return (
-    <button className="quiet more" aria-disabled={isUnderWay} onClick={() => !isUnderWay && onPress()}>
+    <button
+      className="quiet more"
+      aria-disabled={isFetchingNextPage}
+      onClick={isFetchingNextPage ? undefined : press}
+    >
       More
     </button>
   )

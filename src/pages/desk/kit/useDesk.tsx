@@ -8,7 +8,7 @@ import {
   type QueryClient,
   type QueryKey,
 } from '@tanstack/react-query'
-import { createContext, useContext, useEffect, useState, type ReactNode } from 'react'
+import { createContext, useContext, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
 
 import { mostAtOnce, pageSize } from '../../../application/limits.ts'
 import type {
@@ -21,7 +21,7 @@ import type {
   Position,
 } from '../../../client/desk.ts'
 import { leftWith, type Left } from '../applications/neighbours.ts'
-import { Judge } from '../decisions/judge.ts'
+import { Judge, type Judgement } from '../decisions/judge.ts'
 import type { Me } from '../session/watch-session.ts'
 import { announce } from './announce.tsx'
 import { zone } from './format.ts'
@@ -292,6 +292,12 @@ export function useDesk(): ReturnType<typeof deskOf> {
   const desk = useContext(DeskContext)
   if (desk === undefined) throw new Error('useDesk stands outside of its provider')
   return desk
+}
+
+/** By what is decided, and how it stands. */
+export function useJudge(): { judge: Judge; judgement: Judgement } {
+  const { judge } = useDesk()
+  return { judge, judgement: useSyncExternalStore(judge.subscribe, judge.judgement) }
 }
 
 /**

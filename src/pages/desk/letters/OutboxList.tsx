@@ -40,9 +40,7 @@ export function OutboxList({ state }: { state: OutboxState }) {
                 ))}
               </ul>
             )}
-            {query.hasNextPage && (
-              <MoreButton isUnderWay={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()} />
-            )}
+            <MoreButton query={query} />
           </>
         )
       }}

@@ -2,6 +2,7 @@ import type { GoTrueClient } from '@supabase/auth-js'
 import { useState } from 'react'
 
 import { Field } from '../kit/Field.tsx'
+import { Problem } from '../kit/Problem.tsx'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
 import { Step } from './Step.tsx'
 import { codeIn, CodeField, sixDigits, textIn, useForm } from './useForm.tsx'
@@ -151,11 +152,7 @@ function CodeForm({ auth, email, onBack }: { auth: GoTrueClient; email: string; 
           Another address
         </button>
       </div>
-      {again.problem && (
-        <p className="problem" role="alert">
-          {again.problem}
-        </p>
-      )}
+      <Problem error={again.error} />
       <output>{sentAgain > 0 && !again.problem && <span key={sentAgain}>It was sent again.</span>}</output>
     </Step>
   )

@@ -1,19 +1,16 @@
+import { Problem } from '../kit/Problem.tsx'
 import type { WatchedSession } from './watch-session.ts'
 import { useForm } from './useForm.tsx'
 
 /** Ends this session; says so where that does not work, since then it still counts. */
 export function SignOutButton({ session }: { session: WatchedSession }) {
-  const { problem, isPending, press } = useForm(() => session.signOut('local'))
+  const { error, isPending, press } = useForm(() => session.signOut('local'))
   return (
     <>
       <button type="button" className="quiet" disabled={isPending} onClick={press}>
         Sign out
       </button>
-      {problem && (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem error={error} />
     </>
   )
 }

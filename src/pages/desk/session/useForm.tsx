@@ -29,7 +29,8 @@ export function onlyAs(account: string, auth: GoTrueClient, onLeft: () => void):
 
 /** A form, or a button, of the sign-in. */
 export interface Form {
-  /** Why it failed the last time, in a sentence; empty where it did not. */
+  /** Why it failed the last time, with a sentence; the same alone, empty where it did not. */
+  error: Error | null
   problem: string
   isPending: boolean
   /** Sends what a form holds. */
@@ -49,6 +50,7 @@ export function useForm(send: Send): Form {
     throw new Error(failure)
   })
   return {
+    error,
     problem: error?.message ?? '',
     isPending,
     onSubmit(event) {
