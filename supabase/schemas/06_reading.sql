@@ -17,7 +17,7 @@ declare
   hits uuid[];
   is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
   -- Between which moments, both exclusive: it goes on behind the last one that was looked at.
-  first_id constant uuid := '00000000-0000-0000-0000-000000000000';
+  first_id constant uuid := cast('00000000-0000-0000-0000-000000000000' as uuid);
   since timestamptz := coalesce((filter ->> 'since')::timestamptz, '-infinity');
   since_id uuid := first_id;
   before timestamptz := coalesce((filter ->> 'until')::timestamptz, 'infinity');
@@ -150,11 +150,10 @@ declare
 begin
   loop
     part := private.find(filter, after, 1, 1000, blind);
-    if cardinality(part.ids) = 1 or part.next is null or clock_timestamp() > ends then
-      return part.ids[1];
-    end if;
+    exit when cardinality(part.ids) = 1 or part.next is null or clock_timestamp() > ends;
     after := part.next;
   end loop;
+  return part.ids[1];
 end
 $$;
 
