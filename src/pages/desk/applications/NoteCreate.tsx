@@ -40,6 +40,7 @@ export function NoteCreate({ application, filter, field, history }: NoteCreatePr
     >
       <TextField
         ref={field}
+        id="note"
         label="Note"
         rows={3}
         maxLength={mostCharacters.note}

@@ -3,6 +3,7 @@ import { useId, type ComponentProps, type ReactNode } from 'react'
 import { focus } from './focus.ts'
 
 interface About {
+  id?: string | undefined
   label: ReactNode
   hint?: ReactNode
   /** Why it was refused, in a sentence; empty where it was not. */
@@ -17,9 +18,9 @@ export interface FieldProps extends About, Omit<ComponentProps<'input'>, 'childr
 }
 
 /** A field of one line, with its label and what is said about it. */
-export function Field({ label, hint, problem, onText, isFirst = false, ...input }: FieldProps) {
+export function Field({ id, label, hint, problem, onText, isFirst = false, ...input }: FieldProps) {
   return (
-    <Labelled {...{ label, hint, problem }}>
+    <Labelled {...{ id, label, hint, problem }}>
       {(ids) => (
         <input
           type="text"
@@ -38,9 +39,9 @@ interface TextFieldProps extends About, Omit<ComponentProps<'textarea'>, 'childr
 }
 
 /** The same of many lines. */
-export function TextField({ label, hint, problem, onText, ...textarea }: TextFieldProps) {
+export function TextField({ id, label, hint, problem, onText, ...textarea }: TextFieldProps) {
   return (
-    <Labelled {...{ label, hint, problem }}>
+    <Labelled {...{ id, label, hint, problem }}>
       {(ids) => <textarea onChange={({ target }) => onText(target.value)} {...ids} {...textarea} />}
     </Labelled>
   )
@@ -74,8 +75,9 @@ interface LabelledProps extends About {
   children: (ids: object) => ReactNode
 }
 
-function Labelled({ label, hint, problem, children }: LabelledProps) {
-  const id = useId()
+function Labelled({ id: given, label, hint, problem, children }: LabelledProps) {
+  const own = useId()
+  const id = given ?? own
   const about = [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ')
   return (
     <div className="field">
