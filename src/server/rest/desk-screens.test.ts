@@ -14,6 +14,7 @@ import type {
   Position,
   Selected,
 } from '../../client/desk.ts'
+import { applicationsWithDeliveries, withWhatWasMade } from '../database/applications.ts'
 
 let server: SignInServer
 let client: SupabaseClient
@@ -374,6 +375,13 @@ test('a table has who decided, the notes and what became of the letters, of each
     letters: [{ occasion: 'declined', way: 'mail', state: 'waiting', otherwise: null, at: moment }],
   })
   expect(two).toMatchObject({ id: second, ...nothing })
+  // The command's table has the same.
+  const { owner } = server.database
+  for await (const rows of withWhatWasMade(owner, applicationsWithDeliveries(owner, 10))) {
+    const { status, decided_by, decided_at, notes, letters } = one ?? {}
+    expect(rows.at(-1)).toMatchObject({ id: first, status, decided_by, decided_at, notes, letters })
+    expect(rows[0]).toMatchObject({ id: second, status: 'new', ...nothing })
+  }
   // On the screen, who reads blind reads as much of it, and no more.
   await ask('set_blind', { blind: true }, other)
   expect(JSON.stringify(await exported(other))).not.toMatch(/subject|body|"to"|address|answer/)
