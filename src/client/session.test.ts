@@ -45,7 +45,7 @@ function backendOf(answer: (request: IncomingMessage, response: ServerResponse) 
 }
 
 const signIn = async ({ auth }: Awaited<ReturnType<typeof sessionAt>>, account: string) => {
-  const { error } = await auth.setSession({ access_token: tokenOf(account), refresh_token: 'next' })
+  const { error } = await (await auth()).setSession({ access_token: tokenOf(account), refresh_token: 'next' })
   if (error) throw error
 }
 
@@ -78,7 +78,7 @@ test('a call that got no answer is sent again as it was, and the sign-in is aske
     else response.end('[]')
   })
   await signIn(session, 'ada')
-  const getSession = vi.spyOn(session.auth, 'getSession')
+  const getSession = vi.spyOn(await session.auth(), 'getSession')
   const note = { act: crypto.randomUUID(), application: crypto.randomUUID(), note: 'A strong one.' }
   expect(await createDesk(session.restOf('ada'))('desk_note', note)).toEqual([])
   expect(bodies).toEqual(Array.from({ length: 3 }, () => JSON.stringify(note)))
@@ -91,7 +91,7 @@ test('what is asked of the sign-in is not sent again', async () => {
     asked += 1
     response.writeHead(503).end()
   })
-  const { error } = await session.auth.signInWithOtp({ email: 'ada@example.org' })
+  const { error } = await (await session.auth()).signInWithOtp({ email: 'ada@example.org' })
   expect(error?.name).toBe('AuthRetryableFetchError')
   expect(asked).toBe(1)
 })

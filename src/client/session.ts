@@ -1,13 +1,25 @@
-import { AuthClient, isAuthRetryableFetchError, type GoTrueClient } from '@supabase/auth-js'
+import type { AuthError, GoTrueClient } from '@supabase/auth-js'
 import { PostgrestClient } from '@supabase/postgrest-js'
 
+import { isUnanswered } from './auth-errors.ts'
+import { callKey, takeBegun } from './begun.ts'
 import type { DataInterface } from './data-interface.ts'
+import { keptSession, type KeptSession } from './kept-session.ts'
 import { withRetry } from './retry.ts'
-import { storageOf } from './storage.ts'
+
+/** Gives the sign-in's own client, which is loaded when it is first needed. */
+export type LoadAuth = () => Promise<GoTrueClient>
 
 /** What an organiser signs in with, and what they then may call. */
 export interface Session {
-  auth: GoTrueClient
+  auth: LoadAuth
+  /** Resolves with the sign-in's client when somebody has needed it. */
+  authIsThere: Promise<GoTrueClient>
+  /**
+   * Who is signed in. The sign-in's client is asked where it is there already, or where what the browser keeps is not
+   * enough.
+   */
+  read: () => Promise<{ session: KeptSession | null; error: AuthError | null }>
   /**
    * The data interface as somebody who signed in, by their account's id. Another window of the browser may sign somebody
    * else in at any time: what is not sent as this one is not sent.
@@ -38,27 +50,45 @@ const retryPauses = [500, 1_000, 2_000, 4_000]
  */
 export function createSession({ url, anonKey }: DataInterface & { url: string }): Session {
   const base = url.replace(/\/$/, '')
-  const auth = new AuthClient({
-    url: `${base}/auth/v1`,
-    // In these letters: the client puts the session's own token in its place.
-    headers: { apikey: anonKey, Authorization: `Bearer ${anonKey}` },
-    storage: storageOf('localStorage'),
-    storageKey: 'unplugged-desk',
-    flowType: 'implicit',
-    // It would leave the tokens in the history; the page takes them from its address itself.
-    detectSessionInUrl: false,
-  })
+  let tell: (client: GoTrueClient) => void
+  const authIsThere = new Promise<GoTrueClient>((resolve) => (tell = resolve))
+  let loading: Promise<GoTrueClient> | undefined
+  const auth = () => {
+    loading ??= import('./auth.ts').then(
+      ({ createAuth }) => {
+        const client = createAuth(base, anonKey)
+        tell(client)
+        return client
+      },
+      (error: unknown) => {
+        loading = undefined
+        throw error
+      },
+    )
+    return loading
+  }
+  const read = async () => {
+    const kept = loading === undefined ? keptSession() : undefined
+    if (kept !== undefined) return { session: kept, error: null }
+    const { data, error } = await (await auth()).getSession()
+    return { session: data.session, error }
+  }
   const restOf = (account: string) =>
     new PostgrestClient(`${base}/rest/v1`, {
       headers: { apikey: anonKey },
       fetch: async (input, init) => {
-        const { data, error } = await auth.getSession()
-        if (isAuthRetryableFetchError(error)) throw new TypeError('no new token came', { cause: error })
-        if (data.session?.user.id !== account) throw new SignedOutError()
+        const { session, error } = await read()
+        if (isUnanswered(error)) throw new TypeError('no new token came', { cause: error })
+        if (session?.user.id !== account) throw new SignedOutError()
+        const begun = await takeBegun(
+          callKey(session.access_token, new Request(input).url, init?.body),
+          init?.signal,
+        )
+        if (begun) return begun
         const headers = new Headers(init?.headers)
-        headers.set('authorization', `Bearer ${data.session.access_token}`)
+        headers.set('authorization', `Bearer ${session.access_token}`)
         return withRetry(() => fetch(input, { ...init, headers }), retryPauses, init?.signal)
       },
     })
-  return { auth, restOf }
+  return { auth, authIsThere, read, restOf }
 }

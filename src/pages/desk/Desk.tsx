@@ -1,26 +1,20 @@
-import type { GoTrueClient } from '@supabase/auth-js'
 import { focusManager, QueryClient } from '@tanstack/react-query'
+import { Suspense } from 'react'
 
-import { AccountShow } from './account/AccountShow.tsx'
+import type { LoadAuth } from '../../client/session.ts'
 import { ApplicationList } from './applications/ApplicationList.tsx'
-import { ApplicationShow } from './applications/ApplicationShow.tsx'
-import { DoorEdit } from './door/DoorEdit.tsx'
-import { DraftList } from './drafts/DraftList.tsx'
 import { Frame } from './Frame.tsx'
-import { HistoryList } from './history/HistoryList.tsx'
+import { lazyScreen } from './kit/lazyScreen.tsx'
 import { isUnreachable } from './kit/messages.ts'
 import { hrefOf, wholeList } from './kit/places.ts'
-import { Boundary, Heading, useTitle } from './kit/Screen.tsx'
+import { Boundary, Heading, Loading, useTitle } from './kit/Screen.tsx'
 import { usePlace } from './kit/usePlace.ts'
-import { LettersShow } from './letters/LettersShow.tsx'
-import { OutboxList } from './letters/OutboxList.tsx'
 import type { BroughtSession } from './session/arrival.ts'
 import { SignedIn } from './session/SignedIn.tsx'
 import type { WatchedSession } from './session/watch-session.ts'
-import { TemplateEdit } from './templates/TemplateEdit.tsx'
 
 interface DeskProps {
-  auth: GoTrueClient
+  auth: LoadAuth
   /** Who is signed in. */
   session: WatchedSession
   /** What a hosted project's link brought. */
@@ -59,13 +53,25 @@ const createQueries = () =>
     },
   })
 
+const loadApplication = () => import('./applications/ApplicationShow.tsx')
+const loadOthers = () => import('./OtherScreen.tsx')
+const ApplicationShow = lazyScreen(loadApplication)
+const OtherScreen = lazyScreen(loadOthers)
+
+/** Loads the screens that the first list does without, before the connection may be gone or the server updated. */
+export async function loadScreens(): Promise<void> {
+  await Promise.all([loadApplication(), loadOthers()])
+}
+
 /** The organisers' page: signing in, and then a screen for each address. */
 export function Desk({ auth, session, brought, signInIsElsewhere }: DeskProps) {
   return (
     <Boundary>
       <SignedIn {...{ auth, session, brought, createQueries }} isElsewhere={signInIsElsewhere}>
         <Frame session={session}>
-          <Shown {...{ auth, session }} />
+          <Suspense fallback={<Loading />}>
+            <Shown {...{ auth, session }} />
+          </Suspense>
         </Frame>
       </SignedIn>
     </Boundary>
@@ -80,22 +86,16 @@ function Shown({ auth, session }: Pick<DeskProps, 'auth' | 'session'>) {
       return <ApplicationList filters={place.filters} />
     case 'application':
       return <ApplicationShow key={place.id} id={place.id} filters={place.filters} />
-    case 'letters':
-      return <LettersShow />
-    case 'drafts':
-      return <DraftList key={place.occasion} occasion={place.occasion} />
-    case 'template':
-      return <TemplateEdit key={place.occasion} occasion={place.occasion} />
-    case 'outbox':
-      return <OutboxList key={place.state} state={place.state} />
-    case 'door':
-      return <DoorEdit />
-    case 'history':
-      return <HistoryList />
-    case 'account':
-      return <AccountShow {...{ auth, session }} />
     case 'unknown':
       return <Unknown />
+    case 'letters':
+    case 'drafts':
+    case 'template':
+    case 'outbox':
+    case 'door':
+    case 'history':
+    case 'account':
+      return <OtherScreen {...{ place, auth, session }} />
   }
 }
 

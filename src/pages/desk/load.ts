@@ -1,4 +1,11 @@
-/** Asks for the desk's script at once. What it is at is told by the address, since a static host may give the document as a folder's. */
+/**
+ * Asks for the desk's script at once. What it is at is told by the address, since a static host may give the document as
+ * a folder's. For who is signed in, what the first list needs is asked for beside the script.
+ */
+import { callKey, type BegunCalls } from '../../client/begun.ts'
+import { keptSession, needsFactor } from '../../client/kept-session.ts'
+import { readPageData } from '../page-data.ts'
+import type { DeskData } from './render.tsx'
 import { siteRoot } from './site-root.ts'
 
 const script = document.createElement('script')
@@ -9,3 +16,26 @@ script.addEventListener('error', () => {
   if (message) message.textContent = 'The desk could not be loaded. Please check your connection and reload.'
 })
 document.head.append(script)
+
+const { backend } = readPageData() as DeskData
+const kept = keptSession()
+if (kept && !needsFactor(kept)) {
+  const calls: BegunCalls = new Map()
+  window.begunCalls = calls
+  const begin = (name: string, given: object) => {
+    const url = `${(backend.url ?? siteRoot()).replace(/\/$/, '')}/rest/v1/rpc/${name}`
+    const body = JSON.stringify(given)
+    const headers = {
+      apikey: backend.anonKey,
+      authorization: `Bearer ${kept.access_token}`,
+      'content-type': 'application/json',
+    }
+    const answer = fetch(url, { method: 'POST', headers, body }).then(
+      (response) => (response.ok ? response : undefined),
+      () => undefined,
+    )
+    calls.set(callKey(kept.access_token, url, body), answer)
+  }
+  begin('desk_me', {})
+  if (/^(#\/?)?$/.test(location.hash)) begin('desk_list', { filter: { status: 'new' }, after: null })
+}

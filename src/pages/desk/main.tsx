@@ -1,23 +1,36 @@
 import { createRoot } from 'react-dom/client'
 
 import { createDesk } from '../../client/desk.ts'
+import { sessionKey } from '../../client/kept-session.ts'
 import { createSession } from '../../client/session.ts'
 import { readPageData } from '../page-data.ts'
-import { Desk } from './Desk.tsx'
+import { Desk, loadScreens } from './Desk.tsx'
 import { forgetTyped } from './kit/useTyped.ts'
 import type { DeskData } from './render.tsx'
 import { takeArrival } from './session/arrival.ts'
 import { watchSession } from './session/watch-session.ts'
 import { siteRoot } from './site-root.ts'
 
+/** Milliseconds after which a list has surely been shown. */
+const preloadAfter = 3_000
+
 const { backend, signInIsElsewhere } = readPageData() as DeskData
 const root = document.getElementById('page')
 if (root) {
-  const { auth, restOf } = createSession({ ...backend, url: backend.url ?? siteRoot() })
+  const signIn = createSession({ ...backend, url: backend.url ?? siteRoot() })
+  const { auth, restOf } = signIn
   const arrival = takeArrival(backend.url !== null)
   const deskOf = (account: string) => createDesk(restOf(account))
   const told = arrival && 'notice' in arrival ? arrival.notice : undefined
-  const session = watchSession(auth, deskOf, forgetTyped, told)
+  const session = watchSession(signIn, deskOf, forgetTyped, told)
   const brought = arrival && 'session' in arrival ? arrival.session : undefined
+  addEventListener('storage', ({ key }) => key === sessionKey && session.changedElsewhere())
+  const preload = () => {
+    if (session.now().step !== 'in') return
+    stopWaiting()
+    // What does not come now is loaded when it is needed.
+    setTimeout(() => void Promise.allSettled([loadScreens(), auth()]), preloadAfter)
+  }
+  const stopWaiting = session.subscribe(preload)
   createRoot(root).render(<Desk {...{ auth, session, brought, signInIsElsewhere }} />)
 }

@@ -1,5 +1,4 @@
-import type { GoTrueClient } from '@supabase/auth-js'
-
+import type { LoadAuth } from '../../../client/session.ts'
 import { hrefOf } from '../kit/places.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Heading, Sheet, useTitle } from '../kit/Screen.tsx'
@@ -12,7 +11,7 @@ import { NoticesEdit } from './NoticesEdit.tsx'
 import { PasswordEdit } from './PasswordEdit.tsx'
 
 interface AccountShowProps {
-  auth: GoTrueClient
+  auth: LoadAuth
   session: WatchedSession
 }
 

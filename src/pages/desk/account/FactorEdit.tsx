@@ -1,7 +1,8 @@
-import type { AuthMFAEnrollTOTPResponse, Factor, GoTrueClient } from '@supabase/auth-js'
+import type { AuthMFAEnrollTOTPResponse, Factor } from '@supabase/auth-js'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 
+import type { LoadAuth } from '../../../client/session.ts'
 import { announce } from '../kit/announce.tsx'
 import { Problem } from '../kit/Problem.tsx'
 import { Sheet } from '../kit/Screen.tsx'
@@ -13,7 +14,7 @@ const queryKey = ['account', 'factors']
 type Enrolled = NonNullable<AuthMFAEnrollTOTPResponse['data']>
 
 /** The second factor: switched on with an authenticator app, and off. */
-export function FactorEdit({ auth, asMe }: { auth: GoTrueClient; asMe: AsMe }) {
+export function FactorEdit({ auth, asMe }: { auth: LoadAuth; asMe: AsMe }) {
   const queries = useQueryClient()
   const [enrolled, setEnrolled] = useState<Enrolled>()
   const { data: factors, error } = useQuery({ queryKey, queryFn: () => listFactors(auth) })
@@ -27,7 +28,7 @@ export function FactorEdit({ auth, asMe }: { auth: GoTrueClient; asMe: AsMe }) {
   const begin = useForm(
     asMe(async () => {
       await removeHalfMade(auth)
-      const { data, error: refused } = await auth.mfa.enroll({ factorType: 'totp' })
+      const { data, error: refused } = await (await auth()).mfa.enroll({ factorType: 'totp' })
       if (refused) return sentenceOfFactor(refused)
       setEnrolled(data)
       return undefined
@@ -36,11 +37,11 @@ export function FactorEdit({ auth, asMe }: { auth: GoTrueClient; asMe: AsMe }) {
   const remove = useForm(
     asMe(async () => {
       for (const { id } of verified) {
-        const { error: refused } = await auth.mfa.unenroll({ factorId: id })
+        const { error: refused } = await (await auth()).mfa.unenroll({ factorId: id })
         if (refused) return sentenceOfFactor(refused)
       }
       // The token still says that there was one.
-      await auth.refreshSession()
+      await (await auth()).refreshSession()
       await finish('The second factor is off.')
       return undefined
     }),
@@ -53,7 +54,7 @@ export function FactorEdit({ auth, asMe }: { auth: GoTrueClient; asMe: AsMe }) {
           factor={enrolled}
           onVerified={() => finish('The second factor is on.')}
           onCancel={async () => {
-            await auth.mfa.unenroll({ factorId: enrolled.id })
+            await (await auth()).mfa.unenroll({ factorId: enrolled.id })
             setEnrolled(undefined)
             return undefined
           }}
@@ -94,7 +95,7 @@ function State({ isOn, begin, remove }: StateProps) {
 }
 
 interface NewFactorProps {
-  auth: GoTrueClient
+  auth: LoadAuth
   factor: Enrolled
   onVerified: () => Promise<void>
   onCancel: () => Promise<undefined>
@@ -105,7 +106,7 @@ function NewFactor({ auth, factor: { id, totp }, onVerified, onCancel }: NewFact
   const verify = useForm(async (fields) => {
     const code = codeIn(fields)
     if (code === undefined) return sixDigits
-    const { error } = await auth.mfa.challengeAndVerify({ factorId: id, code })
+    const { error } = await (await auth()).mfa.challengeAndVerify({ factorId: id, code })
     if (error) return sentenceOfFactor(error)
     await onVerified()
     return undefined
@@ -145,16 +146,16 @@ function NewFactor({ auth, factor: { id, totp }, onVerified, onCancel }: NewFact
 }
 
 /** All of the account's factors, those that nobody finished to set up included. */
-async function listFactors(auth: GoTrueClient): Promise<Factor[]> {
-  const { data, error } = await auth.mfa.listFactors()
+async function listFactors(auth: LoadAuth): Promise<Factor[]> {
+  const { data, error } = await (await auth()).mfa.listFactors()
   if (error) throw new Error(sentenceOfFactor(error), { cause: error })
   return data.all
 }
 
 /** One that was begun and left would stand in the way of the next by its name. */
-async function removeHalfMade(auth: GoTrueClient) {
-  const { data } = await auth.mfa.listFactors()
+async function removeHalfMade(auth: LoadAuth) {
+  const { data } = await (await auth()).mfa.listFactors()
   for (const { id, status, factor_type: type } of data?.all ?? []) {
-    if (status === 'unverified' && type === 'totp') await auth.mfa.unenroll({ factorId: id })
+    if (status === 'unverified' && type === 'totp') await (await auth()).mfa.unenroll({ factorId: id })
   }
 }

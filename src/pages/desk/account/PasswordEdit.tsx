@@ -1,6 +1,6 @@
-import type { GoTrueClient } from '@supabase/auth-js'
 import { useState } from 'react'
 
+import type { LoadAuth } from '../../../client/session.ts'
 import { announce } from '../kit/announce.tsx'
 import { Field } from '../kit/Field.tsx'
 import { Sheet } from '../kit/Screen.tsx'
@@ -8,7 +8,7 @@ import { sentenceOfPassword } from '../session/sentences.ts'
 import { codeIn, CodeField, sixDigits, textIn, useForm, type AsMe } from '../session/useForm.tsx'
 
 interface PasswordEditProps {
-  auth: GoTrueClient
+  auth: LoadAuth
   email: string
   asMe: AsMe
 }
@@ -22,7 +22,9 @@ export function PasswordEdit({ auth, email, asMe }: PasswordEditProps) {
     asMe(async (fields) => {
       const nonce = codeIn(fields)
       if (needsCode && nonce === undefined) return sixDigits
-      const { error } = await auth.updateUser({
+      const { error } = await (
+        await auth()
+      ).updateUser({
         password: textIn(fields, 'password'),
         ...(nonce !== undefined && { nonce }),
       })
@@ -35,7 +37,7 @@ export function PasswordEdit({ auth, email, asMe }: PasswordEditProps) {
     }),
   )
   const askForCode = async () => {
-    const { error } = await auth.reauthenticate()
+    const { error } = await (await auth()).reauthenticate()
     if (error) return sentenceOfPassword(error)
     setNeedsCode(true)
     return undefined

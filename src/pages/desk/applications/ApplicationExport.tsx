@@ -6,7 +6,6 @@ import { countOf, digits } from '../kit/format.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useAct } from '../kit/useAct.ts'
 import { useDesk } from '../kit/useDesk.tsx'
-import { readTable } from './export.ts'
 
 /** Milliseconds after which a browser has surely begun to save a file. */
 const saving = 60_000
@@ -22,7 +21,10 @@ export function ApplicationExport({ currentFilter }: ApplicationExportProps) {
   const [received, setReceived] = useState(0)
   const button = useRef<HTMLButtonElement>(null)
   const { isPending, error, press, cancel } = useAct(
-    (filter: Filter, signal) => readTable(call, filter, setReceived, signal),
+    async (filter: Filter, signal) => {
+      const { readTable } = await import('./export.ts')
+      return readTable(call, filter, setReceived, signal)
+    },
     {
       onSuccess({ file, count }) {
         save(file, `applications-${today()}.csv`)

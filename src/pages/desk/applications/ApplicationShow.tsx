@@ -32,7 +32,7 @@ interface ApplicationShowProps {
 }
 
 /** One application: what was answered, what happened to it, and the buttons to decide with. */
-export function ApplicationShow({ id, filters }: ApplicationShowProps) {
+export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
   const desk = useDesk()
   const { judge } = useJudge()
   const filter = filterOf(filters)

@@ -144,13 +144,13 @@ export class Boundary extends Component<BoundaryProps, { error: unknown; hasFail
   }
 }
 
-const failure = 'This could not be shown'
+export const notShown = 'This could not be shown'
 
 function Failure({ error, onTryAgain }: { error: unknown; onTryAgain: () => void }) {
-  useTitle(failure)
+  useTitle(notShown)
   return (
     <section className="sheet">
-      <Heading>{failure}</Heading>
+      <Heading>{notShown}</Heading>
       <div role="alert" className="notice error">
         <p>Please try again. If it stays so, tell whoever runs this site: {String(error)}</p>
         <button className="quiet" onClick={onTryAgain}>

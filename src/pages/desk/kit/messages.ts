@@ -6,6 +6,9 @@ import { SignedOutError } from '../../../client/session.ts'
 export const foreignAnswer =
   'What answered is not the server of this desk. Please ask whoever runs this site.'
 
+/** What is said where the server does not know what an older page of the desk asks for, or has no more of its scripts. */
+export const wasUpdated = 'The desk was updated meanwhile. Please reload this page.'
+
 /** Whether nobody answered: there is no connection, or nothing at the other end. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof TypeError || isTimeout(error)
@@ -19,6 +22,7 @@ function isTimeout(error: unknown) {
 export function sentenceOf(error: unknown): string {
   if (error instanceof TypeError) return 'The server could not be reached. Please check your connection.'
   if (isTimeout(error)) return 'No answer came in time. Please check your connection.'
+  if (error instanceof PostgrestError && error.code === 'PGRST202') return wasUpdated
   // What is no JSON, or has no code, comes from something else that stands at the address.
   if (error instanceof SyntaxError || (error instanceof PostgrestError && !error.code)) return foreignAnswer
   if (error instanceof Error && error.message !== '') return error.message

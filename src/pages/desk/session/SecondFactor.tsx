@@ -1,5 +1,4 @@
-import type { GoTrueClient } from '@supabase/auth-js'
-
+import type { LoadAuth } from '../../../client/session.ts'
 import { sentenceOfFactor } from './sentences.ts'
 import { SignOutButton } from './SignOutButton.tsx'
 import { Step } from './Step.tsx'
@@ -7,7 +6,7 @@ import type { WatchedSession } from './watch-session.ts'
 import { codeIn, CodeField, sixDigits, useForm } from './useForm.tsx'
 
 /** The second step of signing in, where the account has one: a code by time. */
-export function SecondFactor({ auth, session }: { auth: GoTrueClient; session: WatchedSession }) {
+export function SecondFactor({ auth, session }: { auth: LoadAuth; session: WatchedSession }) {
   const { problem, isPending, onSubmit } = useForm(async (fields) => {
     const code = codeIn(fields)
     return code === undefined ? sixDigits : tryCode(auth, code)
@@ -26,12 +25,12 @@ export function SecondFactor({ auth, session }: { auth: GoTrueClient; session: W
 }
 
 /** Tries the code with each authenticator of the account; gives why none took it. */
-async function tryCode(auth: GoTrueClient, code: string): Promise<string | undefined> {
-  const { data, error } = await auth.mfa.listFactors()
+async function tryCode(auth: LoadAuth, code: string): Promise<string | undefined> {
+  const { data, error } = await (await auth()).mfa.listFactors()
   if (error) return sentenceOfFactor(error)
   if (data.totp.length === 0) {
     // It was taken away meanwhile, which a new token says; or it is of a kind that the desk cannot ask for.
-    const refreshed = await auth.refreshSession()
+    const refreshed = await (await auth()).refreshSession()
     if (refreshed.error) return sentenceOfFactor(refreshed.error)
     return data.phone.length + data.webauthn.length > 0
       ? 'The desk asks for codes of authenticator apps alone, and this account has none.'
@@ -39,7 +38,7 @@ async function tryCode(auth: GoTrueClient, code: string): Promise<string | undef
   }
   let problem: string | undefined
   for (const { id } of data.totp) {
-    const answer = await auth.mfa.challengeAndVerify({ factorId: id, code })
+    const answer = await (await auth()).mfa.challengeAndVerify({ factorId: id, code })
     if (answer.error === null) return undefined
     problem = sentenceOfFactor(answer.error)
     if (answer.error.code !== 'mfa_verification_failed') return problem

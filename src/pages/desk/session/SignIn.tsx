@@ -1,6 +1,6 @@
-import type { GoTrueClient } from '@supabase/auth-js'
 import { useState } from 'react'
 
+import type { LoadAuth } from '../../../client/session.ts'
 import { Field } from '../kit/Field.tsx'
 import { Problem } from '../kit/Problem.tsx'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
@@ -8,7 +8,7 @@ import { Step } from './Step.tsx'
 import { codeIn, CodeField, sixDigits, textIn, useForm } from './useForm.tsx'
 
 interface SignInProps {
-  auth: GoTrueClient
+  auth: LoadAuth
   /** What is said above the first field. */
   notice: Notice | undefined
 }
@@ -33,9 +33,11 @@ export function SignIn({ auth, notice }: SignInProps) {
   )
 }
 
-function PasswordForm({ auth, onBack }: { auth: GoTrueClient; onBack: () => void }) {
+function PasswordForm({ auth, onBack }: { auth: LoadAuth; onBack: () => void }) {
   const { problem, isPending, onSubmit } = useForm(async (fields) => {
-    const { error } = await auth.signInWithPassword({
+    const { error } = await (
+      await auth()
+    ).signInWithPassword({
       email: textIn(fields, 'email').trim(),
       password: textIn(fields, 'password'),
     })
@@ -121,12 +123,12 @@ function AskOperator({ email }: { email: string }) {
   )
 }
 
-function CodeForm({ auth, email, onBack }: { auth: GoTrueClient; email: string; onBack: () => void }) {
+function CodeForm({ auth, email, onBack }: { auth: LoadAuth; email: string; onBack: () => void }) {
   const [sentAgain, setSentAgain] = useState(0)
   const signIn = useForm(async (fields) => {
     const token = codeIn(fields)
     if (token === undefined) return sixDigits
-    const { error } = await auth.verifyOtp({ email, token, type: 'email' })
+    const { error } = await (await auth()).verifyOtp({ email, token, type: 'email' })
     return error ? sentenceOfSignIn(error) : undefined
   })
   const again = useForm(async () => {
@@ -161,11 +163,8 @@ function CodeForm({ auth, email, onBack }: { auth: GoTrueClient; email: string; 
 /**
  * Asks for a mail. A hosted project says of an address that it has no account; here that is answered as if it had one.
  */
-async function askForCode(
-  auth: GoTrueClient,
-  email: string,
-): Promise<'sent' | 'no mail' | { sentence: string }> {
-  const { error } = await auth.signInWithOtp({ email, options: { shouldCreateUser: false } })
+async function askForCode(auth: LoadAuth, email: string): Promise<'sent' | 'no mail' | { sentence: string }> {
+  const { error } = await (await auth()).signInWithOtp({ email, options: { shouldCreateUser: false } })
   if (error === null || error.code === 'otp_disabled' || error.code === 'signup_disabled') return 'sent'
   if (error.code === 'email_provider_disabled') return 'no mail'
   return { sentence: sentenceOfSignIn(error) }

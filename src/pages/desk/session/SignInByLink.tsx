@@ -1,6 +1,7 @@
-import { isAuthRetryableFetchError, type GoTrueClient } from '@supabase/auth-js'
 import { useState } from 'react'
 
+import { isUnanswered } from '../../../client/auth-errors.ts'
+import type { LoadAuth } from '../../../client/session.ts'
 import { focus } from '../kit/focus.ts'
 import { wholeList } from '../kit/places.ts'
 import { go } from '../kit/usePlace.ts'
@@ -10,7 +11,7 @@ import { Said, Step } from './Step.tsx'
 import { useForm } from './useForm.tsx'
 
 interface SignInByLinkProps {
-  auth: GoTrueClient
+  auth: LoadAuth
   link: SignInLink | BroughtSession
   /** Called when the link is of no more use. */
   onLeave: () => void
@@ -28,8 +29,10 @@ export function SignInByLink({ auth, link, onLeave }: SignInByLinkProps) {
   }
   const { problem, isPending, press } = useForm(async () => {
     const isBrought = 'access_token' in link
-    const { data, error } = isBrought ? await auth.setSession(link) : await auth.verifyOtp(link)
-    const hasEnded = isBrought ? !isAuthRetryableFetchError(error) : error?.code === 'otp_expired'
+    const { data, error } = isBrought
+      ? await (await auth()).setSession(link)
+      : await (await auth()).verifyOtp(link)
+    const hasEnded = isBrought ? !isUnanswered(error) : error?.code === 'otp_expired'
     if (error && !hasEnded) return sentenceOfSignIn(error)
     if (error) setState('ended')
     else if (data.session === null) setState('half confirmed')

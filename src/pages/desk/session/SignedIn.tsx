@@ -1,7 +1,7 @@
-import type { GoTrueClient } from '@supabase/auth-js'
 import { QueryClientProvider, type QueryClient } from '@tanstack/react-query'
 import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
 
+import type { LoadAuth } from '../../../client/session.ts'
 import { announce } from '../kit/announce.tsx'
 import { DeskProvider } from '../kit/useDesk.tsx'
 import { forgetOthersTyped } from '../kit/useTyped.ts'
@@ -15,7 +15,7 @@ import type { Me, WatchedSession } from './watch-session.ts'
 import { Said, Step } from './Step.tsx'
 
 interface SignedInProps {
-  auth: GoTrueClient
+  auth: LoadAuth
   session: WatchedSession
   /** What a hosted project's link brought. */
   brought: BroughtSession | undefined

@@ -1,5 +1,6 @@
-import { AuthUnknownError, isAuthRetryableFetchError, type AuthError } from '@supabase/auth-js'
+import type { AuthError } from '@supabase/auth-js'
 
+import { isForeign, isUnanswered } from '../../../client/auth-errors.ts'
 import { foreignAnswer } from '../kit/messages.ts'
 
 /** What is said beside a form before anything was done there. */
@@ -48,7 +49,7 @@ const passwordSentences: Record<string, string> = {
 
 /** What the sign-in refused, in a sentence that says what to do. */
 export function sentenceOfSignIn(error: AuthError): string {
-  if (isAuthRetryableFetchError(error)) {
+  if (isUnanswered(error)) {
     return error.status
       ? 'The server could not answer. Please try again in a moment.'
       : 'The server could not be reached. Please check your connection, and try again.'
@@ -79,6 +80,6 @@ function tooManyMails(message: string) {
 function ofTheServer(error: AuthError) {
   const { message } = error
   // It could not be read.
-  if (error instanceof AuthUnknownError) return foreignAnswer
+  if (isForeign(error)) return foreignAnswer
   return message === '' ? 'That did not work. Please try again.' : `The server said: ${message}`
 }

@@ -1,6 +1,7 @@
-import { isAuthRetryableFetchError, type GoTrueClient } from '@supabase/auth-js'
 import type { FormEvent } from 'react'
 
+import { isUnanswered } from '../../../client/auth-errors.ts'
+import type { LoadAuth } from '../../../client/session.ts'
 import { Field, type FieldProps } from '../kit/Field.tsx'
 import { unforeseen } from '../kit/messages.ts'
 import { useAct } from '../kit/useAct.ts'
@@ -17,10 +18,10 @@ export type AsMe = (send: Send) => Send
  *
  * @param onLeft Called in place of the act where that is not the owner of this account.
  */
-export function onlyAs(account: string, auth: GoTrueClient, onLeft: () => void): AsMe {
+export function onlyAs(account: string, auth: LoadAuth, onLeft: () => void): AsMe {
   return (send) => async (fields) => {
-    const { data, error } = await auth.getSession()
-    if (isAuthRetryableFetchError(error)) return sentenceOfSignIn(error)
+    const { data, error } = await (await auth()).getSession()
+    if (isUnanswered(error)) return sentenceOfSignIn(error)
     if (data.session?.user.id === account) return send(fields)
     onLeft()
     return undefined

@@ -43,18 +43,18 @@ async function deskOfNoAnswers() {
     server.close()
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const { auth, restOf } = createSession({ url, anonKey: 'public-anon-key' })
+  const signIn = createSession({ url, anonKey: 'public-anon-key' })
   const session = watchSession(
-    auth,
-    (account) => createDesk(restOf(account)),
+    signIn,
+    (account) => createDesk(signIn.restOf(account)),
     () => {},
   )
   return {
     decided,
     session,
     nextDecision: () => once(server, 'decided'),
-    signIn: async (account: string) => {
-      await auth.setSession({ access_token: tokenOf(account), refresh_token: 'next' })
+    arrive: async (account: string) => {
+      await (await signIn.auth()).setSession({ access_token: tokenOf(account), refresh_token: 'next' })
       return arrivalOf(session, account)
     },
   }
@@ -77,14 +77,14 @@ const decision = { act: crypto.randomUUID(), decisions: [] }
 test.each(['signs out', 'is followed by another'])(
   'what waits when somebody %s ends, and is sent as nobody else',
   async (how) => {
-    const { decided, nextDecision, signIn, session } = await deskOfNoAnswers()
-    const ada = await signIn('ada')
+    const { decided, nextDecision, arrive, session } = await deskOfNoAnswers()
+    const ada = await arrive('ada')
     const sent = nextDecision()
     const ended = ada.callDesk('desk_decide', decision).catch((error: unknown) => error)
     await sent
     // It waits to be sent again.
     if (how === 'signs out') await session.signOut('local')
-    await signIn('bob')
+    await arrive('bob')
     expect(await ended).toBeInstanceOf(SignedOutError)
     // What stands behind it in a queue.
     await expect(ada.callDesk('desk_decide', decision)).rejects.toThrow(SignedOutError)

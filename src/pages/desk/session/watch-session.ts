@@ -1,7 +1,7 @@
-import { isAuthRetryableFetchError, type GoTrueClient } from '@supabase/auth-js'
-
+import { isUnanswered } from '../../../client/auth-errors.ts'
 import type { CallDesk } from '../../../client/desk.ts'
-import { SignedOutError } from '../../../client/session.ts'
+import { needsFactor } from '../../../client/kept-session.ts'
+import { SignedOutError, type Session } from '../../../client/session.ts'
 import { isRefusal, sentenceOf, unforeseen } from '../kit/messages.ts'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
 
@@ -31,6 +31,8 @@ export interface WatchedSession {
   subscribe: (listener: () => void) => () => void
   /** Asks the backend again. */
   askAgain: () => void
+  /** Says that another window may have signed somebody in or out. */
+  changedElsewhere: () => void
   /** Ends this session or all of the account; gives why it goes on, in a sentence, where it does. */
   signOut: (scope: 'local' | 'global') => Promise<string | undefined>
 }
@@ -46,7 +48,7 @@ const ended = { text: 'Your session has ended. Please sign in again.', isProblem
  * @param told What is said to whoever has to sign in.
  */
 export function watchSession(
-  auth: GoTrueClient,
+  { auth, authIsThere, read }: Session,
   deskOf: (account: string) => CallDesk,
   onSignOut: () => void,
   told?: Notice,
@@ -91,17 +93,16 @@ export function watchSession(
   }
 
   const find = async (isLast: () => boolean): Promise<SessionState | undefined> => {
-    const { data, error } = await auth.getSession()
+    const { session, error } = await read()
     if (!isLast()) return undefined
-    if (isAuthRetryableFetchError(error)) return { step: 'unreachable', sentence: sentenceOfSignIn(error) }
-    if (data.session === null) {
+    if (isUnanswered(error)) return { step: 'unreachable', sentence: sentenceOfSignIn(error) }
+    if (session === null) {
       if (state.step === 'in') notice ??= ended
       return { step: 'out', notice }
     }
-    const { access_token: token, user } = data.session
+    const { access_token: token, user } = session
     askedAbout = token
-    const known = await auth.mfa.getAuthenticatorAssuranceLevel()
-    if (needsFactor(known.data)) return { step: 'factor' }
+    if (needsFactor(session)) return { step: 'factor' }
     try {
       const { email } = await deskOf(user.id)('desk_me', {})
       if (!isLast()) return undefined
@@ -112,18 +113,21 @@ export function watchSession(
       if (!isRefusal(refusal)) return { step: 'unreachable', sentence: sentenceOf(refusal) }
     }
     // With the token the server is asked, which knows what happened elsewhere.
-    const level = await auth.mfa.getAuthenticatorAssuranceLevel(token)
+    const client = await auth()
+    const level = await client.mfa.getAuthenticatorAssuranceLevel(token)
     if (!isLast()) return undefined
-    if (isAuthRetryableFetchError(level.error)) {
+    if (isUnanswered(level.error)) {
       return { step: 'unreachable', sentence: sentenceOfSignIn(level.error) }
     }
     if (level.error) {
-      const present = await auth.getSession()
-      if (present.data.session?.access_token !== token) return isLast() ? find(isLast) : undefined
-      await auth.signOut({ scope: 'local' })
+      const present = await read()
+      if (present.session?.access_token !== token) return isLast() ? find(isLast) : undefined
+      await client.signOut({ scope: 'local' })
       return { step: 'out', notice }
     }
-    return needsFactor(level.data) ? { step: 'factor' } : { step: 'stranger', email: user.email ?? '' }
+    const { currentLevel, nextLevel } = level.data
+    const lacksFactor = nextLevel === 'aal2' && currentLevel !== 'aal2'
+    return lacksFactor ? { step: 'factor' } : { step: 'stranger', email: user.email ?? '' }
   }
 
   /** The same one for as long as they stay. */
@@ -148,18 +152,22 @@ export function watchSession(
     return own.callDesk
   }
 
-  auth.onAuthStateChange((event, session) => {
-    if (event === 'INITIAL_SESSION') return
-    if (session === null) {
-      turn += 1
-      isAsking = false
-      askedAbout = ''
-      notice ??= isLeaving ? signedOut : ended
-      return set({ step: 'out', notice })
-    }
-    if (session.access_token === askedAbout && state.step !== 'unreachable') return
-    if (state.step !== 'in' || state.account !== session.user.id) set({ step: 'opening' })
-    void ask()
+  let isAuthThere = false
+  void authIsThere.then((client) => {
+    isAuthThere = true
+    client.onAuthStateChange((event, session) => {
+      if (event === 'INITIAL_SESSION') return
+      if (session === null) {
+        turn += 1
+        isAsking = false
+        askedAbout = ''
+        notice ??= isLeaving ? signedOut : ended
+        return set({ step: 'out', notice })
+      }
+      if (session.access_token === askedAbout && state.step !== 'unreachable') return
+      if (state.step !== 'in' || state.account !== session.user.id) set({ step: 'opening' })
+      void ask()
+    })
   })
   void ask()
 
@@ -173,17 +181,18 @@ export function watchSession(
       set({ step: 'opening' })
       void ask()
     },
+    changedElsewhere() {
+      // The sign-in's client hears of it by itself.
+      if (!isAuthThere) void ask()
+    },
     async signOut(scope) {
+      const client = await auth()
       isLeaving = true
-      const { error } = await auth.signOut({ scope })
+      const { error } = await client.signOut({ scope })
       isLeaving = false
       if (error) return `You are still signed in. ${sentenceOfSignIn(error)}`
       onSignOut()
       return undefined
     },
   }
-}
-
-function needsFactor(level: { currentLevel: string | null; nextLevel: string | null } | null) {
-  return level?.nextLevel === 'aal2' && level.currentLevel !== 'aal2'
 }

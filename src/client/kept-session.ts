@@ -1,0 +1,43 @@
+import { storageOf } from './storage.ts'
+
+/** By what the sign-in's client keeps a session in the browser's store. */
+export const sessionKey = 'unplugged-desk'
+
+/** What is read of a session as the sign-in's client keeps it. */
+export interface KeptSession {
+  access_token: string
+  user: { id: string; email?: string | undefined; factors?: { status: string }[] | undefined }
+}
+
+/** Milliseconds before a token's end at which the client gets a new one. */
+const margin = 90_000
+
+/**
+ * The session in this browser's store, which another window may have changed.
+ *
+ * @returns Null where nobody is signed in; undefined where only the sign-in's client can tell: its token is old, or it
+ *   is none.
+ */
+export function keptSession(): KeptSession | null | undefined {
+  const kept = storageOf('localStorage').getItem(sessionKey)
+  if (kept === null) return null
+  try {
+    const { access_token, expires_at, user } = JSON.parse(kept) as KeptSession & { expires_at: number }
+    const holds = expires_at * 1000 - Date.now() > margin && access_token && user.id
+    return holds ? { access_token, user } : undefined
+  } catch {
+    // The client throws away what it cannot read.
+    return undefined
+  }
+}
+
+/** Whether an account has a second factor that this session has not been asked for. */
+export function needsFactor({ access_token, user }: KeptSession): boolean {
+  return (user.factors ?? []).some(({ status }) => status === 'verified') && levelOf(access_token) !== 'aal2'
+}
+
+/** The assurance level that a token says; the database asks for it by itself. */
+function levelOf(token: string): unknown {
+  const [, payload = ''] = token.split('.')
+  return (JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as { aal?: unknown }).aal
+}
