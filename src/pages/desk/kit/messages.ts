@@ -7,7 +7,7 @@ export const foreignAnswer =
   'What answered is not the server of this desk. Please ask whoever runs this site.'
 
 /** What is said where the server does not know what an older page of the desk asks for, or has no more of its scripts. */
-export const wasUpdated = 'The desk was updated meanwhile. Please reload this page.'
+const wasUpdated = 'The desk was updated meanwhile. Please reload this page.'
 
 /** Whether nobody answered: there is no connection, or nothing at the other end. */
 export function isUnreachable(error: unknown): boolean {
