@@ -17,7 +17,7 @@ interface Organiser {
 type Stored = Application & { id: string; created_at: Date }
 
 /** The server of a test file, with organisers and applications. */
-interface DeskOfFile extends Pick<DeskServer, 'origin' | 'sql' | 'killed'> {
+interface DeskOfFile extends Pick<DeskServer, 'origin' | 'sql' | 'killed' | 'signedIn'> {
   readonly ada: Organiser
   readonly bob: Organiser
   /** Stores applications, the newest first and a minute apart unless they say when they came. */
@@ -108,6 +108,7 @@ export function deskOfThisFile(
       })
     },
     killed: () => running().server.killed(),
+    signedIn: (email) => running().server.signedIn(email),
   }
   return desk
 }

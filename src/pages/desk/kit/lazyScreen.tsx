@@ -4,7 +4,18 @@ import { Heading, notShown, useTitle } from './Screen.tsx'
 
 /** A screen whose script is loaded when it is first shown, unless it was loaded before. */
 export function lazyScreen<Props>(load: () => Promise<{ default: ComponentType<Props> }>) {
-  return lazy(() => load().catch(notLoaded))
+  return lazy(() => whenConnected(load).catch(notLoaded))
+}
+
+/** Without a connection it is loaded when that is back. */
+async function whenConnected<Loaded>(load: () => Promise<Loaded>): Promise<Loaded> {
+  try {
+    return await load()
+  } catch (error) {
+    if (navigator.onLine) throw error
+    await new Promise((resolve) => addEventListener('online', resolve, { once: true }))
+    return whenConnected(load)
+  }
 }
 
 /** Stands in for a screen whose script did not come: the update of a server takes old ones away. */

@@ -1,0 +1,131 @@
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
+import { test } from '../testing/visitor.ts'
+
+const desk = deskOfThisFile()
+/** Bytes of script, compressed, that the first list may need. */
+const mostScript = 90_000
+
+/** The names of the functions that a page calls, as they are called. */
+function callsOf(page: Page) {
+  const names: string[] = []
+  page.on('request', (request) => {
+    const [, name] = /\/rpc\/(\w+)$/.exec(request.url()) ?? []
+    if (name !== undefined) names.push(name)
+  })
+  return names
+}
+
+test('the first list needs little script, is asked for before that has come, and each thing is asked for once', async ({
+  visitor,
+}) => {
+  await desk.store(people(1))
+  let names: string[] = []
+  let bytes = 0
+  let release = () => {}
+  const isReleased = new Promise<void>((resolve) => (release = resolve))
+  const opening = desk.open(visitor, '', {
+    prepare: async (opened) => {
+      names = callsOf(opened)
+      opened.on('response', (response) => {
+        if (response.request().resourceType() === 'script')
+          bytes += Number(response.headers()['content-length'])
+      })
+      await opened.route('**/assets/*.js', async (route) => {
+        await isReleased
+        await route.continue()
+      })
+    },
+  })
+  await expect.poll(() => names).toEqual(['desk_me', 'desk_list'])
+  release()
+  const page = await opening
+  await getDesk(page).link('Person 1').waitFor()
+  await expect.poll(() => names).toContain('desk_meanwhile')
+  expect(names.filter((name) => ['desk_me', 'desk_list'].includes(name))).toEqual(['desk_me', 'desk_list'])
+  console.log(`the first list: ${bytes} bytes of script`)
+  expect(bytes).toBeGreaterThan(0)
+  expect(bytes).toBeLessThanOrEqual(mostScript)
+})
+
+test('what was begun and got no answer is asked for again', async ({ visitor }) => {
+  visitor.expects(/Failed to load resource/)
+  await desk.store(people(1))
+  let lists = 0
+  const page = await desk.open(visitor, '', {
+    prepare: (opened) =>
+      opened.route('**/rpc/desk_list', (route) => {
+        lists += 1
+        return lists === 1 ? route.abort() : route.continue()
+      }),
+  })
+  await getDesk(page).link('Person 1').waitFor()
+  expect(lists).toBe(2)
+})
+
+test('a screen whose script is gone, as after an update, says so, and is there after a reload', async ({
+  visitor,
+}) => {
+  visitor.expects(/Failed to load resource|dynamically imported module/)
+  const page = await desk.open(visitor, '', {
+    prepare: (opened) => opened.route('**/assets/OtherScreen-*', (route) => route.fulfill({ status: 404 })),
+  })
+  const { link, heading, button } = getDesk(page)
+  await link('Door').click()
+  await heading('This could not be shown').waitFor()
+  await page.unroute('**/assets/OtherScreen-*')
+  await button('Reload').click()
+  await heading('Door').waitFor()
+})
+
+test('a function that an updated server has no more is told as an update', async ({ visitor }) => {
+  visitor.expects(/Failed to load resource/)
+  const page = await desk.open(visitor, '', {
+    prepare: (opened) =>
+      opened.route('**/rpc/desk_list', (route) =>
+        route.fulfill({ status: 404, json: { code: 'PGRST202', message: 'Could not find the function' } }),
+      ),
+  })
+  await page.getByText('The desk was updated meanwhile. Please reload this page.').waitFor()
+})
+
+test('a token that is over is replaced before anything is asked with it', async ({ visitor }) => {
+  await desk.store(people(1))
+  let names: string[] = []
+  // An own session: a refresh token is good once.
+  const client = await desk.signedIn('grace@example.org')
+  const page = await desk.open(visitor, '', {
+    as: { email: 'grace@example.org', client },
+    prepare: async (opened) => {
+      names = callsOf(opened)
+      await opened.addInitScript(() => {
+        const session = JSON.parse(localStorage.getItem('unplugged-desk') ?? '') as { expires_at: number }
+        localStorage.setItem('unplugged-desk', JSON.stringify({ ...session, expires_at: 1 }))
+      })
+      await opened.route('**/auth/v1/token**', async (route) => {
+        expect(names).toEqual([])
+        await route.continue()
+      })
+    },
+  })
+  await getDesk(page).link('Person 1').waitFor()
+  const kept = await page.evaluate(() => localStorage.getItem('unplugged-desk'))
+  expect((JSON.parse(kept ?? '') as { expires_at: number }).expires_at).toBeGreaterThan(Date.now() / 1000)
+})
+
+test('who signs out in another window is out here too, before the sign-in is loaded', async ({ visitor }) => {
+  await desk.store(people(1))
+  const client = await desk.signedIn('joan@example.org')
+  visitor.expects(/Failed to load resource/)
+  const page = await desk.open(visitor, '', {
+    as: { email: 'joan@example.org', client },
+    prepare: (opened) => opened.route('**/assets/auth-*', (route) => route.abort()),
+  })
+  await getDesk(page).link('Person 1').waitFor()
+  const other = await page.context().newPage()
+  await other.goto(`${desk.origin}/desk`)
+  await getDesk(other).button('Sign out').click()
+  await page.getByText('Your session has ended. Please sign in again.').waitFor()
+})
