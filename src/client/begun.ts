@@ -11,8 +11,8 @@ declare global {
 }
 
 /** What tells a call from every other: as whom it is made, where it goes, and what it asks. */
-export function callKey(token: string, url: string, body: unknown): string {
-  return [token, url, typeof body === 'string' ? body : ''].join('\n')
+export function callKey(token: string, url: string, body: string): string {
+  return [token, url, body].join('\n')
 }
 
 /**
@@ -20,18 +20,12 @@ export function callKey(token: string, url: string, body: unknown): string {
  *
  * @throws The signal's reason, where that aborts first.
  */
-export async function takeBegun(key: string, signal?: AbortSignal | null): Promise<Response | undefined> {
-  const calls = globalThis.window?.begunCalls
-  const answer = calls?.get(key)
-  calls?.delete(key)
-  return Promise.race([
-    answer,
-    ...(answer && signal
-      ? [
-          new Promise<never>((_, reject) => {
-            signal.addEventListener('abort', () => reject(signal.reason as Error))
-          }),
-        ]
-      : []),
-  ])
+export async function takeBegun(key: string, signal: AbortSignal): Promise<Response | undefined> {
+  const answer = globalThis.window?.begunCalls?.get(key)
+  if (answer === undefined) return undefined
+  window.begunCalls?.delete(key)
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error))
+  })
+  return Promise.race([answer, aborted])
 }

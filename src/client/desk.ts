@@ -1,8 +1,7 @@
-import type { PostgrestClient } from '@supabase/postgrest-js'
-
 import type { Application } from '../application/application.ts'
 import type { Made } from '../application/csv.ts'
 import type { Status } from '../application/statuses.ts'
+import type { CallFunction } from './rpc.ts'
 
 /** What applications are asked for; what is left out lets all of them through. */
 export interface Filter {
@@ -395,16 +394,12 @@ export type CallDesk = <Name extends keyof Functions>(
 /**
  * The desk's functions, called as whoever is signed in.
  *
- * @returns A call that throws a `PostgrestError` where the database refuses, a `TypeError` where no answer came, and a
+ * @returns A call that throws a `RefusedCall` where the database refuses, a `TypeError` where no answer came, and a
  *   `DOMException` where none came in time.
  */
-export function createDesk(rest: PostgrestClient): CallDesk {
+export function createDesk(call: CallFunction): CallDesk {
   return async (name, given, signal) => {
     const inTime = AbortSignal.timeout(timeout)
-    const { data } = await rest
-      .rpc(name, given)
-      .abortSignal(signal ? AbortSignal.any([signal, inTime]) : inTime)
-      .throwOnError()
-    return data as never
+    return (await call(name, given, signal ? AbortSignal.any([signal, inTime]) : inTime)) as never
   }
 }

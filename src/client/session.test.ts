@@ -58,7 +58,7 @@ test('what one person called is never sent as the next', async () => {
     return response.writeHead(503).end()
   })
   await signIn(session, 'ada')
-  const [asAda, asBob] = ['ada', 'bob'].map((account) => createDesk(session.restOf(account)))
+  const [asAda, asBob] = ['ada', 'bob'].map((account) => createDesk(session.callAs(account)))
   const note = { act: crypto.randomUUID(), application: crypto.randomUUID(), note: 'A strong one.' }
   // It is under way when the next one signs in, and sent again.
   await asAda?.('desk_note', note)
@@ -80,7 +80,7 @@ test('a call that got no answer is sent again as it was, and the sign-in is aske
   await signIn(session, 'ada')
   const getSession = vi.spyOn(await session.auth(), 'getSession')
   const note = { act: crypto.randomUUID(), application: crypto.randomUUID(), note: 'A strong one.' }
-  expect(await createDesk(session.restOf('ada'))('desk_note', note)).toEqual([])
+  expect(await createDesk(session.callAs('ada'))('desk_note', note)).toEqual([])
   expect(bodies).toEqual(Array.from({ length: 3 }, () => JSON.stringify(note)))
   expect(getSession).toHaveBeenCalledOnce()
 })

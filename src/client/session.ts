@@ -1,11 +1,11 @@
 import type { AuthError, GoTrueClient } from '@supabase/auth-js'
-import { PostgrestClient } from '@supabase/postgrest-js'
 
 import { isUnanswered } from './auth-errors.ts'
 import { callKey, takeBegun } from './begun.ts'
 import type { DataInterface } from './data-interface.ts'
 import { keptSession, type KeptSession } from './kept-session.ts'
 import { withRetry } from './retry.ts'
+import { answerIn, requestOf, type CallFunction } from './rpc.ts'
 
 /** Gives the sign-in's own client, which is loaded when it is first needed. */
 export type LoadAuth = () => Promise<GoTrueClient>
@@ -21,10 +21,10 @@ export interface Session {
    */
   read: () => Promise<{ session: KeptSession | null; error: AuthError | null }>
   /**
-   * The data interface as somebody who signed in, by their account's id. Another window of the browser may sign somebody
+   * Calls functions as somebody who signed in, by their account's id. Another window of the browser may sign somebody
    * else in at any time: what is not sent as this one is not sent.
    */
-  restOf: (account: string) => PostgrestClient
+  callAs: (account: string) => CallFunction
 }
 
 /** A call that was not sent, or given up, since whoever made it is not signed in any more. */
@@ -41,12 +41,10 @@ export class SignedOutError extends Error {
 const retryPauses = [500, 1_000, 2_000, 4_000]
 
 /**
- * The backend's two clients, put together as `@supabase/supabase-js` does: what is called goes out with the access
- * token of whoever is signed in. A call that got no answer is repeated, with the same token; for the sign-in its own
- * client cares.
+ * Signs in, and calls what is called with the access token of whoever is signed in. A call that got no answer is
+ * repeated, with the same token; for the sign-in its own client cares.
  *
  * @param backend.url The backend's address, not null.
- * @see https://github.com/supabase/supabase-js
  */
 export function createSession({ url, anonKey }: DataInterface & { url: string }): Session {
   const base = url.replace(/\/$/, '')
@@ -73,22 +71,17 @@ export function createSession({ url, anonKey }: DataInterface & { url: string })
     const { data, error } = await (await auth()).getSession()
     return { session: data.session, error }
   }
-  const restOf = (account: string) =>
-    new PostgrestClient(`${base}/rest/v1`, {
-      headers: { apikey: anonKey },
-      fetch: async (input, init) => {
-        const { session, error } = await read()
-        if (isUnanswered(error)) throw new TypeError('no new token came', { cause: error })
-        if (session?.user.id !== account) throw new SignedOutError()
-        const begun = await takeBegun(
-          callKey(session.access_token, new Request(input).url, init?.body),
-          init?.signal,
-        )
-        if (begun) return begun
-        const headers = new Headers(init?.headers)
-        headers.set('authorization', `Bearer ${session.access_token}`)
-        return withRetry(() => fetch(input, { ...init, headers }), retryPauses, init?.signal)
-      },
-    })
-  return { auth, authIsThere, read, restOf }
+  const callAs =
+    (account: string): CallFunction =>
+    async (name, given, signal) => {
+      const { session, error } = await read()
+      if (isUnanswered(error)) throw new TypeError('no new token came', { cause: error })
+      if (session?.user.id !== account) throw new SignedOutError()
+      const { url: address, init } = requestOf(base, anonKey, session.access_token, name, given)
+      const begun = await takeBegun(callKey(session.access_token, address, init.body), signal)
+      return answerIn(
+        begun ?? (await withRetry(() => fetch(address, { ...init, signal }), retryPauses, signal)),
+      )
+    }
+  return { auth, authIsThere, read, callAs }
 }

@@ -4,6 +4,7 @@
  */
 import { callKey, type BegunCalls } from '../../client/begun.ts'
 import { keptSession, needsFactor } from '../../client/kept-session.ts'
+import { requestOf } from '../../client/rpc.ts'
 import { readPageData } from '../page-data.ts'
 import type { DeskData } from './render.tsx'
 import { siteRoot } from './site-root.ts'
@@ -22,19 +23,14 @@ const kept = keptSession()
 if (kept && !needsFactor(kept)) {
   const calls: BegunCalls = new Map()
   window.begunCalls = calls
+  const base = (backend.url ?? siteRoot()).replace(/\/$/, '')
   const begin = (name: string, given: object) => {
-    const url = `${(backend.url ?? siteRoot()).replace(/\/$/, '')}/rest/v1/rpc/${name}`
-    const body = JSON.stringify(given)
-    const headers = {
-      apikey: backend.anonKey,
-      authorization: `Bearer ${kept.access_token}`,
-      'content-type': 'application/json',
-    }
-    const answer = fetch(url, { method: 'POST', headers, body }).then(
+    const { url, init } = requestOf(base, backend.anonKey, kept.access_token, name, given)
+    const answer = fetch(url, init).then(
       (response) => (response.ok ? response : undefined),
       () => undefined,
     )
-    calls.set(callKey(kept.access_token, url, body), answer)
+    calls.set(callKey(kept.access_token, url, init.body), answer)
   }
   begin('desk_me', {})
   if (/^(#\/?)?$/.test(location.hash)) begin('desk_list', { filter: { status: 'new' }, after: null })

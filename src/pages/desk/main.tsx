@@ -18,9 +18,9 @@ const { backend, signInIsElsewhere } = readPageData() as DeskData
 const root = document.getElementById('page')
 if (root) {
   const signIn = createSession({ ...backend, url: backend.url ?? siteRoot() })
-  const { auth, restOf } = signIn
+  const { auth, callAs } = signIn
   const arrival = takeArrival(backend.url !== null)
-  const deskOf = (account: string) => createDesk(restOf(account))
+  const deskOf = (account: string) => createDesk(callAs(account))
   const told = arrival && 'notice' in arrival ? arrival.notice : undefined
   const session = watchSession(signIn, deskOf, forgetTyped, told)
   const brought = arrival && 'session' in arrival ? arrival.session : undefined

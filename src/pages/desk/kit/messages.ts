@@ -1,5 +1,4 @@
-import { PostgrestError } from '@supabase/postgrest-js'
-
+import { RefusedCall } from '../../../client/rpc.ts'
 import { SignedOutError } from '../../../client/session.ts'
 
 /** What is said where something else stands at the address. */
@@ -22,9 +21,9 @@ function isTimeout(error: unknown) {
 export function sentenceOf(error: unknown): string {
   if (error instanceof TypeError) return 'The server could not be reached. Please check your connection.'
   if (isTimeout(error)) return 'No answer came in time. Please check your connection.'
-  if (error instanceof PostgrestError && error.code === 'PGRST202') return wasUpdated
+  if (error instanceof RefusedCall && error.code === 'PGRST202') return wasUpdated
   // What is no JSON, or has no code, comes from something else that stands at the address.
-  if (error instanceof SyntaxError || (error instanceof PostgrestError && !error.code)) return foreignAnswer
+  if (error instanceof SyntaxError || (error instanceof RefusedCall && !error.code)) return foreignAnswer
   if (error instanceof Error && error.message !== '') return error.message
   return 'Something went wrong. Please try again.'
 }
@@ -37,11 +36,11 @@ export function unforeseen(error: unknown): string {
 
 /** Whether the database says that something is not as whoever acts has seen it. */
 export function isConflict(error: unknown): boolean {
-  return error instanceof PostgrestError && error.code === 'PT409'
+  return error instanceof RefusedCall && error.code === 'PT409'
 }
 
 /** Whether the backend says that whoever calls may not: their session or their right ended. */
 export function isRefusal(error: unknown): boolean {
   if (error instanceof SignedOutError) return true
-  return error instanceof PostgrestError && /^(42501|PGRST30[0-3])$/.test(error.code)
+  return error instanceof RefusedCall && /^(42501|PGRST30[0-3])$/.test(error.code)
 }

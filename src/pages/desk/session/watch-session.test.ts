@@ -46,7 +46,7 @@ async function deskOfNoAnswers() {
   const signIn = createSession({ url, anonKey: 'public-anon-key' })
   const session = watchSession(
     signIn,
-    (account) => createDesk(signIn.restOf(account)),
+    (account) => createDesk(signIn.callAs(account)),
     () => {},
   )
   return {
