@@ -1,3 +1,5 @@
+import { text } from 'node:stream/consumers'
+
 import { expect } from 'vitest'
 
 import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
@@ -93,6 +95,54 @@ test('while a list is looked at its rows stay, show how they stand now, and what
   await expect.poll(names).toEqual(['Person 3', 'Person 4', 'Person 5'])
   await expect.poll(async () => (await tabs())[2]).toBe('Accepted 3')
   expect(await button('2 more').count()).toBe(0)
+})
+
+test('the oldest come first where that is chosen: in the list, from one to the next, in the table and in the address', async ({
+  visitor,
+}) => {
+  await desk.store(people(4))
+  const page = await desk.open(visitor, '', { prepare: (opened) => opened.clock.install() })
+  const { names, button, heading, link, position } = getDesk(page)
+  const newestFirst = ['Person 1', 'Person 2', 'Person 3', 'Person 4']
+  const oldestFirst = newestFirst.toReversed()
+  const order = page.getByLabel('Order')
+  await page.getByRole('table', { name: 'Applications, the newest first' }).waitFor()
+  await expect.poll(names).toEqual(newestFirst)
+  const asked: unknown[] = []
+  page.on('request', (request) => {
+    const { filter } = (request.url().includes('/rpc/') ? request.postDataJSON() : {}) as { filter?: object }
+    if (filter !== undefined) asked.push([request.url().split('/').at(-1), 'order' in filter && filter.order])
+  })
+  await button('Filters').click()
+  await order.selectOption('Oldest first')
+  await expect.poll(names).toEqual(oldestFirst)
+  await page.getByRole('table', { name: 'Applications, the oldest first' }).waitFor()
+  expect(new URL(page.url()).hash).toBe('#/?order=oldest')
+  // It lets nothing less through.
+  await button('Filters').waitFor()
+
+  await link('Person 4').click()
+  await heading('Person 4').waitFor()
+  await expect.poll(() => position.textContent()).toBe('1 of 4')
+  await page.keyboard.press('j')
+  await heading('Person 3').waitFor()
+  await expect.poll(() => position.textContent()).toBe('2 of 4')
+  expect(new URL(page.url()).hash).toMatch(/\?order=oldest$/)
+  await link('Back').click()
+  await expect.poll(names).toEqual(oldestFirst)
+  await page.clock.fastForward(20_000)
+  await expect.poll(() => asked).toContainEqual(['desk_meanwhile', 'oldest'])
+  const downloading = page.waitForEvent('download')
+  await button('Download CSV').click()
+  const table = await text(await (await downloading).createReadStream())
+  expect(table.match(/Person,\d/g)).toEqual(oldestFirst.map((name) => name.replace(' ', ',')))
+  // All that was asked since then was asked in that order.
+  expect(asked.filter((each) => !String(each).endsWith('oldest'))).toEqual([])
+
+  await button('Filters').click()
+  await order.selectOption('Newest first')
+  await expect.poll(names).toEqual(newestFirst)
+  expect(new URL(page.url()).hash).toBe('#/')
 })
 
 test('several are decided as they are shown: nothing is selected afterwards, and who stands elsewhere is not meant', async ({

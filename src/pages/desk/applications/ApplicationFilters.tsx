@@ -15,7 +15,7 @@ interface ApplicationFiltersProps {
   children: ReactNode
 }
 
-/** What the list is narrowed by: the search in sight, the rest behind a button that counts what is set. */
+/** What the list is narrowed by and ordered: the search in sight, the rest behind a button that counts what narrows. */
 export function ApplicationFilters({ filters, onChange, searchField, children }: ApplicationFiltersProps) {
   const [isOpen, setIsOpen] = useState(false)
   // What is typed and not asked for yet.
@@ -31,7 +31,7 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
       setTyped(null)
     }, pause)
   }
-  const { team_size, paid_solution, from, to } = filters
+  const { team_size, paid_solution, from, to, order } = filters
   const count = [team_size, paid_solution, from || null, to || null].filter((value) => value !== null).length
   return (
     <search className="filters">
@@ -89,12 +89,22 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
         />
         <Field label="From" type="date" value={from} onText={(day) => onChange({ from: day })} />
         <Field label="To" type="date" value={to} onText={(day) => onChange({ to: day })} />
+        <Choice
+          label="Order"
+          options={orders}
+          value={order}
+          onChoose={(chosen) => onChange({ order: chosen })}
+        />
       </div>
     </search>
   )
 }
 
 const any = 'any'
+const orders = [
+  ['newest', 'Newest first'],
+  ['oldest', 'Oldest first'],
+] as const
 
 function answersOf<Answer extends string>(words: Record<Answer, string>) {
   const answers = Object.entries(words) as [Answer, string][]

@@ -223,8 +223,8 @@ function List({ filters, countedAt }: ListProps) {
           <MoreButton query={query} onPress={() => (first.current = rows.length)} />
           {lastPage?.next && lastPage.applications.length < pageSize && (
             <span className="quietly">
-              Looked through as far back as {momentOf(lastPage.next.created_at)}. Narrow it, or look further
-              with More.
+              Looked through as far as {momentOf(lastPage.next.created_at)}. Narrow it, or look further with
+              More.
             </span>
           )}
         </p>

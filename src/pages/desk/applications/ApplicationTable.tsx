@@ -27,7 +27,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
   const { rows, letters, filters, selected, current, gone, onSelect, onCurrent } = props
   return (
     <table className="applications">
-      <caption className="visually-hidden">Applications, the newest first</caption>
+      <caption className="visually-hidden">Applications, the {filters.order} first</caption>
       <thead>
         <tr>
           <th scope="col">

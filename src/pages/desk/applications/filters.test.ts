@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { filterOf, filtersFrom, searchOf } from './filters.ts'
 
 const everything =
-  'status=accepted&search=ann%40acme.com&team_size=10%2B&paid_solution=none&from=2026-03-28&to=2026-03-29'
+  'status=accepted&search=ann%40acme.com&team_size=10%2B&paid_solution=none&from=2026-03-28&to=2026-03-29&order=oldest'
 
 afterEach(() => vi.unstubAllEnvs())
 
@@ -16,6 +16,7 @@ test('what a list is narrowed to survives the address', () => {
     paid_solution: '',
     from: '2026-03-28',
     to: '2026-03-29',
+    order: 'oldest',
   })
   expect(searchOf(filters)).toBe(everything)
 })
@@ -29,8 +30,11 @@ test('an address that says nothing, or what is not there, asks for what is new',
     paid_solution: null,
     from: '',
     to: '',
+    order: 'newest',
   })
-  expect(filtersFrom('status=hired&team_size=7&from=yesterday&to=2026-13-45&x=1')).toEqual(nothing)
+  expect(filtersFrom('status=hired&team_size=7&from=yesterday&to=2026-13-45&order=newest&x=1')).toEqual(
+    nothing,
+  )
   expect(searchOf(nothing)).toBe('')
 })
 
@@ -38,7 +42,13 @@ test('the database is asked for whole days of the organiser, and for no status w
   expect(filterOf(filtersFrom('status=all'))).toEqual({})
   expect(filterOf(filtersFrom('search=%20%20'))).toEqual({ status: 'new' })
   const { since, until, ...rest } = filterOf(filtersFrom(everything))
-  expect(rest).toEqual({ status: 'accepted', search: 'ann@acme.com', team_size: '10+', paid_solution: '' })
+  expect(rest).toEqual({
+    status: 'accepted',
+    search: 'ann@acme.com',
+    team_size: '10+',
+    paid_solution: '',
+    order: 'oldest',
+  })
   expect(since).toBe(new Date(2026, 2, 28).toISOString())
   expect(until).toBe(new Date(2026, 2, 30).toISOString())
 })

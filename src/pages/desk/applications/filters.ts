@@ -12,6 +12,8 @@ export interface Filters {
   /** Days as `2026-12-31`, both inclusive; blank where they are not asked for. */
   from: string
   to: string
+  /** Which come first. */
+  order: 'newest' | 'oldest'
 }
 
 const blank = 'none'
@@ -38,11 +40,12 @@ export function filtersFrom(search: string): Filters {
     paid_solution: answer('paid_solution', keys(paidSolutions)),
     from: day('from'),
     to: day('to'),
+    order: one('order', ['oldest']) ?? 'newest',
   }
 }
 
 /** What stands behind the question mark for this, as short as it can be. */
-export function searchOf({ status, search, team_size, paid_solution, from, to }: Filters): string {
+export function searchOf({ status, search, team_size, paid_solution, from, to, order }: Filters): string {
   const given: [string, string | null][] = [
     ['status', status === 'new' ? null : status],
     ['search', search || null],
@@ -50,13 +53,14 @@ export function searchOf({ status, search, team_size, paid_solution, from, to }:
     ['paid_solution', paid_solution === '' ? blank : paid_solution],
     ['from', from || null],
     ['to', to || null],
+    ['order', order === 'newest' ? null : order],
   ]
   const said = given.filter((entry): entry is [string, string] => entry[1] !== null)
   return new URLSearchParams(said).toString()
 }
 
 /** The same as the database is asked: days begin and end as the organiser's do. */
-export function filterOf({ status, search, team_size, paid_solution, from, to }: Filters): Filter {
+export function filterOf({ status, search, team_size, paid_solution, from, to, order }: Filters): Filter {
   const until = to === '' ? undefined : startOf(to)
   // The day after: not so many hours later, since some days have 23.
   until?.setDate(until.getDate() + 1)
@@ -67,6 +71,7 @@ export function filterOf({ status, search, team_size, paid_solution, from, to }:
     ...(paid_solution === null ? {} : { paid_solution }),
     ...(from === '' ? {} : { since: startOf(from).toISOString() }),
     ...(until === undefined ? {} : { until: until.toISOString() }),
+    ...(order === 'newest' ? {} : { order }),
   }
 }
 
