@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
-import { test } from '../testing/visitor.ts'
+import { test, type Visitor } from '../testing/visitor.ts'
 
 const desk = deskOfThisFile()
 /** Bytes of script, compressed, that the first list may need. */
@@ -16,6 +16,30 @@ function callsOf(page: Page) {
     if (name !== undefined) names.push(name)
   })
   return names
+}
+
+/** Opens the desk of who is not signed in, with its script held until it is released. */
+async function openWithoutScript(visitor: Visitor) {
+  let release = () => {}
+  const isReleased = new Promise<void>((resolve) => (release = resolve))
+  let tell: (page: Page) => void
+  const prepared = new Promise<Page>((resolve) => (tell = resolve))
+  const opening = visitor.open(`${desk.origin}/desk`, {}, async (page) => {
+    await page.route('**/assets/*.js', async (route) => {
+      await isReleased
+      await route.continue()
+    })
+    tell(page)
+  })
+  const page = await prepared
+  return {
+    page,
+    email: page.getByLabel('Email'),
+    release: async () => {
+      release()
+      await opening
+    },
+  }
 }
 
 test('the first list needs little script, is asked for before that has come, and each thing is asked for once', async ({
@@ -128,4 +152,38 @@ test('who signs out in another window is out here too, before the sign-in is loa
   await other.goto(`${desk.origin}/desk`)
   await getDesk(other).button('Sign out').click()
   await page.getByText('Your session has ended. Please sign in again.').waitFor()
+})
+
+test('the field to sign in with is there before the script; what is typed and pressed is held', async ({
+  visitor,
+}) => {
+  visitor.expects(/Failed to load resource/)
+  const { page, email, release } = await openWithoutScript(visitor)
+  await email.waitFor()
+  await email.pressSequentially('nobody@example.orgg')
+  await page.keyboard.press('Backspace')
+  await page.keyboard.press('ArrowLeft')
+  await page.keyboard.press('Enter')
+  await page.locator('button[aria-busy=true]', { hasText: 'Send code' }).waitFor()
+  await release()
+  // No mails go out from here: the answer names whom the operator makes a link for.
+  await page.getByText('nobody@example.org').waitFor()
+  expect(await email.inputValue()).toBe('nobody@example.org')
+})
+
+test('what is typed when the script comes stays as it is, with its caret', async ({ visitor }) => {
+  const { page, email, release } = await openWithoutScript(visitor)
+  await email.pressSequentially('ada@example.org')
+  const field = await email.elementHandle()
+  await release()
+  await page.waitForFunction(() => window.heldPress === null)
+  expect(await field?.evaluate((element) => element === document.activeElement)).toBe(true)
+  expect(await email.inputValue()).toBe('ada@example.org')
+})
+
+test('a password that was asked for before the script came is asked for when it has', async ({ visitor }) => {
+  const { page, release } = await openWithoutScript(visitor)
+  await getDesk(page).button('Use a password').click()
+  await release()
+  await page.getByLabel('Password').waitFor()
 })

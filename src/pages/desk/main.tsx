@@ -1,4 +1,4 @@
-import { createRoot } from 'react-dom/client'
+import { createRoot, hydrateRoot } from 'react-dom/client'
 
 import { createDesk } from '../../client/desk.ts'
 import { sessionKey } from '../../client/kept-session.ts'
@@ -32,5 +32,8 @@ if (root) {
     setTimeout(() => void Promise.allSettled([loadScreens(), auth()]), preloadAfter)
   }
   const stopWaiting = session.subscribe(preload)
-  createRoot(root).render(<Desk {...{ auth, session, brought, signInIsElsewhere }} />)
+  const desk = <Desk {...{ auth, session, brought, signInIsElsewhere }} />
+  // What was typed into the form that stood in the document stays.
+  if (session.now().step === 'out' && root.querySelector('form')) hydrateRoot(root, desk)
+  else createRoot(root).render(desk)
 }

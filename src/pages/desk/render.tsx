@@ -11,6 +11,7 @@ import doorStyle from './door/door.css?inline'
 import lettersStyle from './letters/letters.css?inline'
 import { Opening } from './Opening.tsx'
 import sessionStyle from './session/session.css?inline'
+import { SignIn } from './session/SignIn.tsx'
 // oxlint-disable-next-line import/default -- made by the build from that module
 import inlineScript from './load.ts?script'
 
@@ -28,6 +29,9 @@ export interface DeskOptions {
   policyInDocument: boolean
 }
 
+/** Nobody signs in on the server. */
+const never = () => Promise.reject(new Error('the sign-in is the browser’s'))
+
 /** Renders the organisers' page. */
 export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptions): RenderedDocument {
   const page = {
@@ -37,7 +41,14 @@ export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptio
     root,
     scene: null,
     sceneStyle: '',
-    content: <Opening />,
+    content: (
+      <>
+        <Opening />
+        <template id="sign-in">
+          <SignIn auth={never} notice={undefined} />
+        </template>
+      </>
+    ),
     contentStyle:
       deskStyle +
       sessionStyle +

@@ -36,9 +36,11 @@ export function go(place: Place, { replace = false }: { replace?: boolean } = {}
   dispatchEvent(new PopStateEvent('popstate'))
 }
 
+const fragment = () => location.hash
+
 /** The fragment as it is. */
 export function useFragment(): string {
-  return useSyncExternalStore(subscribe, () => location.hash)
+  return useSyncExternalStore(subscribe, fragment, fragment)
 }
 
 /** Where somebody is. */

@@ -1,8 +1,9 @@
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 
 import type { LoadAuth } from '../../../client/session.ts'
 import { Field } from '../kit/Field.tsx'
 import { Problem } from '../kit/Problem.tsx'
+import { pressHeld } from './held-press.ts'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
 import { Step } from './Step.tsx'
 import { codeIn, CodeField, sixDigits, textIn, useForm } from './useForm.tsx'
@@ -19,6 +20,7 @@ export function SignIn({ auth, notice }: SignInProps) {
     email: '',
     step: 'email',
   })
+  useEffect(pressHeld, [])
   const onBack = () => go({ email, step: 'email' })
   if (step === 'code') return <CodeForm auth={auth} email={email} onBack={onBack} />
   if (step === 'password') return <PasswordForm auth={auth} onBack={onBack} />

@@ -27,7 +27,7 @@ interface SignedInProps {
 
 /** Shows the desk to an organiser who has signed in, and otherwise how to. */
 export function SignedIn({ auth, session, brought, isElsewhere, createQueries, children }: SignedInProps) {
-  const now = useSyncExternalStore(session.subscribe, session.now)
+  const now = useSyncExternalStore(session.subscribe, session.now, session.now)
   const [untaken, setUntaken] = useState(brought)
   const link = useSignInLink() ?? untaken
   if (isElsewhere) return <Elsewhere />

@@ -1,6 +1,6 @@
 import { isUnanswered } from '../../../client/auth-errors.ts'
 import type { CallDesk } from '../../../client/desk.ts'
-import { needsFactor } from '../../../client/kept-session.ts'
+import { keptSession, needsFactor } from '../../../client/kept-session.ts'
 import { SignedOutError, type Session } from '../../../client/session.ts'
 import { isRefusal, sentenceOf, unforeseen } from '../kit/messages.ts'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
@@ -54,8 +54,8 @@ export function watchSession(
   told?: Notice,
 ): WatchedSession {
   const listeners = new Set<() => void>()
-  let state: SessionState = { step: 'opening' }
   let notice = told
+  let state: SessionState = keptSession() === null ? { step: 'out', notice } : { step: 'opening' }
   /** Ends what whoever is at the desk has under way. */
   let stay: (Pick<Me, 'account' | 'callDesk'> & { end: () => void }) | undefined
   /** The access token that was asked about last. */
