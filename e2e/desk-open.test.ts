@@ -187,3 +187,21 @@ test('a password that was asked for before the script came is asked for when it 
   await release()
   await page.getByLabel('Password').waitFor()
 })
+
+test('the next application is read before it is opened', async ({ visitor }) => {
+  const [first, second] = await desk.store(people(2))
+  let isRead: Promise<unknown> | undefined
+  const page = await desk.open(visitor, `/applications/${first?.id}`, {
+    prepare: async (opened) => {
+      isRead = opened.waitForResponse(
+        (response) =>
+          (response.request().postData() ?? '').includes(second?.id ?? 'nothing') && response.ok(),
+      )
+    },
+  })
+  const { heading } = getDesk(page)
+  await isRead
+  await page.route('**/rpc/desk_application', () => {})
+  await page.keyboard.press('j')
+  await heading('Person 2').waitFor()
+})

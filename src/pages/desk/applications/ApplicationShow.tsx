@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { flushSync } from 'react-dom'
 
@@ -39,6 +39,7 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
   const note = useRef<HTMLTextAreaElement>(null)
   const { previous, next, words } = useNeighbours(filter, id)
   const { data, error } = useQuery(desk.application(id, filter))
+  useReadAhead(data && next, filters)
   // What was asked for stays in sight until the screen is left, and is kept nowhere then.
   const reveal = useDeskAct('desk_reveal')
   const { answer: revealed } = reveal
@@ -128,6 +129,16 @@ function useNeighbours(filter: Filter, id: string) {
   if (left?.ids.includes(id)) return neighboursIn(left, id)
   // Until its place has come the list is gone through as it was read.
   return neighboursIn({ ids: idsOf(data?.pages), first: null, count: 0, more: false }, id)
+}
+
+/** Reads what will be opened next: by `j` it is there at once, on a slow line too. */
+function useReadAhead(next: string | undefined, filters: Filters) {
+  const queries = useQueryClient()
+  const desk = useDesk()
+  useEffect(() => {
+    if (next === undefined) return
+    void queries.prefetchQuery({ ...desk.application(next, filterOf(filters)), staleTime: Infinity })
+  }, [queries, desk, next, filters])
 }
 
 function Neighbour({ place, label }: { place: Place | '' | undefined; label: string }) {
