@@ -189,12 +189,12 @@ test('the applicants are asked for not a byte of the desk', async ({ visitor }) 
   expect(await readFile(join(site, 'index.html'), 'utf8')).not.toMatch(/desk/i)
 })
 
-test("the desk's script is at most 130 kB, and the site holds nothing of the server", async () => {
+test("the desk's script is at most 90 kB, and the site holds nothing of the server", async () => {
   const script = await scriptOf('desk/index.html')
   const { size } = await stat(join(site, `${script}.br`))
   console.log(`the desk's script: ${size} bytes`)
   expect(size).toBeGreaterThan(30 * kilobyte)
-  expect(size).toBeLessThanOrEqual(130 * kilobyte)
+  expect(size).toBeLessThanOrEqual(90 * kilobyte)
   const files = await readdir(site, { recursive: true, withFileTypes: true })
   for (const file of files.filter((entry) => entry.isFile() && /\.(js|html)$/.test(entry.name))) {
     const text = await readFile(join(file.parentPath, file.name), 'utf8')
