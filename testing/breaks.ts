@@ -794,7 +794,7 @@ const webhook: Break[] = [
     replace: `      limit \${most}
     ), claimed as (`,
     test: 'src/server/webhook/dispatcher.test.ts',
-    only: 'two servers',
+    only: 'what one server is claiming',
   },
   {
     broken: 'What was given up is tried again',

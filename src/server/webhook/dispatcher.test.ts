@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import type { ServerResponse } from 'node:http'
+import type { Sql } from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { openTestDatabase } from '../../../testing/database.ts'
@@ -418,6 +419,19 @@ test('two servers on one database share the deliveries: each is made by one of t
   expect(ids).toHaveLength(60)
   expect(new Set(ids).size).toBe(60)
   await receiver.close()
+})
+
+test('what one server is claiming another one passes by, and does not wait for', async () => {
+  await store()
+  await store()
+  await database.owner.begin(async (one) => {
+    expect(await claimDue(one as unknown as Sql, 1)).toHaveLength(1)
+    const others = await database.owner.begin(async (other) => {
+      await other`set local lock_timeout = '2s'`
+      return claimDue(other as unknown as Sql, 2)
+    })
+    expect(others).toHaveLength(1)
+  })
 })
 
 test('an answer without end is not read to its end', async () => {
