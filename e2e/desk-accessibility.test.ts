@@ -90,6 +90,14 @@ const states: Record<string, (page: Page) => Promise<unknown>> = {
     await getDesk(page).button('Accept').click()
     await getDesk(page).alert.waitFor()
   },
+  async 'an application that somebody else changed while it was shown'(page) {
+    await openApplication(page, 'Person 1')
+    const [row] = await desk.sql<{ id: string }[]>`
+      select id from public.retreat_applications where last_name = '1'`
+    await desk.stand(row ? [row] : [], 'declined', desk.bob)
+    await page.evaluate(() => dispatchEvent(new Event('focus')))
+    await page.getByText('Set by bob@example.org since you looked').waitFor()
+  },
   async 'an application that is not there'(page) {
     await page.evaluate((id) => location.assign(`#/applications/${id}`), crypto.randomUUID())
     await page.getByText('There is no such application').waitFor()

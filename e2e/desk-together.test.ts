@@ -159,6 +159,80 @@ test('Undo does not take back what somebody else decided since, even where it is
   expect(await desk.statusOf(id)).toBe('new')
 })
 
+test('what somebody else does to an open application appears, is marked and said; who decides after that knows of it', async ({
+  visitor,
+}) => {
+  const stored = await desk.store(people(1))
+  const [{ id } = { id: '' }] = stored
+  const page = await desk.open(visitor, `/applications/${id}`, {
+    prepare: (opened) => opened.clock.install(),
+  })
+  const { button, status, pill, timeline, note, alert } = getDesk(page)
+  const marked = page.locator('.timeline .fresh')
+  await expect.poll(() => timeline.count()).toBe(1)
+  await note.fill('Half a thought')
+  await desk.stand(stored, 'declined')
+  await page.clock.fastForward(15_000)
+  await expect.poll(() => pill.textContent()).toBe('Declined')
+  await expect.poll(() => status.textContent()).toBe('bob@example.org changed this just now')
+  await page.getByText('Set by bob@example.org since you looked').waitFor()
+  expect(await marked.allTextContents()).toEqual([
+    expect.stringMatching(/, bob@example\.org, new since you lookedDeclined/),
+  ])
+  expect(await note.inputValue()).toBe('Half a thought')
+
+  // The window is looked at again.
+  await desk.bob.client
+    .rpc('desk_note', { act: crypto.randomUUID(), application: id, note: 'Too early.' })
+    .throwOnError()
+  await page.evaluate(() => dispatchEvent(new Event('focus')))
+  await expect.poll(() => marked.count()).toBe(2)
+
+  await button('Accept').click()
+  await expect.poll(() => status.textContent()).toBe('Person 1: Accepted')
+  await expect.poll(() => timeline.count()).toBe(4)
+  expect(await marked.count()).toBe(2)
+  expect(await page.getByText('since you looked', { exact: false }).count()).toBe(2)
+  expect(await alert.count()).toBe(0)
+  expect(await desk.statusOf(id)).toBe('accepted')
+
+  visitor.expects(failedRequest)
+  await desk.bob.client.rpc('desk_erase', { applications: [id], email: stored[0]?.email }).throwOnError()
+  await page.clock.fastForward(15_000)
+  await page.getByText('There is no such application: it may have been erased.').waitFor()
+})
+
+test('who decides before the screen has learned what somebody else did is refused, and told', async ({
+  visitor,
+}) => {
+  const stored = await desk.store(people(1))
+  const [{ id } = { id: '' }] = stored
+  const page = await desk.open(visitor, `/applications/${id}`, {
+    prepare: (opened) => opened.clock.install(),
+  })
+  const { button, status, pill, timeline, alert } = getDesk(page)
+  await expect.poll(() => timeline.count()).toBe(1)
+  let release = () => {}
+  const isReleased = new Promise<void>((resolve) => (release = resolve))
+  await page.route('**/rpc/desk_application', async (route) => {
+    await isReleased
+    await route.continue()
+  })
+  await desk.stand(stored, 'declined')
+  // It knows that something changed, and not yet what.
+  const isRead = page.waitForRequest('**/rpc/desk_application')
+  await page.clock.fastForward(15_000)
+  await isRead
+  expect(await pill.textContent()).toBe('New')
+  await button('Accept').click()
+  await expect.poll(() => status.textContent()).toBe('Person 1: not saved')
+  expect(await alert.textContent()).toContain('bob@example.org set it to Declined meanwhile')
+  release()
+  await expect.poll(() => timeline.count()).toBe(2)
+  expect(await pill.textContent()).toBe('Declined')
+  expect(await desk.statusOf(id)).toBe('declined')
+})
+
 test('what somebody else erased meanwhile is told, to who decides and to who opens it', async ({
   visitor,
 }) => {

@@ -24,6 +24,7 @@ import { ApplicationTimeline } from './ApplicationTimeline.tsx'
 import { filterOf, type Filters } from './filters.ts'
 import { idsOf, neighboursIn } from './neighbours.ts'
 import { NoteCreate } from './NoteCreate.tsx'
+import { useWatched } from './useWatched.ts'
 
 interface ApplicationShowProps {
   id: string
@@ -33,12 +34,11 @@ interface ApplicationShowProps {
 
 /** One application: what was answered, what happened to it, and the buttons to decide with. */
 export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
-  const desk = useDesk()
   const { judge } = useJudge()
   const filter = filterOf(filters)
   const note = useRef<HTMLTextAreaElement>(null)
   const { previous, next, words } = useNeighbours(filter, id)
-  const { data, error } = useQuery(desk.application(id, filter))
+  const { data, error, fresh, changed } = useWatched(id, filter)
   useReadAhead(data && next, filters)
   // What was asked for stays in sight until the screen is left, and is kept nowhere then.
   const reveal = useDeskAct('desk_reveal')
@@ -85,6 +85,7 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
             <bdi>{name}</bdi>
           </Heading>
           <StatusPill seen={whole.application} />
+          {changed && <span className="changed">Set by {changed} since you looked</span>}
         </header>
       )}
       <DecisionProblems />
@@ -99,7 +100,7 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
             <Problem error={reveal.error} />
           </section>
           <Sheet title="What happened">
-            <ApplicationTimeline whole={whole} letters={whole.letters} />
+            <ApplicationTimeline whole={whole} letters={whole.letters} fresh={fresh} />
             <NoteCreate application={id} filter={filter} field={note} history={whole.history} />
             <LetterWrite application={id} status={judge.shownOf(whole.application).status} />
           </Sheet>

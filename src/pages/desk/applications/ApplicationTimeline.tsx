@@ -7,24 +7,17 @@ import { Given } from '../kit/Given.tsx'
 import { eventsOf, wordsOfLetter } from '../letters/letter-events.ts'
 import { nameOfOccasion } from '../letters/letters.ts'
 
-interface Event {
+/** Something that stands in the timeline. */
+export interface Event {
   key: string
   at: string
   author: string | null
   text: ReactNode
 }
 
-interface ApplicationTimelineProps {
-  whole: Whole
-  letters: readonly Letter[]
-}
-
-/** Everything that happened to an application, the oldest first. */
-export function ApplicationTimeline({
-  whole: { application, delivery, history },
-  letters,
-}: ApplicationTimelineProps) {
-  const events: Event[] = [
+/** What happened to an application, the oldest first. */
+export function timelineOf({ application, delivery, history }: Whole, letters: readonly Letter[]): Event[] {
+  return [
     { key: 'received', at: application.created_at, author: null, text: 'Received' },
     ...(delivery?.delivered_at
       ? [{ key: 'delivered', at: delivery.delivered_at, author: null, text: 'Delivered to the webhook' }]
@@ -32,14 +25,27 @@ export function ApplicationTimeline({
     ...history.map((happening) => ({ key: happening.act, ...happening, text: textOf(happening) })),
     ...eventsOf(letters).map((event) => ({ ...event, text: <p>{event.text}</p> })),
   ].toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
+}
+
+interface ApplicationTimelineProps {
+  whole: Whole
+  letters: readonly Letter[]
+  /** The keys of what came while it was shown. */
+  fresh: ReadonlySet<string>
+}
+
+/** Everything that happened to an application, and how it stands with what did not arrive. */
+export function ApplicationTimeline({ whole, letters, fresh }: ApplicationTimelineProps) {
+  const { delivery } = whole
   return (
     <>
       <ol className="timeline">
-        {events.map(({ key, at, author, text }) => (
-          <li key={key}>
+        {timelineOf(whole, letters).map(({ key, at, author, text }) => (
+          <li key={key} className={fresh.has(key) ? 'fresh' : undefined}>
             <p className="quietly">
               <time dateTime={at}>{momentOf(at)}</time>
               {author !== null && `, ${author}`}
+              {fresh.has(key) && ', new since you looked'}
             </p>
             {text}
           </li>

@@ -155,7 +155,15 @@ function readsOf(call: CallDesk, judge: Judge, queries: QueryClient) {
           }
           return opened
         },
+      }),
+    /** Tells whether an application that is shown is another one by now. */
+    stamp: (application: string) =>
+      queryOptions({
+        queryKey: ['stamp', application],
+        queryFn: ({ signal }) => call('desk_stamp', { application }, signal),
+        refetchInterval: lookAtList,
         refetchOnWindowFocus: 'always',
+        gcTime: 0,
       }),
     left,
     /** How it stands with the letters. */

@@ -1,0 +1,66 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+
+import type { Filter } from '../../../client/desk.ts'
+import { RefusedCall } from '../../../client/rpc.ts'
+import { announce } from '../kit/announce.tsx'
+import { useDesk, useJudge } from '../kit/useDesk.tsx'
+import { timelineOf } from './ApplicationTimeline.tsx'
+
+/**
+ * An application for as long as it is shown: read again where it is another one, with what came meanwhile.
+ *
+ * @param filter Of the list that it was opened from.
+ * @returns What was read; `fresh`, the keys of the events that came; `changed`, who else set the status that is shown.
+ */
+export function useWatched(id: string, filter: Filter) {
+  const desk = useDesk()
+  const { judge } = useJudge()
+  const { data, error, dataUpdatedAt: readAt, refetch } = useQuery(desk.application(id, filter))
+  const look = useQuery({
+    ...desk.stamp(id),
+    enabled: data !== undefined && error === null,
+    // It came with it.
+    ...(data && { initialData: { stamp: data.stamp } }),
+    staleTime: Infinity,
+  })
+  const known = useRef<ReadonlySet<string>>(undefined)
+  const isAfterLook = useRef(false)
+  const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set())
+
+  // Read again, it says that it was erased.
+  const isGone = look.error instanceof RefusedCall && look.error.code === 'PT404'
+  // What was looked at before it was read again is over.
+  const isOther = look.data !== undefined && look.data.stamp !== data?.stamp && look.dataUpdatedAt > readAt
+  useEffect(() => {
+    if (!isGone && !isOther) return
+    isAfterLook.current = true
+    void refetch()
+  }, [isGone, isOther, refetch])
+
+  useEffect(() => {
+    if (data === undefined) return
+    const events = timelineOf(data, data.letters)
+    const former = known.current
+    const looked = isAfterLook.current
+    known.current = new Set(events.map(({ key }) => key))
+    isAfterLook.current = false
+    // What happens by itself after an act of one's own is no news.
+    const came = events.filter(
+      ({ key, author }) => former?.has(key) === false && (author === null ? looked : author !== desk.email),
+    )
+    if (came.length === 0) return
+    setFresh((before) => new Set([...before, ...came.map(({ key }) => key)]))
+    const authors = [...new Set(came.map(({ author }) => author))].filter((author) => author !== null)
+    // After an act of one's own it is said what came of that.
+    if (looked) announce(`${authors.join(', ') || 'Something'} changed this just now`)
+  }, [data, desk])
+
+  const last = data?.history.findLast(({ kind }) => kind === 'status')
+  const isShown =
+    data !== undefined &&
+    last?.kind === 'status' &&
+    fresh.has(last.act) &&
+    judge.shownOf(data.application).status === last.detail.status
+  return { data, error, fresh, changed: isShown ? last.author : undefined }
+}
