@@ -1,8 +1,9 @@
 import { text } from 'node:stream/consumers'
 
+import type { Route } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
+import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
 import { test } from '../testing/visitor.ts'
 
 const desk = deskOfThisFile()
@@ -180,6 +181,95 @@ test('several are decided as they are shown: nothing is selected afterwards, and
     'declined',
     'accepted',
   ])
+})
+
+test('all that match are selected beyond what is shown, decided in steps that say how far they are and can be stopped, and undone', async ({
+  visitor,
+}) => {
+  const stored = await desk.store(people(260))
+  await desk.stand(stored.slice(255), 'declined')
+  const page = await desk.open(visitor)
+  const { names, select, button, bar, status, undo, tabs } = getDesk(page)
+  const standing = async () =>
+    Object.fromEntries(
+      (
+        await desk.sql<{ status: string; count: number }[]>`
+          select status, count(*)::int from private.statuses group by 1`
+      ).map(({ status: each, count }) => [each, count]),
+    )
+  const offer = page.getByRole('button', { name: /that match$/ })
+  const all = page.getByRole('checkbox', { name: 'Select all shown' })
+  await expect.poll(names).toHaveLength(50)
+  await expect.poll(async () => (await tabs())[0]).toBe('New 255')
+  expect(await offer.count()).toBe(0)
+  await all.check()
+  await button('Select all 255 that match').click()
+  await bar.getByText('255 selected', { exact: true }).waitFor()
+  await expect.poll(() => focused(page)).toBe('INPUT: Select all shown')
+  expect(await offer.count()).toBe(0)
+  // Who is let out by hand is not meant.
+  await select('Person 1').uncheck()
+  await bar.getByText('254 selected', { exact: true }).waitFor()
+
+  const held: Route[] = []
+  await page.route('**/rpc/desk_decide', (route) => void held.push(route))
+  const goOn = async (step: number) => {
+    await expect.poll(() => held.length).toBe(step)
+    await held.at(-1)?.continue()
+  }
+  await button('Accept').click()
+  await bar.getByText('0 of 254').waitFor()
+  await goOn(1)
+  await bar.getByText('100 of 254').waitFor()
+  await expect.poll(() => held.length).toBe(2)
+  await button('Stop').click()
+  await goOn(2)
+  await expect
+    .poll(() => status.textContent())
+    .toBe('200 applications: Accepted; stopped, 54 left as they were')
+  expect(await standing()).toEqual({ accepted: 200, declined: 5 })
+  expect(await button('Stop').count()).toBe(0)
+  expect(held).toHaveLength(2)
+
+  expect(await undo.textContent()).toBe('Undo: 200 accepted')
+  await undo.click()
+  await bar.getByText('0 of 200').waitFor()
+  await goOn(3)
+  await bar.getByText('100 of 200').waitFor()
+  await goOn(4)
+  await expect.poll(() => status.textContent()).toBe('200 applications: New')
+  expect(await standing()).toEqual({ new: 200, declined: 5 })
+})
+
+test('of more than a thousand that match the first thousand are selected, and a search is kept to', async ({
+  visitor,
+}) => {
+  const bulk = people(1_060).map((person, place) => ({ ...person, company: place < 60 ? 'Acme' : 'Other' }))
+  const stored = await desk.store(bulk)
+  const page = await desk.open(visitor, '/?search=acme')
+  const { names, button, bar, tab, search, status } = getDesk(page)
+  const all = page.getByRole('checkbox', { name: 'Select all shown' })
+  await expect.poll(names).toHaveLength(50)
+  await all.check()
+  // Somebody else decides on one that is not shown.
+  await desk.stand(stored.slice(58, 59), 'declined')
+  await button('Select all 60 that match').click()
+  await bar.getByText('59 selected', { exact: true }).waitFor()
+  // And on one that is selected.
+  await desk.stand(stored.slice(57, 58), 'declined')
+  await button('Waitlist').click()
+  await expect.poll(() => status.textContent()).toBe('58 applications: Waitlisted; 1 not saved')
+  await page.getByText('Person 58: “Waitlisted” was not saved. bob@example.org set it to Declined').waitFor()
+  expect(await desk.statusOf(stored[57]?.id ?? '')).toBe('declined')
+
+  await search.fill('')
+  const hash = () => new URL(page.url()).hash
+  await expect.poll(hash).toBe('#/')
+  await tab('All').click()
+  await expect.poll(hash).toBe('#/?status=all')
+  await all.check()
+  await button('Select the first 1,000 that match').click()
+  await bar.getByText(/^1,000 selected/).waitFor()
 })
 
 test('undo says what it takes back, and asks first where a letter about it has left', async ({ visitor }) => {

@@ -159,6 +159,21 @@ const desk: Break[] = [
     test: 'src/pages/desk/decisions/judge.test.ts',
   },
   {
+    broken: 'Stop leaves nothing of an act that goes in steps',
+    file: 'src/pages/desk/decisions/judge.ts',
+    find: ` && !this.#isStopping`,
+    replace: ``,
+    test: 'src/pages/desk/decisions/judge.test.ts',
+  },
+  {
+    broken: 'An open application is not read again where somebody else changed it',
+    file: 'src/pages/desk/applications/useWatched.ts',
+    find: `if (!isGone && !isOther) return`,
+    replace: `if (!isGone) return`,
+    test: 'e2e/desk-together.test.ts',
+    only: 'appears, is marked and said',
+  },
+  {
     broken: 'A call that waits when somebody signs out goes on',
     file: 'src/pages/desk/session/watch-session.ts',
     find: `end: () => leaving.abort(new SignedOutError()),`,

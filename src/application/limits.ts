@@ -15,6 +15,9 @@ export const mostCharacters = {
 /** The most applications, or letters, of one call. */
 export const mostAtOnce = 1_000
 
+/** Decisions that the desk sends in one call: of more it says after each call how far they are. */
+export const decisionsAtOnce = 100
+
 /** The most letters that are released without saying how many they are. */
 export const mostUnasked = 30
 

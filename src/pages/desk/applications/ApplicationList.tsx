@@ -1,14 +1,14 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 
-import { pageSize } from '../../../application/limits.ts'
+import { mostAtOnce, pageSize } from '../../../application/limits.ts'
 import { statuses } from '../../../application/statuses.ts'
-import type { Listed } from '../../../client/desk.ts'
+import type { Count, Selected } from '../../../client/desk.ts'
 import { decisions, DecisionBar } from '../decisions/DecisionBar.tsx'
 import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
 import { countStatuses, type Seen } from '../decisions/judge.ts'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
-import { momentOf } from '../kit/format.ts'
+import { digits, momentOf } from '../kit/format.ts'
 import { nameOf } from '../kit/Given.tsx'
 import { placeOf } from '../kit/places.ts'
 import { Problem } from '../kit/Problem.tsx'
@@ -20,6 +20,7 @@ import { formerPlace, go } from '../kit/usePlace.ts'
 import { ApplicationExport } from './ApplicationExport.tsx'
 import { ApplicationFilters } from './ApplicationFilters.tsx'
 import { ApplicationPlots, usePlotsAreOpen } from './ApplicationPlots.tsx'
+import { ApplicationSelect } from './ApplicationSelect.tsx'
 import { ApplicationTable } from './ApplicationTable.tsx'
 import { ApplicationTabs } from './ApplicationTabs.tsx'
 import { filterOf, searchOf, type Filters } from './filters.ts'
@@ -65,7 +66,11 @@ export function ApplicationList({ filters }: { filters: Filters }) {
         <div id="plots" hidden={!plotsAreOpen}>
           {plotsAreOpen && overview && <ApplicationPlots overview={overview} />}
         </div>
-        <List key={searchOf(filters)} {...{ filters, countedAt }} />
+        <List
+          key={searchOf(filters)}
+          {...{ filters, countedAt }}
+          matching={overview?.counts[filters.status]}
+        />
       </div>
     </>
   )
@@ -81,10 +86,12 @@ interface ListProps {
   filters: Filters
   /** When the applications were counted last. */
   countedAt: number
+  /** How many the filter lets through. */
+  matching: Count | undefined
 }
 
 /** One list: read anew whenever somebody comes to it; its rows stay where they are for as long as it is looked at. */
-function List({ filters, countedAt }: ListProps) {
+function List({ filters, countedAt, matching }: ListProps) {
   const desk = useDesk()
   const filter = filterOf(filters)
   const list = desk.list(filter)
@@ -97,18 +104,22 @@ function List({ filters, countedAt }: ListProps) {
   const { data, error, refetch, hasNextPage, fetchNextPage } = query
   // What was ticked, by the version that was shown: what changes after that is not meant any more.
   const [ticked, setTicked] = useState<ReadonlyMap<string, number>>(new Map())
+  // What was ticked without having been shown.
+  const [beyond, setBeyond] = useState<readonly Selected[]>([])
   const [current, setCurrent] = useState<string | null>(null)
   const queries = useQueryClient()
   const { judge } = useJudge()
   const rows = data?.pages.flatMap(({ applications }) => applications)
   const { gone, newer, older, more, letters } = useMeanwhile(filter, data?.pages, countedAt)
 
+  const shown = new Set(rows?.map(({ id }) => id))
+  const known: Selected[] = [...(rows ?? []), ...beyond.filter(({ id }) => !shown.has(id))]
   const selected = new Set(
-    rows
-      ?.filter((row) => !gone.has(row.id) && ticked.get(row.id) === judge.shownOf(row).version)
+    known
+      .filter((row) => !gone.has(row.id) && ticked.get(row.id) === judge.shownOf(row).version)
       .map(({ id }) => id),
   )
-  const seen = (rows ?? [])
+  const seen = known
     .filter(({ id }) => (ticked.size > 0 ? selected.has(id) : id === current && !gone.has(id)))
     .map((row): Seen => ({ id: row.id, name: nameOf(row), status: row.status, version: row.version }))
   // Who stands elsewhere by now is on the screen to be seen, and is not meant by whoever takes the whole list.
@@ -122,7 +133,8 @@ function List({ filters, countedAt }: ListProps) {
     const next = rows?.[place === -1 ? 0 : Math.min(Math.max(place + step, 0), rows.length - 1)]
     if (next) focusApplication(next.id)
   }
-  const select = (all: readonly Listed[], isOn: boolean) => {
+  const isWhole = ofThisList.length > 0 && ofThisList.every(({ id }) => selected.has(id))
+  const select = (all: readonly Selected[], isOn: boolean) => {
     const now = new Map([...ticked].filter(([id]) => selected.has(id)))
     for (const row of all) {
       if (isOn) now.set(row.id, judge.shownOf(row).version)
@@ -180,11 +192,20 @@ function List({ filters, countedAt }: ListProps) {
           <label className="tick">
             <input
               type="checkbox"
-              checked={ofThisList.length > 0 && ofThisList.every(({ id }) => selected.has(id))}
+              checked={isWhole}
               onChange={({ target }) => (target.checked ? select(ofThisList, true) : selectNone())}
             />
             Select all shown
           </label>
+        )}
+        {isWhole && matching && Math.min(matching.count, mostAtOnce) > selected.size && (
+          <ApplicationSelect
+            {...{ filter, matching }}
+            onSelect={(all) => {
+              setBeyond(all)
+              setTicked(new Map(all.map(({ id, version }) => [id, version])))
+            }}
+          />
         )}
         {newer + older > 0 && (
           <button
@@ -254,7 +275,7 @@ function List({ filters, countedAt }: ListProps) {
       ...(unticked > 0 ? [`${unticked} changed meanwhile and left out`] : []),
     ]
     if (only !== undefined && chosen.length === 1 && unticked === 0) return only.name
-    return [`${chosen.length} selected`, ...remarks].join(', ')
+    return [`${digits(chosen.length)} selected`, ...remarks].join(', ')
   }
 }
 

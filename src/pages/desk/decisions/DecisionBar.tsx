@@ -29,8 +29,8 @@ interface DecisionBarProps {
 /** The buttons to decide with, at the foot of the window. */
 export function DecisionBar({ seen, about, onDecided = () => {}, children }: DecisionBarProps) {
   const { judge, judgement } = useJudge()
-  const { lastAct } = judgement
-  if (seen.length === 0 && lastAct === null) return null
+  const { lastAct, progress } = judgement
+  if (seen.length === 0 && lastAct === null && progress === null) return null
   const isAll = (status: Status) => seen.every((each) => judge.shownOf(each).status === status)
   return (
     <section className="bar" aria-label={seen.length === 0 ? 'Last act' : `Decide: ${about}`}>
@@ -53,6 +53,16 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
           </button>
         ))}
       {seen.length > 0 && children}
+      {progress && (
+        <>
+          <span>
+            {digits(progress.done)} of {digits(progress.count)}
+          </span>
+          <button className="quiet" onClick={judge.stop}>
+            Stop
+          </button>
+        </>
+      )}
       <button
         className="quiet undo"
         aria-keyshortcuts="z"

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
 import type { CallDesk, Decision, DecisionOutcome } from '../../../client/desk.ts'
 import type { Status } from '../../../application/statuses.ts'
-import { Judge, type Seen } from './judge.ts'
+import { countStatuses, Judge, type Seen } from './judge.ts'
 
 type Answer = (given: { act: string; decisions: Decision[] }) => DecisionOutcome[]
 
@@ -41,6 +41,12 @@ function deskOf(failing = '') {
       const said = outcomes.length
       waiting.shift()?.resolve(given(asked.at(-waiting.length - 1) ?? { act: '', decisions: [] }))
       await until(() => outcomes.length > said)
+    },
+    /** Answers a call that another one follows. */
+    answerStep: async (given: Answer) => {
+      await until(() => waiting.length > 0)
+      waiting.shift()?.resolve(given(asked.at(-1) ?? { act: '', decisions: [] }))
+      await until(() => waiting.length > 0)
     },
     refuse: async (error: Error) => {
       await until(() => waiting.length > 0)
@@ -258,4 +264,73 @@ test('without a connection a decision is not sent, and that is said at once', as
   expect(judge.judgement().problems).toMatchObject([
     { reason: { kind: 'failed', message: 'Not sent: there is no connection. Try again.' } },
   ])
+})
+
+const many = Array.from({ length: 250 }, (_, place) => seen(String(place)))
+const countsOf = (judge: Judge) =>
+  Object.fromEntries(
+    countStatuses(many.map((each) => judge.shownOf(each).status)).map(({ status, count }) => [status, count]),
+  )
+
+test('more than one call takes goes in steps, says how far it is, and is undone as one act', async () => {
+  const { judge, asked, outcomes, answer, answerStep } = deskOf()
+  judge.decide(many, 'accepted')
+  expect(countsOf(judge)).toEqual({ accepted: 250 })
+  await answerStep(kept)
+  expect(judge.judgement().progress).toEqual({ done: 100, count: 250 })
+  await answerStep(kept)
+  expect(judge.judgement().progress).toEqual({ done: 200, count: 250 })
+  await answer(kept)
+  expect(judge.judgement()).toMatchObject({ progress: null, lastAct: { count: 250, status: 'accepted' } })
+  expect(asked.map(({ decisions }) => decisions.length)).toEqual([100, 100, 50])
+  // Each is known by its id.
+  expect(new Set(asked.map(({ act }) => act)).size).toBe(3)
+  expect(outcomes).toEqual(['250 applications: Accepted'])
+
+  judge.undo()
+  await answerStep(kept)
+  await answerStep(kept)
+  await answer(kept)
+  expect(countsOf(judge)).toEqual({ new: 250 })
+  expect(judge.judgement()).toMatchObject({ progress: null, lastAct: null })
+})
+
+test('what is stopped leaves the rest as it was, and what was done can be undone', async () => {
+  const { judge, asked, outcomes, answer, answerStep } = deskOf()
+  judge.decide(many, 'accepted')
+  await answerStep(kept)
+  judge.stop()
+  await answer(kept)
+  expect(asked).toHaveLength(2)
+  expect(countsOf(judge)).toEqual({ accepted: 200, new: 50 })
+  expect(judge.isWaiting()).toBe(false)
+  expect(judge.judgement()).toMatchObject({ progress: null, problems: [], lastAct: { count: 200 } })
+  expect(outcomes).toEqual(['200 applications: Accepted; stopped, 50 left as they were'])
+
+  // The undoing can be stopped and gone on with too.
+  judge.undo()
+  await answer((given) => {
+    judge.stop()
+    return kept(given)
+  })
+  expect(countsOf(judge)).toEqual({ accepted: 100, new: 150 })
+  expect(judge.judgement()).toMatchObject({ lastAct: { count: 100 } })
+  judge.undo()
+  await answer(kept)
+  expect(countsOf(judge)).toEqual({ new: 250 })
+  expect(asked.at(-1)?.decisions).toContainEqual({ id: '150', status: 'new', version: 1, takes_back: true })
+})
+
+test('a step that fails keeps what was done before it, and the rest can be tried again at once', async () => {
+  const { judge, refuse, answer, answerStep } = deskOf()
+  judge.decide(many, 'declined')
+  await answerStep(kept)
+  await refuse(new Error('The disk is full.'))
+  expect(countsOf(judge)).toEqual({ declined: 100, new: 150 })
+  const { problems } = judge.judgement()
+  expect(problems).toHaveLength(150)
+  judge.insist(problems)
+  await answerStep(kept)
+  await answer(kept)
+  expect(countsOf(judge)).toEqual({ declined: 250 })
 })

@@ -1,3 +1,4 @@
+import { decisionsAtOnce } from '../../../application/limits.ts'
 import { statuses, type Status } from '../../../application/statuses.ts'
 import { newAct } from '../../../client/act.ts'
 import type { CallDesk } from '../../../client/desk.ts'
@@ -42,8 +43,10 @@ interface Entry {
   previous: Entry | undefined
   /** The version that whoever decided knew of. */
   from: number
-  /** Whether it takes a decision back. */
-  takesBack: boolean
+  /** The decision that it takes back. */
+  takesBack: Entry | undefined
+  /** Whether it was stopped before it was sent. */
+  isStopped?: boolean
   /** The version that it came to; null where it was not kept. */
   kept?: number | null
   /** Why it was not. */
@@ -55,7 +58,7 @@ interface Wish {
   seen: Seen
   wanted: Status
   from?: number | undefined
-  takesBack?: boolean
+  takesBack?: Entry
 }
 
 /** The act that undoing takes back. */
@@ -71,6 +74,8 @@ export interface Judgement {
   problems: readonly Problem[]
   /** Null where there is nothing to undo. */
   lastAct: LastAct | null
+  /** How far an act is that goes in steps; null where none is under way. */
+  progress: { done: number; count: number } | null
 }
 
 /**
@@ -81,12 +86,13 @@ export class Judge {
   readonly #callDesk: CallDesk
   readonly #onOutcome: (sentence: string) => void
   readonly #listeners = new Set<() => void>()
-  #judgement: Judgement = { shown: new Map(), problems: [], lastAct: null }
+  #judgement: Judgement = { shown: new Map(), problems: [], lastAct: null, progress: null }
   #lastAct: Entry[] = []
   /** The newest decision on each application whose outcome is not known. */
   readonly #pending = new Map<string, Entry>()
   #queue: Promise<void> = Promise.resolve()
   readonly #ending = new AbortController()
+  #isStopping = false
 
   /** @param onOutcome Called with what became of each act, in a sentence. */
   constructor(callDesk: CallDesk, onOutcome: (sentence: string) => void) {
@@ -104,6 +110,11 @@ export class Judge {
   /** Whether there are decisions of which nobody knows yet whether they are kept. */
   isWaiting(): boolean {
     return this.#pending.size > 0
+  }
+
+  /** Leaves what has not been sent yet of an act that goes in steps. */
+  readonly stop = (): void => {
+    this.#isStopping = this.#judgement.progress !== null
   }
 
   /** Sends nothing any more, not even what waits: whoever decided has left. */
@@ -139,7 +150,7 @@ export class Judge {
         wanted: entry.seen.status,
         // What somebody else decided on it since is not taken back with it.
         from: entry.kept ?? undefined,
-        takesBack: true,
+        takesBack: entry,
       })),
     )
     this.#lastAct = []
@@ -158,7 +169,7 @@ export class Judge {
   }
 
   #act(wishes: Wish[]) {
-    const entries = wishes.flatMap(({ seen, wanted, from, takesBack = false }): Entry[] => {
+    const entries = wishes.flatMap(({ seen, wanted, from, takesBack }): Entry[] => {
       const { status, version } = this.shownOf(seen)
       if (status === wanted) return []
       const previous = this.#pending.get(seen.id)
@@ -191,32 +202,17 @@ export class Judge {
     // What was decided on top of a decision that was not kept was decided without knowing.
     const sent = entries.filter(({ previous }) => previous?.kept !== null)
     for (const entry of entries) if (!sent.includes(entry)) this.#lose(entry, entry.previous?.problem)
-    const decisions = sent.map((entry) => ({
-      id: entry.seen.id,
-      status: entry.wanted,
-      version: versionOf(entry),
-      takes_back: entry.takesBack,
-    }))
+    const count = sent.length
+    this.#isStopping = false
     try {
-      insistOnConnection()
-      const act = newAct()
-      const outcomes =
-        sent.length === 0 ? [] : await this.#callDesk('desk_decide', { act, decisions }, signal)
-      for (const entry of sent) {
-        const outcome = outcomes.find(({ id }) => id === entry.seen.id)
-        if (outcome === undefined || outcome.outcome === 'gone') {
-          this.#lose(entry, { seen: entry.seen, reason: { kind: 'gone' } })
-          continue
-        }
-        const { status, version, author, at } = outcome
-        if (outcome.outcome === 'kept') {
-          entry.kept = version
-          this.#showOutcome(entry, { status, version })
-        } else {
-          const seen = { ...entry.seen, status, version }
-          const isTold = outcome.outcome === 'told'
-          this.#lose(entry, { seen, reason: isTold ? { kind: 'told' } : { kind: 'stale', author, at } })
-        }
+      for (let done = 0; done < count && !this.#isStopping; done += decisionsAtOnce) {
+        if (count > decisionsAtOnce) this.#tell({ progress: { done, count } })
+        await this.#sendStep(sent.slice(done, done + decisionsAtOnce))
+      }
+      for (const entry of sent.filter(({ kept }) => kept === undefined)) {
+        entry.isStopped = true
+        entry.kept = null
+        this.#showOutcome(entry, { status: entry.seen.status, version: versionOf(entry) })
       }
     } catch (error) {
       if (signal.aborted) return
@@ -225,9 +221,40 @@ export class Judge {
         this.#lose(entry, { seen, reason: { kind: 'failed', message: sentenceOf(error) } })
       }
     }
+    // What was not taken back because it was stopped can still be.
+    if (this.#lastAct.length === 0)
+      this.#lastAct = sent.flatMap(({ isStopped, takesBack }) => (isStopped && takesBack ? [takesBack] : []))
     this.#lastAct = this.#lastAct.filter(({ kept }) => kept !== null)
-    this.#tell({ lastAct: lastActOf(this.#lastAct) })
+    this.#tell({ lastAct: lastActOf(this.#lastAct), progress: null })
     this.#onOutcome(outcomeOf(entries))
+  }
+
+  /** Sends as much of an act as one call takes. */
+  async #sendStep(sent: readonly Entry[]) {
+    insistOnConnection()
+    const decisions = sent.map((entry) => ({
+      id: entry.seen.id,
+      status: entry.wanted,
+      version: versionOf(entry),
+      takes_back: entry.takesBack !== undefined,
+    }))
+    const outcomes = await this.#callDesk('desk_decide', { act: newAct(), decisions }, this.#ending.signal)
+    for (const entry of sent) {
+      const outcome = outcomes.find(({ id }) => id === entry.seen.id)
+      if (outcome === undefined || outcome.outcome === 'gone') {
+        this.#lose(entry, { seen: entry.seen, reason: { kind: 'gone' } })
+        continue
+      }
+      const { status, version, author, at } = outcome
+      if (outcome.outcome === 'kept') {
+        entry.kept = version
+        this.#showOutcome(entry, { status, version })
+      } else {
+        const seen = { ...entry.seen, status, version }
+        const isTold = outcome.outcome === 'told'
+        this.#lose(entry, { seen, reason: isTold ? { kind: 'told' } : { kind: 'stale', author, at } })
+      }
+    }
   }
 
   /** Shows an application as it stands, unless something newer is on its way. */
@@ -275,7 +302,8 @@ function standsAsWanted({ problem }: Entry) {
 /** What became of an act, as the live region says it. */
 function outcomeOf(entries: readonly Entry[]) {
   const done = entries.filter((entry) => entry.kept !== null || standsAsWanted(entry))
-  const lost = entries.length - done.length
+  const stopped = entries.filter(({ isStopped }) => isStopped).length
+  const lost = entries.length - done.length - stopped
   const [first] = done
   const wanted = new Set(done.map((entry) => statuses[entry.wanted]))
   const words = wanted.size === 1 ? [...wanted].join('') : 'as they were before'
@@ -287,7 +315,8 @@ function outcomeOf(entries: readonly Entry[]) {
         : `${first.seen.name}: ${words}${first.kept === null ? ' already' : ''}`
   const notSaved =
     lost === 0 ? undefined : entries.length > 1 ? `${lost} not saved` : `${entries[0]?.seen.name}: not saved`
-  return [said, notSaved].filter((part) => part !== undefined).join('; ')
+  const left = stopped === 0 ? undefined : `stopped, ${stopped} left as they were`
+  return [said, notSaved, left].filter((part) => part !== undefined).join('; ')
 }
 
 /** Where several stood that were decided together, if they did not all stand alike: ` (before: 26 New, 9 Waitlisted)`. */
