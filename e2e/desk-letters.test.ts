@@ -65,7 +65,7 @@ test('two are decided on, their drafts read, one is changed, both are sent, and 
 
   await link('Letters').click()
   await heading('Letters').waitFor()
-  await page.getByText('2 accepted are not written to').waitFor()
+  await page.getByText('2 accepted applicants wait for their letter').waitFor()
   await page.getByRole('link', { name: 'Review 2 drafts' }).click()
   await heading('Drafts: Accepted').waitFor()
   await expect.poll(() => drafts(page).count()).toBe(2)
@@ -605,7 +605,7 @@ test('letters to several are drafted at once, and what became of each is told by
   // The decision made a draft already.
   await template.selectOption('Accepted')
   await draft.click()
-  const told = '1 written before, 2 undecided: another decision stands.'
+  const told = '1 written before, 2 not drafted: they have another status.'
   await dialog.getByText(told).waitFor()
   await status.getByText(told).waitFor()
   await template.selectOption('Travel')

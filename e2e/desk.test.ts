@@ -528,7 +528,7 @@ test('the timeline tells what happened, when and by whom, the webhook’s delive
     .poll(() => timeline.allTextContents())
     .toEqual([
       expect.stringMatching(`^${moment}Received$`),
-      expect.stringMatching(`^${moment}Delivered to the webhook$`),
+      expect.stringMatching(`^${moment}Passed on to the connected system \\(webhook\\)$`),
       expect.stringMatching(`^${moment}, bob@example.orgWaitlisted \\(was New\\)$`),
       expect.stringMatching(`^${moment}, ada@example.orgDeclined \\(was Waitlisted\\)$`),
       expect.stringMatching(`^${moment}, ada@example.orgToo far away.$`),

@@ -28,7 +28,7 @@ export function NoticesEdit() {
     { keepsLast: true },
   )
   return (
-    <Sheet title="Hearing of applications">
+    <Sheet title="Mails about new applications">
       {!kept && !error && <Loading />}
       {kept && (
         <>

@@ -20,7 +20,14 @@ export function timelineOf({ application, delivery, history }: Whole, letters: r
   return [
     { key: 'received', at: application.created_at, author: null, text: 'Received' },
     ...(delivery?.delivered_at
-      ? [{ key: 'delivered', at: delivery.delivered_at, author: null, text: 'Delivered to the webhook' }]
+      ? [
+          {
+            key: 'delivered',
+            at: delivery.delivered_at,
+            author: null,
+            text: 'Passed on to the connected system (webhook)',
+          },
+        ]
       : []),
     ...history.map((happening) => ({ key: happening.act, ...happening, text: textOf(happening) })),
     ...eventsOf(letters).map((event) => ({ ...event, text: <p>{event.text}</p> })),
@@ -97,7 +104,7 @@ function waiting({ attempts, last_status, next_attempt_at }: Delivery) {
   const tries = `${attempts} ${attempts === 1 ? 'try' : 'tries'}`
   const answer = last_status === null ? 'no answer' : `the answer ${last_status}`
   if (next_attempt_at === null)
-    return `Not delivered to the webhook: given up after ${tries}, the last with ${answer}.`
-  if (attempts === 0) return 'Not yet delivered to a webhook.'
-  return `Not yet delivered to the webhook: ${tries}, the last with ${answer}.`
+    return `Not passed on to the connected system (webhook): given up after ${tries}, the last with ${answer}.`
+  if (attempts === 0) return 'Not yet passed on to a connected system (webhook).'
+  return `Not yet passed on to the connected system (webhook): ${tries}, the last with ${answer}.`
 }

@@ -14,7 +14,7 @@ export function DraftCounts({ templates }: Pick<LettersOverview, 'templates'>) {
         <li key={occasion} className="row">
           <span>
             {isOfDecision(occasion)
-              ? `${upTo(drafts)} ${occasion} ${drafts.count === 1 ? 'is' : 'are'} not written to`
+              ? `${upTo(drafts)} ${occasion} ${drafts.count === 1 ? 'applicant waits' : 'applicants wait'} for their letter`
               : `${upTo(drafts)} ${drafts.count === 1 ? 'draft' : 'drafts'} of “${occasion}”`}
           </span>
           <a

@@ -75,7 +75,7 @@ function wordsOf({ outcome, state }: WriteOutcome) {
     case 'drafted':
       return 'A draft is there; nothing has left.'
     case 'undecided':
-      return 'Another decision stands meanwhile.'
+      return 'Not drafted: it has another status by now.'
     case 'gone':
       return 'This application is gone.'
     case 'written':
@@ -158,7 +158,7 @@ const words = {
   written: 'written before',
   undelivered: 'written before and did not arrive: see Letters',
   gone: 'gone',
-  undecided: 'undecided: another decision stands',
+  undecided: 'not drafted: they have another status',
 }
 
 function kindOf({ outcome, state }: WriteOutcome): keyof typeof words {

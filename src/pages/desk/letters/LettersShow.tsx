@@ -90,5 +90,5 @@ function wordsOf(postman: LettersOverview['postman']) {
     return 'Nobody carries letters yet: a server that has a mail server does. Until then each letter opens in your own mail program.'
   if (pausedUntil !== null)
     return `The mail server keeps all letters until ${momentOf(pausedUntil)}: ${postman.problem}`
-  return 'Letters leave a while after they are sent, so that they can be stopped.'
+  return 'A letter leaves shortly after you send it; until then you can stop it.'
 }
