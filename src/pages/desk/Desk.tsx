@@ -1,5 +1,4 @@
 import { focusManager, QueryClient } from '@tanstack/react-query'
-import { Suspense } from 'react'
 
 import type { LoadAuth } from '../../client/session.ts'
 import { ApplicationList } from './applications/ApplicationList.tsx'
@@ -7,7 +6,7 @@ import { Frame } from './Frame.tsx'
 import { lazyScreen } from './kit/lazyScreen.tsx'
 import { isUnreachable } from './kit/messages.ts'
 import { hrefOf, wholeList } from './kit/places.ts'
-import { Boundary, Heading, Loading, useTitle } from './kit/Screen.tsx'
+import { Boundary, Heading, useTitle } from './kit/Screen.tsx'
 import { usePlace } from './kit/usePlace.ts'
 import type { BroughtSession } from './session/arrival.ts'
 import { SignedIn } from './session/SignedIn.tsx'
@@ -53,14 +52,12 @@ const createQueries = () =>
     },
   })
 
-const loadApplication = () => import('./applications/ApplicationShow.tsx')
-const loadOthers = () => import('./OtherScreen.tsx')
-const ApplicationShow = lazyScreen(loadApplication)
-const OtherScreen = lazyScreen(loadOthers)
+const ApplicationShow = lazyScreen(() => import('./applications/ApplicationShow.tsx'))
+const OtherScreen = lazyScreen(() => import('./OtherScreen.tsx'))
 
 /** Loads the screens that the first list does without, before the connection may be gone or the server updated. */
 export async function loadScreens(): Promise<void> {
-  await Promise.all([loadApplication(), loadOthers()])
+  await Promise.all([ApplicationShow.load(), OtherScreen.load()])
 }
 
 /** The organisers' page: signing in, and then a screen for each address. */
@@ -69,9 +66,7 @@ export function Desk({ auth, session, brought, signInIsElsewhere }: DeskProps) {
     <Boundary>
       <SignedIn {...{ auth, session, brought, createQueries }} isElsewhere={signInIsElsewhere}>
         <Frame session={session}>
-          <Suspense fallback={<Loading />}>
-            <Shown {...{ auth, session }} />
-          </Suspense>
+          <Shown {...{ auth, session }} />
         </Frame>
       </SignedIn>
     </Boundary>

@@ -5,6 +5,7 @@ import { sessionKey } from '../../client/kept-session.ts'
 import { createSession } from '../../client/session.ts'
 import { readPageData } from '../page-data.ts'
 import { Desk, loadScreens } from './Desk.tsx'
+import { placeOf } from './kit/places.ts'
 import { forgetTyped } from './kit/useTyped.ts'
 import type { DeskData } from './render.tsx'
 import { takeArrival } from './session/arrival.ts'
@@ -32,6 +33,8 @@ if (root) {
     setTimeout(() => void Promise.allSettled([loadScreens(), auth()]), preloadAfter)
   }
   const stopWaiting = session.subscribe(preload)
+  // For the screen that is opened they are needed at once. What fails now is loaded again when it is shown.
+  if (session.now().step !== 'out' && placeOf(location.hash).screen !== 'list') loadScreens().catch(() => {})
   const desk = <Desk {...{ auth, session, brought, signInIsElsewhere }} />
   // What was typed into the form that stood in the document stays.
   if (session.now().step === 'out' && root.querySelector('form')) hydrateRoot(root, desk)

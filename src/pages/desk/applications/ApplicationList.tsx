@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 
 import { mostAtOnce, pageSize } from '../../../application/limits.ts'
 import { statuses } from '../../../application/statuses.ts'
@@ -255,9 +255,7 @@ function List({ filters, countedAt, matching }: ListProps) {
         about={aboutOf(seen, ticked.size - selected.size)}
         onDecided={selectNone}
       >
-        <Suspense fallback={null}>
-          <LetterWriteMany seen={seen} />
-        </Suspense>
+        <LetterWriteMany seen={seen} />
       </DecisionBar>
     </>
   )

@@ -1,10 +1,32 @@
-import { lazy, type ComponentType } from 'react'
+import { useEffect, useState, type ComponentType } from 'react'
 
-import { Heading, notShown, useTitle } from './Screen.tsx'
+import { Heading, Loading, notShown, useTitle } from './Screen.tsx'
 
-/** A screen whose script is loaded when it is first shown, unless it was loaded before. */
-export function lazyScreen<Props>(load: () => Promise<{ default: ComponentType<Props> }>) {
-  return lazy(() => whenConnected(load).catch(notLoaded))
+/**
+ * A screen whose script is loaded when it is first shown, unless it was loaded before. Not `lazy` of React: what was
+ * waited for there is shown 0.3 s late.
+ */
+export function lazyScreen<Props extends object>(
+  load: () => Promise<{ default: ComponentType<Props> }>,
+): ComponentType<Props> & { load: () => Promise<void> } {
+  let Loaded: ComponentType<Props> | undefined
+  const keep = (module: { default: ComponentType<Props> }) => {
+    Loaded = module.default
+  }
+  function LazyScreen(props: Props) {
+    const [isThere, setThere] = useState(Loaded !== undefined)
+    useEffect(() => {
+      if (isThere) return
+      void whenConnected(load)
+        .catch(notLoaded)
+        .then((module) => {
+          keep(module)
+          setThere(true)
+        })
+    }, [isThere])
+    return Loaded ? <Loaded {...props} /> : <Loading />
+  }
+  return Object.assign(LazyScreen, { load: async () => keep(await load()) })
 }
 
 /** Without a connection it is loaded when that is back. */
