@@ -9,6 +9,7 @@ export interface KeptSession {
   user: { id: string; email?: string | undefined; factors?: { status: string }[] | undefined }
 }
 
+const storage = storageOf('localStorage')
 /** Milliseconds before a token's end at which the client gets a new one. */
 const margin = 90_000
 
@@ -19,7 +20,7 @@ const margin = 90_000
  *   is none.
  */
 export function keptSession(): KeptSession | null | undefined {
-  const kept = storageOf('localStorage').getItem(sessionKey)
+  const kept = storage.getItem(sessionKey)
   if (kept === null) return null
   try {
     const { access_token, expires_at, user } = JSON.parse(kept) as KeptSession & { expires_at: number }

@@ -144,17 +144,32 @@ export class Boundary extends Component<BoundaryProps, { error: unknown; hasFail
   }
 }
 
-export const notShown = 'This could not be shown'
-
 function Failure({ error, onTryAgain }: { error: unknown; onTryAgain: () => void }) {
-  useTitle(notShown)
+  return (
+    <NotShown button="Try again" onPress={onTryAgain}>
+      Please try again. If it stays so, tell whoever runs this site: {String(error)}
+    </NotShown>
+  )
+}
+
+interface NotShownProps {
+  /** What the button says that may help. */
+  button: string
+  onPress: () => void
+  children: ReactNode
+}
+
+/** What stands in place of a screen that could not be shown. */
+export function NotShown({ button, onPress, children }: NotShownProps) {
+  const title = 'This could not be shown'
+  useTitle(title)
   return (
     <section className="sheet">
-      <Heading>{notShown}</Heading>
+      <Heading>{title}</Heading>
       <div role="alert" className="notice error">
-        <p>Please try again. If it stays so, tell whoever runs this site: {String(error)}</p>
-        <button className="quiet" onClick={onTryAgain}>
-          Try again
+        <p>{children}</p>
+        <button className="quiet" onClick={onPress}>
+          {button}
         </button>
       </div>
     </section>

@@ -1,6 +1,6 @@
 import { useEffect, useState, type ComponentType } from 'react'
 
-import { Heading, Loading, notShown, useTitle } from './Screen.tsx'
+import { Loading, NotShown } from './Screen.tsx'
 
 /**
  * A screen whose script is loaded when it is first shown, unless it was loaded before. Not `lazy` of React: what was
@@ -47,16 +47,9 @@ function notLoaded(error: unknown) {
 }
 
 function NotLoaded() {
-  useTitle(notShown)
   return (
-    <section className="sheet">
-      <Heading>{notShown}</Heading>
-      <div role="alert" className="notice error">
-        <p>There is no connection, or the desk was updated meanwhile.</p>
-        <button className="quiet" onClick={() => location.reload()}>
-          Reload
-        </button>
-      </div>
-    </section>
+    <NotShown button="Reload" onPress={() => location.reload()}>
+      There is no connection, or the desk was updated meanwhile.
+    </NotShown>
   )
 }
