@@ -82,6 +82,16 @@ const states: Record<string, (page: Page) => Promise<unknown>> = {
   async 'an application with long answers'(page) {
     await openApplication(page, `${long.repeat(2)} L`)
   },
+  async 'an application with a letter to one person, and another being written'(page) {
+    await openApplication(page, `${long.repeat(2)} L`)
+    for (const text of [long, long.repeat(3)]) {
+      await getDesk(page).button('Write a letter').click()
+      await page.getByLabel('Subject').fill(text)
+      await page.getByLabel('Text', { exact: true }).fill(text)
+      if (text === long) await getDesk(page).button('Preview').click()
+    }
+    await page.locator('.draft .body').waitFor()
+  },
   async 'an application that somebody else decided'(page) {
     await openApplication(page, 'Person 1')
     const [row] = await desk.sql<{ id: string }[]>`

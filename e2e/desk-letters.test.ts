@@ -253,6 +253,104 @@ test('where nobody carries letters each opens in the own mail program, and is no
   expect(await statesInDatabase()).toEqual(['draft', 'sent'])
 })
 
+test('somebody writes to one person without a template, stops the letter, sends it, and finds what it said', async ({
+  visitor,
+}) => {
+  visitor.expects(failedRequest)
+  const [stored] = await desk.store([zoe])
+  const page = await desk.open(visitor, `/applications/${stored?.id}`)
+  const { button, dialog, heading, link, status, timeline } = getDesk(page)
+  const subject = page.getByLabel('Subject', { exact: true })
+  const text = page.getByLabel('Text', { exact: true })
+  await button('Write a letter').click()
+  await expect.poll(() => subject.evaluate((field) => field === document.activeElement)).toBe(true)
+  await subject.fill('One question')
+  await text.fill('Dear {{first_name}},')
+  await button('Preview').click()
+  await page.getByText('Not kept as a draft: In a letter to one person there are no placeholders').waitFor()
+  await text.fill('Dear Zoë,\n\ndo bees swim?')
+  // What is typed is there after a look elsewhere, and after a reload.
+  await link('Back').click()
+  await heading('Applications').waitFor()
+  await page.goBack()
+  await expect.poll(() => text.inputValue()).toBe('Dear Zoë,\n\ndo bees swim?')
+  await page.reload()
+  await expect.poll(() => subject.inputValue()).toBe('One question')
+  await button('Preview').click()
+  await status.getByText('Draft made. Nothing has left.').waitFor()
+  const draft = page.locator('.draft')
+  await draft.getByText('do bees swim?').waitFor()
+  await draft.getByText('To zoe@example.org').waitFor()
+  expect(await draft.textContent()).not.toContain('template')
+  expect(await subject.count()).toBe(0)
+
+  await link('Letters').click()
+  await page.getByText('1 draft without a template, written to one person').waitFor()
+  await link('Review 1 draft: To one person').click()
+  await heading('Drafts: To one person').waitFor()
+  await button('Edit: Zoë Zola').click()
+  await text.fill('Dear Zoë,\n\ndo your bees swim?')
+  await button('Save').click()
+  await status.getByText('Zoë Zola: changed').waitFor()
+  await link('Zoë Zola').click()
+  await draft.getByText('do your bees swim?').waitFor()
+
+  const send = async () => {
+    await button('Send 1 letter').click()
+    await dialog.getByText('Nothing leaves for 60 seconds').waitFor()
+    await dialog.getByRole('button', { name: 'Send 1 letter' }).click()
+    await status.getByText('1 letter on the way').waitFor()
+    await button('Stop it').waitFor()
+  }
+  await send()
+  expect(await draft.count()).toBe(0)
+  await button('Stop it').click()
+  await status.getByText('1 letter stopped.').waitFor()
+  await draft.getByText('do your bees swim?').waitFor()
+  expect(await statesInDatabase()).toEqual(['draft'])
+  await send()
+  await desk.sql`
+    update private.letters set state = 'sent', sent_at = now(), due_at = null where state = 'waiting'`
+  await page.reload()
+  await timeline.getByText('Letter “One question” sent', { exact: true }).waitFor()
+  await timeline.getByText('Letter “One question” released').last().click()
+  await timeline.getByText('do your bees swim?').filter({ visible: true }).waitFor()
+  expect(await button('Stop it').count()).toBe(0)
+})
+
+test('a letter to one person opens in the own mail program where nobody carries letters, and who reads blind writes none', async ({
+  visitor,
+}) => {
+  await postman(false)
+  const [stored] = await desk.store([zoe])
+  const page = await desk.open(visitor, `/applications/${stored?.id}`)
+  const { button, link, note, status, timeline } = getDesk(page)
+  await button('Write a letter').click()
+  await page.getByLabel('Subject', { exact: true }).fill('One question')
+  await page.getByLabel('Text', { exact: true }).fill('Do bees swim?')
+  await button('Preview').click()
+  const open = link('Open in mail program: Zoë Zola')
+  expect(await open.getAttribute('href')).toBe(
+    'mailto:zoe@example.org?subject=One%20question&body=Do%20bees%20swim%3F',
+  )
+  expect(await button('Send 1 letter').count()).toBe(0)
+  await button('I sent it: Zoë Zola').click()
+  await status.getByText('Zoë Zola: sent by hand').waitFor()
+  await timeline.getByText('Letter “One question” sent by hand').waitFor()
+  await button('Write a letter').waitFor()
+  expect(await statesInDatabase()).toEqual(['sent'])
+
+  await desk.ada.client.rpc('desk_set_blind', { blind: true }).throwOnError()
+  try {
+    await page.reload()
+    await note.waitFor()
+    await timeline.getByText('Letter “(hidden)” sent by hand').waitFor()
+    expect(await button('Write a letter').count()).toBe(0)
+  } finally {
+    await desk.ada.client.rpc('desk_set_blind', { blind: false }).throwOnError()
+  }
+})
+
 test('more than thirty are sent by their number, and what was sent before by its own tick', async ({
   visitor,
 }) => {

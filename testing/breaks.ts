@@ -275,6 +275,22 @@ const desk: Break[] = [
     only: 'the first screen shows',
   },
   {
+    broken: 'A letter to one person can be stopped only where its drafts are',
+    file: 'src/pages/desk/letters/UndoSend.tsx',
+    find: `letters.some((letter) => letter.act === act)`,
+    replace: `letters.length === 0`,
+    test: 'e2e/desk-letters.test.ts',
+    only: 'to one person',
+  },
+  {
+    broken: 'Where nobody carries letters, one to one person can be sent all the same',
+    file: 'src/pages/desk/letters/LetterCreate.tsx',
+    find: `overview && !isByHand && (`,
+    replace: `overview && (`,
+    test: 'e2e/desk-letters.test.ts',
+    only: 'to one person',
+  },
+  {
     broken: 'What was typed and not sent is gone after a reload',
     file: 'src/pages/desk/kit/useTyped.ts',
     find: `  else storage.setItem(storageKey, JSON.stringify(typed))\n`,

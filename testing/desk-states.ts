@@ -67,6 +67,18 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
     await page.getByRole('button', { name: 'Shortlist', exact: true }).click()
     await page.getByRole('status').getByText('Shortlisted').waitFor()
   },
+  async letter(page) {
+    await open(page)
+    await writeLetter(page)
+    await page.getByRole('button', { name: 'Preview' }).scrollIntoViewIfNeeded()
+  },
+  async 'letter-draft'(page) {
+    await carryLetters(page)
+    await open(page)
+    await writeLetter(page)
+    await page.getByRole('button', { name: 'Preview' }).click()
+    await page.getByRole('button', { name: 'Send 1 letter' }).scrollIntoViewIfNeeded()
+  },
   async stale(page) {
     await page.route('**/rpc/desk_decide', async (route) => {
       const { decisions } = route.request().postDataJSON() as { decisions: { id: string }[] }
@@ -183,6 +195,14 @@ async function carryLetters(page: Page) {
     const overview = (await response.json()) as LettersOverview
     await route.fulfill({ json: { ...overview, postman: { ...overview.postman, is_there: true } } })
   })
+}
+
+async function writeLetter(page: Page) {
+  await page.getByRole('button', { name: 'Write a letter' }).click()
+  await page.getByLabel('Subject').fill('A question before we decide')
+  await page
+    .getByLabel('Text', { exact: true })
+    .fill('Dear Zoë,\n\nwould you come for the second week alone?\n\nGrace')
 }
 
 async function open(page: Page) {

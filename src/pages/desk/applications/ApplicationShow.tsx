@@ -17,7 +17,9 @@ import { Back, Heading, Loading, Sheet, useTitle } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct, useJudge } from '../kit/useDesk.tsx'
 import { useKeys } from '../kit/useKeys.ts'
 import { go } from '../kit/usePlace.ts'
+import { LetterCreate } from '../letters/LetterCreate.tsx'
 import { LetterWrite } from '../letters/LetterWrite.tsx'
+import { UndoSend } from '../letters/UndoSend.tsx'
 import { ApplicationAnswers } from './ApplicationAnswers.tsx'
 import { ApplicationErase } from './ApplicationErase.tsx'
 import { ApplicationTimeline } from './ApplicationTimeline.tsx'
@@ -89,6 +91,7 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
         </header>
       )}
       <DecisionProblems />
+      {whole && <UndoSend letters={whole.letters} />}
       <Problem error={error} />
       {whole && (
         <div className="application">
@@ -103,6 +106,12 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
             <ApplicationTimeline whole={whole} letters={whole.letters} fresh={fresh} />
             <NoteCreate application={id} filter={filter} field={note} history={whole.history} />
             <LetterWrite application={id} status={judge.shownOf(whole.application).status} />
+            <LetterCreate
+              application={id}
+              filter={filter}
+              letters={whole.letters}
+              isBlind={data?.application.email === undefined}
+            />
           </Sheet>
           <Others filters={filters} others={whole.others} />
           <ApplicationErase whole={whole} onErased={() => go(list)} />

@@ -6,6 +6,7 @@ import { momentOf } from '../kit/format.ts'
 import { Given } from '../kit/Given.tsx'
 import { eventsOf, wordsOfLetter } from '../letters/letter-events.ts'
 import { nameOfOccasion } from '../letters/letters.ts'
+import { LetterText } from '../letters/LetterText.tsx'
 
 /** Something that stands in the timeline. */
 export interface Event {
@@ -30,7 +31,7 @@ export function timelineOf({ application, delivery, history }: Whole, letters: r
         ]
       : []),
     ...history.map((happening) => ({ key: happening.act, ...happening, text: textOf(happening) })),
-    ...eventsOf(letters).map((event) => ({ ...event, text: <p>{event.text}</p> })),
+    ...eventsOf(letters).map((event) => ({ ...event, text: letterTextOf(event) })),
   ].toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
 }
 
@@ -68,6 +69,17 @@ export function ApplicationTimeline({ whole, letters, fresh }: ApplicationTimeli
         ))}
       {delivery && !delivery.delivered_at && <p className="quietly">{waiting(delivery)}</p>}
     </>
+  )
+}
+
+/** What happened to a letter, and behind it what that says, unless it is hidden from who reads blind. */
+function letterTextOf({ text, letter }: ReturnType<typeof eventsOf>[number]): ReactNode {
+  if (letter === undefined || letter.name === null) return <p>{text}</p>
+  return (
+    <details>
+      <summary>{text}</summary>
+      <LetterText text={letter} />
+    </details>
   )
 }
 

@@ -4,8 +4,8 @@ import { hrefOf } from '../kit/places.ts'
 import { isOfDecision, nameOfOccasion } from '../letters/letters.ts'
 
 /** Of each occasion how many drafts nobody has sent. */
-export function DraftCounts({ templates }: Pick<LettersOverview, 'templates'>) {
-  const waiting = templates.filter(({ drafts }) => drafts.count > 0)
+export function DraftCounts({ templates, personal }: Pick<LettersOverview, 'templates' | 'personal'>) {
+  const waiting = [...templates, { occasion: '', drafts: personal }].filter(({ drafts }) => drafts.count > 0)
   if (waiting.length === 0)
     return <p className="quietly">Nobody. Whoever is accepted, waitlisted or declined will stand here.</p>
   return (
@@ -13,9 +13,7 @@ export function DraftCounts({ templates }: Pick<LettersOverview, 'templates'>) {
       {waiting.map(({ occasion, drafts }) => (
         <li key={occasion} className="row">
           <span>
-            {isOfDecision(occasion)
-              ? `${upTo(drafts)} ${occasion} ${drafts.count === 1 ? 'applicant waits' : 'applicants wait'} for their letter`
-              : `${upTo(drafts)} ${drafts.count === 1 ? 'draft' : 'drafts'} of “${occasion}”`}
+            {upTo(drafts)} {wordsOf(occasion, drafts.count === 1)}
           </span>
           <a
             href={hrefOf({ screen: 'drafts', occasion })}
@@ -28,6 +26,15 @@ export function DraftCounts({ templates }: Pick<LettersOverview, 'templates'>) {
       ))}
     </ul>
   )
+}
+
+function wordsOf(occasion: string, isOne: boolean) {
+  if (isOfDecision(occasion))
+    return `${occasion} ${isOne ? 'applicant waits' : 'applicants wait'} for their letter`
+  const drafts = isOne ? 'draft' : 'drafts'
+  return occasion === ''
+    ? `${drafts} without a template, written to one person`
+    : `${drafts} of “${occasion}”`
 }
 
 function review(drafts: Count) {

@@ -4,7 +4,7 @@ import { mostCharacters } from '../../../application/limits.ts'
 import type { Letter } from '../../../client/desk.ts'
 import { announce } from '../kit/announce.tsx'
 import { Field, TextField } from '../kit/Field.tsx'
-import type { Change } from '../kit/useTyped.ts'
+import { useTyped, type Change } from '../kit/useTyped.ts'
 import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
 import { nameOfLetter } from '../letters/letters.ts'
 
@@ -14,6 +14,20 @@ export interface DraftChange
 
 /** It, and what keeps something else, null for nothing. */
 export type KeptChange = readonly [DraftChange | null, (change: Change<DraftChange>) => void]
+
+/** What is made of the drafts of an occasion, by their ids; kept also of those that left the list. */
+export function useDraftChanges(occasion: string) {
+  const [changes, type] = useTyped<Record<string, DraftChange>>(`drafts ${occasion}`)
+  const keep = (id: string, change: Change<DraftChange>) =>
+    type((latest) => {
+      const { [id]: former = null, ...others } = latest ?? {}
+      const changed = typeof change === 'function' ? change(former) : change
+      const all = changed === null ? others : { ...others, [id]: changed }
+      return Object.keys(all).length === 0 ? null : all
+    })
+  const keptOf = (id: string): KeptChange => [changes?.[id] ?? null, (change) => keep(id, change)]
+  return { changes: changes ?? {}, keptOf }
+}
 
 interface DraftEditProps {
   letter: Letter

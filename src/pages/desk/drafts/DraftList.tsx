@@ -6,10 +6,9 @@ import { countOf } from '../kit/format.ts'
 import { applicationOf, hrefOf } from '../kit/places.ts'
 import { Back, MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
-import { useTyped, type Change } from '../kit/useTyped.ts'
 import { isCarried, isSendable, nameOfLetter, nameOfOccasion } from '../letters/letters.ts'
 import { UndoSend } from '../letters/UndoSend.tsx'
-import type { DraftChange } from './DraftEdit.tsx'
+import { useDraftChanges, type DraftChange } from './DraftEdit.tsx'
 import { DraftSend, DraftsUnsent, type Unsent } from './DraftSend.tsx'
 import { DraftShow } from './DraftShow.tsx'
 
@@ -19,15 +18,7 @@ export function DraftList({ occasion }: { occasion: string }) {
   const { data: overview } = useQuery(desk.letters())
   const query = useInfiniteQuery(desk.drafts(occasion))
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
-  // What is made of the drafts, by their ids; kept also of those that left the list.
-  const [changes, type] = useTyped<Record<string, DraftChange>>(`drafts ${occasion}`)
-  const keep = (id: string, change: Change<DraftChange>) =>
-    type((latest) => {
-      const { [id]: former = null, ...others } = latest ?? {}
-      const changed = typeof change === 'function' ? change(former) : change
-      const all = changed === null ? others : { ...others, [id]: changed }
-      return Object.keys(all).length === 0 ? null : all
-    })
+  const { changes, keptOf } = useDraftChanges(occasion)
   const isByHand = overview !== undefined && !isCarried(occasion, overview.postman)
   return (
     <Screen
@@ -35,9 +26,11 @@ export function DraftList({ occasion }: { occasion: string }) {
       query={query}
       nav={
         <Back label="In the letters" to={{ screen: 'letters' }}>
-          <a href={hrefOf({ screen: 'template', occasion })} className="button">
-            Template
-          </a>
+          {occasion !== '' && (
+            <a href={hrefOf({ screen: 'template', occasion })} className="button">
+              Template
+            </a>
+          )}
         </Back>
       }
       head={
@@ -58,18 +51,13 @@ export function DraftList({ occasion }: { occasion: string }) {
                 {query.hasNextPage && <span className="quietly">There are more below than are shown.</span>}
               </div>
             )}
-            {Object.entries(changes ?? {})
+            {Object.entries(changes)
               .filter(([id]) => !drafts.some((letter) => letter.id === id))
               .map(([id, change]) => (
-                <DraftLeft key={id} id={id} change={change} onDiscard={() => keep(id, null)} />
+                <DraftLeft key={id} id={id} change={change} onDiscard={() => keptOf(id)[1](null)} />
               ))}
             {drafts.map((letter) => (
-              <DraftShow
-                key={letter.id}
-                letter={letter}
-                isByHand={isByHand}
-                kept={[changes?.[letter.id] ?? null, (change) => keep(letter.id, change)]}
-              />
+              <DraftShow key={letter.id} letter={letter} isByHand={isByHand} kept={keptOf(letter.id)} />
             ))}
             <MoreButton query={query} />
           </>

@@ -9,7 +9,7 @@ import { countOf } from '../kit/format.ts'
 import { applicationOf } from '../kit/places.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useDeskAct } from '../kit/useDesk.tsx'
-import { nameOfLetter } from '../letters/letters.ts'
+import { isAgain, nameOfLetter } from '../letters/letters.ts'
 
 /** A draft that was to leave and does not. */
 export interface Unsent {
@@ -32,8 +32,8 @@ export function DraftSend({ drafts, holdSeconds, onSent }: DraftSendProps) {
   const [again, setAgain] = useState(false)
   const [typed, setTyped] = useState('')
   const [isWrong, setIsWrong] = useState(false)
-  const repeated = asked.filter(({ edition }) => edition > 1).length
-  const letters = asked.filter(({ edition }) => again || edition === 1)
+  const repeated = asked.filter(isAgain).length
+  const letters = asked.filter((letter) => again || !isAgain(letter))
   const isMany = letters.length > mostUnasked
   const send = useDeskAct('desk_release', (outcomes) => {
     const released = outcomes.filter(({ outcome }) => outcome === 'released').length

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
 
 import type { Letter } from '../../../client/desk.ts'
 import { announce } from '../kit/announce.tsx'
@@ -7,7 +7,7 @@ import { Given } from '../kit/Given.tsx'
 import { applicationOf } from '../kit/places.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useDeskAct } from '../kit/useDesk.tsx'
-import { isSendable, nameOfLetter } from '../letters/letters.ts'
+import { isAgain, isSendable, nameOfLetter } from '../letters/letters.ts'
 import { LetterText } from '../letters/LetterText.tsx'
 import { DraftEdit, type KeptChange } from './DraftEdit.tsx'
 import { mailProgramLink } from './mailto.ts'
@@ -18,11 +18,18 @@ interface DraftShowProps {
   isByHand: boolean
   /** What is being made of it and not saved. */
   kept: KeptChange
+  /** Whether it is shown at the application that it is for. */
+  isAtApplication?: boolean
+  /** What else can be done with it, while it is not edited. */
+  children?: ReactNode
 }
 
 /** One draft as it would be sent. */
-export function DraftShow({ letter, isByHand, kept }: DraftShowProps) {
+export function DraftShow(props: DraftShowProps) {
+  const { letter, isByHand, kept, isAtApplication = false, children } = props
   const { id, seen } = letter
+  // What was written to one person has no template.
+  const isOffTemplate = letter.is_edited && letter.occasion !== ''
   const [change, keep] = kept
   const [isOpen, setIsOpen] = useState(false)
   // What stands there already, such as by a save whose answer was lost, is nothing that is entered.
@@ -55,12 +62,22 @@ export function DraftShow({ letter, isByHand, kept }: DraftShowProps) {
     wasEditing.current = isEditing
   }, [isEditing])
   return (
-    <article ref={article} className="sheet draft" aria-labelledby={`draft-${id}`}>
-      <h2 id={`draft-${id}`}>
-        <a href={applicationOf(letter.application)}>
-          <bdi>{name}</bdi>
-        </a>
-      </h2>
+    <article
+      ref={article}
+      className={isAtApplication ? 'draft' : 'draft sheet'}
+      aria-labelledby={`draft-${id}`}
+    >
+      {isAtApplication ? (
+        <h3 id={`draft-${id}`} tabIndex={-1}>
+          Draft of a letter
+        </h3>
+      ) : (
+        <h2 id={`draft-${id}`}>
+          <a href={applicationOf(letter.application)}>
+            <bdi>{name}</bdi>
+          </a>
+        </h2>
+      )}
       <p className="quietly">
         {letter.to === null ? (
           'The address is hidden: you read blind.'
@@ -69,8 +86,8 @@ export function DraftShow({ letter, isByHand, kept }: DraftShowProps) {
             To <Given text={letter.to} />
           </>
         )}
-        {letter.is_edited && '. Changed for them alone.'}
-        {letter.edition > 1 && ' They were sent this before.'}
+        {isOffTemplate && '. Changed for them alone.'}
+        {isAgain(letter) && ' They were sent this before.'}
       </p>
       {isEditing ? (
         <DraftEdit
@@ -86,6 +103,7 @@ export function DraftShow({ letter, isByHand, kept }: DraftShowProps) {
           <LetterText text={letter} />
           <Problem error={remove.error ?? restore.error ?? note.error} />
           <div className="row">
+            {children}
             {mailto !== undefined && (
               <>
                 <a aria-label={`Open in mail program: ${name}`} className="button" href={mailto}>
@@ -111,7 +129,7 @@ export function DraftShow({ letter, isByHand, kept }: DraftShowProps) {
                 Edit
               </button>
             )}
-            {letter.is_edited && letter.name !== null && (
+            {isOffTemplate && letter.name !== null && (
               <button
                 aria-label={`Back to the template: ${name}`}
                 className="quiet"

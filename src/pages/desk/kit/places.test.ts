@@ -11,6 +11,7 @@ test.each<[string, Place]>([
   ['#/applications/1?status=all&search=acme', { screen: 'application', id: '1', filters }],
   ['#/letters', { screen: 'letters' }],
   ['#/letters/drafts/A%20%2F%20B%25', { screen: 'drafts', occasion: 'A / B%' }],
+  ['#/letters/personal', { screen: 'drafts', occasion: '' }],
   ['#/letters/templates/Travel', { screen: 'template', occasion: 'Travel' }],
   ['#/letters/outbox/given%20up', { screen: 'outbox', state: 'given up' }],
   ['#/door', { screen: 'door' }],

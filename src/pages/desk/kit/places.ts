@@ -10,6 +10,8 @@ export type Place =
   | { screen: (typeof plain)[number] }
   | { screen: 'unknown' }
 
+/** Where the letters are that were written to one person, whose occasion is blank. */
+const personal = 'letters/personal'
 const plain = ['letters', 'door', 'account', 'history'] as const
 const outboxStates: readonly OutboxState[] = ['waiting', 'refused', 'given up']
 
@@ -27,6 +29,7 @@ export function placeOf(hash: string): Place {
     return { screen: 'application', id: second, filters }
   const screen = plain.find((each) => each === path)
   if (screen !== undefined) return { screen }
+  if (path === personal) return { screen: 'drafts', occasion: '' }
   if (first !== 'letters' || third === undefined || third === '' || more.length > 0)
     return { screen: 'unknown' }
   if (second === 'drafts') return { screen: 'drafts', occasion: third }
@@ -43,7 +46,9 @@ export function hrefOf(place: Place): string {
     case 'application':
       return `#/applications/${encodeURIComponent(place.id)}${queryOf(place.filters)}`
     case 'drafts':
-      return `#/letters/drafts/${encodeURIComponent(place.occasion)}`
+      return place.occasion === ''
+        ? `#/${personal}`
+        : `#/letters/drafts/${encodeURIComponent(place.occasion)}`
     case 'template':
       return `#/letters/templates/${encodeURIComponent(place.occasion)}`
     case 'outbox':

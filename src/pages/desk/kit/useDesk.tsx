@@ -48,6 +48,7 @@ const readAgain = {
   desk_send_test: [],
   desk_stop: withLetters,
   desk_write: withLetters,
+  desk_write_to: withLetters,
   desk_edit: withLetters,
   desk_discard: withLetters,
   desk_release: withLetters,
@@ -66,6 +67,7 @@ const withId = [
   'desk_note',
   'desk_erase',
   'desk_send_test',
+  'desk_write_to',
   'desk_release',
   'desk_readdress',
 ] as const satisfies ActName[]

@@ -20,7 +20,7 @@ export function LettersShow() {
       {(overview) => (
         <div className="letters columns">
           <Sheet title="Who waits for a letter">
-            <DraftCounts templates={overview.templates} />
+            <DraftCounts {...overview} />
           </Sheet>
           <Sheet title="Delivery">
             <Delivery overview={overview} />

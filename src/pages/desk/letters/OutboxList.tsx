@@ -56,7 +56,9 @@ function OutboxLetter({ letter }: { letter: Letter }) {
   const label = isMail ? name : `${name}, to the automation`
   const { data: overview } = useQuery(useDesk().letters())
   // Of a receipt there are no drafts, nor of a template that was removed.
-  const hasDrafts = occasion !== received && overview?.templates.some((each) => each.occasion === occasion)
+  const hasDrafts =
+    occasion === '' ||
+    (occasion !== received && overview?.templates.some((each) => each.occasion === occasion))
   const stop = useDeskAct('desk_withdraw', ({ withdrawn }) => {
     focusHeading()
     const stopped = hasDrafts ? 'stopped, and a draft again' : 'stopped'

@@ -1,19 +1,28 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 
+import type { Letter } from '../../../client/desk.ts'
 import { announce } from '../kit/announce.tsx'
 import { focusHeading } from '../kit/focus.ts'
 import { countOf } from '../kit/format.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 
+interface UndoSendProps {
+  /** Where they are given, the letters of one application: of what goes to others nothing is shown. */
+  letters?: readonly Letter[]
+}
+
 /** What was released and has not left yet, a bar for each act, whoever released it. */
-export function UndoSend() {
+export function UndoSend({ letters }: UndoSendProps) {
   const { data: overview, dataUpdatedAt } = useQuery(useDesk().letters())
-  if (overview === undefined || overview.leaving.length === 0) return null
+  const leaving = (overview?.leaving ?? []).filter(
+    ({ act, count }) => !letters || (count === 1 && letters.some((letter) => letter.act === act)),
+  )
+  if (leaving.length === 0) return null
   return (
     <div className="leaving">
-      {overview.leaving.map(({ act, count, seconds }) => (
+      {leaving.map(({ act, count, seconds }) => (
         <Bar key={act} act={act} count={count} until={dataUpdatedAt + seconds * 1000} />
       ))}
     </div>

@@ -1,5 +1,6 @@
 import type { Letter } from '../../../client/desk.ts'
 import { momentOf } from '../kit/format.ts'
+import { shortOf } from '../kit/Given.tsx'
 import { nameOfOccasion, received } from './letters.ts'
 
 interface LetterEvent {
@@ -7,6 +8,8 @@ interface LetterEvent {
   at: string
   author: string | null
   text: string
+  /** Where it begins to be told of a letter: what that says. */
+  letter?: Letter
 }
 
 /** What happened to letters; a draft is nothing that happened. */
@@ -24,12 +27,12 @@ export function eventsOf(letters: readonly Letter[]): LetterEvent[] {
     const mail = letter.way === 'automation' ? mailBeside(letter, letters) : undefined
     const words = eventWordsOf(letter)
     if (letter.state === 'sent' && otherwise === 'by hand')
-      return [{ key: `${id} sent`, at: releasedAt, author, text: `${words.about} sent by hand` }]
+      return [{ key: `${id} sent`, at: releasedAt, author, text: `${words.about} sent by hand`, letter }]
     return [
       // Nobody releases a receipt, and what goes both ways was released once.
       ...(letter.occasion === received || mail !== undefined
         ? []
-        : [{ key: `${id} released`, at: releasedAt, author, text: words.released }]),
+        : [{ key: `${id} released`, at: releasedAt, author, text: words.released, letter }]),
       // That it was told otherwise is in the application's own history.
       ...(sentAt === null || otherwise === 'told'
         ? []
@@ -59,9 +62,10 @@ function eventWordsOf(letter: Letter) {
 }
 
 /** What a letter is called in a sentence: a receipt, a letter, or, for an automation, the decision. */
-function subjectOf({ occasion, way }: Letter) {
+function subjectOf({ occasion, way, subject }: Letter) {
   if (occasion === received) return nameOfOccasion(occasion)
-  return `${way === 'mail' ? 'Letter ' : ''}“${nameOfOccasion(occasion)}”`
+  const about = occasion === '' ? shortOf(subject) : nameOfOccasion(occasion)
+  return `${way === 'mail' ? 'Letter ' : ''}“${about}”`
 }
 
 /** How it stands with a letter that was released and did not arrive; blank where there is nothing to say. */

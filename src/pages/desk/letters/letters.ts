@@ -30,6 +30,11 @@ export function nameOfOccasion(occasion: string): string {
   return isOfDecision(occasion) ? statuses[occasion] : occasion
 }
 
+/** Whether they were sent this before; letters to one person are counted, and say something else each time. */
+export function isAgain({ occasion, edition }: Pick<Letter, 'occasion' | 'edition'>): boolean {
+  return edition > 1 && occasion !== ''
+}
+
 /** Whom a letter is for; where that is hidden, what it belongs to. */
 export function nameOfLetter({ name }: Pick<Letter, 'name'>): string {
   return name === null ? 'Application' : shortOf(name)

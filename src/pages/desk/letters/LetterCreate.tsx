@@ -1,0 +1,149 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+
+import { mostCharacters } from '../../../application/limits.ts'
+import { newAct } from '../../../client/act.ts'
+import type { Filter, Letter } from '../../../client/desk.ts'
+import { useDraftChanges } from '../drafts/DraftEdit.tsx'
+import { DraftSend, DraftsUnsent, type Unsent } from '../drafts/DraftSend.tsx'
+import { DraftShow } from '../drafts/DraftShow.tsx'
+import { announce } from '../kit/announce.tsx'
+import { Field, TextField } from '../kit/Field.tsx'
+import { focusOn } from '../kit/focus.ts'
+import { Problem } from '../kit/Problem.tsx'
+import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
+import { useTyped } from '../kit/useTyped.ts'
+import { isCarried } from './letters.ts'
+
+interface LetterCreateProps {
+  application: string
+  /** Of the list that it was opened from. */
+  filter: Filter
+  letters: readonly Letter[]
+  /** Who reads blind writes to nobody. */
+  isBlind: boolean
+}
+
+/** A letter to one person that no template says: written, read as it will arrive, and sent. */
+export function LetterCreate({ application, filter, letters, isBlind }: LetterCreateProps) {
+  const { data: overview } = useQuery(useDesk().letters())
+  const { keptOf } = useDraftChanges('')
+  const [unsent, setUnsent] = useState<readonly Unsent[]>([])
+  const drafts = letters.filter(({ occasion, state }) => occasion === '' && state === 'draft')
+  const isByHand = overview !== undefined && !isCarried('', overview.postman)
+  return (
+    <>
+      <DraftsUnsent unsent={unsent} />
+      {drafts.map((letter) => (
+        <DraftShow
+          key={letter.id}
+          letter={letter}
+          isByHand={isByHand}
+          kept={keptOf(letter.id)}
+          isAtApplication
+        >
+          {overview && !isByHand && (
+            <DraftSend
+              drafts={[letter]}
+              holdSeconds={overview.settings.hold_seconds}
+              onSent={(left) => {
+                setUnsent(left)
+                // The button that was pressed goes.
+                focusOn(document.querySelector('.leaving button'))
+              }}
+            />
+          )}
+        </DraftShow>
+      ))}
+      {!isBlind && <LetterForm {...{ application, filter, letters }} />}
+    </>
+  )
+}
+
+/** What it is to say, behind a button. It becomes a draft before it can be sent. */
+function LetterForm({ application, filter, letters }: Omit<LetterCreateProps, 'isBlind'>) {
+  const desk = useDesk()
+  // Its act is made with it: a letter that is written again because no answer came is the same letter.
+  const [typed, type] = useTyped<{ act: string; subject: string; body: string }>(`letter ${application}`)
+  // It may have become a draft after its writer left, before they were told.
+  const isThere = letters.some(({ id }) => id === typed?.act)
+  const { subject = '', body = '', act = '' } = (isThere ? null : typed) ?? {}
+  const [isOpen, setIsOpen] = useState(false)
+  const isWriting = isOpen || act !== ''
+  const openButton = useRef<HTMLButtonElement>(null)
+  const wasWriting = useRef(isWriting)
+  const written = useRef('')
+  const { press, isPending, error, cancel } = useDeskAct('desk_write_to', (letter) => {
+    written.current = letter.id
+    type(null)
+    setIsOpen(false)
+    desk.keep(desk.application(application, filter), (whole) => ({
+      ...whole,
+      letters: [...whole.letters.filter(({ id }) => id !== letter.id), letter],
+    }))
+    announce('Draft made. Nothing has left.')
+  })
+  // The form goes, and what had the focus with it.
+  useEffect(() => {
+    if (wasWriting.current && !isWriting) {
+      focusOn(document.getElementById(`draft-${written.current}`) ?? openButton.current)
+      written.current = ''
+    }
+    wasWriting.current = isWriting
+  }, [isWriting])
+  const enter = (change: Partial<Record<'subject' | 'body', string>>) => {
+    const text = { subject, body, ...change }
+    type(text.subject === '' && text.body === '' ? null : { act: newAct(), ...text })
+  }
+  if (!isWriting)
+    return (
+      <button ref={openButton} className="quiet" onClick={() => setIsOpen(true)}>
+        Write a letter
+      </button>
+    )
+  return (
+    <form
+      className="letter-form"
+      aria-labelledby="new-letter"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (act !== '') press({ application, act, subject, body })
+      }}
+    >
+      <h3 id="new-letter">New letter</h3>
+      <Field
+        label="Subject"
+        required
+        isFirst={isOpen}
+        maxLength={mostCharacters.subject}
+        value={subject}
+        readOnly={isPending}
+        onText={(text) => enter({ subject: text })}
+      />
+      <TextField
+        label="Text"
+        hint="It is sent as it stands here."
+        required
+        maxLength={mostCharacters.body}
+        value={body}
+        readOnly={isPending}
+        onText={(text) => enter({ body: text })}
+      />
+      <Problem said="Not kept as a draft:" error={error} />
+      <div className="row">
+        <button>{isPending ? 'Saving…' : 'Preview'}</button>
+        <button
+          type="button"
+          className="quiet"
+          onClick={() => {
+            cancel()
+            type(null)
+            setIsOpen(false)
+          }}
+        >
+          Discard
+        </button>
+      </div>
+    </form>
+  )
+}
