@@ -452,6 +452,56 @@ test('texts without an end are shown by their beginning, and whole when asked fo
   }
 })
 
+test('one application on paper is all that is known of it, black on white, and nothing to press', async ({
+  visitor,
+}) => {
+  const end = 'That is all of it.'
+  const [stored] = await desk.store([
+    {
+      first_name: 'Ada',
+      last_name: 'L',
+      email: 'ada@example.com',
+      reason: `${'To think. '.repeat(600)}${end}`,
+    },
+    ...people(1),
+    { first_name: 'Ada', last_name: 'B', email: 'ada@example.com', company: 'Looms' },
+  ])
+  await desk.stand(stored ? [stored] : [], 'accepted', desk.bob)
+  await desk.ada.client
+    .rpc('desk_note', { act: crypto.randomUUID(), application: stored?.id, note: 'Ask her.' })
+    .throwOnError()
+  await desk.sql`
+    update private.letters set state = 'sent', subject = 'Come', body = 'And bring bees.', author = 'bob@example.org',
+      released_at = now(), sent_at = now()`
+  const page = await desk.open(visitor, `/applications/${stored?.id}?status=all`)
+  const { note, heading, timeline } = getDesk(page)
+  await note.waitFor()
+  const bees = timeline.getByText('And bring bees.')
+  expect(await bees.isVisible()).toBe(false)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ media: 'print', colorScheme })
+    await heading('Ada L').waitFor()
+    for (const text of [end, 'Ask her.', 'And bring bees.', 'Looms'])
+      await page.getByText(text).filter({ visible: true }).first().waitFor()
+    expect(await getDesk(page).pill.isVisible()).toBe(true)
+    const pressed = page.locator('button, input, textarea, select, nav a, .bar')
+    expect(await pressed.filter({ visible: true }).count()).toBe(0)
+    const colours = await page.locator('body, body *').evaluateAll((all) => [
+      ...new Set(
+        all
+          .filter((each) => each.checkVisibility())
+          .flatMap((each) => {
+            const { color, backgroundColor } = getComputedStyle(each)
+            return [color, backgroundColor]
+          }),
+      ),
+    ])
+    expect(colours.toSorted()).toEqual(['rgb(0, 0, 0)', 'rgb(255, 255, 255)', 'rgba(0, 0, 0, 0)'])
+  }
+  await page.emulateMedia({ media: 'screen' })
+  await bees.waitFor({ state: 'hidden' })
+})
+
 test('an application knows its place in the list, and the next one across the pages', async ({ visitor }) => {
   await desk.store(people(101))
   const page = await desk.open(visitor)

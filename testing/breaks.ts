@@ -291,6 +291,22 @@ const desk: Break[] = [
     only: 'to one person',
   },
   {
+    broken: 'Of a long answer paper has the beginning alone',
+    file: 'src/pages/desk/kit/Given.tsx',
+    find: `(isWhole || isPrinting ? pieces`,
+    replace: `(isWhole ? pieces`,
+    test: 'e2e/desk.test.ts',
+    only: 'on paper',
+  },
+  {
+    broken: 'At night paper is dark',
+    file: 'src/pages/desk/print.css',
+    find: `    --paper: #fff;\n`,
+    replace: ``,
+    test: 'e2e/desk.test.ts',
+    only: 'on paper',
+  },
+  {
     broken: 'What was typed and not sent is gone after a reload',
     file: 'src/pages/desk/kit/useTyped.ts',
     find: `  else storage.setItem(storageKey, JSON.stringify(typed))\n`,

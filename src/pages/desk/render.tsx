@@ -10,6 +10,7 @@ import deskStyle from './desk.css?inline'
 import doorStyle from './door/door.css?inline'
 import lettersStyle from './letters/letters.css?inline'
 import { Opening } from './Opening.tsx'
+import printStyle from './print.css?inline'
 import sessionStyle from './session/session.css?inline'
 import { SignIn } from './session/SignIn.tsx'
 // oxlint-disable-next-line import/default -- made by the build from that module
@@ -57,7 +58,8 @@ export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptio
       plotsStyle +
       applicationStyle +
       doorStyle +
-      lettersStyle,
+      lettersStyle +
+      printStyle,
     data,
     script,
     inlineScript,

@@ -9,6 +9,7 @@ import { nameOf, shortOf } from '../kit/Given.tsx'
 import { Problem } from '../kit/Problem.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { useTyping } from '../kit/useTyped.ts'
+import { typedInto as typedIntoLetter } from '../letters/LetterCreate.tsx'
 import { typedInto } from './NoteCreate.tsx'
 
 interface ApplicationEraseProps {
@@ -27,7 +28,8 @@ export function ApplicationErase({ whole: { application, others }, onErased }: A
   const [isWrong, setIsWrong] = useState(false)
   const erase = useDeskAct('desk_erase', ({ erased }) => {
     dialog.current?.close()
-    for (const each of [id, ...also]) type(typedInto(each), null)
+    for (const each of [id, ...also])
+      for (const name of [typedInto(each), typedIntoLetter(each)]) type(name, null)
     desk.forget(id)
     announce(`${nameOf(application)}: ${wordsOf(erased)}`)
     onErased()

@@ -4,6 +4,7 @@ import { statuses } from '../../../application/statuses.ts'
 import type { Delivery, Happening, Letter, Whole } from '../../../client/desk.ts'
 import { momentOf } from '../kit/format.ts'
 import { Given } from '../kit/Given.tsx'
+import { usePrinting } from '../kit/usePrinting.ts'
 import { eventsOf, wordsOfLetter } from '../letters/letter-events.ts'
 import { nameOfOccasion } from '../letters/letters.ts'
 import { LetterText } from '../letters/LetterText.tsx'
@@ -31,7 +32,7 @@ export function timelineOf({ application, delivery, history }: Whole, letters: r
         ]
       : []),
     ...history.map((happening) => ({ key: happening.act, ...happening, text: textOf(happening) })),
-    ...eventsOf(letters).map((event) => ({ ...event, text: letterTextOf(event) })),
+    ...eventsOf(letters).map((event) => ({ ...event, text: <LetterEvent event={event} /> })),
   ].toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
 }
 
@@ -73,10 +74,11 @@ export function ApplicationTimeline({ whole, letters, fresh }: ApplicationTimeli
 }
 
 /** What happened to a letter, and behind it what that says, unless it is hidden from who reads blind. */
-function letterTextOf({ text, letter }: ReturnType<typeof eventsOf>[number]): ReactNode {
+function LetterEvent({ event: { text, letter } }: { event: ReturnType<typeof eventsOf>[number] }) {
+  const isPrinting = usePrinting()
   if (letter === undefined || letter.name === null) return <p>{text}</p>
   return (
-    <details>
+    <details open={isPrinting}>
       <summary>{text}</summary>
       <LetterText text={letter} />
     </details>

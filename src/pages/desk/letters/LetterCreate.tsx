@@ -60,11 +60,16 @@ export function LetterCreate({ application, filter, letters, isBlind }: LetterCr
   )
 }
 
+/** The name of what is typed into a letter to one person. */
+export function typedInto(application: string): string {
+  return `letter ${application}`
+}
+
 /** What it is to say, behind a button. It becomes a draft before it can be sent. */
 function LetterForm({ application, filter, letters }: Omit<LetterCreateProps, 'isBlind'>) {
   const desk = useDesk()
   // Its act is made with it: a letter that is written again because no answer came is the same letter.
-  const [typed, type] = useTyped<{ act: string; subject: string; body: string }>(`letter ${application}`)
+  const [typed, type] = useTyped<{ act: string; subject: string; body: string }>(typedInto(application))
   // It may have become a draft after its writer left, before they were told.
   const isThere = letters.some(({ id }) => id === typed?.act)
   const { subject = '', body = '', act = '' } = (isThere ? null : typed) ?? {}
