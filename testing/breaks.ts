@@ -487,14 +487,14 @@ const database: Break[] = [
   },
   {
     broken: 'A table of which nothing is kept in a backup is forgotten without a reason',
-    file: 'src/server/database/backup.ts',
+    file: 'src/server/database/backups/manifest.ts',
     find: `const deskTables = [statuses, history, `,
     replace: `const deskTables = [statuses, `,
-    test: 'src/server/database/backup.test.ts',
+    test: 'src/server/database/backups/backup.test.ts',
   },
   {
     broken: 'Letters that waited when a backup was made leave again after the restore',
-    file: 'src/server/database/backup.ts',
+    file: 'src/server/database/backups/restore.ts',
     find: `select id from \${letters} where state in ('waiting', 'sending')
         ), stopped`,
     replace: `select id from \${letters} where false

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 
 import { createApp } from './http/app.ts'
+import { createScheduledBackups } from './database/backups/scheduled.ts'
 import { openDatabase, type Database } from './database/database.ts'
 import { siteOf } from './auth/mail/links.ts'
 import { startDecisions } from './letters/decisions.ts'
@@ -54,11 +55,14 @@ async function end(server: { stop: () => Promise<void> }) {
 async function start(settings: Settings) {
   const { host, port, siteUrl, webhookUrl, webhookDecisionsUrl, webhookSecret, mailServer, mailPerMinute } =
     settings
+  const { backupDir: dir, backupAt: at, backupKeep: keep } = settings
   const log = pino(logOptions, logDestination)
+  const backups = dir === undefined ? undefined : createScheduledBackups({ dir, at, keep, log })
   const database = await openDatabase(settings, {
     schema: 'migrate',
     holder: `the server on ${host}:${port}, process ${process.pid}`,
     onEvent: (message) => log.warn(message),
+    ...(backups && { beforeMigration: backups.beforeMigration }),
     onMigration: (name) => log.info({ migration: name }, 'migration applied'),
   })
   const closing: (() => Promise<unknown>)[] = [() => database.close()]
@@ -78,7 +82,14 @@ async function start(settings: Settings) {
           })
     if (dispatcher) closing.push(() => dispatcher.stop())
     const onStored = () => dispatcher?.wake()
-    const app = await createApp({ settings, database, delivers: dispatcher !== undefined, onStored, log })
+    const app = await createApp({
+      settings,
+      database,
+      delivers: dispatcher !== undefined,
+      backups: backups?.state,
+      onStored,
+      log,
+    })
     closing.push(() => closeApp(app))
     await app.listen({ host, port })
     if (mailServer !== undefined) {
@@ -91,6 +102,10 @@ async function start(settings: Settings) {
       const receiver = { url: webhookDecisionsUrl, secret: webhookSecret }
       const decisions = startDecisions({ run: database.asOwner, receiver, log })
       closing.push(() => decisions.stop())
+    }
+    if (backups) {
+      backups.start(database)
+      closing.push(() => backups.stop())
     }
     tellWhere(app, database, settings)
   } catch (error) {
@@ -110,7 +125,7 @@ async function closeApp(app: FastifyInstance) {
 function tellWhere(
   app: FastifyInstance,
   { description }: Database,
-  { host, webhookUrl, mailServer }: Settings,
+  { host, webhookUrl, mailServer, backupDir, backupAt }: Settings,
 ) {
   const { port } = app.server.address() as AddressInfo
   const shownHost = host.includes(':') ? `[${host}]` : host
@@ -124,6 +139,11 @@ function tellWhere(
     mailServer === undefined
       ? 'No mail server is set (SMTP_URL): no mails leave.'
       : `Mails leave by ${Object.values(hostAndPort(mailServer)).join(':')}.`,
+  )
+  console.log(
+    backupDir === undefined
+      ? 'No backups are made by themselves (BACKUP_DIR).'
+      : `A backup is made each day at ${backupAt}, into ${backupDir}.`,
   )
   console.log(`Unplugged. is ready at http://${shownHost}:${port}/`)
 }

@@ -41,6 +41,9 @@ test('without any variable the settings are the defaults of the README', async (
     SMTP_URL: settings.mailServer?.host,
     MAIL_FROM: settings.mailServer?.from.address,
     MAIL_PER_MINUTE: settings.mailPerMinute,
+    BACKUP_DIR: settings.backupDir,
+    BACKUP_AT: settings.backupAt,
+    BACKUP_KEEP: settings.backupKeep,
   }
   for (const [name, value] of Object.entries(named))
     expect(`${name} ${told(value)}`).toBe(`${name} ${readme[name]}`)
@@ -100,6 +103,12 @@ test.each([
   ['RATE_LIMIT_PER_MINUTE', '-1', 'whole number'],
   ['MAIL_PER_MINUTE', 'many', 'whole number'],
   ['MAIL_PER_MINUTE', '1000001', 'from 0 to 1000000'],
+  ['BACKUP_DIR', './data/backups', 'lies in DATA_DIR'],
+  ['BACKUP_DIR', 'data', 'lies in DATA_DIR'],
+  ['BACKUP_AT', '3:00', '00:00 to 23:59'],
+  ['BACKUP_AT', '24:00', '00:00 to 23:59'],
+  ['BACKUP_KEEP', '0', 'at least 1'],
+  ['BACKUP_KEEP', 'all', 'whole number'],
   ['TRUST_PROXY', 'nginx', 'ranges'],
   ['TRUST_PROXY', '10.0.0.0/33', 'ranges'],
   ['TRUST_PROXY', '0.0.0.0/0', 'ranges'],

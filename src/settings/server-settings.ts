@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { resolve } from 'node:path'
+import { resolve, sep } from 'node:path'
 
 import { blockedPorts } from './blocked-ports.ts'
 import { readMailServer, type MailServer } from './mail-settings.ts'
@@ -37,6 +37,12 @@ export interface Settings {
   siteUrl: string | undefined
   /** None where no mails are sent. */
   mailServer: MailServer | undefined
+  /** Absolute path of the folder in which backups are made; none are where it is not set. */
+  backupDir: string | undefined
+  /** The time of day, of this machine, at which a backup is made: hours and minutes. */
+  backupAt: string
+  /** How many of these backups are kept. */
+  backupKeep: number
   /** Letters a minute, from all servers on the database together; 0 is no limit. */
   mailPerMinute: number
 }
@@ -66,7 +72,34 @@ export function readSettings(environment: Environment = process.env): Settings {
       readAddress(environment, 'VITE_SITE_URL', webProtocols),
     mailServer: readMailServer(environment),
     mailPerMinute: readNumber(environment, 'MAIL_PER_MINUTE', 60, 1_000_000),
+    backupDir: backupDir(environment),
+    backupAt: backupAt(environment['BACKUP_AT'] || '03:00'),
+    backupKeep: backupKeep(environment),
   }
+}
+
+function backupDir(environment: Environment) {
+  const given = environment['BACKUP_DIR']
+  if (!given) return undefined
+  const dir = resolve(given)
+  const dataDir = resolve(environment['DATA_DIR'] || './data')
+  if (environment['DATABASE_URL'] || !`${dir}${sep}`.startsWith(`${dataDir}${sep}`)) return dir
+  throw new OperatorError(
+    `BACKUP_DIR is "${dir}", which lies in DATA_DIR and would be lost with it: name a folder elsewhere, best on another disk.`,
+  )
+}
+
+function backupAt(given: string) {
+  if (/^([01]\d|2[0-3]):[0-5]\d$/.test(given)) return given
+  throw new OperatorError(
+    `BACKUP_AT is "${given}" but should be a time of day from 00:00 to 23:59, such as 03:00.`,
+  )
+}
+
+function backupKeep(environment: Environment) {
+  const keep = readNumber(environment, 'BACKUP_KEEP', 14, 10_000)
+  if (keep > 0) return keep
+  throw new OperatorError('BACKUP_KEEP is "0" but should be at least 1: the newest backup is always kept.')
 }
 
 function databaseUrl(environment: Environment) {

@@ -4,7 +4,8 @@ revoke all on schema private from public, anon, authenticated;
 
 revoke all on table
   private.organisers, private.search_vectors, private.statuses, private.history, private.door, private.templates,
-  private.letter_settings, private.postman, private.letters, private.notices, private.webhook_outbox
+  private.letter_settings, private.postman, private.letters, private.notices, private.webhook_outbox, private.erasures,
+  private.installation
   from public, anon, authenticated;
 
 -- PostgreSQL lets everybody execute a new function, and a hosted project the API's roles one of `public`. By name: a
@@ -16,7 +17,7 @@ declare
     counts, detail_shown, door_state, draft, draft_text, enqueue_webhook, example, fill, filled, find, find_one,
     folded, hits, indexed, is_decision, is_organiser, is_to_applicant, keep_door, keep_search_vectors, letter_page,
     letter_states, letter_text, letters_of, letters_shown, lock_for_letters, lock_letters, made_of, mailbox, move,
-    person, place, placeholders, plain_name, receipt, redraft, refuse_too_long, retry, search_octets, search_query,
+    person, place, placeholders, plain_name, receipt, redraft, refuse_too_long, remember_erasures, retry, search_octets, search_query,
     search_vector, search_vectors_of, set_door, shown, stamp, whole, withdraw_receipt, write_day_notices,
     write_down, write_down_letters, write_notices, write_receipt
   }';

@@ -12,8 +12,10 @@ import {
   withWhatWasMade,
   type StoredApplication,
 } from '../../server/database/applications.ts'
+import { appendErasures } from '../../server/database/backups/erasures.ts'
 import { isUuid } from '../../server/database/uuid.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
+import { readSettings } from '../../settings/server-settings.ts'
 import { countOf, onOneLine, toCsv, toJsonLines, toScreen, toText } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { page } from '../pager.ts'
@@ -118,6 +120,9 @@ async function erase(sql: Sql, ids: string[], yes: boolean) {
     )
     select count from counted`
   console.log(`Erased ${countOf(count)}.`)
+  // A server that runs does it as well; maybe none ever runs on this database again.
+  const { backupDir } = readSettings()
+  if (backupDir !== undefined) await appendErasures(sql, backupDir)
 }
 
 /** Asks; the end of the input and Ctrl-C are a no. */

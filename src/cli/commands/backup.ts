@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 
-import { backUp } from '../../server/database/backup.ts'
+import { backUp } from '../../server/database/backups/backup.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { andAccounts, countOf } from '../formats.ts'
 import { readOptions } from '../options.ts'

@@ -1,30 +1,46 @@
 import { resolve } from 'node:path'
 
-import { checkBackup, restore } from '../../server/database/backup.ts'
+import { readErasures } from '../../server/database/backups/erasures.ts'
+import { checkBackup, restore } from '../../server/database/backups/restore.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
+import { readSettings } from '../../settings/server-settings.ts'
 import { andAccounts, countOf } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
 
-const usage = `Usage: npm run restore -- --from <folder>
+const usage = `Usage: npm run restore -- --from <folder> [--keep-erased]
 
   Brings back what "npm run backup" wrote, into an empty database: set DATA_DIR to a new folder, or DATABASE_URL
-  to a new database. What was delivered to the webhook is not delivered again.`
+  to a new database. What was delivered to the webhook is not delivered again. Who was erased since is erased again,
+  by the list "erasures" in BACKUP_DIR or beside the backup.
+
+  --keep-erased    brings them back, too`
 
 export async function run(): Promise<void> {
-  const options = readOptions({ from: { type: 'string' } }, usage)
+  const options = readOptions(
+    { from: { type: 'string' }, 'keep-erased': { type: 'boolean', default: false } },
+    usage,
+  )
   if (options === undefined) return
-  const { from } = options
+  const { from, 'keep-erased': keepErased } = options
   if (!from) throw new OperatorError(usage)
   const backup = await checkBackup(resolve(from))
+  const { backupDir } = readSettings()
+  const listed = keepErased ? undefined : await readErasures(backup.folder, backupDir)
   if (!backup.isWhole) {
     console.error(
       'This backup was made by a version that wrote no manifest: nothing shows whether it is whole. Compare how many applications come back.',
     )
   }
   await withDatabase(async ({ owner, description }) => {
-    const { applications, accounts } = await restore(owner, backup)
+    const { applications, accounts, erased } = await restore(owner, backup, { erased: listed })
     console.log(`Restored ${countOf(applications)}${andAccounts(accounts)} to ${description}.`)
+    if (listed !== undefined) console.log(`Erased again, since they had been erased: ${countOf(erased)}.`)
+    else if (!keepErased && backupDir !== undefined) {
+      console.log(
+        'No list of erasures is beside the backup or in BACKUP_DIR: whoever was erased since is back.',
+      )
+    }
     if (accounts === 0) return
     console.log(
       'Of the accounts, passwords came back; sessions, second factors and keys did not: organisers sign in anew, and set up a second factor again.',

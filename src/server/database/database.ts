@@ -1,3 +1,5 @@
+import type { Sql } from 'postgres'
+
 import { parseAddress } from './address.ts'
 import { connectToAddress, connectToSocket, visitor, type Connections } from './connections.ts'
 import { unreachable } from './failures.ts'
@@ -42,6 +44,8 @@ export interface OpenOptions {
   holder?: string
   /** Called with what somebody should know of the database, and with what happened to it while it was open. */
   onEvent?: (message: string) => void
+  /** Called with connections of the schema's owner before a schema that is there changes. */
+  beforeMigration?: (sql: Sql) => Promise<void>
   /** Called with the name of each migration that was applied. */
   onMigration?: (name: string) => void
 }
@@ -96,13 +100,16 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
 }
 
 /** Tells whether the schema is up to date, and whose accounts it holds. */
-async function prepare({ owner, asOwner, as }: Connections, { schema, onEvent, onMigration }: OpenOptions) {
+async function prepare(
+  { owner, asOwner, as }: Connections,
+  { schema, onEvent, beforeMigration, onMigration }: OpenOptions,
+) {
   // Within the deadline: what comes then has none.
   await asOwner((sql) => sql`select 1`)
   if (schema === 'check') {
     return { isUpToDate: await checkSchema(owner), ownerOfAuth: await ownerOfAuth(owner) }
   }
-  const { applied, edited } = await migrate(owner)
+  const { applied, edited } = await migrate(owner, () => beforeMigration?.(owner) ?? Promise.resolve())
   if (onMigration) applied.forEach((name) => onMigration(name))
   if (onEvent && edited.length > 0) {
     onEvent(`the project recorded other migrations than these, which were edited since: ${edited.join(', ')}`)

@@ -58,21 +58,27 @@ const migrationLock = 5_610_741
  * the order of their versions, all of them or none. Servers that start together apply them once.
  *
  * @param sql A connection whose user owns the schema.
+ * @param before Called before a schema that is there changes, while no other server changes it.
  * @returns The names of those that it applied; and in a hosted project, of those that were edited since they were.
  * @throws {OperatorError} where roles or rights are missing and may not be given, where the schema is newer than
  *   this program, where a migration was edited since it was applied to a database of ours, and where a schema `auth` is
  *   somebody else's.
  */
-export async function migrate(sql: Sql): Promise<{ applied: string[]; edited: string[] }> {
-  return sql.begin(apply).catch(async (cause: unknown) => {
-    if (!(cause instanceof postgres.PostgresError) || cause.code !== '42501') throw cause
-    const [row] = await sql<{ user: string; database: string }[]>`
+export async function migrate(
+  sql: Sql,
+  before: () => Promise<void> = () => Promise.resolve(),
+): Promise<{ applied: string[]; edited: string[] }> {
+  return sql
+    .begin((transaction) => apply(transaction, before))
+    .catch(async (cause: unknown) => {
+      if (!(cause instanceof postgres.PostgresError) || cause.code !== '42501') throw cause
+      const [row] = await sql<{ user: string; database: string }[]>`
       select quote_ident(current_user) as user, quote_ident(current_database()) as database`
-    throw new OperatorError(
-      `The user of DATABASE_URL may not set up the schema (${cause.message}); an administrator has to run once: grant create on database ${row?.database} to ${row?.user}; grant create on schema public to ${row?.user};`,
-      { cause },
-    )
-  })
+      throw new OperatorError(
+        `The user of DATABASE_URL may not set up the schema (${cause.message}); an administrator has to run once: grant create on database ${row?.database} to ${row?.user}; grant create on schema public to ${row?.user};`,
+        { cause },
+      )
+    })
 }
 
 /**
@@ -101,8 +107,12 @@ export const newestVersion = migrations.at(-1)?.version ?? ''
 /** What an operator does about a schema that is not there, or too old for a command. */
 export const toUpdate = 'start the server once, which brings its schema up to date'
 
-async function apply(transaction: TransactionSql) {
+async function apply(transaction: TransactionSql, before: () => Promise<void>) {
   await transaction`select pg_advisory_xact_lock(${migrationLock})`
+  // While nothing is locked that others read.
+  const found = await appliedMigrations(transaction)
+  refuseNewer(found)
+  if (found.shared.size > 0 && missingOf(found).length > 0) await before()
   await createRoles(transaction)
   await transaction.unsafe(`
     create schema if not exists supabase_migrations;
@@ -117,7 +127,6 @@ async function apply(transaction: TransactionSql) {
     alter table private.server_migrations enable row level security;
   `)
   const applied = await appliedMigrations(transaction)
-  refuseNewer(applied)
   const owner = await ownerOfAuth(transaction)
   const edited = await editedMigrations(transaction)
   if (owner !== 'supabase' && edited.length > 0) {
@@ -126,7 +135,7 @@ async function apply(transaction: TransactionSql) {
     )
   }
   await transaction`select set_config('unplugged.auth', ${owner}, true)`
-  const missing = migrations.filter(({ ledger, version }) => !applied[ledger].has(version))
+  const missing = missingOf(applied)
   for (const { ledger, version, name, sql } of missing) {
     await transaction.unsafe(sql)
     await transaction`
@@ -136,6 +145,8 @@ async function apply(transaction: TransactionSql) {
   return { applied: missing.map(nameOf), edited }
 }
 
+const missingOf = (applied: Applied) =>
+  migrations.filter(({ ledger, version }) => !applied[ledger].has(version))
 const nameOf = ({ version, name }: Migration) => `${version}_${name}`
 
 /** Those of which the database records another text than they have: it was made by something else than it seems. */

@@ -6,6 +6,7 @@ import { auth } from '../auth/auth.ts'
 import { createSigningKeys } from '../auth/sessions/keys.ts'
 import { createReadToken } from '../auth/sessions/read-token.ts'
 import { visitor, type Caller } from '../database/connections.ts'
+import type { BackupState } from '../database/backups/scheduled.ts'
 import type { Database } from '../database/database.ts'
 import { isLate } from '../database/failures.ts'
 import { readDeskFunctions } from '../database/functions.ts'
@@ -26,6 +27,8 @@ export interface AppOptions {
   database: Pick<Database, 'as' | 'asOwner' | 'forSignIn' | 'ownerOfAuth'>
   /** Whether what is stored is delivered to a webhook. */
   delivers?: boolean
+  /** How backups stand, where some are made. */
+  backups?: (() => BackupState) | undefined
   /** Called after applications were stored. */
   onStored?: () => void
   /** Where requests are logged; nowhere unless given. */
@@ -37,6 +40,7 @@ export async function createApp({
   settings,
   database,
   delivers = false,
+  backups,
   onStored,
   log,
 }: AppOptions): Promise<FastifyInstance> {
@@ -87,7 +91,7 @@ export async function createApp({
   })
   app.setNotFoundHandler((_request, reply) => reply.code(404).type('text/plain').send('Not found.\n'))
 
-  await app.register(health, { run: database.asOwner, delivers, storing })
+  await app.register(health, { run: database.asOwner, delivers, storing, backups })
   const door = createDoor(database.asOwner, app.log)
   await app.register(page, { settings, door, allow, takeTurn, insert })
   await app.register(desk, {

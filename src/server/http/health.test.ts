@@ -53,6 +53,8 @@ const nothing = {
   lettersRefused: 0,
   lettersWaiting: 0,
   mailFailingSince: null,
+  newestBackupSeconds: null,
+  backupsFailingSince: null,
 }
 /** Stores an application whose delivery waits, for so many seconds already; or was given up; or was made. */
 async function store(delivery: { waitsFor: number } | 'given up' | 'delivered') {

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 
+import type { BackupState } from '../database/backups/scheduled.ts'
 import type { Run } from '../database/lanes.ts'
 import { checkWritable } from '../database/writable.ts'
 import { letterHealth, type LetterHealth } from '../letters/outbox.ts'
@@ -13,6 +14,8 @@ export interface HealthOptions {
   delivers: boolean
   /** The fate of the last applications. */
   storing: Storing
+  /** How backups stand, where some are made. */
+  backups?: (() => BackupState) | undefined
   /** A clock, in milliseconds. */
   now?: () => number
 }
@@ -27,6 +30,14 @@ export interface Storing {
 
 /** What is stuck, if anything is. */
 type Health = DeliveryHealth & LetterHealth
+
+/** What of the backups somebody has to know; all null where none are made. */
+interface BackupHealth {
+  /** How old the newest whole one is; null, too, where there is none yet. */
+  newestBackupSeconds: number | null
+  /** Since when none can be made, or what is erased cannot be listed; null while it can. */
+  backupsFailingSince: string | null
+}
 
 /** The routes that are asked so often that a line for each would be all of the log. What fails is logged all the same. */
 export const probes: readonly (string | undefined)[] = ['/healthz', '/readyz']
@@ -43,10 +54,11 @@ const lateness = 60_000
 
 /**
  * For whoever watches over the server: `GET /healthz` says that the process runs; `GET /readyz`, that its
- * database answers and takes applications, and what is stuck: deliveries to the webhook, letters, the mail server.
+ * database answers and takes applications, and what is stuck: deliveries to the webhook, letters, the mail server,
+ * backups. Those the schedule looks at: a folder that does not answer keeps nobody waiting here.
  */
 export async function health(app: FastifyInstance, options: HealthOptions) {
-  const { run, delivers, storing, now = () => performance.now() } = options
+  const { run, delivers, storing, backups, now = () => performance.now() } = options
   const answer = (reply: FastifyReply, code: number, body: Record<string, unknown>) =>
     reply.code(code).header('cache-control', 'no-store').send(body)
 
@@ -74,13 +86,22 @@ export async function health(app: FastifyInstance, options: HealthOptions) {
       return answer(reply, 503, { status: 'the database stores nothing in time' })
     }
     try {
-      return await answer(reply, 200, { status: 'ok', ...(await current()) })
+      return await answer(reply, 200, { status: 'ok', ...(await current()), ...backupHealth(backups?.()) })
     } catch (error) {
       request.log.error({ err: error }, 'the database takes nothing')
       const status = storing.fails ? 'the database stores nothing' : 'the database does not answer'
       return answer(reply, 503, { status })
     }
   })
+}
+
+function backupHealth(state: BackupState | undefined): BackupHealth {
+  const { newestAt, failingSince } = state ?? {}
+  return {
+    newestBackupSeconds:
+      newestAt === undefined ? null : Math.max(Math.round((Date.now() - newestAt.getTime()) / 1000), 0),
+    backupsFailingSince: failingSince?.toISOString() ?? null,
+  }
 }
 
 async function withTimeout<T>(result: Promise<T>): Promise<T> {

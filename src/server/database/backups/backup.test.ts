@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { openTestDatabase } from '../../../testing/database.ts'
-import { keptTables } from './backup.ts'
+import { openTestDatabase } from '../../../../testing/database.ts'
+import { keptTables } from './manifest.ts'
 
 /** What no backup holds, and why. A new table is kept, or has a reason. */
 const leftOut: Record<string, string> = {

@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, open, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Sql, TransactionSql } from 'postgres'
+
+import { OperatorError } from '../../../settings/operator-error.ts'
+import {
+  accounts,
+  accountTables,
+  applications,
+  deskTables,
+  fileOf,
+  keptColumns,
+  manifestName,
+  tables,
+  unusable,
+  type Manifest,
+} from './manifest.ts'
+import { ownerOfAuth, schemaVersion } from '../schema.ts'
+
+/** What a backup holds, and what came back of it. */
+export interface Kept {
+  applications: number
+  /** None where there are none in the backup. */
+  accounts: number
+}
+
+/** How a backup is written. */
+export interface BackupOptions {
+  /** Where a server makes it by itself. */
+  scheduled?: Manifest['scheduled']
+  /** Which share of the time it may work, so that others do: all of it, unless given. */
+  share?: number
+  /** Breaks it off. */
+  signal?: AbortSignal
+  now?: () => Date
+}
+
+/** The transaction that a backup is written in: it sees one moment. */
+export const oneMoment = 'isolation level repeatable read read only'
+
+/** Rows that are read in one go: enough to be quick, few enough to be small beside a server's other work. */
+const batchSize = 500
+const sharedBatchSize = 100
+/** Bytes after which a file is brought to the disk: all of it at its end would hold up whoever else waits for the disk. */
+const mostUnwritten = 8 * 1024 * 1024
+/** Beside what is being written, so that whoever finds it later knows whose it is. */
+export const unfinishedName = 'unfinished.json'
+
+/**
+ * Writes the tables into a new folder, as they stood at one moment, while others go on inserting: a JSON object a
+ * line.
+ *
+ * @param sql Connections of the schema's owner.
+ * @param folder It appears when it is complete and on the disk.
+ * @returns What it holds.
+ * @throws {OperatorError} where it is there already or cannot be written.
+ */
+export async function backUp(sql: Sql, folder: string): Promise<Kept> {
+  await mkdir(dirname(folder), { recursive: true }).catch((error: unknown) => {
+    throw unusable(error, folder)
+  })
+  return sql.begin(oneMoment, (transaction) => writeBackup(transaction, folder))
+}
+
+/**
+ * The same in a transaction of `oneMoment`. The folder's own folder has to be there.
+ *
+ * @throws {OperatorError} where it is there already or cannot be written; what the signal was aborted with.
+ */
+export async function writeBackup(
+  transaction: TransactionSql,
+  folder: string,
+  options: BackupOptions = {},
+): Promise<Kept> {
+  const { scheduled, now = () => new Date() } = options
+  if (await stat(folder).catch(() => undefined)) {
+    throw new OperatorError(`The folder "${folder}" is there already: name a new one for each backup.`)
+  }
+  let partial: string | undefined
+  try {
+    const createdAt = now().toISOString()
+    // Nobody can have made it before, to read what is written into it: applicants' answers are nobody else's business.
+    partial = await mkdtemp(join(dirname(folder), `.${basename(folder)}.`))
+    const unfinished = join(partial, unfinishedName)
+    if (scheduled) await writeDurably(unfinished, scheduled)
+    const written = await writeTables(transaction, partial, options)
+    await writeDurably(join(partial, manifestName), {
+      format: 1,
+      createdAt,
+      timeZone: 'UTC',
+      ...(scheduled && { scheduled }),
+      ...written,
+    } satisfies Manifest)
+    if (scheduled) await rm(unfinished)
+    await syncDirectory(partial)
+    await rename(partial, folder)
+    await syncDirectory(dirname(folder))
+    const rowsOf = (name: string) => written.files[fileOf(name)]?.rows ?? 0
+    return { applications: rowsOf(applications), accounts: rowsOf(accounts) }
+  } catch (error) {
+    // Where it cannot be removed either, the first error says more.
+    if (partial !== undefined) await rm(partial, { recursive: true, force: true }).catch(() => {})
+    throw unusable(error, folder)
+  }
+}
+
+async function writeTables(transaction: TransactionSql, folder: string, options: BackupOptions) {
+  await transaction`set local time zone 'UTC'`
+  const files: Manifest['files'] = {}
+  const isOurs = (await ownerOfAuth(transaction)) === 'us'
+  for (const name of [...tables, ...deskTables, ...(isOurs ? accountTables : [])]) {
+    const [row] = await transaction<{ there: boolean }[]>`select to_regclass(${name}) is not null as there`
+    if (!row?.there) continue
+    files[fileOf(name)] = await writeTable(transaction, name, folder, options)
+  }
+  return { schema: await schemaVersion(transaction), files }
+}
+
+/** By a cursor: the driver never returns from a COPY whose reader fails. */
+async function writeTable(
+  transaction: TransactionSql,
+  name: string,
+  folder: string,
+  { share = 1, signal }: BackupOptions,
+) {
+  const file = await open(join(folder, fileOf(name)), 'wx', 0o600)
+  const hash = createHash('sha256')
+  let rows = 0
+  let bytes = 0
+  let unwritten = 0
+  try {
+    let began = performance.now()
+    for await (const lines of readLines(transaction, name, share < 1 ? sharedBatchSize : batchSize)) {
+      signal?.throwIfAborted()
+      const text = Buffer.from(lines.map((line) => `${line}\n`).join(''))
+      hash.update(text)
+      rows += lines.length
+      bytes += text.length
+      unwritten += text.length
+      await file.writeFile(text)
+      if (unwritten > mostUnwritten) {
+        await file.datasync()
+        unwritten = 0
+      }
+      if (share < 1) await wait((performance.now() - began) * (1 / share - 1), undefined, { signal })
+      began = performance.now()
+    }
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  return { rows, bytes, sha256: hash.digest('hex') }
+}
+
+/**
+ * The rows of a table as a backup holds them, so many at a time.
+ *
+ * @param columns Those that are kept, unless given.
+ */
+async function* readLines(
+  transaction: TransactionSql,
+  name: string,
+  batch: number,
+  columns = keptColumns[name] ?? '*',
+): AsyncGenerator<string[]> {
+  const rows = transaction.unsafe<{ line: string }[]>(
+    `select row_to_json(rows)::text as line from (select ${columns} from ${name}) as rows`,
+  )
+  for await (const lines of rows.cursor(batch)) yield lines.map(({ line }) => line)
+}
+
+async function writeDurably(path: string, content: object) {
+  await writeFile(path, `${JSON.stringify(content, null, 2)}\n`, { flag: 'wx', mode: 0o600, flush: true })
+}
+
+/** Brings the names of a directory to the disk. */
+export async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path)
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
+}

@@ -1,0 +1,87 @@
+import { constants } from 'node:fs'
+import { lstat, open, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Sql } from 'postgres'
+
+import { OperatorError } from '../../../settings/operator-error.ts'
+import { syncDirectory } from './backup.ts'
+
+/** Any number that no other program's advisory lock on this database is likely to use. */
+const erasuresLock = 5_610_745
+
+/** Where the erasures are listed that a restore has to do again: a digest of an application's id a line. */
+const erasuresFile = (dir: string) => join(dir, 'erasures')
+
+/**
+ * Appends to the list what the database knows to be erased and the list does not have. Each erasure is in the database
+ * with the erasing itself, so none is lost while the list cannot be written.
+ *
+ * @returns How many erasures the database knows.
+ * @throws {OperatorError} where the list cannot be written.
+ */
+export async function appendErasures(sql: Sql, dir: string): Promise<number> {
+  const path = erasuresFile(dir)
+  return sql.begin(async (transaction) => {
+    // One after the other: not every file system appends at the end where two write.
+    await transaction`select pg_advisory_xact_lock(${erasuresLock})`
+    const known = await transaction<
+      { digest: string }[]
+    >`select digest from private.erasures order by erased_at`
+    try {
+      const { text, digests } = await readList(path)
+      const missing = known.map(({ digest }) => digest).filter((digest) => !digests.has(digest))
+      if (missing.length > 0) {
+        // A line that a full disk cut off is ended.
+        const lines = [...(text === '' || text?.endsWith('\n') !== false ? [] : ['']), ...missing]
+        await append(path, `${lines.join('\n')}\n`)
+        if (text === undefined) await syncDirectory(dir)
+      }
+    } catch (cause) {
+      if (cause instanceof OperatorError || !(cause instanceof Error && 'code' in cause)) throw cause
+      throw new OperatorError(
+        `The list of erasures "${path}" cannot be written (${cause.message}): a restore would bring back who was erased.`,
+        { cause },
+      )
+    }
+    return known.length
+  })
+}
+
+/**
+ * The digests of all applications that were erased, as far as the lists tell: those in `BACKUP_DIR` and beside the backup.
+ *
+ * @returns Nothing where there is no list.
+ */
+export async function readErasures(
+  backup: string,
+  dir: string | undefined,
+): Promise<ReadonlySet<string> | undefined> {
+  const paths = new Set([dirname(backup), ...(dir === undefined ? [] : [dir])].map(erasuresFile))
+  const lists = await Promise.all([...paths].map(readList))
+  if (lists.every(({ text }) => text === undefined)) return undefined
+  return new Set(lists.flatMap(({ digests }) => [...digests]))
+}
+
+async function readList(path: string) {
+  const stats = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (stats === undefined) return { text: undefined, digests: new Set<string>() }
+  if (!stats.isFile()) {
+    throw new OperatorError(`"${path}" is not a regular file, as the list of erasures should be.`)
+  }
+  const text = await readFile(path, 'utf8')
+  return { text, digests: new Set(text.split('\n').filter((line) => /^[0-9a-f]{64}$/.test(line))) }
+}
+
+async function append(path: string, text: string) {
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants
+  const file = await open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto'
+import { lstat, readdir, readFile, rename, rmdir, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { OperatorError } from '../../../settings/operator-error.ts'
+import { applications, fileOf, keptTables, manifestName, type Manifest } from './manifest.ts'
+import { unfinishedName } from './backup.ts'
+
+/** A backup that a server made by itself. */
+export interface ScheduledBackup {
+  folder: string
+  createdAt: Date
+  applications: number
+}
+
+/** A folder in `BACKUP_DIR` that says of itself that a server made it. */
+interface Found extends ScheduledBackup {
+  /** What is in it. */
+  entries: string[]
+  /** Whether each file is there in its length. What is in it `npm run backup -- --check` tells. */
+  isWhole: boolean
+}
+
+export interface FolderOptions {
+  /** The name of the database whose backups are meant; all, unless given. */
+  installation?: string | null
+  now?: Date
+}
+
+const time = String.raw`\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ`
+const namePattern = new RegExp(`^unplugged-${time}$`)
+const asidePattern = new RegExp(`^\\.unplugged-${time}\\.[A-Za-z0-9]{6}$`)
+/** Milliseconds that the clocks of servers may differ: what was made later than that was made by a clock that is wrong. */
+const clockDifference = 3_600_000
+/** Milliseconds after which an empty folder is nobody's who has just made it. */
+const abandoned = 3_600_000
+/** Everything that a backup has, while it is written or afterwards. */
+const ourFiles = new Set([manifestName, unfinishedName, ...keptTables.map(fileOf)])
+
+/** The name of the folder of a backup that is made at this time. */
+export function backupName(at: Date): string {
+  return `unplugged-${at.toISOString().slice(0, 19).replaceAll(':', '-')}Z`
+}
+
+/**
+ * The newest whole backup that a server made by itself in `BACKUP_DIR`; by any database, unless told which. One from
+ * the future, by a clock that was wrong, counts as the oldest.
+ *
+ * @throws {OperatorError} where the folder cannot be read.
+ */
+export async function newestBackup(
+  dir: string,
+  options: FolderOptions = {},
+): Promise<ScheduledBackup | undefined> {
+  const found = await findBackups(dir, options)
+  return found.find(({ isWhole, createdAt }) => isWhole && !isAhead(createdAt, options.now))
+}
+
+/**
+ * Takes the oldest backups away, so that so many whole ones stay; nothing else that is in the folder, and nothing of a
+ * backup in which there is something else.
+ *
+ * @returns Their folders.
+ */
+export async function removeOldBackups(
+  dir: string,
+  keep: number,
+  options: FolderOptions & { installation: string | null },
+): Promise<string[]> {
+  const found = await findBackups(dir, options)
+  const lastKept = found.filter(({ isWhole }) => isWhole)[keep - 1]
+  if (lastKept === undefined) return []
+  const removed: string[] = []
+  for (const { folder, entries } of found.slice(found.indexOf(lastKept) + 1)) {
+    if (!entries.every((name) => ourFiles.has(name))) continue
+    // Aside first: what has its name is whole.
+    const aside = folder.replace(/[^/]*$/, (name) => `.${name}.${randomBytes(3).toString('hex')}`)
+    await rename(folder, aside)
+    await removeFiles(aside, entries)
+    removed.push(folder)
+  }
+  return removed
+}
+
+/**
+ * Takes away what was being written, or taken away, when a server was killed. Nobody of the same database may be
+ * writing there meanwhile.
+ */
+export async function removeLeftovers(dir: string, installation: string | null, now: Date): Promise<void> {
+  for (const name of (await readdir(dir)).filter((each) => asidePattern.test(each))) {
+    const folder = join(dir, name)
+    const stats = await lstat(folder)
+    if (!stats.isDirectory()) continue
+    const entries = await readdir(folder)
+    if (entries.length === 0) {
+      if (now.getTime() - stats.mtimeMs > abandoned) await rmdir(folder).catch(() => {})
+      continue
+    }
+    const said =
+      (await readJson<NonNullable<Manifest['scheduled']>>(join(folder, unfinishedName))) ??
+      (await readJson<Manifest>(join(folder, manifestName)))?.scheduled
+    if (said === undefined || !isOf(said, installation)) continue
+    if (entries.every((each) => ourFiles.has(each))) await removeFiles(folder, entries)
+  }
+}
+
+/** The newest first. */
+async function findBackups(dir: string, { installation, now }: FolderOptions): Promise<Found[]> {
+  const names = await readdir(dir).catch((cause: NodeJS.ErrnoException) => {
+    const why = cause.code === 'ENOENT' ? 'is not there' : `cannot be read (${cause.message})`
+    throw new OperatorError(
+      `BACKUP_DIR is "${dir}", which ${why}: make that folder, mount what it is on, or name another.`,
+      { cause },
+    )
+  })
+  const found = await Promise.all(
+    names
+      .filter((name) => namePattern.test(name))
+      // What cannot be read is none; another server may be taking it away.
+      .map((name) => readFound(dir, name, installation).catch(() => undefined)),
+  )
+  const age = ({ createdAt }: Found) => (isAhead(createdAt, now) ? 0 : createdAt.getTime())
+  return found.filter((each) => each !== undefined).toSorted((a, b) => age(b) - age(a))
+}
+
+/** Whoever renamed or copied a backup wants to keep it: then its name is not that of its time any more. */
+async function readFound(dir: string, name: string, installation: string | null | undefined) {
+  const folder = join(dir, name)
+  const manifest = await readJson<Manifest>(join(folder, manifestName))
+  if (manifest?.format !== 1 || manifest.scheduled === undefined) return undefined
+  const createdAt = new Date(manifest.createdAt)
+  if (Number.isNaN(createdAt.getTime()) || backupName(createdAt) !== name) return undefined
+  if (installation !== undefined && !isOf(manifest.scheduled, installation)) return undefined
+  if (!(await lstat(folder)).isDirectory()) return undefined
+  const entries = await readdir(folder)
+  const files = Object.entries(manifest.files)
+  const areThere = await Promise.all(
+    files.map(async ([file, { bytes }]) => {
+      const stats = await lstat(join(folder, file)).catch(() => undefined)
+      return stats?.isFile() === true && stats.size === bytes
+    }),
+  )
+  const found: Found = {
+    folder,
+    createdAt,
+    applications: manifest.files[fileOf(applications)]?.rows ?? 0,
+    entries,
+    isWhole: areThere.every(Boolean),
+  }
+  return found
+}
+
+/** One of before databases had names is whoever's finds it. */
+function isOf(said: NonNullable<Manifest['scheduled']>, installation: string | null) {
+  return said.installation === null || said.installation === installation
+}
+
+function isAhead(createdAt: Date, now = new Date()) {
+  return createdAt.getTime() > now.getTime() + clockDifference
+}
+
+/** Nothing where it is no regular file, or holds no object. */
+async function readJson<T extends object>(path: string): Promise<T | undefined> {
+  try {
+    if (!(await lstat(path)).isFile()) return undefined
+    const value: unknown = JSON.parse(await readFile(path, 'utf8'))
+    return typeof value === 'object' && value !== null ? (value as T) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What says whose it is goes last. A folder into which somebody puts something meanwhile stays. */
+async function removeFiles(folder: string, entries: string[]) {
+  const saysWhose = (name: string) => Number(name === manifestName || name === unfinishedName)
+  for (const name of entries.toSorted((a, b) => saysWhose(a) - saysWhose(b))) await unlink(join(folder, name))
+  await rmdir(folder)
+}

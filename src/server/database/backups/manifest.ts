@@ -1,0 +1,102 @@
+import { lstat, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import postgres from 'postgres'
+
+import { table } from '../../../application/application.ts'
+import { OperatorError } from '../../../settings/operator-error.ts'
+
+/** What is kept, in the order in which it can be put back. */
+export const applications = `public.${table}`
+export const tables = [applications, 'private.webhook_outbox']
+/** What organisers made of them. Databases and backups of before there was a desk, or letters, have none of it. */
+export const statuses = 'private.statuses'
+export const history = 'private.history'
+export const letters = 'private.letters'
+/** What a new database may have rows of, and the key of each: they are put back over those. */
+export const furniture: Record<string, string> = {
+  'private.door': 'is_only',
+  'private.templates': 'occasion',
+  'private.letter_settings': 'is_only',
+  'private.postman': 'is_only',
+  'private.installation': 'is_only',
+  'private.erasures': 'digest',
+}
+/** Of these tables only some columns are kept: the others say what servers were doing. */
+export const keptColumns: Record<string, string> = { 'private.postman': 'is_only, stopped' }
+export const deskTables = [statuses, history, ...Object.keys(furniture), letters]
+/**
+ * What is kept of the organisers where their accounts are ours: no sessions, codes, factors' secrets or keys. Of a
+ * hosted project nothing is: the accounts are the project's, and rights mean nothing without them.
+ */
+export const accounts = 'auth.users'
+export const accountTables = [accounts, 'auth.identities', 'private.organisers']
+
+/** Every table of which something is kept. */
+export const keptTables: readonly string[] = [...tables, ...deskTables, ...accountTables]
+
+/** What a backup says of itself. It is written last, so that a backup without it was cut off. */
+export interface Manifest {
+  format: 1
+  createdAt: string
+  /** The newest migration of the database that it was made of. */
+  schema: string
+  /** How times are written in it; not said by older versions, which wrote them as the database did. */
+  timeZone?: 'UTC'
+  /** Where a server made it by itself: whose backups it may take away. Databases of before have no name. */
+  scheduled?: { installation: string | null }
+  /** By the name of each file. Older versions did not say how many bytes. */
+  files: Record<string, { rows: number; sha256: string; bytes?: number }>
+}
+
+export const manifestName = 'manifest.json'
+export const fileOf = (name: string) => `${name}.jsonl`
+
+/**
+ * Reads what a folder says of itself.
+ *
+ * @returns Nothing where the first versions wrote the backup: two files, and no manifest.
+ * @throws {OperatorError} where it is no backup that this version reads.
+ */
+export async function readManifest(folder: string): Promise<Manifest | undefined> {
+  const names = await readdir(folder)
+  if (!names.includes(manifestName)) {
+    const isOfFirst = names.toSorted().join() === tables.map(fileOf).toSorted().join()
+    if (!isOfFirst) {
+      throw new OperatorError(
+        `The folder "${folder}" is not a whole backup: it has no ${manifestName}, which is written last.`,
+      )
+    }
+    for (const name of names) await checkRegular(join(folder, name))
+    return undefined
+  }
+  await checkRegular(join(folder, manifestName))
+  const manifest = JSON.parse(await readFile(join(folder, manifestName), 'utf8')) as Manifest
+  if (manifest.format === 1) return manifest
+  throw new OperatorError(`The folder "${folder}" is a backup of a format that this version does not read.`)
+}
+
+/** A pipe or a device would be waited for, or read without an end; a link may lead anywhere. */
+export async function checkRegular(path: string): Promise<void> {
+  if ((await lstat(path)).isFile()) return
+  throw new OperatorError(`"${path}" is not a regular file: a backup holds no others.`)
+}
+
+/** What went wrong with a backup, in a sentence where an operator can mend it. */
+export function unusable(error: unknown, folder: string): unknown {
+  if (error instanceof OperatorError) return error
+  const ofFile = error instanceof Error && 'code' in error && /^E[A-Z]+$/.test(String(error.code))
+  if (ofFile) {
+    return new OperatorError(`The folder "${folder}" cannot be used (${error.message}).`, { cause: error })
+  }
+  // Class 22 and 23: values that do not fit; 42703: columns that are not there.
+  const isRefused = error instanceof postgres.PostgresError
+  if (error instanceof SyntaxError || (isRefused && /^(22|23|42703)/.test(error.code))) {
+    return new OperatorError(`The folder "${folder}" is not a whole backup (${error.message}).`, {
+      cause: error,
+    })
+  }
+  if (!isRefused) return error
+  return new OperatorError(`The database refused (${error.message}): nothing was written or restored.`, {
+    cause: error,
+  })
+}

@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { join } from 'node:path'
+import type { Sql, TransactionSql } from 'postgres'
+
+import { OperatorError } from '../../../settings/operator-error.ts'
+import {
+  accounts,
+  accountTables,
+  applications,
+  checkRegular,
+  deskTables,
+  fileOf,
+  furniture,
+  history,
+  letters,
+  readManifest,
+  statuses,
+  tables,
+  unusable,
+} from './manifest.ts'
+import type { Kept } from './backup.ts'
+import { newestVersion, ownerOfAuth } from '../schema.ts'
+
+/** Rows that are put back in one go. */
+const batchSize = 500
+
+/** A folder that was looked at, and can be put back as far as it shows. */
+export interface Backup {
+  folder: string
+  /** The tables that it holds. */
+  tables: string[]
+  /** Whether its manifest has shown that it is whole. The first versions wrote none. */
+  isWhole: boolean
+}
+
+export interface RestoreOptions {
+  /** Digests of applications that were erased: those do not come back. */
+  erased?: ReadonlySet<string> | undefined
+  /** Called when the rows are in the tables, before anything is made of them. */
+  afterRows?: (transaction: TransactionSql, tables: readonly string[]) => Promise<void>
+}
+
+/**
+ * Puts a backup into an empty database, all of it or nothing. Deliveries stand as they stood, and so does the door:
+ * what was delivered is not delivered again. Accounts come back where they are ours to make.
+ *
+ * @param sql Connections of the schema's owner, the schema up to date.
+ * @returns What came back, and how many applications were erased again.
+ * @throws {OperatorError} where the database is not empty or the folder is not a whole backup.
+ */
+export async function restore(
+  sql: Sql,
+  { folder, tables: kept }: Backup,
+  { erased, afterRows }: RestoreOptions = {},
+): Promise<Kept & { erased: number }> {
+  try {
+    const hasAccounts = kept.includes(accounts) && (await ownerOfAuth(sql)) === 'us'
+    return await sql.begin(async (transaction) => {
+      await transaction.unsafe(`lock table ${[applications, ...deskTables].join(', ')} in exclusive mode`)
+      await refuseRows(transaction, applications, 'applications')
+      if (kept.includes(history)) await refuseRows(transaction, history, 'a history of the desk')
+      if (hasAccounts) await refuseRows(transaction, accounts, 'accounts of organisers')
+      // The backup brings deliveries and drafts itself; new ones would be made twice. And a closed door would refuse it.
+      const silenced = [applications, ...(kept.includes(letters) ? [statuses] : [])]
+      for (const name of silenced) await transaction.unsafe(`alter table ${name} disable trigger user`)
+      // What is kept for the search follows from the answers: no backup holds it.
+      await transaction.unsafe(`alter table ${applications} enable trigger keep_search_vectors`)
+      // By INSERT: the driver never returns from a COPY that the database refuses at its end.
+      const restored = kept.filter((name) => hasAccounts || !accountTables.includes(name))
+      for (const name of restored) {
+        await insertLines(transaction, name, join(folder, fileOf(name)))
+      }
+      await afterRows?.(transaction, restored)
+      // Backups of before this was recorded: it became the moment of the restore.
+      await transaction.unsafe(`
+        update private.webhook_outbox set queued_at = created_at
+        from ${applications} where id = application_id and delivered_at is null and queued_at = now()`)
+      // What happens next comes behind what happened.
+      await transaction.unsafe(
+        `select setval(pg_get_serial_sequence('${history}', 'id'), max(id)) from ${history}`,
+      )
+      // The database that this was taken from may have sent them since: somebody has to look. What went by itself, or was
+      // withdrawn on its way, ends here, and so does what an automation was to be told beside a letter.
+      await transaction.unsafe(`
+        with ended as (
+          select id from ${letters} as letter
+          where state in ('waiting', 'sending')
+            and (occasion = 'received' or withdrawn_at is not null or not private.is_to_applicant(letter))
+        )
+        select from ended, private.move(array[ended.id], 'withdrawn')`)
+      await transaction.unsafe(`
+        with under_way as (
+          select id from ${letters} where state in ('waiting', 'sending')
+        ), stopped as (
+          select letter.id from under_way, private.move(array[under_way.id], 'withdrawn') as letter
+        )
+        select from stopped, private.move(array[stopped.id], 'draft')`)
+      await transaction.unsafe(`
+        update ${letters} set way = 'mail', released_at = null, act = null,
+          subject = case when not from_template then subject end, body = case when not from_template then body end
+        where state = 'draft' and released_at is not null`)
+      // Backups of before this was a column of its own: it stood where a mail server's answer does.
+      await transaction.unsafe(`
+        update ${letters} set otherwise = case answer when 'sent by hand' then 'by hand' else 'told' end, answer = ''
+        where state = 'sent' and answer in ('sent by hand', 'told otherwise')`)
+      for (const name of silenced) await transaction.unsafe(`alter table ${name} enable trigger user`)
+      return {
+        erased: await eraseAgain(transaction, erased),
+        applications: await countRows(transaction, applications),
+        accounts: hasAccounts ? await countRows(transaction, accounts) : 0,
+      }
+    })
+  } catch (error) {
+    throw unusable(error, folder)
+  }
+}
+
+/**
+ * Looks whether a folder is a backup that this version can put back, before anything is made for it.
+ *
+ * @throws {OperatorError} unless each file is as the manifest says.
+ */
+export async function checkBackup(folder: string): Promise<Backup> {
+  try {
+    const manifest = await readManifest(folder)
+    if (manifest === undefined) return { folder, tables, isWhole: false }
+    if (manifest.schema > newestVersion) {
+      throw new OperatorError(
+        `The backup in "${folder}" was made by a newer version of this program: restore it with that version, or a later one.`,
+      )
+    }
+    // Older ones hold no accounts and nothing of the desk; those of hosted projects hold no accounts.
+    const optional = [...deskTables, ...accountTables]
+    const kept = [...tables, ...optional.filter((name) => manifest.files[fileOf(name)] !== undefined)]
+    for (const name of kept.map(fileOf)) {
+      const hash = createHash('sha256')
+      await checkRegular(join(folder, name))
+      for await (const chunk of createReadStream(join(folder, name))) hash.update(chunk as Buffer)
+      if (hash.digest('hex') === manifest.files[name]?.sha256) continue
+      throw new OperatorError(
+        `The folder "${folder}" is not a whole backup: ${name} is not what was written there.`,
+      )
+    }
+    return { folder, tables: kept, isWhole: true }
+  } catch (error) {
+    throw unusable(error, folder)
+  }
+}
+
+/** With the trace that an erasing leaves. */
+async function eraseAgain(transaction: TransactionSql, erased: ReadonlySet<string> = new Set()) {
+  if (erased.size === 0) return 0
+  // As one text: as an array of parameters its length would be bounded.
+  const { count } = await transaction.unsafe(
+    `delete from ${applications} where encode(sha256(convert_to(id::text, 'UTF8')), 'hex') in (
+      select * from string_to_table($1::text, ',')
+    )`,
+    [[...erased].join()],
+  )
+  if (count > 0) {
+    await transaction.unsafe(
+      `insert into ${history} (author, kind, detail)
+       values ('operator', 'erased', jsonb_build_object('applications', $1::text::integer))`,
+      [String(count)],
+    )
+  }
+  return count
+}
+
+async function insertLines(transaction: TransactionSql, name: string, file: string) {
+  const insert = async (lines: string[]) => {
+    // Later migrations may add columns that a backup does not have.
+    const names = Object.keys(JSON.parse(lines[0] ?? '') as object).map(
+      (column) => `"${column.replaceAll('"', '""')}"`,
+    )
+    const columns = names.join(', ')
+    const key = furniture[name]
+    const newer = names.map((column) => `excluded.${column}`).join(', ')
+    const conflict =
+      key === undefined ? '' : `on conflict (${key}) do update set (${columns}) = row(${newer})`
+    await transaction.unsafe(
+      `insert into ${name} (${columns}) overriding system value select ${columns} from json_populate_recordset(null::${name}, $1::text::json) ${conflict}`,
+      [`[${lines.join(',')}]`],
+    )
+  }
+  let batch: string[] = []
+  for await (const line of linesOf(file)) {
+    batch.push(line)
+    if (batch.length < batchSize) continue
+    await insert(batch)
+    batch = []
+  }
+  if (batch.length > 0) await insert(batch)
+}
+
+/** Not by `node:readline`, which from Node.js 24 ends a line at U+2028 too: JSON leaves it, and applicants may write it. */
+async function* linesOf(file: string) {
+  let rest = ''
+  for await (const chunk of createReadStream(file, 'utf8') as AsyncIterable<string>) {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  if (rest !== '') yield rest
+}
+
+async function countRows(transaction: TransactionSql, name: string) {
+  const [row] = await transaction.unsafe<{ count: number }[]>(`select count(*)::int as count from ${name}`)
+  return row?.count ?? 0
+}
+
+async function refuseRows(transaction: TransactionSql, name: string, what: string) {
+  if ((await countRows(transaction, name)) === 0) return
+  throw new OperatorError(`The database holds ${what} already: a backup is restored into an empty one.`)
+}

@@ -1,0 +1,204 @@
+import { cp, mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+
+import { openTestDatabase } from '../../../../testing/database.ts'
+import { temporaryDirectory } from '../../../../testing/server.ts'
+import type { Database } from '../database.ts'
+import { backUp } from './backup.ts'
+import { backupName, newestBackup } from './folder.ts'
+import type { Manifest } from './manifest.ts'
+import { createScheduledBackups, lastOccurrence } from './scheduled.ts'
+
+let database: Database
+
+beforeAll(async () => {
+  database = await openTestDatabase()
+})
+
+afterAll(() => database.close())
+
+/** A folder for backups that is gone when the test ends. */
+async function backupDirectory() {
+  const directory = await temporaryDirectory()
+  onTestFinished(() => directory.remove())
+  const dir = join(directory.path, 'backups')
+  await mkdir(dir)
+  return dir
+}
+
+/** Backups as a server makes them, by a clock that the test sets, until the test ends. */
+function serverOf(dir: string, clock: { now: Date }, keep = 14) {
+  const logged: string[] = []
+  const log = {
+    info: ({ folder }: { folder?: string }, message: string) => logged.push(`${message} ${folder ?? ''}`),
+    error: (_details: object, message: string) => logged.push(message),
+  }
+  const backups = createScheduledBackups({ dir, at: '03:00', keep, log, now: () => clock.now, interval: 10 })
+  onTestFinished(() => backups.stop())
+  /** Resolves when it has seen, or made, the backup of this moment. */
+  const knows = async (moment: Date) => {
+    await expect.poll(() => backups.state().newestAt).toEqual(moment)
+  }
+  return { ...backups, logged, knows }
+}
+
+const backupsIn = async (dir: string) => (await readdir(dir)).filter((name) => name !== 'erasures').toSorted()
+const manifestOf = async (folder: string) =>
+  JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as Manifest
+
+test.each([
+  ['an ordinary day', '03:00', '2026-06-10T02:59:59', '2026-06-09T03:00:00+02:00'],
+  ['the moment itself', '03:00', '2026-06-10T03:00:00', '2026-06-10T03:00:00+02:00'],
+  ['clocks put on at 02:00, before', '02:30', '2026-03-29T01:59:59+01:00', '2026-03-28T02:30:00+01:00'],
+  ['clocks put on at 02:00, after', '02:30', '2026-03-29T03:30:00+02:00', '2026-03-29T03:30:00+02:00'],
+  ['clocks put back at 03:00, first', '02:30', '2026-10-25T02:40:00+02:00', '2026-10-25T02:30:00+02:00'],
+  ['clocks put back at 03:00, again', '02:30', '2026-10-25T02:40:00+01:00', '2026-10-25T02:30:00+02:00'],
+  ['the day after', '02:30', '2026-10-26T02:29:00+01:00', '2026-10-25T02:30:00+02:00'],
+])('a time of day comes once a day here: %s', (_, at, now, expected) => {
+  const { TZ } = process.env
+  onTestFinished(() => {
+    if (TZ === undefined) delete process.env['TZ']
+    else process.env['TZ'] = TZ
+  })
+  process.env['TZ'] = 'Europe/Berlin'
+  expect(lastOccurrence(at, new Date(now)).toISOString()).toBe(new Date(expected).toISOString())
+})
+
+test('two servers make one backup at the start and one a day, and keep so many', async () => {
+  const dir = await backupDirectory()
+  const clock = { now: new Date(2026, 5, 1, 12) }
+  const servers = [serverOf(dir, clock, 3), serverOf(dir, clock, 3)]
+  for (const server of servers) server.start(database)
+  const made = [clock.now]
+  await Promise.all(servers.map((server) => server.knows(clock.now)))
+  for (let day = 2; day <= 5; day += 1) {
+    clock.now = new Date(2026, 5, day, 2, 59, 59)
+    clock.now = new Date(2026, 5, day, 3, 0, 1)
+    made.push(clock.now)
+    await Promise.all(servers.map((server) => server.knows(clock.now)))
+    expect(await backupsIn(dir)).toEqual(made.slice(-3).map(backupName))
+  }
+  expect(servers.flatMap(({ logged }) => logged).toSorted()).toEqual(
+    made.map((moment) => `backup made ${join(dir, backupName(moment))}`),
+  )
+  expect(servers[0]?.state().failingSince).toBeUndefined()
+})
+
+test('a server that starts makes a backup only where the last is older than a day', async () => {
+  const dir = await backupDirectory()
+  const clock = { now: new Date(2026, 5, 1, 12) }
+  const first = serverOf(dir, clock)
+  first.start(database)
+  await first.knows(clock.now)
+  await first.stop()
+  const [last] = await backupsIn(dir)
+  clock.now = new Date(2026, 5, 2, 11, 59)
+  const second = serverOf(dir, clock)
+  second.start(database)
+  await second.knows(new Date(2026, 5, 1, 12))
+  await second.stop()
+  expect(await backupsIn(dir)).toEqual([last])
+  clock.now = new Date(2026, 5, 2, 12, 1)
+  const third = serverOf(dir, clock)
+  third.start(database)
+  await third.knows(clock.now)
+  expect(await backupsIn(dir)).toHaveLength(2)
+})
+
+test('nothing is taken away that this database did not write, or that somebody put into a backup', async () => {
+  const dir = await backupDirectory()
+  const clock = { now: new Date(2026, 5, 1, 12) }
+  const server = serverOf(dir, clock, 1)
+  server.start(database)
+  await server.knows(clock.now)
+  const [own = ''] = await backupsIn(dir)
+  const manifest = await manifestOf(join(dir, own))
+
+  const as = async (at: Date, change: (folder: string) => Promise<unknown>) => {
+    const folder = join(dir, backupName(at))
+    await cp(join(dir, own), folder, { recursive: true })
+    const dated = { ...manifest, createdAt: at.toISOString() }
+    await writeFile(join(folder, 'manifest.json'), JSON.stringify(dated))
+    await change(folder)
+  }
+  const old = (day: number) => new Date(2026, 0, day, 3)
+  await as(old(1), async (folder) => {
+    const others = { ...manifest, createdAt: old(1).toISOString(), scheduled: { installation: 'another' } }
+    await writeFile(join(folder, 'manifest.json'), JSON.stringify(others))
+  })
+  await as(old(2), (folder) => writeFile(join(folder, 'notes.txt'), 'the one before the move'))
+  await as(old(3), (folder) => rename(folder, join(dir, 'unplugged-of-the-retreat')))
+  // A copy under another time, a folder without a manifest, and a file.
+  await as(old(4), (folder) => rename(folder, join(dir, backupName(old(5)))))
+  await as(old(6), (folder) => rm(join(folder, 'manifest.json')))
+  await writeFile(join(dir, backupName(old(7))), 'no folder')
+  await backUp(database.owner, join(dir, backupName(old(8))))
+  const theirs = (await backupsIn(dir)).filter((name) => name !== own)
+  expect(theirs).toHaveLength(7)
+  // And one that may go, though a file of it is gone.
+  await as(old(9), (folder) => rm(join(folder, 'private.door.jsonl')))
+
+  clock.now = new Date(2026, 5, 2, 3)
+  await server.knows(clock.now)
+  await expect.poll(() => backupsIn(dir)).toEqual([...theirs, backupName(clock.now)].toSorted())
+  expect(await newestBackup(dir, { now: clock.now })).toMatchObject({
+    folder: join(dir, backupName(clock.now)),
+    createdAt: clock.now,
+    applications: 0,
+  })
+})
+
+test('the newest whole backup is never taken away, however the clock was wrong', async () => {
+  const dir = await backupDirectory()
+  const clock = { now: new Date(2030, 5, 1, 12) }
+  const ahead = serverOf(dir, clock, 1)
+  ahead.start(database)
+  await ahead.knows(clock.now)
+  await ahead.stop()
+  clock.now = new Date(2026, 5, 1, 12)
+  const server = serverOf(dir, clock, 1)
+  server.start(database)
+  await server.knows(clock.now)
+  await expect.poll(() => backupsIn(dir)).toEqual([backupName(clock.now)])
+})
+
+test('what a killed backup left is taken away where it is ours, and nothing else', async () => {
+  const dir = await backupDirectory()
+  const clock = { now: new Date() }
+  const [row] = await database.owner<[{ id: string }]>`select id from private.installation`
+  const aside = (name: string) => join(dir, `.${backupName(new Date(2026, 0, 1))}.${name}`)
+  const leave = async (name: string, files: Record<string, object>) => {
+    await mkdir(aside(name))
+    for (const [file, content] of Object.entries(files)) {
+      await writeFile(join(aside(name), file), JSON.stringify(content))
+    }
+  }
+  await leave('aaaaaa', { 'unfinished.json': { installation: row.id }, 'private.door.jsonl': {} })
+  await leave('bbbbbb', { 'manifest.json': { scheduled: { installation: row.id } } })
+  await leave('cccccc', { 'unfinished.json': { installation: 'another' } })
+  await leave('dddddd', { 'unfinished.json': { installation: row.id }, 'holiday.jpg': {} })
+  await leave('eeeeee', { 'private.door.jsonl': {} })
+  await leave('ffffff', {})
+  await leave('gggggg', {})
+  await utimes(aside('gggggg'), 0, 0)
+  const server = serverOf(dir, clock)
+  server.start(database)
+  await server.knows(clock.now)
+  const left = (await backupsIn(dir)).filter((name) => name.startsWith('.'))
+  expect(left.map((name) => name.slice(-6))).toEqual(['cccccc', 'dddddd', 'eeeeee', 'ffffff'])
+})
+
+test('a folder that is gone is told once, and when it is back a backup is made', async () => {
+  const dir = await backupDirectory()
+  await rm(dir, { recursive: true })
+  const clock = { now: new Date(2026, 5, 1, 12) }
+  const server = serverOf(dir, clock)
+  server.start(database)
+  await expect.poll(() => server.state().failingSince).toEqual(clock.now)
+  await expect(newestBackup(dir)).rejects.toThrow(/^BACKUP_DIR is ".*", which is not there: /)
+  await mkdir(dir)
+  await server.knows(clock.now)
+  expect(server.state().failingSince).toBeUndefined()
+  expect(server.logged.filter((line) => line === 'the backup failed')).toHaveLength(1)
+})

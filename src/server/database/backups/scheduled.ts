@@ -1,0 +1,202 @@
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Sql, TransactionSql } from 'postgres'
+
+import { startPolling } from '../../polling.ts'
+import { backupName, newestBackup, removeLeftovers, removeOldBackups } from './folder.ts'
+import { oneMoment, writeBackup } from './backup.ts'
+import { appendErasures } from './erasures.ts'
+import type { Run } from '../lanes.ts'
+
+export interface BackupSettings {
+  /** Where backups are made; it has to be there. */
+  dir: string
+  /** The time of day, of this machine, at which one is made. */
+  at: string
+  /** How many are kept. */
+  keep: number
+  log: { info(details: object, message: string): void; error(details: object, message: string): void }
+  now?: () => Date
+  /** Milliseconds between two looks whether one is due. */
+  interval?: number
+}
+
+/** How backups stand, as far as this server has seen. */
+export interface BackupState {
+  /** When the newest whole one was made. */
+  newestAt: Date | undefined
+  /** Since when none can be made, or what is erased cannot be listed. */
+  failingSince: Date | undefined
+}
+
+/** Backups by themselves. */
+export interface ScheduledBackups {
+  state: () => BackupState
+  /** Makes one before the schema changes. What hinders it is logged, and hinders nothing else. */
+  beforeMigration: (sql: Sql) => Promise<void>
+  /** Makes one where the last is older than a day, and from then on one a day; lists what is erased. */
+  start: (database: { owner: Sql; asOwner: Run }) => void
+  /** Breaks off what is under way. */
+  stop: () => Promise<void>
+}
+
+/** Any number that no other program's advisory lock on this database is likely to use. */
+const backupLock = 5_610_744
+const day = 24 * 3_600_000
+/** Milliseconds after which a backup that failed is tried again. */
+const retryPause = 10 * 60_000
+/** Milliseconds between two looks at what was erased. */
+const erasuresInterval = 1_000
+/** Milliseconds that another server's backup is waited for before the schema changes, and between two looks at it. */
+const longestWait = 15 * 60_000
+const waitPause = 1_000
+/** Milliseconds that a backup which is broken off may take to tidy up. */
+const grace = 3_000
+/** The share of the time that a backup works while a server serves: inserts keep nine tenths of their pace. */
+const servingShare = 0.15
+
+/**
+ * The last moment up to now at which it was this time of day here. On a day that has the time twice, the first; on one
+ * that leaves it out, as much later as the clocks were put on.
+ *
+ * @param at Hours and minutes, as in `03:00`.
+ */
+export function lastOccurrence(at: string, now: Date): Date {
+  const [hours = 0, minutes = 0] = at.split(':').map(Number)
+  const on = (daysAgo: number) =>
+    new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo, hours, minutes)
+  const today = on(0)
+  return today <= now ? today : on(1)
+}
+
+/** Makes backups in a folder, beside whoever else does so for the same database. */
+export function createScheduledBackups(settings: BackupSettings): ScheduledBackups {
+  const { dir, at, keep, log, now = () => new Date(), interval = 20_000 } = settings
+  const startedAt = now()
+  const ending = new AbortController()
+  const state: BackupState = { newestAt: undefined, failingSince: undefined }
+  const problems = new Map<string, { said: string; since: Date }>()
+  let looks: { stop: () => Promise<void> }[] = []
+
+  /** What goes on going wrong is logged once. */
+  const trying = async (what: string, act: () => Promise<unknown>) => {
+    try {
+      await act()
+      problems.delete(what)
+    } catch (error) {
+      if (ending.signal.aborted) return
+      const said = error instanceof Error ? error.message : String(error)
+      const last = problems.get(what)
+      if (last?.said !== said) log.error({ err: error }, `${what} failed`)
+      problems.set(what, { said, since: last?.since ?? now() })
+    } finally {
+      const times = [...problems.values()].map(({ since }) => since.getTime())
+      state.failingSince = times.length === 0 ? undefined : new Date(Math.min(...times))
+    }
+  }
+
+  /** Since when there has to be a backup. */
+  const wanted = () => {
+    const daily = lastOccurrence(at, now())
+    return daily > startedAt ? daily : new Date(startedAt.getTime() - day)
+  }
+
+  /**
+   * Writes one, and takes old ones away, unless somebody else is at it.
+   *
+   * @returns Whether nobody was.
+   */
+  const make = (sql: Sql, isWanted: (installation: string | null) => Promise<boolean>, share?: number) =>
+    sql.begin(oneMoment, async (transaction) => {
+      const [lock] = await transaction<{ taken: boolean }[]>`
+        select pg_try_advisory_xact_lock(${backupLock}) as taken`
+      if (!lock?.taken) return false
+      const installation = await installationOf(transaction)
+      if (!(await isWanted(installation))) return true
+      await removeLeftovers(dir, installation, now())
+      const createdAt = now()
+      const folder = join(dir, backupName(createdAt))
+      const { applications } = await writeBackup(transaction, folder, {
+        scheduled: { installation },
+        signal: ending.signal,
+        now: () => createdAt,
+        ...(share !== undefined && { share }),
+      })
+      const removed = await removeOldBackups(dir, keep, { installation, now: now() })
+      state.newestAt = createdAt
+      log.info({ folder, applications, removed: removed.length }, 'backup made')
+      return true
+    })
+
+  let failed: { error: unknown; retryAt: number } | undefined
+  const look = async (sql: Sql) => {
+    const isDue = async (installation: string | null) => {
+      const newest = await newestBackup(dir, { installation, now: now() })
+      state.newestAt = newest?.createdAt
+      return newest === undefined || newest.createdAt < wanted()
+    }
+    if (!(await isDue(await installationOf(sql)))) return
+    if (failed !== undefined && performance.now() < failed.retryAt) throw failed.error
+    try {
+      await make(sql, isDue, servingShare)
+      failed = undefined
+    } catch (error) {
+      failed = { error, retryAt: performance.now() + retryPause }
+      throw error
+    }
+  }
+
+  return {
+    state: () => state,
+    async beforeMigration(sql) {
+      await trying('the backup before the schema changes', async () => {
+        const deadline = performance.now() + longestWait
+        const always = () => Promise.resolve(true)
+        while (!(await make(sql, always))) {
+          if (performance.now() > deadline) throw new Error('another server is still making a backup')
+          await wait(waitPause, undefined, { signal: ending.signal })
+        }
+      })
+    },
+    start({ owner, asOwner }) {
+      // From here on the looks tell.
+      problems.clear()
+      const backups = startPolling(
+        () => trying('the backup', () => look(owner)),
+        interval,
+        () => {},
+      )
+      let listed = -1
+      const erasures = startPolling(
+        () =>
+          trying('the list of erasures', () =>
+            asOwner(async (sql) => {
+              const [row] = await sql<
+                [{ count: number }]
+              >`select count(*)::int as count from private.erasures`
+              if (row.count !== listed) listed = await appendErasures(sql, dir)
+            }),
+          ),
+        erasuresInterval,
+        () => {},
+      )
+      looks = [backups, erasures]
+    },
+    async stop() {
+      ending.abort()
+      // What waits for a database that is frozen ends with its connections.
+      const stopping = Promise.all(looks.map((each) => each.stop()))
+      await Promise.race([stopping, wait(grace, undefined, { ref: false })])
+    },
+  }
+}
+
+/** The database's name for itself; none where its schema is of before it had one. */
+async function installationOf(sql: Sql | TransactionSql): Promise<string | null> {
+  const [row] = await sql<
+    { there: boolean }[]
+  >`select to_regclass('private.installation') is not null as there`
+  if (!row?.there) return null
+  const [installation] = await sql<{ id: string }[]>`select id from private.installation`
+  return installation?.id ?? null
+}
