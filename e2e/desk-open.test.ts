@@ -104,6 +104,27 @@ test('a screen whose script is gone, as after an update, says so, and is there a
   await heading('Door').waitFor()
 })
 
+test('writing to several says so where its script is gone, in the dialog and not in the bar', async ({
+  visitor,
+}) => {
+  visitor.expects(/Failed to load resource|dynamically imported module/)
+  await desk.store(people(1))
+  const page = await desk.open(visitor, '', {
+    prepare: (opened) => opened.route('**/assets/LetterWrite-*', (route) => route.fulfill({ status: 404 })),
+  })
+  const { select, button, bar, dialog } = getDesk(page)
+  await select('Person 1').check()
+  await bar.waitFor()
+  await button('Write…').click()
+  await dialog.getByText('the desk was updated meanwhile').waitFor()
+  expect(await page.getByRole('heading', { level: 1 }).allTextContents()).toEqual(['Applications'])
+  await page.unroute('**/assets/LetterWrite-*')
+  await button('Reload').click()
+  await select('Person 1').check()
+  await button('Write…').click()
+  await button('Draft letters').waitFor()
+})
+
 test('a function that an updated server has no more is told as an update', async ({ visitor }) => {
   visitor.expects(/Failed to load resource/)
   const page = await desk.open(visitor, '', {

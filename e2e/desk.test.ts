@@ -211,6 +211,24 @@ test('search goes over names, e-mail, company, LinkedIn, reason and custom answe
   expect(addresses.some((address) => address.endsWith('/rpc/desk_list'))).toBe(true)
 })
 
+test('a search that is too short for a beginning says that it finds whole words', async ({ visitor }) => {
+  await desk.store([{ first_name: 'Al', last_name: 'Khwarizmi' }, ...people(1)])
+  const page = await desk.open(visitor)
+  const { names, search } = getDesk(page)
+  const hint = page.locator('#search-hint')
+  await expect.poll(names).toHaveLength(2)
+  expect(await search.getAttribute('aria-describedby')).toBe('search-hint')
+  await search.fill('al')
+  await hint.getByText('Only the whole word “al” is found.').waitFor()
+  expect(await hint.getAttribute('aria-live')).toBe('polite')
+  await expect.poll(names).toEqual(['Al Khwarizmi'])
+  await search.fill('pe')
+  await page.getByText('Nothing was found.').waitFor()
+  await search.fill('per')
+  await expect.poll(names).toEqual(['Person 1'])
+  expect(await hint.textContent()).toBe('')
+})
+
 test('team size, paid solution and dates narrow the list and its counts, each alone and together', async ({
   visitor,
 }) => {
@@ -952,6 +970,15 @@ test('keys find, open, decide, note, select, undo and go back; never inside a fi
   await hasFocus('Person 3')
   await keyboard.press('k')
   await hasFocus('Person 2')
+  // Which row they act on is told, and seen also once the focus is elsewhere.
+  const current = page.locator('tr[aria-current]')
+  expect(await current.getByRole('link').textContent()).toBe('Person 2')
+  const mark = await current
+    .locator('td')
+    .first()
+    .evaluate((cell) => getComputedStyle(cell).boxShadow)
+  expect(mark).toMatch(/inset$/)
+  await page.getByRole('table', { name: /j and k go from row to row/ }).waitFor()
   for (const [key, standing_] of [
     ['s', 'Shortlisted'],
     ['a', 'Accepted'],

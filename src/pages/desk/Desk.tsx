@@ -8,6 +8,7 @@ import { isUnreachable } from './kit/messages.ts'
 import { hrefOf, wholeList } from './kit/places.ts'
 import { Boundary, Heading, useTitle } from './kit/Screen.tsx'
 import { usePlace } from './kit/usePlace.ts'
+import { loadLetterWriteMany } from './letters/LetterWriteMany.tsx'
 import type { BroughtSession } from './session/arrival.ts'
 import { SignedIn } from './session/SignedIn.tsx'
 import type { WatchedSession } from './session/watch-session.ts'
@@ -57,7 +58,7 @@ const OtherScreen = lazyScreen(() => import('./OtherScreen.tsx'))
 
 /** Loads the screens that the first list does without, before the connection may be gone or the server updated. */
 export async function loadScreens(): Promise<void> {
-  await Promise.all([ApplicationShow.load(), OtherScreen.load()])
+  await Promise.all([ApplicationShow.load(), OtherScreen.load(), loadLetterWriteMany()])
 }
 
 /** The organisers' page: signing in, and then a screen for each address. */

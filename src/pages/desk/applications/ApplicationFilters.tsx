@@ -2,7 +2,7 @@ import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'rea
 
 import { paidSolutions, teamSizes } from '../../../application/application.ts'
 import { Choice, Field } from '../kit/Field.tsx'
-import type { Filters } from './filters.ts'
+import { wholeWordOf, type Filters } from './filters.ts'
 
 /** Milliseconds without a key after which the search begins. */
 const pause = 250
@@ -31,6 +31,7 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
       setTyped(null)
     }, pause)
   }
+  const wholeWord = wholeWordOf(filters.search)
   const { team_size, paid_solution, from, to, order } = filters
   const count = [team_size, paid_solution, from || null, to || null].filter((value) => value !== null).length
   return (
@@ -47,6 +48,7 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
           autoComplete="off"
           spellCheck={false}
           aria-keyshortcuts="/"
+          aria-describedby="search-hint"
           value={typed ?? filters.search}
           onChange={(event) => search(event.target.value)}
         />
@@ -74,6 +76,14 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
         </button>
         {children}
       </div>
+      <p id="search-hint" className="hint" aria-live="polite">
+        {wholeWord !== '' && (
+          <>
+            Only the whole word “<bdi>{wholeWord}</bdi>” is found. From three letters on, its beginning is
+            enough.
+          </>
+        )}
+      </p>
       <div id="filters" className="filter-fields" hidden={!isOpen}>
         <Choice
           label="Team size"

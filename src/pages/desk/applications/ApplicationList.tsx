@@ -13,10 +13,10 @@ import { nameOf } from '../kit/Given.tsx'
 import { placeOf } from '../kit/places.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Loading, MoreButton, useTitle } from '../kit/Screen.tsx'
-import { lazyScreen } from '../kit/lazyScreen.tsx'
 import { useDesk, useJudge } from '../kit/useDesk.tsx'
 import { useKeys } from '../kit/useKeys.ts'
 import { formerPlace, go } from '../kit/usePlace.ts'
+import { LetterWriteMany } from '../letters/LetterWriteMany.tsx'
 import { ApplicationExport } from './ApplicationExport.tsx'
 import { ApplicationFilters } from './ApplicationFilters.tsx'
 import { ApplicationPlots, usePlotsAreOpen } from './ApplicationPlots.tsx'
@@ -25,11 +25,6 @@ import { ApplicationTable } from './ApplicationTable.tsx'
 import { ApplicationTabs } from './ApplicationTabs.tsx'
 import { filterOf, searchOf, type Filters } from './filters.ts'
 import { useMeanwhile } from './useMeanwhile.ts'
-
-const LetterWriteMany = lazyScreen(async () => {
-  const { LetterWriteMany: Shown } = await import('../letters/LetterWrite.tsx')
-  return { default: Shown }
-})
 
 /** The applications: found, looked over, and decided on, one or several at once. */
 export function ApplicationList({ filters }: { filters: Filters }) {

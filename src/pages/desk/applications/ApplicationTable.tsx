@@ -4,8 +4,9 @@ import { StatusPill } from '../decisions/StatusPill.tsx'
 import { momentOf, shortMomentOf } from '../kit/format.ts'
 import { nameOf, shortOf } from '../kit/Given.tsx'
 import { hrefOf } from '../kit/places.ts'
-import type { Filters } from './filters.ts'
 import { useJudge } from '../kit/useDesk.tsx'
+import { useKeysAreOn } from '../kit/useKeys.ts'
+import type { Filters } from './filters.ts'
 
 interface ApplicationTableProps {
   rows: readonly Listed[]
@@ -25,9 +26,14 @@ const columns = ['Name', 'Company', 'Team', 'Reason', 'When', 'Status']
 /** The rows of a list. On a phone each is a card. */
 export function ApplicationTable(props: ApplicationTableProps) {
   const { rows, letters, filters, selected, current, gone, onSelect, onCurrent } = props
+  const keysAreOn = useKeysAreOn()
   return (
     <table className="applications">
-      <caption className="visually-hidden">Applications, the {filters.order} first</caption>
+      <caption className="visually-hidden">
+        Applications, the {filters.order} first.
+        {keysAreOn &&
+          ' By keys: j and k go from row to row, other keys act on that row, ? lists all of them.'}
+      </caption>
       <thead>
         <tr>
           <th scope="col">
@@ -45,6 +51,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
           <tr
             key={row.id}
             className={row.id === current ? 'current' : undefined}
+            aria-current={row.id === current ? 'true' : undefined}
             onFocus={() => onCurrent(row.id)}
           >
             <td className="select">

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 
-import { filterOf, filtersFrom, searchOf } from './filters.ts'
+import { filterOf, filtersFrom, searchOf, wholeWordOf } from './filters.ts'
 
 const everything =
   'status=accepted&search=ann%40acme.com&team_size=10%2B&paid_solution=none&from=2026-03-28&to=2026-03-29&order=oldest'
@@ -51,6 +51,18 @@ test('the database is asked for whole days of the organiser, and for no status w
   })
   expect(since).toBe(new Date(2026, 2, 28).toISOString())
   expect(until).toBe(new Date(2026, 2, 30).toISOString())
+})
+
+test.each([
+  ['al', 'al'],
+  ['ada l', 'l'],
+  ['zoë@ac', 'ac'],
+  ['éa ', 'éa'],
+  ['ada', ''],
+  ['al ada', ''],
+  ['', ''],
+])('of the search %j the last word finds itself alone: %j', (search, word) => {
+  expect(wholeWordOf(search)).toBe(word)
 })
 
 test('a day ends at its end, also one that has 23 hours or 25', () => {

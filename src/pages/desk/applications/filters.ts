@@ -75,6 +75,16 @@ export function filterOf({ status, search, team_size, paid_solution, from, to, o
   }
 }
 
+/** The last word of a search, where it is too short for more to be found by it than this very word; else blank. */
+export function wholeWordOf(search: string): string {
+  const last =
+    search
+      .trim()
+      .split(/[\s@.:/_+<>&-]+/)
+      .at(-1) ?? ''
+  return /^.{1,2}$/u.test(last) ? last : ''
+}
+
 function startOf(day: string) {
   return new Date(`${day}T00:00`)
 }

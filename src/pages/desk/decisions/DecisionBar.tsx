@@ -1,10 +1,11 @@
 import type { ReactNode } from 'react'
 
+import { decisionsAtOnce } from '../../../application/limits.ts'
 import { statuses, type Status } from '../../../application/statuses.ts'
 import { focusHeading } from '../kit/focus.ts'
 import { digits } from '../kit/format.ts'
 import { useJudge } from '../kit/useDesk.tsx'
-import type { LastAct, Seen } from './judge.ts'
+import type { LastAct, Progress, Seen } from './judge.ts'
 
 /** What organisers press for each status, by the key that does the same. */
 export const decisions = [
@@ -55,14 +56,15 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
       {seen.length > 0 && children}
       {progress && (
         <>
-          <span>
-            {digits(progress.done)} of {digits(progress.count)}
-          </span>
+          <span>{ofAll(progress.done, progress)}</span>
           <button className="quiet" onClick={judge.stop}>
             Stop
           </button>
         </>
       )}
+      <span className="visually-hidden" aria-live="polite">
+        {progress && spokenOf(progress)}
+      </span>
       <button
         className="quiet undo"
         aria-keyshortcuts="z"
@@ -77,6 +79,18 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
       </button>
     </section>
   )
+}
+
+/** `300 of 1,000 saved`, which changes with each quarter alone: whoever listens is not told of every step. */
+function spokenOf(progress: Progress) {
+  const quarters = Math.floor((progress.done * 4) / progress.count)
+  if (quarters === 0) return ''
+  const steps = Math.ceil((quarters * progress.count) / 4 / decisionsAtOnce)
+  return `${ofAll(steps * decisionsAtOnce, progress)} saved`
+}
+
+function ofAll(done: number, { count }: Progress) {
+  return `${digits(done)} of ${digits(count)}`
 }
 
 /** `20 accepted` */

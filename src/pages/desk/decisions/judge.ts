@@ -75,7 +75,13 @@ export interface Judgement {
   /** Null where there is nothing to undo. */
   lastAct: LastAct | null
   /** How far an act is that goes in steps; null where none is under way. */
-  progress: { done: number; count: number } | null
+  progress: Progress | null
+}
+
+/** So many of an act's decisions are sent. */
+export interface Progress {
+  done: number
+  count: number
 }
 
 /**

@@ -1,13 +1,16 @@
-import { useEffect, useState, type ComponentType } from 'react'
+import { useEffect, useState, type ComponentType, type ReactNode } from 'react'
 
 import { Loading, NotShown } from './Screen.tsx'
 
 /**
  * A screen whose script is loaded when it is first shown, unless it was loaded before. Not `lazy` of React: what was
  * waited for there is shown 0.3 s late.
+ *
+ * @param Missing Is shown where its script did not come.
  */
 export function lazyScreen<Props extends object>(
   load: () => Promise<{ default: ComponentType<Props> }>,
+  Missing: () => ReactNode = ScreenNotLoaded,
 ): ComponentType<Props> & { load: () => Promise<void> } {
   let Loaded: ComponentType<Props> | undefined
   const keep = (module: { default: ComponentType<Props> }) => {
@@ -18,7 +21,11 @@ export function lazyScreen<Props extends object>(
     useEffect(() => {
       if (isThere) return
       void whenConnected(load)
-        .catch(notLoaded)
+        .catch((error: unknown) => {
+          // The update of a server takes old ones away.
+          reportError(error)
+          return { default: Missing }
+        })
         .then((module) => {
           keep(module)
           setThere(true)
@@ -40,16 +47,25 @@ async function whenConnected<Loaded>(load: () => Promise<Loaded>): Promise<Loade
   }
 }
 
-/** Stands in for a screen whose script did not come: the update of a server takes old ones away. */
-function notLoaded(error: unknown) {
-  reportError(error)
-  return { default: NotLoaded }
+const why = 'There is no connection, or the desk was updated meanwhile.'
+const reload = () => location.reload()
+
+function ScreenNotLoaded() {
+  return (
+    <NotShown button="Reload" onPress={reload}>
+      {why}
+    </NotShown>
+  )
 }
 
-function NotLoaded() {
+/** Stands in for a part of a screen whose script did not come. */
+export function PartNotLoaded() {
   return (
-    <NotShown button="Reload" onPress={() => location.reload()}>
-      There is no connection, or the desk was updated meanwhile.
-    </NotShown>
+    <div role="alert" className="notice error">
+      <p>{why}</p>
+      <button className="quiet" onClick={reload}>
+        Reload
+      </button>
+    </div>
   )
 }

@@ -4,9 +4,7 @@ import { useState } from 'react'
 import { mostAtOnce } from '../../../application/limits.ts'
 import type { Status } from '../../../application/statuses.ts'
 import type { WriteOutcome } from '../../../client/desk.ts'
-import type { Seen } from '../decisions/judge.ts'
 import { announce } from '../kit/announce.tsx'
-import { Dialog } from '../kit/Dialog.tsx'
 import { Choice } from '../kit/Field.tsx'
 import { digits } from '../kit/format.ts'
 import { hrefOf } from '../kit/places.ts'
@@ -104,26 +102,8 @@ function linkTo({ outcome, state }: WriteOutcome, occasion: string) {
   return null
 }
 
-/** Drafts letters to several applicants at once, which are read before they are sent. */
-export function LetterWriteMany({ seen }: { seen: readonly Seen[] }) {
-  // Whoever was selected when it was opened, whatever becomes of the list behind it.
-  const [written, setWritten] = useState<readonly Seen[]>([])
-  const whom = written.length === 1 ? written[0]?.name : `${digits(written.length)} applicants`
-  return (
-    <Dialog
-      button="Write…"
-      buttonClass="quiet write-many"
-      title={`Write to ${whom}`}
-      close="Close"
-      onOpen={() => setWritten(seen)}
-    >
-      <LetterWriteManyForm applications={written.map(({ id }) => id)} />
-    </Dialog>
-  )
-}
-
 /** What the letters are to say, and what became of their drafts. */
-function LetterWriteManyForm({ applications }: { applications: readonly string[] }) {
+export function LetterWriteManyForm({ applications }: { applications: readonly string[] }) {
   const { error, occasion, options, choose } = useOccasion((each) => each !== received)
   const write = useDeskAct('desk_write', (outcomes) => announce(countsOf(outcomes)))
   if (occasion === undefined) return error ? <Problem error={error} /> : <Loading />
