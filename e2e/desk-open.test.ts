@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
+import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
 import { test, type Visitor } from '../testing/visitor.ts'
 
 const desk = deskOfThisFile()
@@ -18,19 +18,22 @@ function callsOf(page: Page) {
   return names
 }
 
-/** Opens the desk of who is not signed in, with its script held until it is released. */
-async function openWithoutScript(visitor: Visitor) {
+/** Opens the desk with its script held until it is released: of who is not signed in, or of Ada. */
+async function openWithoutScript(visitor: Visitor, isSignedIn = false) {
   let release = () => {}
   const isReleased = new Promise<void>((resolve) => (release = resolve))
   let tell: (page: Page) => void
   const prepared = new Promise<Page>((resolve) => (tell = resolve))
-  const opening = visitor.open(`${desk.origin}/desk`, {}, async (page) => {
+  const prepare = async (page: Page) => {
     await page.route('**/assets/*.js', async (route) => {
       await isReleased
       await route.continue()
     })
     tell(page)
-  })
+  }
+  const opening = isSignedIn
+    ? desk.open(visitor, '', { prepare })
+    : visitor.open(`${desk.origin}/desk`, {}, prepare)
   const page = await prepared
   return {
     page,
@@ -40,6 +43,11 @@ async function openWithoutScript(visitor: Visitor) {
       await opening
     },
   }
+}
+
+/** Waits until React has shown the list. */
+async function isTakenOver(page: Page) {
+  await page.waitForFunction(() => window.heldKeys === null)
 }
 
 test('the first list needs little script, is asked for before that has come, and each thing is asked for once', async ({
@@ -63,12 +71,12 @@ test('the first list needs little script, is asked for before that has come, and
       })
     },
   })
-  await expect.poll(() => names).toEqual(['desk_me', 'desk_list'])
+  await expect.poll(() => names).toEqual(['desk_list', 'desk_me'])
   release()
   const page = await opening
   await getDesk(page).link('Person 1').waitFor()
   await expect.poll(() => names).toContain('desk_meanwhile')
-  expect(names.filter((name) => ['desk_me', 'desk_list'].includes(name))).toEqual(['desk_me', 'desk_list'])
+  expect(names.filter((name) => ['desk_me', 'desk_list'].includes(name))).toEqual(['desk_list', 'desk_me'])
   console.log(`the first list: ${bytes} bytes of script`)
   expect(bytes).toBeGreaterThan(0)
   expect(bytes).toBeLessThanOrEqual(mostScript)
@@ -225,4 +233,102 @@ test('the next application is read before it is opened', async ({ visitor }) => 
   await page.route('**/rpc/desk_application', () => {})
   await page.keyboard.press('j')
   await heading('Person 2').waitFor()
+})
+
+test('rows stand there before the script, as they do when it has come', async ({ visitor }) => {
+  await desk.store([
+    { first_name: 'Grace', last_name: '\u202eHopper', company: 'x'.repeat(300), email: 'grace@example.org' },
+    { first_name: '<b>Ada', email: 'GRACE@example.org ', team_size: '10+' },
+    { first_name: 'Old', created_at: new Date('2024-05-06T07:08:09Z'), reason: 'One line\nand another' },
+  ])
+  const { page, release } = await openWithoutScript(visitor, true)
+  const table = page.locator('table.applications')
+  await table.waitFor()
+  const shown = () =>
+    table.evaluate((element) => {
+      for (const label of element.querySelectorAll('label')) label.replaceChildren()
+      return element.outerHTML.replaceAll(/ inert=""|<!-- -->/g, '')
+    })
+  const early = await shown()
+  await release()
+  await isTakenOver(page)
+  expect(early).toContain('Grace')
+  expect(await shown()).toBe(early)
+})
+
+test('keys that are pressed before the script came do then what they do', async ({ visitor }) => {
+  const [, second] = await desk.store(people(3))
+  const { page, release } = await openWithoutScript(visitor, true)
+  const { link, tab } = getDesk(page)
+  await link('Person 1').waitFor()
+  await page.keyboard.type('jja')
+  await release()
+  await expect.poll(() => desk.statusOf(second?.id ?? '')).toBe('accepted')
+  await tab('Accepted').filter({ hasText: '1' }).waitFor()
+})
+
+test('what is searched before the script came is searched', async ({ visitor }) => {
+  await desk.store([...people(2), { first_name: 'Grace', last_name: 'Hopper' }])
+  const { page, release } = await openWithoutScript(visitor, true)
+  await getDesk(page).link('Person 1').waitFor()
+  await page.keyboard.type('/hopper')
+  await release()
+  await expect.poll(getDesk(page).names).toEqual(['Grace Hopper'])
+  expect(await focused(page)).toBe('INPUT: Search')
+  expect(await getDesk(page).search.inputValue()).toBe('hopper')
+})
+
+test('what has the focus before the script came has it afterwards, and what is opened is open', async ({
+  visitor,
+}) => {
+  await desk.store(people(2))
+  const focusing = await openWithoutScript(visitor, true)
+  await getDesk(focusing.page).link('Person 2').focus()
+  await focusing.release()
+  await isTakenOver(focusing.page)
+  expect(await focused(focusing.page)).toBe('A: Person 2')
+
+  const opening = await openWithoutScript(visitor, true)
+  await getDesk(opening.page).link('Person 2').click()
+  await opening.release()
+  await getDesk(opening.page).heading('Person 2').waitFor()
+  // What was asked for before is not what stands there now.
+  await desk.sql`delete from public.retreat_applications where last_name = '1'`
+  await getDesk(opening.page).link('Back').click()
+  await getDesk(opening.page).link('Person 2').waitFor()
+  expect(await getDesk(opening.page).names()).toEqual(['Person 2'])
+})
+
+test('whose session ends while the list is drawn signs in again, in a field that has the focus', async ({
+  visitor,
+}) => {
+  visitor.expects(/Failed to load resource/)
+  await desk.store(people(1))
+  const client = await desk.signedIn('mary@example.org')
+  let goOn = () => {}
+  const isEnded = new Promise<void>((resolve) => (goOn = resolve))
+  const page = await desk.open(visitor, '', {
+    as: { email: 'mary@example.org', client },
+    prepare: (opened) =>
+      opened.route('**/rpc/desk_me', async (route) => {
+        await isEnded
+        await route.continue()
+      }),
+  })
+  await getDesk(page).link('Person 1').waitFor()
+  await client.auth.signOut({ scope: 'global' })
+  goOn()
+  await getDesk(page).heading('Sign in').waitFor()
+  expect(await focused(page)).toBe('INPUT: Email')
+  expect(await getDesk(page).link('Person 1').count()).toBe(0)
+})
+
+test('where the script cannot be had, that is said beside the rows', async ({ visitor }) => {
+  visitor.expects(/Failed to load resource/)
+  await desk.store(people(1))
+  const page = await desk.open(visitor, '', {
+    prepare: (opened) => opened.route('**/assets/*.js', (route) => route.abort()),
+  })
+  await getDesk(page).link('Person 1').waitFor()
+  await page.getByText('The desk could not be loaded. Please check your connection and reload.').waitFor()
 })

@@ -24,6 +24,8 @@ export interface PageDocument extends Pick<Permissions, 'inlineScript' | 'calls'
   data: unknown
   /** The address of its script, which the inline script asks for. */
   script: string
+  /** Whether the inline script runs before anything else of the document is there, and not after all of it. */
+  scriptIsFirst?: boolean
   /** Where the site's root is, as the document sees it. */
   root?: './' | '../'
 }
@@ -42,7 +44,8 @@ export interface RenderedDocument {
  * @param policyInDocument Whether it has to carry its policy itself, because no server sends it as a header.
  */
 export function renderDocument(page: PageDocument, policyInDocument: boolean): RenderedDocument {
-  const { title, description, preview, scene, content, data, script, inlineScript, root = './' } = page
+  const { title, description, preview, scene, content, root = './' } = page
+  const { data, script, inlineScript, scriptIsFirst = false } = page
   const sceneStyle = paletteStyle + base + page.sceneStyle
   // After the scene, not in the head: so the scene is painted before the browser has styled the form.
   const contentStyle = controls + page.contentStyle
@@ -58,10 +61,10 @@ export function renderDocument(page: PageDocument, policyInDocument: boolean): R
   const scripts = `<script type="application/json" id="${pageDataId}">${inScript(JSON.stringify(data))}</script>
     <script data-page="${script}">${inlineScript}</script>`
   const parts: Record<string, string> = {
-    head: `${renderToString(head)}<style>${sceneStyle}</style>`,
+    head: `${renderToString(head)}${scriptIsFirst ? scripts : ''}<style>${sceneStyle}</style>`,
     scene: renderToString(scene) + contentStyleElement,
     page: renderToString(content),
-    scripts,
+    scripts: scriptIsFirst ? '' : scripts,
   }
   const html = shell.replace(/<!--(head|scene|page|scripts)-->/g, (_, part: string) => parts[part] ?? '')
   return { html, policy, sceneLength: html.indexOf(contentStyleElement) }

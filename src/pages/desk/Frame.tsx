@@ -68,7 +68,11 @@ const rooms: { name: string; to: Place; screens: Place['screen'][] }[] = [
 
 /** Says that there is no connection, for as long as there is none. */
 function Connection() {
-  const isThere = useSyncExternalStore(subscribe, () => navigator.onLine)
+  const isThere = useSyncExternalStore(
+    subscribe,
+    () => navigator.onLine,
+    () => true,
+  )
   if (isThere) return null
   return (
     <p className="notice" role="alert">

@@ -4,6 +4,7 @@ import { createDesk } from '../../client/desk.ts'
 import { sessionKey } from '../../client/kept-session.ts'
 import { createSession } from '../../client/session.ts'
 import { readPageData } from '../page-data.ts'
+import { placeToRender } from './applications/take-over.ts'
 import { Desk, loadScreens } from './Desk.tsx'
 import { placeOf } from './kit/places.ts'
 import { forgetTyped } from './kit/useTyped.ts'
@@ -38,5 +39,5 @@ if (root) {
   const desk = <Desk {...{ auth, session, brought, signInIsElsewhere }} />
   // What was typed into the form that stood in the document stays.
   if (session.now().step === 'out' && root.querySelector('form')) hydrateRoot(root, desk)
-  else createRoot(root).render(desk)
+  else createRoot(placeToRender(root, session)).render(desk)
 }

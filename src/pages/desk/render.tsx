@@ -5,6 +5,8 @@ import type { DataInterface } from '../../client/data-interface.ts'
 import applicationStyle from './applications/application.css?inline'
 import listStyle from './applications/list.css?inline'
 import plotsStyle from './applications/plots.css?inline'
+import { BlankList } from './applications/BlankList.tsx'
+import { blankListId } from './applications/early-list.ts'
 import decisionsStyle from './decisions/decisions.css?inline'
 import deskStyle from './desk.css?inline'
 import doorStyle from './door/door.css?inline'
@@ -48,6 +50,9 @@ export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptio
         <template id="sign-in">
           <SignIn auth={never} notice={undefined} />
         </template>
+        <template id={blankListId}>
+          <BlankList />
+        </template>
       </>
     ),
     contentStyle:
@@ -63,6 +68,7 @@ export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptio
     data,
     script,
     inlineScript,
+    scriptIsFirst: true,
     calls: [data.backend.url],
     postsForms: false,
   }

@@ -8,8 +8,7 @@ import { decisions, DecisionBar } from '../decisions/DecisionBar.tsx'
 import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
 import { countStatuses, type Seen } from '../decisions/judge.ts'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
-import { digits, momentOf } from '../kit/format.ts'
-import { nameOf } from '../kit/Given.tsx'
+import { digits, momentOf, nameOf } from '../kit/format.ts'
 import { placeOf } from '../kit/places.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Loading, MoreButton, useTitle } from '../kit/Screen.tsx'
@@ -273,14 +272,19 @@ function List({ filters, countedAt, matching }: ListProps) {
 }
 
 /** Where the bar of decisions takes much of what is seen: the windows that decisions.css has it otherwise in. */
-const phone = matchMedia('(max-width: 44rem), (max-height: 28rem)')
+const phone = () => matchMedia('(max-width: 44rem), (max-height: 28rem)')
 
 /** Whether the window is as small as a phone's. */
 function useIsPhone(): boolean {
-  return useSyncExternalStore(subscribeToPhone, () => phone.matches)
+  return useSyncExternalStore(
+    subscribeToPhone,
+    () => phone().matches,
+    () => false,
+  )
 }
 
 function subscribeToPhone(listener: () => void) {
-  phone.addEventListener('change', listener)
-  return () => phone.removeEventListener('change', listener)
+  const query = phone()
+  query.addEventListener('change', listener)
+  return () => query.removeEventListener('change', listener)
 }

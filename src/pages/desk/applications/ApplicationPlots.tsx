@@ -156,7 +156,9 @@ const storage = storageOf('localStorage')
  */
 export function usePlotsAreOpen(account: string): [areOpen: boolean, change: (areOpen: boolean) => void] {
   const key = `unplugged-desk-plots-${account}`
-  const [areOpen, setAreOpen] = useState(() => storage.getItem(key) === open)
+  const [areOpen, setAreOpen] = useState(
+    () => globalThis.window !== undefined && storage.getItem(key) === open,
+  )
   return [
     areOpen,
     (wanted) => {

@@ -39,12 +39,6 @@ function focus(element: HTMLElement | null) {
 export const pieceLength = 4_000
 /** Characters that a line end counts as: it takes as much of the screen. */
 const lineEnd = 40
-/** Characters of a name or a company where it is told among other things. */
-const shortLength = 120
-
-const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
-const beginning = new RegExp(`^.{0,${shortLength}}`, 'su')
-const marksWithoutEnd = /(\p{M}{8})\p{M}+/gu
 
 /**
  * Cuts a text into pieces that are quick to show; all of them together are the text.
@@ -65,22 +59,4 @@ export function piecesOf(text: string): string[] {
     length = 0
   }
   return piece === '' && pieces.length > 0 ? pieces : [...pieces, piece]
-}
-
-/**
- * A name or a company as it is told among other things: not without end, and without the characters that turn the
- * direction of what stands beside it. The whole is among the answers.
- */
-export function shortOf(text: string): string {
-  const begin = text
-    .slice(0, shortLength * 10)
-    .replace(directions, '')
-    .replace(marksWithoutEnd, '$1')
-  const short = begin.match(beginning)?.[0] ?? ''
-  return short === begin && text.length <= shortLength * 10 ? begin : `${short.trimEnd()}…`
-}
-
-/** An applicant's name; where it is hidden, what it belongs to. */
-export function nameOf({ first_name, last_name }: { first_name?: string; last_name?: string }): string {
-  return first_name === undefined ? 'Application' : shortOf(`${first_name} ${last_name ?? ''}`.trim())
 }

@@ -10,15 +10,16 @@ export function announce(text: string): void {
   for (const listener of listeners) listener()
 }
 
+const lastSaid = () => said
+
+function subscribe(listener: () => void) {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
 /** What was announced last. */
 export function Announcement() {
-  const { text, count } = useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => said,
-  )
+  const { text, count } = useSyncExternalStore(subscribe, lastSaid, lastSaid)
   return (
     // Screen readers know the role for longer than the element of the same meaning.
     // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role

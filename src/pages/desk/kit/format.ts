@@ -4,6 +4,12 @@ const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle
 const shortDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 const longDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
 const hour = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+/** Characters of a name or a company where it is told among other things. */
+const shortLength = 120
+
+const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+const beginning = new RegExp(`^.{0,${shortLength}}`, 'su')
+const marksWithoutEnd = /(\p{M}{8})\p{M}+/gu
 
 /**
  * A moment as organisers read it, in their own time zone: `22 Nov 2026, 10:03`. The database knows some that browsers
@@ -41,4 +47,22 @@ export function digits(count: number): string {
 /** A number that may not have been counted to its end. */
 export function upTo({ count, more }: Count): string {
   return `${digits(count)}${more ? '+' : ''}`
+}
+
+/**
+ * A name or a company as it is told among other things: not without end, and without the characters that turn the
+ * direction of what stands beside it. The whole is among the answers.
+ */
+export function shortOf(text: string): string {
+  const begin = text
+    .slice(0, shortLength * 10)
+    .replace(directions, '')
+    .replace(marksWithoutEnd, '$1')
+  const short = begin.match(beginning)?.[0] ?? ''
+  return short === begin && text.length <= shortLength * 10 ? begin : `${short.trimEnd()}…`
+}
+
+/** An applicant's name; where it is hidden, what it belongs to. */
+export function nameOf({ first_name, last_name }: { first_name?: string; last_name?: string }): string {
+  return first_name === undefined ? 'Application' : shortOf(`${first_name} ${last_name ?? ''}`.trim())
 }

@@ -307,7 +307,7 @@ export function useDesk(): ReturnType<typeof deskOf> {
 /** By what is decided, and how it stands. */
 export function useJudge(): { judge: Judge; judgement: Judgement } {
   const { judge } = useDesk()
-  return { judge, judgement: useSyncExternalStore(judge.subscribe, judge.judgement) }
+  return { judge, judgement: useSyncExternalStore(judge.subscribe, judge.judgement, judge.judgement) }
 }
 
 /**

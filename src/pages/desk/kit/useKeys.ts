@@ -8,10 +8,12 @@ const listeners = new Set<() => void>()
 
 /** Whether single keys do something: who dictates or presses keys by accident switches them off (WCAG 2.1.4). */
 export function useKeysAreOn(): boolean {
-  return useSyncExternalStore((listener) => {
-    listeners.add(listener)
-    return () => listeners.delete(listener)
-  }, areOn)
+  return useSyncExternalStore(subscribe, areOn, () => true)
+}
+
+function subscribe(listener: () => void) {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
 }
 
 export function switchKeys(isOn: boolean): void {

@@ -2,7 +2,8 @@ import { useSyncExternalStore } from 'react'
 
 import { hrefOf, placeOf, type Place } from './places.ts'
 
-let present = location.hash
+// The server renders the first list, where there is no window.
+let present = globalThis.window?.location.hash ?? ''
 let former = present
 
 function note() {
@@ -10,8 +11,8 @@ function note() {
   present = location.hash
 }
 
-addEventListener('hashchange', note)
-addEventListener('popstate', note)
+globalThis.window?.addEventListener('hashchange', note)
+globalThis.window?.addEventListener('popstate', note)
 
 /** The place that was left for the one that is shown. */
 export function formerPlace(): Place {
@@ -40,7 +41,7 @@ const fragment = () => location.hash
 
 /** The fragment as it is. */
 export function useFragment(): string {
-  return useSyncExternalStore(subscribe, fragment, fragment)
+  return useSyncExternalStore(subscribe, fragment, () => '')
 }
 
 /** Where somebody is. */

@@ -1,6 +1,6 @@
 import { statuses, type Status } from '../../../application/statuses.ts'
 import type { Letter, LettersOverview } from '../../../client/desk.ts'
-import { shortOf } from '../kit/Given.tsx'
+import { shortOf } from '../kit/format.ts'
 
 /** The decisions that applicants are told of. */
 const told: readonly string[] = ['accepted', 'waitlisted', 'declined'] satisfies Status[]

@@ -1,0 +1,53 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+
+import type { Listed } from '../../../client/desk.ts'
+import { Frame } from '../Frame.tsx'
+import { DeskProvider } from '../kit/useDesk.tsx'
+import type { Me, WatchedSession } from '../session/watch-session.ts'
+import { ApplicationList } from './ApplicationList.tsx'
+import { filterOf, filtersFrom } from './filters.ts'
+
+const blank: Listed = {
+  id: '',
+  created_at: '',
+  status: 'new',
+  version: 0,
+  same_email: true,
+  first_name: '',
+  last_name: '',
+  email: '',
+  company: '',
+  paid_solution: '',
+  team_size: '',
+  reason: '',
+}
+
+const nobody: Me = { account: '', email: '', callDesk: never }
+const session: WatchedSession = {
+  now: () => ({ step: 'in', ...nobody }),
+  subscribe: () => () => {},
+  askAgain() {},
+  changedElsewhere() {},
+  signOut: never,
+}
+
+/** The desk as it opens, with one row that says nothing: the document has it, to be filled in by what comes first. */
+export function BlankList() {
+  const filters = filtersFrom('')
+  const queries = new QueryClient()
+  const page = { applications: [blank], letters: [], next: null }
+  queries.setQueryData(['list', filterOf(filters)], { pages: [page], pageParams: [null] })
+  return (
+    <QueryClientProvider client={queries}>
+      <DeskProvider me={nobody}>
+        <Frame session={session}>
+          <ApplicationList filters={filters} />
+        </Frame>
+      </DeskProvider>
+    </QueryClientProvider>
+  )
+}
+
+function never() {
+  return Promise.reject(new Error('nothing is called while the document is made'))
+}
