@@ -1,6 +1,5 @@
 import type { Letter } from '../../../client/desk.ts'
-import { momentOf } from '../kit/format.ts'
-import { shortOf } from '../kit/Given.tsx'
+import { momentOf, shortOf } from '../kit/format.ts'
 import { nameOfOccasion, received } from './letters.ts'
 
 interface LetterEvent {
