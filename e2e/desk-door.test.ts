@@ -108,6 +108,17 @@ test('a door that is closed in the desk refuses with its sentence, the answers k
     { first_name: 'Grace', reason: 'To think.' },
   ])
   await expect.poll(() => door.history()).toHaveLength(2)
+
+  // Of a long history the newest come first, and more when they are asked for.
+  await server.sql`
+    insert into private.history (author, kind, detail)
+    select 'ada@example.org', 'erased', '{"applications": 1}' from generate_series(1, 60)`
+  await door.page.getByRole('link', { name: 'History' }).click()
+  const happened = door.page.locator('.happened li')
+  await expect.poll(() => happened.count()).toBe(50)
+  await door.page.getByRole('button', { name: 'More' }).click()
+  await expect.poll(() => happened.count()).toBe(62)
+  expect(await happened.last().textContent()).toContain('Door closed')
 })
 
 test('of two who change it at once the second is told, keeps what was entered, and may save it knowingly', async ({

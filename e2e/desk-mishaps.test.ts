@@ -43,7 +43,7 @@ const nonsense = [
   ['/letters/drafts/accepted', 'drafts', { letters: [null], next: null }, 'Drafts: Accepted'],
   ['/letters/outbox/refused', 'outbox', { letters: [null], next: null }, 'Letters that were refused'],
   ['/door', 'door', { is_open: true, closes_after: 3 }, 'Door'],
-  ['/history', 'door', {}, 'History'],
+  ['/history', 'history', { happenings: [null], next: null }, 'History'],
 ] as const
 
 test('a screen that cannot be shown takes nothing else with it, and is read anew by Try again', async ({

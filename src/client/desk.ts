@@ -199,6 +199,13 @@ export type GeneralHappening = { at: string; author: string } & (
     }
 )
 
+/** A page of what happened to no application, the newest first. */
+interface HistoryPage {
+  happenings: ({ id: number } & GeneralHappening)[]
+  /** Where the next one begins; null at the end. */
+  next: { id: number } | null
+}
+
 /** A letter to an applicant, as it would be sent or was. */
 export interface Letter {
   id: string
@@ -353,6 +360,7 @@ export interface Functions {
   desk_note: [{ act: string; application: string; note: string }, Happening[]]
   desk_erase: [{ act: string; applications: string[]; email: string }, { erased: number }]
   desk_door: [object, Door & { history: GeneralHappening[] }]
+  desk_history: [{ after: HistoryPage['next'] }, HistoryPage]
   desk_set_door: [Pick<Door, 'version' | 'closed' | 'sentence' | 'closes_at' | 'closes_after'>, Door]
   desk_letters: [object, LettersOverview]
   desk_drafts: [{ occasion: string; after: LetterPosition | null }, LetterPage]

@@ -17,6 +17,7 @@ export const deskCalls: Readonly<Record<string, object>> = {
   desk_note: { act: id, application: id, note: '' },
   desk_erase: { applications: [], email: '' },
   desk_door: {},
+  desk_history: { after: null },
   desk_set_door: { version: -1, closed: false, sentence: '', closes_at: null, closes_after: null },
   desk_letters: {},
   desk_drafts: { occasion: 'accepted', after: null },

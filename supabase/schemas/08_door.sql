@@ -117,7 +117,7 @@ begin
 end
 $$;
 
--- How the door stands, and what happened to it and to no application: who opened, closed, erased.
+-- How the door stands, and who changed it last: a list of one, or of none.
 create function public.desk_door() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -125,7 +125,9 @@ begin
   perform private.caller();
   return private.door_state() || jsonb_build_object('history', (
     select coalesce(jsonb_agg(jsonb_build_object('at', at, 'author', author, 'kind', kind, 'detail', detail)), '[]')
-    from (select * from private.history where application_id is null order by id desc limit 50) as newest
+    from (
+      select * from private.history where application_id is null and kind = 'door' order by id desc limit 1
+    ) as newest
   ));
 end
 $$;

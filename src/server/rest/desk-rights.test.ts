@@ -58,6 +58,7 @@ const plausible: Record<string, Record<string, unknown>> = {
   desk_note: { act: someId, application: someId, note: 'A note.' },
   desk_erase: { applications: [someId], email: 'ada@example.com', act: someId },
   desk_door: {},
+  desk_history: { after: null },
   desk_set_door: { version: 0, closed: true, sentence: 'Closed.', closes_at: null, closes_after: null },
   desk_letters: {},
   desk_drafts: { occasion: 'accepted', after: null },

@@ -69,6 +69,10 @@ interface Door {
   closes_after: number | null
   history: Happened[]
 }
+interface DeskHistory {
+  happenings: (Happened & { id: number })[]
+  next: { id: number } | null
+}
 
 /** What a function of the desk answers an organiser. */
 async function ask<Answer>(asking: SupabaseClient, name: string, args: object = {}): Promise<Answer> {
@@ -899,7 +903,10 @@ test('erasing needs the e-mail, takes all that is known with it, and is itself r
   const erasures =
     await owner`select author, application_id, detail from private.history where kind = 'erased' and author = ${me}`
   expect(erasures).toEqual([{ author: me, application_id: null, detail: { applications: 2 } }])
-  expect((await ask<Door>(client, 'door')).history[0]).toMatchObject({ author: me, kind: 'erased' })
+  expect((await ask<DeskHistory>(client, 'history')).happenings[0]).toMatchObject({
+    author: me,
+    kind: 'erased',
+  })
   // Nothing that is kept anywhere holds the person.
   const [kept] =
     await owner`select count(*)::int as n from private.history where detail::text ilike ${`%${email}%`}`
@@ -956,6 +963,7 @@ test('who reads blind finds and reads none of what is hidden, whatever they call
     ],
     desk_note: [{ act: act(), application: id, note: 'Convincing.' }],
     desk_door: [{}],
+    desk_history: [{}],
     desk_set_door: [{ version: 0, closed: false, sentence: '' }],
     desk_erase: [{ applications: [again], email: hidden.email }],
     desk_letters: [{}],
@@ -1089,9 +1097,9 @@ test('revealing shows all and is written into the history, by whoever reveals an
   await ask(blind.client, 'set_blind', { blind: false })
   await ask(blind.client, 'set_blind', { blind: false })
   expect(JSON.stringify(await whole(id, blind.client))).toMatch(hiddenWords)
-  const { history } = await ask<Door>(client, 'door')
+  const { happenings } = await ask<DeskHistory>(client, 'history')
   expect(
-    history.filter(({ author }) => author === blind.email).map(({ kind, detail }) => [kind, detail]),
+    happenings.filter(({ author }) => author === blind.email).map(({ kind, detail }) => [kind, detail]),
   ).toEqual([
     ['blind', { on: false }],
     ['blind', { on: true }],
@@ -1100,6 +1108,26 @@ test('revealing shows all and is written into the history, by whoever reveals an
     status: 400,
     error: { code: '22023' },
   })
+})
+
+test('what happened at the desk comes fifty at a time, the newest first, each once', async () => {
+  const { owner } = server.database
+  await owner`
+    insert into private.history (author, kind, detail)
+    select ${me}, 'blind', jsonb_build_object('on', n % 2 = 0) from generate_series(1, 120) as n`
+  const pages: DeskHistory[] = []
+  let after: DeskHistory['next'] = null
+  do {
+    const page: DeskHistory = await ask<DeskHistory>(client, 'history', { after })
+    pages.push(page)
+    after = page.next
+  } while (after !== null)
+  expect(pages.slice(0, 2).map(({ happenings }) => happenings.length)).toEqual([50, 50])
+  const stored = await owner<{ id: number }[]>`
+    select id::int from private.history where application_id is null order by id desc`
+  expect(pages.flatMap(({ happenings }) => happenings.map(({ id }) => id))).toEqual(
+    stored.map(({ id }) => id),
+  )
 })
 
 /** A server of its own, whose door may be closed. */
@@ -1112,6 +1140,7 @@ async function startWithDoor() {
     keeper,
     email,
     door,
+    happenings: async () => (await ask<DeskHistory>(keeper, 'history')).happenings,
     set: async (changes: object) => {
       const { version } = await door()
       return ask<Door>(keeper, 'set_door', { version, closed: false, ...changes })
@@ -1129,7 +1158,7 @@ async function startWithDoor() {
 }
 
 test('a closed door refuses with its sentence, on the page too; what is stored is still a repeat', async () => {
-  const { own, door, set, send, stored, email } = await startWithDoor()
+  const { own, door, happenings, set, send, stored, email } = await startWithDoor()
   const before = anApplication()
   expect(await send(before)).toBe(201)
   expect(await door()).toMatchObject({ is_open: true, closed: false, version: 0, sentence: '', history: [] })
@@ -1172,7 +1201,9 @@ test('a closed door refuses with its sentence, on the page too; what is stored i
   expect(await send()).toEqual([403, 'PT403', 'Applications are closed.'])
   await set({ closed: false, sentence })
   expect(await send(late)).toBe(201)
-  expect((await door()).history).toMatchObject([
+  // The door tells who changed it last, the history of all.
+  expect((await door()).history).toMatchObject([{ author: email, kind: 'door', detail: { closed: false } }])
+  expect(await happenings()).toMatchObject([
     { author: email, kind: 'door', detail: { closed: false, is_open: true } },
     { author: email, kind: 'door', detail: { closed: true, sentence: '' } },
     { author: email, kind: 'door', detail: { closed: true, sentence, is_open: false } },
@@ -1181,7 +1212,7 @@ test('a closed door refuses with its sentence, on the page too; what is stored i
 })
 
 test('a door is changed by whoever saw how it stands, and only to what can be', async () => {
-  const { own, keeper, door, set } = await startWithDoor()
+  const { own, keeper, door, happenings, set } = await startWithDoor()
   const other = await own.signedIn()
   await set({ closed: true, sentence: 'First.' })
   const change = (args: object, asking = keeper) => asking.rpc('desk_set_door', { closed: false, ...args })
@@ -1208,13 +1239,13 @@ test('a door is changed by whoever saw how it stands, and only to what can be', 
   ])
   expect(both.map(({ status }) => String(status)).toSorted()).toEqual(['200', '409'])
   expect(await door()).toMatchObject({ version: 2 })
-  expect((await door()).history).toHaveLength(2)
+  expect(await happenings()).toHaveLength(2)
   // A change whose answer was lost is sent again, and is one.
   const changed = await change({ version: 2, sentence: 'Again.' })
   expect(changed).toMatchObject({ status: 200, data: { version: 3, sentence: 'Again.' } })
   expect(await change({ version: 2, sentence: 'Again.' })).toMatchObject({ status: 200, data: changed.data })
   expect(await change({ version: 2, sentence: 'Other.' })).toMatchObject(stale)
-  expect((await door()).history).toHaveLength(3)
+  expect(await happenings()).toHaveLength(3)
   expect(await set({ sentence: '🌲'.repeat(300) })).toMatchObject({ sentence: '🌲'.repeat(300) })
   await own.close()
 })

@@ -12,7 +12,7 @@ import { useTyped } from '../kit/useTyped.ts'
 import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
 import { changeFrom, doorSentence, entriesOf, localTimeOf, type Entries } from './door.ts'
 
-/** How the door stands, and what happened. */
+/** How the door stands, and who changed it last. */
 type DoorState = Door & { history: GeneralHappening[] }
 
 /** Whether applications are taken: how it stands, and changing it. */
@@ -122,7 +122,7 @@ function countHint({ is_open: isOpen, opened_at: openedAt }: Door) {
 function meanwhile(door: DoorState, over: number) {
   // That it closes by itself is one change: what somebody did besides is more.
   const isByItself = !door.is_open && !door.closed && door.version === over + 1
-  const last = isByItself ? undefined : door.history.find(({ kind }) => kind === 'door')
+  const last = isByItself ? undefined : door.history[0]
   const who = last
     ? `${last.author} changed the door meanwhile, ${momentOf(last.at)}.`
     : 'The door closed by itself meanwhile.'

@@ -1,31 +1,36 @@
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 
 import type { GeneralHappening } from '../../../client/desk.ts'
 import { doorWordsOf } from '../door/door.ts'
 import { countOf, momentOf } from '../kit/format.ts'
-import { Screen } from '../kit/Screen.tsx'
+import { MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 
 /** What organisers did to the door, the letters and their own reading, and that something was erased; the newest first. */
 export function HistoryList() {
+  const query = useInfiniteQuery(useDesk().history())
   return (
-    <Screen title="History" query={useQuery(useDesk().door())}>
-      {({ history }) =>
-        history.length === 0 ? (
-          <p className="quietly">Nothing yet. The door has been open from the beginning.</p>
-        ) : (
-          <ul className="plain sheet happened">
-            {history.map((happening) => (
-              <li key={`${happening.at} ${happening.kind} ${happening.author}`}>
-                {wordsOf(happening)}
-                <span className="quietly">
-                  {happening.author}, <time dateTime={happening.at}>{momentOf(happening.at)}</time>
-                </span>
-              </li>
-            ))}
-          </ul>
+    <Screen title="History" query={query}>
+      {({ pages }) => {
+        const happenings = pages.flatMap((page) => page.happenings)
+        if (happenings.length === 0)
+          return <p className="quietly">Nothing yet. The door has been open from the beginning.</p>
+        return (
+          <>
+            <ul className="plain sheet happened">
+              {happenings.map((happening) => (
+                <li key={happening.id}>
+                  {wordsOf(happening)}
+                  <span className="quietly">
+                    {happening.author}, <time dateTime={happening.at}>{momentOf(happening.at)}</time>
+                  </span>
+                </li>
+              ))}
+            </ul>
+            <MoreButton query={query} />
+          </>
         )
-      }
+      }}
     </Screen>
   )
 }

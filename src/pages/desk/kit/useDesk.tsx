@@ -207,7 +207,17 @@ function readsOf(call: CallDesk, judge: Judge, queries: QueryClient) {
         queryFn: ({ signal }) => call('desk_preview', text, signal),
         placeholderData: keepPreviousData,
       }),
-    /** How the door stands, and what happened at the desk. */
+    /** What happened at the desk, page by page. */
+    history: () =>
+      infiniteQueryOptions({
+        queryKey: ['history'],
+        queryFn: ({ pageParam: after, signal }) => call('desk_history', { after }, signal),
+        initialPageParam: null as { id: number } | null,
+        getNextPageParam: ({ next }) => next,
+        refetchInterval: lookAgain,
+        refetchOnWindowFocus: 'always',
+      }),
+    /** How the door stands, and who changed it last. */
     door: () =>
       queryOptions({
         queryKey: ['door'],
