@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import * as util from 'node:util'
 
-const sources = ['package-lock.json', 'src', 'supabase', 'tools', 'vite.config.ts']
+const sources = ['package.json', 'package-lock.json', 'src', 'supabase', 'tools', 'vite.config.ts']
 // Written last, and in the folder that the pages' scripts are served from.
 const stamp = join('dist', 'assets', 'complete')
 const lock = join('node_modules', '.unplugged-build')
@@ -120,6 +120,10 @@ async function main() {
   // React renders on the server by it too.
   process.env['NODE_ENV'] ??= 'production'
   process.chdir(dirname(fileURLToPath(import.meta.url)))
+  if (process.argv[2] === '--version') {
+    console.log(JSON.parse(readFileSync('package.json', 'utf8')).version)
+    return true
+  }
   loadSettings()
   if (isStale() && !(await build())) return false
   const program = process.argv.length > 2 ? 'cli' : 'server'

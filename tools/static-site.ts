@@ -6,6 +6,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 
 import type { ApplyData } from '../src/pages/apply/apply-data.ts'
 import type { DeskData } from '../src/pages/desk/render.tsx'
+import packageJson from '../package.json' with { type: 'json' }
 import { next } from './in-place.ts'
 import { assetCaching, deskHeaders, documentHeaders } from '../src/pages/headers.ts'
 import type { PageSettings } from '../src/settings/page-settings.ts'
@@ -17,7 +18,7 @@ export function staticApplyData({ backendUrl, anonKey, webhookUrl }: PageSetting
 
 /** What the static desk is rendered from. */
 export function staticDeskData({ backendUrl, anonKey }: PageSettings): DeskData {
-  return { backend: { url: backendUrl, anonKey }, signInIsElsewhere: false }
+  return { backend: { url: backendUrl, anonKey }, signInIsElsewhere: false, version: packageJson.version }
 }
 
 /** Writes the documents and the headers of the static site into `dist/`. */

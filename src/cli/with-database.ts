@@ -60,7 +60,7 @@ export async function leaveInterrupts<T>(act: () => Promise<T>): Promise<T> {
  * Resolves when the first signal comes; the second one ends the process. Ctrl-C reaches this process from the
  * terminal and again from npm, which is one.
  */
-function awaitSignal() {
+export function awaitSignal() {
   let first: number | undefined
   return new Promise<['SIGINT' | 'SIGTERM']>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {

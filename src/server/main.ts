@@ -12,6 +12,7 @@ import { logDestination, logOptions } from './log.ts'
 import { hostAndPort } from '../settings/mail-settings.ts'
 import { OperatorError, runProgram } from '../settings/operator-error.ts'
 import { readSettings, type Settings } from '../settings/server-settings.ts'
+import { version } from '../settings/version.ts'
 import { startDispatcher } from './webhook/dispatcher.ts'
 import { applicationsOutbox } from './webhook/outbox.ts'
 
@@ -129,6 +130,7 @@ function tellWhere(
 ) {
   const { port } = app.server.address() as AddressInfo
   const shownHost = host.includes(':') ? `[${host}]` : host
+  console.log(`This is version ${version}.`)
   console.log(`The applications are in ${description}.`)
   console.log(
     webhookUrl === undefined

@@ -21,6 +21,8 @@ interface DeskProps {
   brought: BroughtSession | undefined
   /** Whether organisers sign in at a hosted project, which this server knows only the database of. */
   signInIsElsewhere: boolean
+  /** Which version of the desk this is. */
+  version: string
 }
 
 /** Milliseconds after which what could not be read is asked for again. */
@@ -62,11 +64,11 @@ export async function loadScreens(): Promise<void> {
 }
 
 /** The organisers' page: signing in, and then a screen for each address. */
-export function Desk({ auth, session, brought, signInIsElsewhere }: DeskProps) {
+export function Desk({ auth, session, brought, signInIsElsewhere, version }: DeskProps) {
   return (
     <Boundary>
       <SignedIn {...{ auth, session, brought, createQueries }} isElsewhere={signInIsElsewhere}>
-        <Frame session={session}>
+        <Frame {...{ session, version }}>
           <Shown {...{ auth, session }} />
         </Frame>
       </SignedIn>

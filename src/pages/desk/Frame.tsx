@@ -13,11 +13,12 @@ import type { WatchedSession } from './session/watch-session.ts'
 
 interface FrameProps {
   session: WatchedSession
+  version: string
   children: ReactNode
 }
 
 /** What stands around every screen: where to go, who is signed in, and what was done last. */
-export function Frame({ session, children }: FrameProps) {
+export function Frame({ session, version, children }: FrameProps) {
   const { email } = useDesk()
   const place = usePlace()
   const queries = useQueryClient()
@@ -50,6 +51,7 @@ export function Frame({ session, children }: FrameProps) {
           {children}
         </Boundary>
       </div>
+      <footer className="quietly">Unplugged. {version}</footer>
       <Announcement />
     </div>
   )

@@ -16,7 +16,7 @@ import { siteRoot } from './site-root.ts'
 /** Milliseconds after which a list has surely been shown. */
 const preloadAfter = 3_000
 
-const { backend, signInIsElsewhere } = readPageData() as DeskData
+const { backend, signInIsElsewhere, version } = readPageData() as DeskData
 const root = document.getElementById('page')
 if (root) {
   const signIn = createSession({ ...backend, url: backend.url ?? siteRoot() })
@@ -36,7 +36,7 @@ if (root) {
   const stopWaiting = session.subscribe(preload)
   // For the screen that is opened they are needed at once. What fails now is loaded again when it is shown.
   if (session.now().step !== 'out' && placeOf(location.hash).screen !== 'list') loadScreens().catch(() => {})
-  const desk = <Desk {...{ auth, session, brought, signInIsElsewhere }} />
+  const desk = <Desk {...{ auth, session, brought, signInIsElsewhere, version }} />
   // What was typed into the form that stood in the document stays.
   if (session.now().step === 'out' && root.querySelector('form')) hydrateRoot(root, desk)
   else createRoot(placeToRender(root, session)).render(desk)

@@ -23,6 +23,8 @@ export interface DeskData {
   backend: DataInterface
   /** Whether organisers sign in at a hosted project, which this server knows only the database of. */
   signInIsElsewhere: boolean
+  /** Of the program that rendered it. */
+  version: string
 }
 
 export interface DeskOptions {

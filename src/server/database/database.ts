@@ -3,6 +3,7 @@ import type { Sql } from 'postgres'
 import { parseAddress } from './address.ts'
 import { connectToAddress, connectToSocket, visitor, type Connections } from './connections.ts'
 import { unreachable } from './failures.ts'
+import { readMark } from './mark.ts'
 import { checkSchema, migrate, ownerOfAuth, type OwnerOfAuth } from './schema.ts'
 import { supervise } from './supervisor.ts'
 
@@ -22,6 +23,8 @@ export interface Database extends Pick<Connections, 'owner' | 'asOwner' | 'forSi
   isUpToDate: boolean
   /** Whose accounts it holds. */
   ownerOfAuth: OwnerOfAuth
+  /** What tells it from every other database, for whoever asks whose a server is; null where that cannot be told. */
+  mark: string | null
   /** Tells a server that comes meanwhile that this one is about to close the database. */
   announceClose: () => void
   /**
@@ -99,6 +102,55 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
   }
 }
 
+/** A database that is looked at and left as it is: no schema is asked for, and none is made. */
+export interface OpenedAsItIs extends Pick<Database, 'description' | 'close'> {
+  /** Runs work that reads, as the schema's owner: it may not write, and fails after a deadline. */
+  read: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
+  /** Whether the embedded database had to be started for it. */
+  started: boolean
+}
+
+/**
+ * Opens a database to look at it, whatever its schema is.
+ *
+ * @param patience Milliseconds that a database which runs and does not answer is waited for.
+ * @throws {OperatorError} where it is not there, cannot be reached or does not answer.
+ */
+export async function openAsItIs(
+  { dataDir, databaseUrl, databasePooler }: DatabaseLocation,
+  patience: number,
+): Promise<OpenedAsItIs> {
+  const reading =
+    ({ asOwner }: Connections): OpenedAsItIs['read'] =>
+    (work) =>
+      asOwner((sql) =>
+        sql.begin('read only', (transaction) => work(transaction as unknown as Sql)),
+      ) as ReturnType<typeof work>
+  if (databaseUrl !== undefined) {
+    const { options: address, description } = parseAddress(databaseUrl)
+    const connections = connectToAddress(address, databasePooler)
+    const read = reading(connections)
+    try {
+      await read((sql) => sql`select 1`)
+      return { read, description, started: false, close: connections.end }
+    } catch (error) {
+      await connections.end('at once')
+      throw unreachable(error, description)
+    }
+  }
+  const supervision = await supervise(dataDir, { create: false, patience })
+  const connections = connectToSocket(dataDir)
+  return {
+    read: reading(connections),
+    description: `PostgreSQL in ${dataDir}`,
+    started: supervision.started,
+    async close(how) {
+      await connections.end(how)
+      await supervision.end()
+    },
+  }
+}
+
 /** Tells whether the schema is up to date, and whose accounts it holds. */
 async function prepare(
   { owner, asOwner, as }: Connections,
@@ -107,7 +159,8 @@ async function prepare(
   // Within the deadline: what comes then has none.
   await asOwner((sql) => sql`select 1`)
   if (schema === 'check') {
-    return { isUpToDate: await checkSchema(owner), ownerOfAuth: await ownerOfAuth(owner) }
+    const isUpToDate = await checkSchema(owner)
+    return { isUpToDate, ownerOfAuth: await ownerOfAuth(owner), mark: await readMark(owner) }
   }
   const { applied, edited } = await migrate(owner, () => beforeMigration?.(owner) ?? Promise.resolve())
   if (onMigration) applied.forEach((name) => onMigration(name))
@@ -116,5 +169,5 @@ async function prepare(
   }
   // What would otherwise be found out by the first visitor.
   await as(visitor).execute('select 1')
-  return { isUpToDate: true, ownerOfAuth: await ownerOfAuth(owner) }
+  return { isUpToDate: true, ownerOfAuth: await ownerOfAuth(owner), mark: await readMark(owner) }
 }

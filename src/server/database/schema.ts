@@ -95,6 +95,36 @@ export async function checkSchema(sql: Sql): Promise<boolean> {
   return migrations.every(({ ledger, version }) => applied[ledger].has(version))
 }
 
+/** How a schema stands to this program. */
+export interface SchemaState {
+  /** The newest migration that the database records; nothing where it has none of ours. */
+  newest: string | undefined
+  /** Those of this program that it lacks. Of a hosted project that has no server, only what `supabase db push` brings. */
+  missing: string[]
+  /** Whether a newer version of this program was there. */
+  isNewer: boolean
+  /** Those that were edited since they were applied. */
+  edited: string[]
+  isProjects: boolean
+}
+
+/** Tells how the schema stands, and changes nothing. */
+export async function schemaState(sql: Sql): Promise<SchemaState> {
+  const applied = await appliedMigrations(sql)
+  const isProjects = (await ownerOfAuth(sql)) === 'supabase'
+  const isPushed = isProjects && applied.server.size === 0
+  const wanted = migrations.filter(({ ledger }) => ledger === 'shared' || !isPushed)
+  const ours = wanted.filter(({ ledger, version }) => applied[ledger].has(version))
+  const last = isNewer(applied) ? { version: await schemaVersion(sql), name: '' } : ours.at(-1)
+  return {
+    newest: last && (last.name === '' ? last.version : nameOf(last)),
+    missing: wanted.filter((each) => !ours.includes(each)).map(nameOf),
+    isNewer: isNewer(applied),
+    edited: await editedMigrations(sql),
+    isProjects,
+  }
+}
+
 /** The version of the newest migration that the database records, of either ledger. */
 export async function schemaVersion(sql: Sql | TransactionSql): Promise<string> {
   const { shared, server } = await appliedMigrations(sql)
@@ -147,21 +177,25 @@ async function apply(transaction: TransactionSql, before: () => Promise<void>) {
 
 const missingOf = (applied: Applied) =>
   migrations.filter(({ ledger, version }) => !applied[ledger].has(version))
-const nameOf = ({ version, name }: Migration) => `${version}_${name}`
+const nameOf = ({ version, name }: Pick<Migration, 'version' | 'name'>) => `${version}_${name}`
 
 /** Those of which the database records another text than they have: it was made by something else than it seems. */
-async function editedMigrations(transaction: TransactionSql): Promise<string[]> {
+async function editedMigrations(sql: Sql | TransactionSql): Promise<string[]> {
   const recorded = new Map<string, string>()
   for (const ledger of ['shared', 'server'] as const) {
-    const rows = await transaction<{ version: string; text: string }[]>`
+    const [table] = await sql<
+      { there: boolean }[]
+    >`select to_regclass(${tables[ledger]}) is not null as there`
+    if (!table?.there) continue
+    const rows = await sql<{ version: string; text: string }[]>`
       select version, array_to_string(statements, E'\n') as text
-      from ${transaction(tables[ledger])} where cardinality(statements) > 0`
+      from ${sql(tables[ledger])} where cardinality(statements) > 0`
     for (const { version, text } of rows) recorded.set(ledger + version, text)
   }
   return migrations
-    .filter(({ ledger, version, sql }) => {
+    .filter(({ ledger, version, sql: written }) => {
       const text = recorded.get(ledger + version)
-      if (text === undefined || essenceOf(text) === essenceOf(sql)) return false
+      if (text === undefined || essenceOf(text) === essenceOf(written)) return false
       return landed[version]?.includes(digestOf(text)) !== true
     })
     .map(nameOf)
@@ -184,14 +218,18 @@ async function appliedMigrations(sql: Sql | TransactionSql): Promise<Applied> {
 }
 
 /** A project may have older migrations of its own; what is newer than all of ours is ours to come. */
-function refuseNewer(applied: Applied) {
-  for (const ledger of ['shared', 'server'] as const) {
+function isNewer(applied: Applied) {
+  return (['shared', 'server'] as const).some((ledger) => {
     const known = migrations.filter((migration) => migration.ledger === ledger).at(-1)?.version ?? ''
-    if (![...applied[ledger]].some((version) => version > known)) continue
-    throw new OperatorError(
-      'The database was brought up to date by a newer version of this program than this one: run that version, or a later one.',
-    )
-  }
+    return [...applied[ledger]].some((version) => version > known)
+  })
+}
+
+function refuseNewer(applied: Applied) {
+  if (!isNewer(applied)) return
+  throw new OperatorError(
+    'The database was brought up to date by a newer version of this program than this one: run that version, or a later one.',
+  )
 }
 
 /** Whose the schema `auth` is: of our own sign-in, of a hosted project's, or there is none yet. */

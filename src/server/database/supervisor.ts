@@ -13,10 +13,14 @@ export interface User {
   create: boolean
   /** Called with what happened to the database while it was held. */
   onEvent?: (message: string) => void
+  /** Milliseconds that a database which cannot be used is waited for; as long as one takes to stop or start unless given. */
+  patience?: number
 }
 
 /** A hold on the embedded database. */
 export interface Supervision {
+  /** Whether the database had to be started for it. */
+  started: boolean
   /** Tells a server that comes meanwhile that this one is about to leave. */
   announceEnd: () => void
   /**
@@ -42,12 +46,13 @@ const silence = 3_000
  */
 export async function supervise(
   dataDir: string,
-  { holder, create, onEvent = () => {} }: User,
+  { holder, create, onEvent = () => {}, patience = longest }: User,
 ): Promise<Supervision> {
   const ending = new AbortController()
   let recovering: Promise<void> | undefined
   let cluster: Cluster
   let remove: Cluster['remove']
+  let started = false
   let lock: Sql | undefined
 
   const acquire = async () => {
@@ -56,6 +61,7 @@ export async function supervise(
     for (;;) {
       cluster = await ensureCluster(dataDir, create)
       remove ??= cluster.remove
+      started ||= cluster.started
       try {
         lock = await acquireLock(dataDir, holder, () => {
           lock = undefined
@@ -67,9 +73,9 @@ export async function supervise(
         // The database, or the server that holds it, is going down or coming up at this very moment.
         const waited = performance.now() - began
         const reason = error instanceof Error ? error.message : String(error)
-        if (waited > longest) {
+        if (waited > patience) {
           throw new OperatorError(
-            `The database in DATA_DIR ("${dataDir}") could not be used for ${longest / 1000} s (${reason}): look into its postgres.log, or stop what uses it.`,
+            `The database in DATA_DIR ("${dataDir}") could not be used for ${patience / 1000} s (${reason}): look into its postgres.log, or stop what uses it.`,
             { cause: error },
           )
         }
@@ -105,6 +111,7 @@ export async function supervise(
   }, logInterval)
   trimming.unref()
   return {
+    started,
     announceEnd() {
       if (lock !== undefined && holder !== undefined) announceLeaving(lock, holder)
     },

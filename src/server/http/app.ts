@@ -17,6 +17,7 @@ import { desk } from './desk.ts'
 import { createDoor } from './door.ts'
 import { httpError } from './errors.ts'
 import { health, probes, type Storing } from './health.ts'
+import { instance, instancePath } from './instance.ts'
 import { boundLargeRequests, createTurns } from './large-requests.ts'
 import { createAllowance, limits } from './limits.ts'
 import { page } from './page.ts'
@@ -24,7 +25,7 @@ import { boundUnread } from './unread.ts'
 
 export interface AppOptions {
   settings: Pick<Settings, 'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'trustProxy' | 'mailServer'>
-  database: Pick<Database, 'as' | 'asOwner' | 'forSignIn' | 'ownerOfAuth'>
+  database: Pick<Database, 'as' | 'asOwner' | 'forSignIn' | 'ownerOfAuth' | 'mark'>
   /** Whether what is stored is delivered to a webhook. */
   delivers?: boolean
   /** How backups stand, where some are made. */
@@ -92,6 +93,7 @@ export async function createApp({
   app.setNotFoundHandler((_request, reply) => reply.code(404).type('text/plain').send('Not found.\n'))
 
   await app.register(health, { run: database.asOwner, delivers, storing, backups })
+  await app.register(instance, { mark: database.mark, byRange: Array.isArray(trustProxy) })
   const door = createDoor(database.asOwner, app.log)
   await app.register(page, { settings, door, allow, takeTurn, insert })
   await app.register(desk, {
@@ -163,8 +165,10 @@ function endConnectionsOnClose(app: FastifyInstance) {
 
 function warnOfProxy(app: FastifyInstance) {
   let warned = false
-  app.addHook('onRequest', ({ headers, log }, _reply, done) => {
+  app.addHook('onRequest', ({ headers, routeOptions, log }, _reply, done) => {
     done()
+    // The operator writes one to see what becomes of it.
+    if (routeOptions.url === instancePath) return
     if (warned || headers['x-forwarded-for'] === undefined) return
     warned = true
     log.warn(

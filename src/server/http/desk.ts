@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 
 import { renderDesk } from '../../pages/desk/render.tsx'
 import { deskHeaders } from '../../pages/headers.ts'
+import { version } from '../../settings/version.ts'
 import { prepareDocument, sendDocument } from './document.ts'
 
 /** What the desk's document is rendered from. */
@@ -13,7 +14,7 @@ export interface DeskOptions {
 
 /** The organisers' page, at `/desk`. */
 export async function desk(app: FastifyInstance, { anonKey, signInIsElsewhere }: DeskOptions) {
-  const data = { backend: { url: null, anonKey }, signInIsElsewhere }
+  const data = { backend: { url: null, anonKey }, signInIsElsewhere, version }
   const document = await prepareDocument(
     renderDesk(data, { root: './', policyInDocument: false }),
     deskHeaders,

@@ -10,6 +10,7 @@ import { visitor } from '../database/connections.ts'
 import type { Run } from '../database/lanes.ts'
 import type { Database } from '../database/database.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
+import { version } from '../../settings/version.ts'
 import { DeadlineError } from '../database/lanes.ts'
 import { pauseAll } from '../letters/outbox.ts'
 import { deliveryHealth } from '../webhook/outbox.ts'
@@ -214,6 +215,6 @@ test('who asks for the health leaves no line in the log, and every other request
 
 test('without its database the server is alive, but not ready', async () => {
   await database.close()
-  expect(await ask('/healthz')).toEqual({ status: 200, body: { status: 'ok' } })
+  expect(await ask('/healthz')).toEqual({ status: 200, body: { status: 'ok', version } })
   expect((await ask('/readyz')).status).toBe(503)
 })

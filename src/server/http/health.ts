@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 
+import { version } from '../../settings/version.ts'
 import type { BackupState } from '../database/backups/scheduled.ts'
 import type { Run } from '../database/lanes.ts'
 import { checkWritable } from '../database/writable.ts'
@@ -53,7 +54,7 @@ const timeout = 2_000
 const lateness = 60_000
 
 /**
- * For whoever watches over the server: `GET /healthz` says that the process runs; `GET /readyz`, that its
+ * For whoever watches over the server: `GET /healthz` says that the process runs, and its version; `GET /readyz`, that its
  * database answers and takes applications, and what is stuck: deliveries to the webhook, letters, the mail server,
  * backups. Those the schedule looks at: a folder that does not answer keeps nobody waiting here.
  */
@@ -79,7 +80,7 @@ export async function health(app: FastifyInstance, options: HealthOptions) {
     return answered
   }
 
-  app.get('/healthz', (_request, reply) => answer(reply, 200, { status: 'ok' }))
+  app.get('/healthz', (_request, reply) => answer(reply, 200, { status: 'ok', version }))
 
   app.get('/readyz', async (request, reply) => {
     if (storing.lateAt !== undefined && now() - storing.lateAt < lateness) {

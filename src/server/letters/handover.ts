@@ -159,6 +159,31 @@ async function connect(mailServer: MailServer, signal: AbortSignal, onMade: (mad
   return connection
 }
 
+/** How a mail server greets. */
+export type Greeting =
+  | { secure: boolean; signedIn: boolean }
+  /** The words are ours; the cause is the machine's own, where the mail server said nothing. */
+  | { problem: string; cause: string | undefined }
+
+/**
+ * Speaks to a mail server as a handover does, and says goodbye before there is anything to hand over.
+ *
+ * @param limit Milliseconds.
+ */
+export async function greet(mailServer: MailServer, limit: number): Promise<Greeting> {
+  const signal = AbortSignal.timeout(limit)
+  let connection: SMTPConnection | undefined
+  try {
+    connection = await connect(mailServer, signal, (made) => (connection = made))
+    const { secure, authenticated } = connection
+    await quit(connection)
+    return { secure, signedIn: authenticated }
+  } catch (error) {
+    connection?.close()
+    return { problem: problemOf(error ?? {}, 'connection', signal.aborted), cause: causeOf(error) }
+  }
+}
+
 /** Gives the code of the last answer. */
 async function send(
   connection: SMTPConnection,

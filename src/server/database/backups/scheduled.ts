@@ -192,7 +192,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
 }
 
 /** The database's name for itself; none where its schema is of before it had one. */
-async function installationOf(sql: Sql | TransactionSql): Promise<string | null> {
+export async function installationOf(sql: Sql | TransactionSql): Promise<string | null> {
   const [row] = await sql<
     { there: boolean }[]
   >`select to_regclass('private.installation') is not null as there`

@@ -1,0 +1,150 @@
+import { createConnection } from 'node:net'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { openDatabase } from '../src/server/database/database.ts'
+import { startMailServer } from '../testing/mail-server.ts'
+import { freePort } from '../testing/ports.ts'
+import { startReceiver } from '../testing/receiver.ts'
+import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
+
+const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+
+let directory: Awaited<ReturnType<typeof dataDirectory>>
+
+beforeAll(async () => {
+  directory = await dataDirectory()
+})
+
+afterAll(() => directory.remove())
+
+/** What was printed of each thing, by its name. */
+function findingsIn(stdout: string) {
+  const lines = [...stdout.matchAll(/^(\S+(?: \S+)?) {2,}(ok|wrong|not known) +(.*)$/gm)]
+  return Object.fromEntries(lines.map(([, about, verdict, said]) => [about, `${verdict}: ${said}`]))
+}
+
+const isListening = async (path: string) => {
+  const socket = createConnection(path)
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
+
+test('where all is well every line is ok, it ends with 0, and what it sends when told to arrives', async () => {
+  const receiver = await startReceiver()
+  const mailServer = await startMailServer({ user: { name: 'ada', password: 'hunter2' } })
+  const port = await freePort()
+  const settings = {
+    DATA_DIR: directory.path,
+    PORT: String(port),
+    SITE_URL: `http://localhost:${port}`,
+    WEBHOOK_URL: receiver.origin,
+    WEBHOOK_SECRET: secret,
+    SMTP_URL: `smtp://ada:hunter2@127.0.0.1:${mailServer.port}`,
+    // No name server is asked for it.
+    MAIL_FROM: 'Unplugged. <hello@localhost>',
+  }
+  const server = await startServer(settings)
+  await runCommand(['organisers', '--add', 'ada@example.org'], settings)
+
+  const quiet = await runCommand(['doctor'], settings)
+  expect(quiet).toMatchObject({ code: 0, stderr: '' })
+  expect(quiet.stdout).not.toContain('hunter2')
+  const { version } = (await (await fetch(`${server.origin}/healthz`)).json()) as { version: string }
+  expect(quiet.stdout).toContain(`This is version ${version}.\n`)
+  expect(server.output()).toContain(`This is version ${version}.\n`)
+  expect((await runCommand(['--version'], {})).stdout).toBe(`${version}\n`)
+  expect(findingsIn(quiet.stdout)).toEqual({
+    settings: expect.stringMatching(/^ok: From the environment/) as string,
+    database: expect.stringMatching(/^ok: PostgreSQL in .*, version 18\.\d+, \d+ kB\.$/) as string,
+    rights: 'ok: postgres may do what the server does, and visitors may only apply.',
+    schema: expect.stringMatching(/^ok: \d{14}_\w+ is the newest migration\.$/) as string,
+    clock: "ok: This machine's clock agrees with the database's.",
+    disk: expect.stringMatching(/^ok: .* are free in/) as string,
+    backups: 'ok: BACKUP_DIR is not set, so none is made by itself: npm run backup makes one.',
+    site: `ok: SITE_URL is http://localhost:${port}, which answers and is a server on this database. The server at http://127.0.0.1:${port} is version ${version}.`,
+    proxy: 'ok: No proxy adds X-Forwarded-For, and none is believed.',
+    webhook: 'ok: 0 delivered, 0 waiting, none given up.',
+    letters: 'ok: 0 sent, 0 waiting, none refused or given up.',
+    mail: `ok: 127.0.0.1:${mailServer.port} answers without TLS, on this machine, and takes the user and password.`,
+    sender: 'not known: MAIL_FROM is at localhost, which is no name of the Internet.',
+    organisers: 'ok: 1, of whom 0 have a second factor.',
+  })
+  expect([mailServer.received, receiver.received]).toEqual([[], []])
+  // To the server's log it is no visitor's.
+  expect(server.output()).not.toContain('X-Forwarded-For')
+
+  const loud = await runCommand(['doctor', '--send', 'grace@example.org'], settings)
+  expect(loud.code).toBe(0)
+  expect(findingsIn(loud.stdout)).toMatchObject({
+    'test mail': `ok: 127.0.0.1:${mailServer.port} took a mail to grace@example.org: see whether it arrives, and where.`,
+    'test delivery': `ok: ${receiver.origin} took a delivery of the type "test" (200).`,
+  })
+  const [mail] = await mailServer.count(1, 'grace@example.org')
+  expect(mail?.subject).toBe('[Test] Unplugged. can write to you')
+  const [delivery] = await receiver.count(1)
+  expect(new URLSearchParams(delivery?.body).get('type')).toBe('test')
+  const sign = () =>
+    new Webhook(secret).verify(delivery?.body ?? '', delivery?.headers as Record<string, string>, {
+      jsonParse: false,
+    })
+  expect(sign).not.toThrow()
+  expect(delivery?.headers['webhook-id']).toMatch(/^test_/)
+  await server.stop()
+  await Promise.all([receiver.close(), mailServer.close()])
+})
+
+test('while no server runs it starts the embedded database to read it, stops it again, and says what is wrong', async () => {
+  const port = await freePort()
+  const settings = {
+    DATA_DIR: directory.path,
+    PORT: String(port),
+    WEBHOK_URL: 'https://hooks.example.com',
+    MAIL_FROM: 'hello@example.org',
+  }
+  const { code, stdout, stderr } = await runCommand(['doctor', '--send', 'ada@example.org'], settings)
+  expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+  expect(findingsIn(stdout)).toMatchObject({
+    settings: 'wrong: WEBHOK_URL is no setting: WEBHOOK_URL is.',
+    database: expect.stringMatching(
+      /^ok: .* It did not run: it is started to be read, and stopped again\.$/,
+    ) as string,
+    site: `wrong: No server answers at http://127.0.0.1:${port}: npm start starts it.`,
+    proxy: 'not known: It is asked by SITE_URL, which is not set.',
+    mail: 'wrong: MAIL_FROM is set, but SMTP_URL is not, so no mail leaves: set it, or take MAIL_FROM away.',
+    organisers: expect.stringMatching(/^ok: /) as string,
+    'test mail': 'ok: None was sent: SMTP_URL is not set.',
+    'test delivery': 'ok: None was sent: WEBHOOK_URL is not set.',
+  })
+  expect(await isListening(join(directory.path, '.s.PGSQL.5432'))).toBe(false)
+})
+
+test('where there is no database yet, and where a setting cannot be read, it says so and makes nothing', async () => {
+  const empty = await temporaryDirectory()
+  const path = join(empty.path, 'data')
+  const first = await runCommand(['doctor'], { DATA_DIR: path, PORT: String(await freePort()) })
+  expect(first).toMatchObject({ code: 1, stderr: '' })
+  expect(findingsIn(first.stdout)).toMatchObject({
+    database: `wrong: DATA_DIR is "${path}", where there is no database: name the folder that the server was started with, or start the server once.`,
+    schema: 'not known: The database would have to be asked.',
+    disk: `not known: There is no ${path} yet.`,
+  })
+  const failure = openDatabase({ dataDir: path, databaseUrl: undefined }, { schema: 'check' })
+  await expect(failure).rejects.toThrow('where there is no database')
+  await empty.remove()
+
+  const second = await runCommand(['doctor'], { SMTP_URL: 'smtp://ada:hunt/er2@mail.example' })
+  expect(second).toMatchObject({ code: 1, stderr: '' })
+  expect(second.stdout).toMatch(
+    /^settings +wrong +SMTP_URL \(not shown.*\nNothing else was looked into: mend this first\.\n$/m,
+  )
+  expect(second.stdout).not.toContain('er2')
+})

@@ -1,0 +1,78 @@
+import { constants } from 'node:os'
+
+import { openAsItIs } from '../../server/database/database.ts'
+import { examine } from '../../server/doctor/doctor.ts'
+import { sendTests } from '../../server/doctor/send-tests.ts'
+import { emailOf } from '../../server/auth/fields.ts'
+import { OperatorError } from '../../settings/operator-error.ts'
+import { readSettings, type Settings } from '../../settings/server-settings.ts'
+import { version } from '../../settings/version.ts'
+import { onOneLine } from '../formats.ts'
+import { readOptions } from '../options.ts'
+import { awaitSignal } from '../with-database.ts'
+
+const usage = `Usage: npm run doctor -- [option]
+
+  (none)            looks into the settings, the database, its schema, the disk, the backups, SITE_URL, the proxy,
+                    clocks, webhooks, letters, the mail server and the sender's domain, and organisers: each is ok, or
+                    it says what to do. Nothing is changed; it ends with 1 where something is wrong.
+  --send <e-mail>   also sends a test mail there, and a delivery of the type "test" to the webhook`
+
+/** Milliseconds that a database which runs and does not answer is waited for. */
+const patience = 10_000
+
+type Findings = ReturnType<typeof examine>
+
+export async function run(): Promise<void> {
+  const options = readOptions({ send: { type: 'string' } }, usage)
+  if (options === undefined) return
+  const to = options.send === undefined ? undefined : checkedEmail(options.send)
+  console.log(`This is version ${version}.`)
+  let settings: Settings
+  try {
+    settings = readSettings()
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    print({ about: 'settings', verdict: 'wrong', said: error.message })
+    console.log('Nothing else was looked into: mend this first.')
+    process.exitCode = 1
+    return
+  }
+  const signal = awaitSignal()
+  const database = openAsItIs(settings, patience)
+  const telling = tell([
+    ...examine({ settings, environment: process.env, database }),
+    ...(to === undefined ? [] : sendTests(to, settings)),
+  ])
+  const [interrupted] = await Promise.race([telling, signal])
+  // One that was started for this is stopped again.
+  await database.then(
+    ({ close }) => close(interrupted === undefined ? undefined : 'at once'),
+    () => {},
+  )
+  if (interrupted !== undefined) {
+    console.error('Interrupted.')
+    process.exit(128 + constants.signals[interrupted])
+  }
+  // What did not answer in time may still be waited for.
+  process.exit()
+}
+
+/** Prints what was found, in its order, each as soon as it is known. */
+async function tell(findings: Findings): Promise<[]> {
+  for (const finding of findings) print(await finding)
+  return []
+}
+
+function print({ about, verdict, said }: Awaited<Findings[number]>) {
+  if (verdict === 'wrong') process.exitCode = 1
+  console.log(`${about.padEnd(15)}${verdict.padEnd(11)}${onOneLine(said)}`)
+}
+
+function checkedEmail(text: string) {
+  try {
+    return emailOf(text.trim())
+  } catch (cause) {
+    throw new OperatorError(`"${text}" is not an e-mail address.`, { cause })
+  }
+}

@@ -1,0 +1,44 @@
+import { access, constants, stat } from 'node:fs/promises'
+
+import type { Settings } from '../../settings/server-settings.ts'
+import { newestBackup } from '../database/backups/folder.ts'
+import { installationOf } from '../database/backups/scheduled.ts'
+import type { OpenedAsItIs } from '../database/database.ts'
+import { codeOf } from '../database/programs.ts'
+import { ok, wrongIf } from '../finding.ts'
+
+const hour = 3_600_000
+/** Milliseconds after which one that is made each day is missing. */
+const oldest = 25 * hour
+
+/**
+ * Whether a backup was made within a day, and the next one can be.
+ *
+ * @param database Whose backups are meant; all that are there, where it is not known.
+ */
+export async function checkBackups(
+  { backupDir: dir, backupAt, backupKeep }: Pick<Settings, 'backupDir' | 'backupAt' | 'backupKeep'>,
+  database: OpenedAsItIs | undefined,
+  now = new Date(),
+) {
+  if (dir === undefined)
+    return ok('BACKUP_DIR is not set, so none is made by itself: npm run backup makes one.')
+  const installation = await database?.read(installationOf)
+  const newest = await newestBackup(dir, { now, ...(installation !== undefined && { installation }) })
+  const { mode } = await stat(dir)
+  const writing = await access(dir, constants.W_OK).catch(codeOf)
+  const age = newest && now.getTime() - newest.createdAt.getTime()
+  return (
+    wrongIf([
+      writing !== undefined && `BACKUP_DIR is "${dir}", which this user may not write to (${writing}).`,
+      (mode & 0o007) !== 0 &&
+        `Every user of this machine may use ${dir}, and backups hold all applications: chmod o= ${dir}.`,
+      age === undefined &&
+        `There is no whole backup in ${dir}: the server makes one within a minute after it starts, and its log says what hinders it.`,
+      age !== undefined &&
+        age > oldest &&
+        `The newest backup is ${Math.round(age / hour)} hours old, though one is due each day at ${backupAt}: see that the server runs, and its log.`,
+    ]) ??
+    ok(`${newest?.folder} has ${newest?.applications} applications, and the newest ${backupKeep} are kept.`)
+  )
+}

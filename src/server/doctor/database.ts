@@ -1,0 +1,132 @@
+import type { Sql } from 'postgres'
+
+import type { OpenedAsItIs } from '../database/database.ts'
+import { schemaState } from '../database/schema.ts'
+import { notKnown, ok, wrong, wrongIf } from '../finding.ts'
+
+/** The oldest PostgreSQL that the schema runs on, as PostgreSQL counts. */
+const oldest = 150_000
+/** Seconds by which the clocks may differ: codes and tokens count by one and are made by the other. */
+const mostApart = 5
+
+/** Which database it is, and whether it is new enough. */
+export async function checkDatabase({ read, description, started }: OpenedAsItIs) {
+  const [row] = await read(
+    (sql) => sql<[{ version: string; number: number; size: string; standby: boolean }]>`
+      select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
+        pg_size_pretty(pg_database_size(current_database())) as size, pg_is_in_recovery() as standby`,
+  )
+  const how = started ? ' It did not run: it is started to be read, and stopped again.' : ''
+  return (
+    wrongIf([
+      row.number < oldest && `${description} is version ${row.version}, and 15 or later is needed.`,
+      row.standby &&
+        `${description} is a standby, which takes no writes: DATABASE_URL should name the primary.`,
+    ]) ?? ok(`${description}, version ${row.version}, ${row.size}.${how}`)
+  )
+}
+
+/** Whether our user may do what the server does, and visitors no more than they should. */
+export async function checkRights({ read }: OpenedAsItIs) {
+  return read(async (sql) => {
+    // PostgreSQL 16 and later know members who may not act as the role.
+    const takes = sql`case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end`
+    const [row] = await sql<[Rights]>`
+      select quote_ident(current_user) as "user", quote_ident(current_database()) as "database",
+        has_database_privilege(current_database(), 'create') and has_schema_privilege('public', 'create') as creates,
+        (
+          select coalesce(jsonb_agg(role), '[]') from unnest(array['anon', 'authenticated']) as role
+          where not exists (select from pg_roles where rolname = role and pg_has_role(pg_roles.oid, ${takes}))
+        ) as "missing", to_regclass('public.retreat_applications') is not null as "isThere"`
+    const [tables] = await sql<[Tables]>`
+      with ours as (
+        select oid, oid::regclass::text as name, relowner, relrowsecurity from pg_class
+        where relkind = 'r'
+          and (relnamespace = to_regnamespace('private') or oid = to_regclass('public.retreat_applications'))
+      )
+      select
+        (select coalesce(jsonb_agg(name), '[]') from ours where not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')
+          and has_table_privilege(oid, 'update') and has_table_privilege(oid, 'delete'))) as "closed",
+        (select coalesce(jsonb_agg(name), '[]') from ours where not pg_has_role(relowner, 'usage')) as "others",
+        (select coalesce(jsonb_agg(name), '[]') from ours where not relrowsecurity or exists (
+          select from pg_roles where rolname in ('anon', 'authenticated')
+            and (has_any_column_privilege(pg_roles.oid, ours.oid, 'select, update, references')
+              or has_table_privilege(pg_roles.oid, ours.oid, 'delete, truncate, trigger')))) as "open"`
+    const { user, database, creates, missing, isThere } = row
+    return (
+      wrongIf([
+        isThere &&
+          missing.length > 0 &&
+          `${user} may not act as ${missing.join(' and ')}: an administrator has to run once: grant ${missing.join(', ')} to ${user};`,
+        !creates &&
+          `${user} may not change the schema, so an update would not start: an administrator has to run once: grant create on database ${database} to ${user}; grant create on schema public to ${user};`,
+        tables.closed.length > 0 &&
+          `${user} may not read and write ${tables.closed.join(', ')}: an administrator has to grant all on them.`,
+        tables.others.length > 0 &&
+          `${tables.others.join(', ')} belong to another user, so an update would not start: an administrator has to make ${user} a member of that one.`,
+        tables.open.length > 0 &&
+          `Whoever has the public key may look into ${tables.open.join(', ')}: revoke all on them from anon, authenticated, enable row level security, and start the server once more.`,
+      ]) ??
+      (isThere ? undefined : notKnown('There is no schema yet, on which rights could be.')) ??
+      ok(`${user} may do what the server does, and visitors may only apply.`)
+    )
+  })
+}
+
+interface Rights {
+  user: string
+  database: string
+  creates: boolean
+  /** Roles that our user may not take. */
+  missing: string[]
+  /** Whether there is a schema. */
+  isThere: boolean
+}
+
+interface Tables {
+  closed: string[]
+  others: string[]
+  open: string[]
+}
+
+/** Whether the schema is this program's. */
+export async function checkSchemaState({ read }: OpenedAsItIs) {
+  const { newest, missing, isNewer, edited, isProjects } = await read((sql) => schemaState(sql))
+  if (newest === undefined) {
+    return wrong('The database holds no applications yet: start the server once, which makes the schema.')
+  }
+  if (isNewer) {
+    return wrong(
+      `The newest migration is ${newest}, which a newer version of this program made: run that version, or a later one.`,
+    )
+  }
+  const how = isProjects
+    ? 'run supabase db push, or start the server once more'
+    : 'start the server once more, which applies them'
+  return (
+    wrongIf([
+      edited.length > 0 &&
+        `Edited since they were applied: ${edited.join(', ')}. Put them back as they were, and write new ones.`,
+      missing.length > 0 &&
+        `The newest migration is ${newest}, and ${missing.length} of this version ${missing.length === 1 ? 'is' : 'are'} missing: ${how}.`,
+    ]) ?? ok(`${newest} is the newest migration.`)
+  )
+}
+
+/** Whether this machine and the database tell the same time. */
+export async function checkClock({ read }: OpenedAsItIs, now = Date.now) {
+  const { apart, around } = await read(async (sql: Sql) => {
+    const asked = now()
+    const [row] = await sql<[{ at: number }]>`
+      select (extract(epoch from clock_timestamp()) * 1000)::float8 as at`
+    const answered = now()
+    return { apart: (asked + answered) / 2 - row.at, around: (answered - asked) / 2 }
+  })
+  const seconds = Math.round(Math.abs(apart) / 100) / 10
+  if (around > mostApart * 1000) return notKnown('The database answers too slowly to compare clocks.')
+  if (Math.abs(apart) - around <= mostApart * 1000)
+    return ok("This machine's clock agrees with the database's.")
+  return wrong(
+    `This machine's clock is ${seconds} s ${apart > 0 ? 'ahead of' : 'behind'} the database's: have both set by NTP.`,
+  )
+}

@@ -1,0 +1,44 @@
+import type { StatsFs } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+
+import { codeOf } from '../database/programs.ts'
+import { notKnown, ok, wrong, wrongIf } from '../finding.ts'
+
+/** Bytes below which a busy evening may fill the disk: PostgreSQL writes a log of all changes besides. */
+const leastFree = 2 ** 30
+/** Files that may still be made, where a file system counts them. */
+const leastFiles = 5_000
+
+/** What of a file system tells how full it is. */
+type Space = Pick<StatsFs, 'bavail' | 'bsize' | 'blocks' | 'ffree' | 'files'>
+
+/**
+ * Whether there is room where the embedded database is.
+ *
+ * @param dataDir Nothing where the database is elsewhere.
+ */
+export async function checkDisk(
+  dataDir: string | undefined,
+  read: (path: string) => Promise<Space> = (path) => statfs(path),
+) {
+  if (dataDir === undefined)
+    return ok("The database is not in DATA_DIR: see to its own machine's disk there.")
+  let space: Space
+  try {
+    space = await read(dataDir)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return notKnown(`There is no ${dataDir} yet.`)
+    return wrong(`DATA_DIR is "${dataDir}", which cannot be looked at (${codeOf(error)}).`)
+  }
+  const { bavail, bsize, blocks, ffree, files } = space
+  const free = bavail * bsize
+  const shown = `${gigabytes(free)} of ${gigabytes(blocks * bsize)} are free in ${dataDir}`
+  return (
+    wrongIf([
+      free < leastFree && `${shown}: make room, or no application can be stored one day.`,
+      files > 0 && ffree < leastFiles && `Only ${ffree} files more can be made in ${dataDir}: remove some.`,
+    ]) ?? ok(`${shown}.`)
+  )
+}
+
+const gigabytes = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GB`

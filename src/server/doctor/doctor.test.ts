@@ -1,0 +1,284 @@
+import { chmod, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Sql } from 'postgres'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { anApplication } from '../../../testing/form.ts'
+import { newProject } from '../../../testing/hosted-project.ts'
+import { storeDueLetters } from '../../../testing/letters.ts'
+import { freePort } from '../../../testing/ports.ts'
+import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
+import { startReceiver } from '../../../testing/receiver.ts'
+import { temporaryDirectory } from '../../../testing/server.ts'
+import { readSettings } from '../../settings/server-settings.ts'
+import { version } from '../../settings/version.ts'
+import { visitor } from '../database/connections.ts'
+import { openAsItIs, openDatabase, type OpenedAsItIs } from '../database/database.ts'
+import { insertApplications, rowsOf } from '../database/insert.ts'
+import { createApp } from '../http/app.ts'
+import { pauseAll } from '../letters/outbox.ts'
+import { createScheduledBackups } from '../database/backups/scheduled.ts'
+import { checkBackups } from './backups.ts'
+import { checkClock } from './database.ts'
+import { checkDisk } from './disk.ts'
+import { examine } from './doctor.ts'
+import { checkSettings } from './settings.ts'
+
+let server: TestPostgres
+
+beforeAll(async () => {
+  server = await startPostgres()
+})
+
+afterAll(() => server.close())
+
+/** A database with the schema, as a copy of one: quicker than to make each. */
+async function newDatabase(name: string) {
+  const [template] = await server.admin`select from pg_database where datname = 'template_of_tests'`
+  if (template === undefined) {
+    await server.admin.unsafe('create database template_of_tests')
+    const database = await openDatabase(
+      { dataDir: '/nowhere', databaseUrl: server.url('template_of_tests') },
+      { schema: 'migrate' },
+    )
+    await database.close()
+  }
+  await server.admin.unsafe(`create database ${name} template template_of_tests`)
+  return server.url(name)
+}
+
+/** What is said of each thing. */
+async function said(environment: Record<string, string>) {
+  const settings = readSettings({ PORT: '0', ...environment })
+  const database = openAsItIs(settings, 1_000)
+  const findings = await Promise.all(examine({ settings, environment, database }))
+  await database.then(
+    ({ close }: OpenedAsItIs) => close(),
+    () => {},
+  )
+  return Object.fromEntries(findings.map((finding) => [finding.about, `${finding.verdict}: ${finding.said}`]))
+}
+
+/** Changes a database by hand. */
+async function change(url: string, act: (sql: Sql) => Promise<unknown>) {
+  const database = await openDatabase({ dataDir: '/nowhere', databaseUrl: url }, { schema: 'check' })
+  await act(database.owner)
+  await database.close()
+}
+
+test('nothing is changed: not one transaction of it writes', async () => {
+  const DATABASE_URL = await newDatabase('untouched')
+  const next = async () =>
+    (await server.admin`select txid_snapshot_xmax(txid_current_snapshot())::text as next`)[0]?.['next']
+  const before = await next()
+  expect(await said({ DATABASE_URL })).toMatchObject({
+    rights: 'ok: postgres may do what the server does, and visitors may only apply.',
+    organisers: expect.stringMatching(/^ok: There are none yet/) as string,
+  })
+  expect(await next()).toBe(before)
+})
+
+test('a schema that is older, newer or edited is told with its newest migration', async () => {
+  const DATABASE_URL = await newDatabase('moved')
+  const newest = /^ok: (\d+)_\w+ is the newest migration\.$/
+  const [, last = ''] = newest.exec((await said({ DATABASE_URL }))['schema'] ?? '') ?? []
+  await change(DATABASE_URL, async (sql) => {
+    await sql`delete from supabase_migrations.schema_migrations where version = ${last}`
+    await sql`
+      update supabase_migrations.schema_migrations set statements = array['select 1']
+      where version = '20261122120000'`
+  })
+  expect((await said({ DATABASE_URL }))['schema']).toMatch(
+    /^wrong: Edited since they were applied: 20261122120000_letters\. .* The newest migration is \d+_\w+, and 1 of this version is missing: start the server once more/,
+  )
+  await change(
+    DATABASE_URL,
+    (sql) => sql`insert into private.server_migrations (version) values ('29990101000000')`,
+  )
+  expect((await said({ DATABASE_URL }))['schema']).toMatch(
+    /^wrong: The newest migration is 29990101000000, which a newer version/,
+  )
+  await server.admin.unsafe('create database bare')
+  expect(await said({ DATABASE_URL: server.url('bare') })).toMatchObject({
+    database: expect.stringMatching(/^ok: PostgreSQL at .*\/bare, version/) as string,
+    schema: expect.stringMatching(/^wrong: The database holds no applications yet/) as string,
+    rights: 'not known: There is no schema yet, on which rights could be.',
+    letters: 'not known: The schema is older than this program: see there.',
+  })
+})
+
+test('a user who may not enough, and visitors who may too much, are told with what an administrator does', async () => {
+  await newDatabase('limited')
+  await server.admin.unsafe('create role limited login')
+  expect((await said({ DATABASE_URL: server.url('limited', 'limited') }))['rights']).toMatch(
+    /^wrong: limited may not act as anon and authenticated: .* grant anon, authenticated to limited; limited may not change the schema, .* grant create on database limited to limited; .* limited may not read and write .*retreat_applications.*belong to another user/,
+  )
+  await change(server.url('limited'), (sql) => sql`grant select on public.retreat_applications to anon`)
+  expect((await said({ DATABASE_URL: server.url('limited') }))['rights']).toMatch(
+    /^wrong: Whoever has the public key may look into retreat_applications: revoke all/,
+  )
+})
+
+test('what was given up, refused, waits or is kept is told, with the command that says why', async () => {
+  const DATABASE_URL = await newDatabase('stuck')
+  const database = await openDatabase({ dataDir: '/nowhere', databaseUrl: DATABASE_URL }, { schema: 'check' })
+  for (let index = 0; index < 3; index += 1) {
+    await insertApplications(database.as(visitor), rowsOf(anApplication()))
+  }
+  const { owner } = database
+  await owner`
+    update private.webhook_outbox set next_attempt_at = null, attempts = 10
+    where application_id = (select min(id::text)::uuid from public.retreat_applications)`
+  await owner`update private.webhook_outbox set queued_at = now() - interval '1 hour'`
+  await storeDueLetters(owner, 3)
+  await owner`
+    update private.letters set state = 'refused', due_at = null where id = (select min(id::text)::uuid from private.letters)`
+  await pauseAll(owner, 'The mail server is closing (421).')
+  await database.close()
+
+  expect(await said({ DATABASE_URL, WEBHOOK_URL: 'http://127.0.0.1:4999/' })).toMatchObject({
+    webhook:
+      'wrong: 1 delivery was given up: npm run webhooks -- --list says why, --retry tries again. 5 deliveries wait, the oldest for 60 minutes: npm run webhooks -- --list says why.',
+    letters:
+      'wrong: 1 refused and 0 given up: npm run letters -- --list says why, --retry tries again. 2 wait, and no server hands letters over: set SMTP_URL and MAIL_FROM. All are kept: The mail server is closing (421).',
+  })
+  expect((await said({ DATABASE_URL }))['webhook']).toBe('ok: WEBHOOK_URL is not set; 5 wait for one.')
+})
+
+test('a newest backup is told; one that is old, missing, or open to everybody is wrong', async () => {
+  const url = await newDatabase('kept')
+  const open = await openAsItIs({ dataDir: '/nowhere', databaseUrl: url }, 1_000)
+  const directory = await temporaryDirectory()
+  const settings = { backupDir: directory.path, backupAt: '03:00', backupKeep: 14 }
+  const look = async (now?: Date) => Object.values(await checkBackups(settings, open, now)).join(': ')
+  expect(await look()).toMatch(/^wrong: There is no whole backup in/)
+  const log = { info() {}, error() {} }
+  const backups = createScheduledBackups({ dir: directory.path, at: '03:00', keep: 14, log })
+  await change(url, (sql) => backups.beforeMigration(sql))
+  expect(await look()).toMatch(/^ok: .*unplugged-.* has 0 applications, and the newest 14 are kept\.$/)
+  expect(await look(new Date(Date.now() + 30 * 3_600_000))).toMatch(
+    /^wrong: The newest backup is 30 hours old, though one is due each day at 03:00/,
+  )
+  await chmod(directory.path, 0o755)
+  expect(await look()).toMatch(/^wrong: Every user of this machine may use .*: chmod o= /)
+  await directory.remove()
+  expect((await said({ DATABASE_URL: url, BACKUP_DIR: directory.path }))['backups']).toMatch(
+    /^wrong: BACKUP_DIR is .*, which is not there: make that folder/,
+  )
+  await open.close()
+})
+
+test("a hosted project's database is looked at as one, before a server was there and after", async () => {
+  const { url, owner, asSupabase, end } = await newProject(server, 'hosted')
+  const page = await startReceiver()
+  const environment = { DATABASE_URL: url, SITE_URL: page.origin }
+  const database = await openDatabase({ dataDir: '/nowhere', databaseUrl: url }, { schema: 'migrate' })
+  await database.close()
+  // As `supabase db push` leaves it.
+  await owner`delete from private.server_migrations`
+  const [account] = await asSupabase<{ id: string }[]>`
+    insert into auth.users (email, email_confirmed_at) values ('ada@example.org', now()) returning id`
+  await asSupabase`insert into private.organisers (account_id) values (${account?.id ?? ''})`
+  await asSupabase`
+    insert into auth.mfa_factors (id, user_id, status) values (gen_random_uuid(), ${account?.id ?? ''}, 'verified')`
+  const findings = await said(environment)
+  expect(findings).toMatchObject({
+    rights: 'ok: hosted_owner may do what the server does, and visitors may only apply.',
+    schema: expect.stringMatching(/^ok: /) as string,
+    disk: expect.stringMatching(/^ok: The database is not in DATA_DIR/) as string,
+    site: `ok: SITE_URL is ${page.origin}, which answers; the page is a static host's.`,
+    organisers: 'ok: 1, of whom 1 has a second factor.',
+  })
+  await Promise.all([end(), page.close()])
+})
+
+test('a database that is frozen, or refuses, is told in a sentence, and all the rest is looked into', async () => {
+  const another = await startPostgres()
+  another.freeze()
+  const [frozen, refused] = await Promise.all([
+    said({ DATABASE_URL: another.url() }),
+    said({ DATABASE_URL: 'postgres://ada:hunter2@127.0.0.1:1/none' }),
+  ])
+  for (const findings of [frozen, refused]) {
+    expect(findings['database']).toMatch(
+      /^wrong: The PostgreSQL at .* cannot be used \(.*\): check its address/,
+    )
+    expect(findings).toMatchObject({
+      settings: expect.stringMatching(/^ok: /) as string,
+      schema: 'not known: The database would have to be asked.',
+    })
+  }
+  expect(JSON.stringify(refused)).not.toContain('hunter2')
+  await another.close()
+})
+
+test('SITE_URL is told to be this server, another one, on its way elsewhere, or not there', async () => {
+  const [DATABASE_URL, otherUrl] = [await newDatabase('mine'), await newDatabase('theirs')]
+  const serve = async (databaseUrl: string) => {
+    const database = await openDatabase({ dataDir: '/nowhere', databaseUrl }, { schema: 'check' })
+    const settings = { anonKey: 'k', siteUrl: undefined, mailServer: undefined, rateLimitPerMinute: 0 }
+    const app = await createApp({ settings: { ...settings, trustProxy: false }, database })
+    const origin = await app.listen({ host: '127.0.0.1', port: 0 })
+    return { origin, close: () => Promise.all([app.close(), database.close()]) }
+  }
+  const [mine, theirs] = [await serve(DATABASE_URL), await serve(otherUrl)]
+  const { port } = new URL(mine.origin)
+  const elsewhere = await startReceiver(({ url }, response) => {
+    const status = Number(/\d+/.exec(url)?.[0])
+    response.writeHead(status, status === 301 ? { location: 'https://other.example/' } : {}).end()
+  })
+  const site = async (SITE_URL: string, PORT = '0') => (await said({ DATABASE_URL, SITE_URL, PORT }))['site']
+  expect(await site(`${mine.origin}/`, port)).toBe(
+    `ok: SITE_URL is ${mine.origin}, which answers and is a server on this database. The server at ${mine.origin} is version ${version}.`,
+  )
+  expect(await site(theirs.origin, port)).toBe(
+    `wrong: SITE_URL is ${theirs.origin}, where a server on another database answers: set it to the address of this one.`,
+  )
+  expect(await site(mine.origin, new URL(theirs.origin).port)).toMatch(
+    /^wrong: The server at .* is another one than/,
+  )
+  expect(await site(`${elsewhere.origin}/301`)).toMatch(
+    /which leads on to https:\/\/other\.example\/: set it/,
+  )
+  expect(await site(`${elsewhere.origin}/502`)).toMatch(
+    /where a proxy answers 502: it does not reach the server\.$/,
+  )
+  expect(await site(`${elsewhere.origin}/200`)).toMatch(
+    /where something else than a server of this version answers \(200\)/,
+  )
+  const nobody = await freePort()
+  expect(await site(`http://127.0.0.1:${nobody}`, String(nobody))).toMatch(
+    /^wrong: No server answers at .* npm start starts it\. SITE_URL is .*, which does not answer \(connect ECONNREFUSED .*\)/,
+  )
+  await Promise.all([mine.close(), theirs.close(), elsewhere.close()])
+})
+
+test('clocks that are apart, a disk that is full and a file that everybody may read are told', async () => {
+  const open = await openAsItIs({ dataDir: '/nowhere', databaseUrl: await newDatabase('clock') }, 1_000)
+  expect(await checkClock(open, () => Date.now() + 60_000)).toMatchObject({
+    verdict: 'wrong',
+    said: expect.stringMatching(
+      /^This machine's clock is (59|60)(\.\d)? s ahead of the database's/,
+    ) as string,
+  })
+  await open.close()
+
+  const full = { bavail: 2 ** 10, bsize: 2 ** 10, blocks: 2 ** 24, files: 2 ** 20, ffree: 7 }
+  expect(await checkDisk('/data', () => Promise.resolve(full))).toEqual({
+    verdict: 'wrong',
+    said: '0.0 GB of 16.0 GB are free in /data: make room, or no application can be stored one day. Only 7 files more can be made in /data: remove some.',
+  })
+
+  const directory = await temporaryDirectory()
+  const file = join(directory.path, '.env')
+  await writeFile(file, '\uFEFFSMTP_URL=smtp://ada:hunter2@mail.example\nSMTP_FORM=hello@example.org\n')
+  await chmod(file, 0o644)
+  const inFile = { SMTP_URL: 'smtp://ada:hunter2@mail.example', SMTP_FORM: 'hello@example.org' }
+  expect(await checkSettings(inFile, file)).toEqual({
+    verdict: 'wrong',
+    said: `SMTP_FORM is no setting. Every user of this machine may use ${file}, which holds secrets: chmod o= ${file}.`,
+  })
+  await chmod(file, 0o640)
+  expect((await checkSettings({ SMTP_URL: inFile.SMTP_URL }, file)).verdict).toBe('ok')
+  await directory.remove()
+})

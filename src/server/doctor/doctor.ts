@@ -1,0 +1,103 @@
+import type { Settings } from '../../settings/server-settings.ts'
+import type { Environment } from '../../settings/values.ts'
+import { listOrganisers } from '../auth/organisers.ts'
+import type { OpenedAsItIs } from '../database/database.ts'
+import { readMark } from '../database/mark.ts'
+import { ownerOfAuth } from '../database/schema.ts'
+import { lookInto, notKnown, ok, wrong, type Finding } from '../finding.ts'
+import { checkMail } from '../letters/mail-check.ts'
+import type { Names } from '../letters/sender-domain.ts'
+import { checkBackups } from './backups.ts'
+import { checkClock, checkDatabase, checkRights, checkSchemaState } from './database.ts'
+import { checkDisk } from './disk.ts'
+import { checkLetters, checkWebhook } from './outboxes.ts'
+import { checkSettings } from './settings.ts'
+import { askSite, judgeProxy, judgeSite } from './site.ts'
+
+/** What is looked into. */
+export interface Examined {
+  /** What the server would read. */
+  settings: Settings
+  environment: Environment
+  /** The database; fails where it cannot be opened. */
+  database: Promise<OpenedAsItIs>
+  /** Who is asked about the sender's domain: what the machine is set to, unless given. */
+  names?: Names | undefined
+}
+
+/** Milliseconds for each: a little longer than the database or an address is given by itself. */
+const limit = 15_000
+
+/**
+ * Looks into everything that a server needs, at once, and changes nothing.
+ *
+ * @returns What was found, in the order in which it is told. None of them fails.
+ */
+export function examine({ settings, environment, database, names }: Examined): Promise<Finding>[] {
+  const { dataDir, databaseUrl, mailServer } = settings
+  // Opening it is bounded by itself, and what is asked of it begins then.
+  const opened = database.then(
+    (open) => ({ open }),
+    () => undefined,
+  )
+  const ofDatabase = async (
+    about: string,
+    look: (open: OpenedAsItIs) => ReturnType<typeof checkDatabase>,
+  ) => {
+    const there = await opened
+    return lookInto(about, limit, async () =>
+      there === undefined ? notKnown('The database would have to be asked.') : look(there.open),
+    )
+  }
+  const asked = askSite(settings)
+  const identity = database.then(identify).catch(() => unknown)
+  return [
+    lookInto('settings', limit, () => checkSettings(environment)),
+    opened.then((there) =>
+      lookInto('database', limit, async () =>
+        checkDatabase(there === undefined ? await database : there.open),
+      ),
+    ),
+    ofDatabase('rights', checkRights),
+    ofDatabase('schema', checkSchemaState),
+    ofDatabase('clock', checkClock),
+    lookInto('disk', limit, () => checkDisk(databaseUrl === undefined ? dataDir : undefined)),
+    opened.then((there) => lookInto('backups', limit, () => checkBackups(settings, there?.open))),
+    identity.then(({ mark, isProjects }) =>
+      lookInto('site', limit, async () => judgeSite(await asked, settings, mark, isProjects)),
+    ),
+    lookInto('proxy', limit, async () => judgeProxy(await asked, settings)),
+    ofDatabase('webhook', (open) => checkWebhook(open, settings)),
+    ofDatabase('letters', (open) => checkLetters(open, settings)),
+    ...(mailServer === undefined
+      ? [lookInto('mail', limit, async () => withoutMail(environment))]
+      : checkMail(mailServer, { names })),
+    ofDatabase('organisers', checkOrganisers),
+  ]
+}
+
+const unknown = { mark: undefined, isProjects: false }
+
+async function identify({ read }: OpenedAsItIs) {
+  return read(async (sql) => ({
+    mark: await readMark(sql),
+    isProjects: (await ownerOfAuth(sql)) === 'supabase',
+  }))
+}
+
+function withoutMail(environment: Environment) {
+  return environment['MAIL_FROM']
+    ? wrong('MAIL_FROM is set, but SMTP_URL is not, so no mail leaves: set it, or take MAIL_FROM away.')
+    : ok(
+        'SMTP_URL is not set, so no mails leave: organisers sign in by links of yours, and write from their own mail programs.',
+      )
+}
+
+async function checkOrganisers({ read }: OpenedAsItIs) {
+  const organisers = await read((sql) => listOrganisers(sql))
+  if (organisers.length === 0) {
+    return ok('There are none yet: npm run -s organisers -- --add <e-mail> makes one.')
+  }
+  const guarded = organisers.filter(({ has_second_factor: has }) => has).length
+  return ok(`${organisers.length}, of whom ${guarded} ${guarded === 1 ? 'has' : 'have'} a second factor.`)
+}

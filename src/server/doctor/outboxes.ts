@@ -1,0 +1,57 @@
+import type { Settings } from '../../settings/server-settings.ts'
+import type { OpenedAsItIs } from '../database/database.ts'
+import { ok, oneLine, wrongIf } from '../finding.ts'
+import { countLetters, postmanState } from '../letters/outbox.ts'
+import { countDeliveries, deliveryHealth } from '../webhook/outbox.ts'
+
+/** Seconds after which a delivery that waits has met more than a hiccup. */
+const late = 600
+
+const number = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
+
+/** How deliveries stand. */
+export async function checkWebhook({ read }: OpenedAsItIs, { webhookUrl }: Pick<Settings, 'webhookUrl'>) {
+  const [counts, { oldestUndeliveredSeconds: oldest }] = await read((sql) =>
+    Promise.all([countDeliveries(sql), deliveryHealth(sql)]),
+  )
+  const waiting = counts.waiting + counts.failing
+  if (webhookUrl === undefined) {
+    return ok(waiting > 0 ? `WEBHOOK_URL is not set; ${waiting} wait for one.` : 'WEBHOOK_URL is not set.')
+  }
+  return (
+    wrongIf([
+      counts.givenUp > 0 &&
+        `${number(counts.givenUp, 'delivery was', 'deliveries were')} given up: npm run webhooks -- --list says why, --retry tries again.`,
+      oldest !== null &&
+        oldest > late &&
+        `${number(waiting, 'delivery waits', 'deliveries wait')}, the oldest for ${Math.round(oldest / 60)} minutes: npm run webhooks -- --list says why.`,
+    ]) ?? ok(`${counts.delivered} delivered, ${waiting} waiting, none given up.`)
+  )
+}
+
+/** How letters stand, and what automations are told. */
+export async function checkLetters({ read }: OpenedAsItIs, { mailServer }: Pick<Settings, 'mailServer'>) {
+  const [counts, postman] = await read((sql) => Promise.all([countLetters(sql), postmanState(sql)]))
+  const waiting = counts.waiting + counts.sending
+  const failed = counts.refused + counts.givenUp
+  return (
+    wrongIf([
+      failed > 0 &&
+        `${counts.refused} refused and ${counts.givenUp} given up: npm run letters -- --list says why, --retry tries again.`,
+      counts.untold > 0 &&
+        `${number(counts.untold, 'decision', 'decisions')} could not be told to the automation: npm run letters -- --list says why.`,
+      postman.isStopped &&
+        waiting > 0 &&
+        `${waiting} wait, and letters are stopped: npm run letters -- --start lets them leave.`,
+      waiting > 0 &&
+        !postman.isThere &&
+        mailServer === undefined &&
+        `${waiting} wait, and no server hands letters over: set SMTP_URL and MAIL_FROM.`,
+      waiting > 0 &&
+        !postman.isThere &&
+        mailServer !== undefined &&
+        `${waiting} wait, and no server runs that hands letters over: npm start starts it.`,
+      postman.problem !== '' && `All are kept: ${oneLine(postman.problem)}.`,
+    ]) ?? ok(`${counts.sent} sent, ${waiting} waiting, none refused or given up.`)
+  )
+}

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto'
+
+import type { Settings } from '../../settings/server-settings.ts'
+import { hostAndPort } from '../../settings/mail-settings.ts'
+import { lookInto, ok, oneLine, wrong, type Finding } from '../finding.ts'
+import { compose } from '../letters/compose.ts'
+import { createHandover } from '../letters/handover.ts'
+import { deliver } from '../webhook/delivery.ts'
+
+/** Milliseconds for a test mail, and for a test delivery. */
+const limit = 30_000
+
+/** What a test delivery says that it is: no application and no decision has it. */
+const type = 'test'
+
+/**
+ * Sends what an operator can see arrive: a mail, and a delivery to each webhook that is set. They pass by the outboxes,
+ * so that a server need not run, and nothing is kept of them.
+ *
+ * @param to Who gets the mail.
+ */
+export function sendTests(
+  to: string,
+  { mailServer, webhookUrl, webhookDecisionsUrl, webhookSecret: secret }: Settings,
+): Promise<Finding>[] {
+  const delivery = (about: string, name: string, url: string | undefined) =>
+    lookInto(about, limit, () => sendDelivery(name, url, secret))
+  return [
+    lookInto('test mail', limit, () => sendMail(to, mailServer)),
+    delivery('test delivery', 'WEBHOOK_URL', webhookUrl),
+    ...(webhookDecisionsUrl === undefined
+      ? []
+      : [delivery('test decision', 'WEBHOOK_DECISIONS_URL', webhookDecisionsUrl)]),
+  ]
+}
+
+async function sendMail(to: string, mailServer: Settings['mailServer']) {
+  if (mailServer === undefined) return ok('None was sent: SMTP_URL is not set.')
+  const id = randomUUID()
+  const body =
+    'This is a test of npm run doctor. Where it came into the folder for spam, see what the doctor says of the sender.'
+  const letter = { id, to, subject: '[Test] Unplugged. can write to you', body, replyTo: '' }
+  const handover = createHandover(mailServer, limit)
+  const result = await handover.give(await compose(letter, mailServer.from))
+  await handover.end()
+  const address = Object.values(hostAndPort(mailServer)).join(':')
+  switch (result.outcome) {
+    case 'sent':
+      return ok(`${address} took a mail to ${to}: see whether it arrives, and where.`)
+    case 'refused':
+    case 'retry':
+      return wrong(`${address} did not take a mail to ${to}: ${oneLine(result.answer)}.`)
+    case 'unavailable':
+      return wrong(`No mail was sent: ${oneLine(result.problem)}.`)
+    case 'broken off':
+      return wrong('No mail was sent: it was broken off.')
+  }
+}
+
+async function sendDelivery(name: string, url: string | undefined, secret: string | undefined) {
+  if (url === undefined) return ok(`None was sent: ${name} is not set.`)
+  const content = new URLSearchParams({ type, sentAt: new Date().toISOString() })
+  const { delivered, status, text } = await deliver(`test_${randomUUID()}`, content, { url, secret })
+  const origin = new URL(url).origin
+  if (delivered) return ok(`${origin} took a delivery of the type "${type}" (${status}).`)
+  const said = [status ?? 'no answer', oneLine(text)].filter((part) => part !== '').join(': ')
+  return wrong(`${origin} did not take a test delivery (${said}): see ${name}, and what waits there.`)
+}

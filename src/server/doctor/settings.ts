@@ -1,0 +1,44 @@
+import { readFile, stat } from 'node:fs/promises'
+import { parseEnv } from 'node:util'
+
+import { secretNames, unknownName } from '../../settings/names.ts'
+import type { Environment } from '../../settings/values.ts'
+import { ok, wrongIf } from '../finding.ts'
+
+/** Names that have something, and what they have. */
+const given = (environment: Environment) => Object.entries(environment).filter(([, value]) => value)
+
+/**
+ * Whether the settings say what somebody meant, and only those read them who may.
+ *
+ * @param environment What the server would read: the file is part of it already.
+ * @param path The file of settings.
+ */
+export async function checkSettings(environment: Environment, path = '.env') {
+  const text = await readFile(path, 'utf8').catch(() => undefined)
+  const inFile = text === undefined ? {} : parseEnv(text.replace(/^\uFEFF/, ''))
+  const names = given(environment).map(([name]) => name)
+  const unknown = names.map((name) => unknownName(name, inFile[name] !== undefined))
+  const secrets = [
+    ...(given(inFile).some(([name]) => secretNames.includes(name)) ? [path] : []),
+    ...keyFiles(environment['DATABASE_URL']),
+  ]
+  const open = await Promise.all(secrets.map(whoReads))
+  const where =
+    text === undefined
+      ? 'From the environment; there is no file .env here.'
+      : 'From the environment and .env.'
+  return wrongIf([...unknown, ...open]) ?? ok(where)
+}
+
+/** The private key that an address of PostgreSQL names. */
+function keyFiles(address = '') {
+  const key = URL.canParse(address) ? new URL(address).searchParams.get('sslkey') : null
+  return key === null ? [] : [key]
+}
+
+async function whoReads(path: string) {
+  const stats = await stat(path).catch(() => undefined)
+  if (stats === undefined || (stats.mode & 0o007) === 0) return undefined
+  return `Every user of this machine may use ${path}, which holds secrets: chmod o= ${path}.`
+}

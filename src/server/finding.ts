@@ -1,0 +1,62 @@
+import { OperatorError } from '../settings/operator-error.ts'
+
+/** What was found out about one thing, for operators and organisers: a sentence, and no secret in it. */
+export interface Finding {
+  about: string
+  /** `wrong`: somebody has to do something, and the sentence says what. */
+  verdict: 'ok' | 'wrong' | 'not known'
+  said: string
+}
+
+type Found = Omit<Finding, 'about'>
+
+export const ok = (said: string): Found => ({ verdict: 'ok', said })
+export const wrong = (said: string): Found => ({ verdict: 'wrong', said })
+export const notKnown = (said: string): Found => ({ verdict: 'not known', said })
+
+/** What is wrong, put together; nothing where nothing is. */
+export function wrongIf(problems: readonly (string | false | undefined)[]): Found | undefined {
+  const sentences = problems.filter((problem) => typeof problem === 'string')
+  return sentences.length === 0 ? undefined : wrong(sentences.join(' '))
+}
+
+/**
+ * Looks into something for a bounded time.
+ *
+ * @param limit Milliseconds.
+ * @param look What fails it with is told as a sentence, too.
+ */
+export async function lookInto(about: string, limit: number, look: () => Promise<Found>): Promise<Finding> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<Found>((resolve) => {
+    timer = setTimeout(() => resolve(wrong(`There was no answer within ${limit / 1000} s.`)), limit)
+  })
+  try {
+    return { about, ...(await Promise.race([look(), late])) }
+  } catch (error) {
+    return { about, ...foundFrom(error) }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** What the schema lacks: a table, a column, a function, a schema. */
+const lacking = /^(42P01|42703|42883|3F000)$/
+
+function foundFrom(error: unknown): Found {
+  if (!(error instanceof Error)) return wrong(String(error))
+  if ('code' in error && lacking.test(String(error.code))) {
+    return notKnown('The schema is older than this program: see there.')
+  }
+  if (error instanceof OperatorError) return wrong(error.message)
+  return wrong(`This could not be found out: ${oneLine(error.message)}.`)
+}
+
+/** Words of another program, on one line and without a full stop. */
+export function oneLine(text: string): string {
+  return text
+    .replaceAll(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .trim()
+    .replace(/\.$/, '')
+    .slice(0, 300)
+}

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { openTestDatabase } from '../../../testing/database.ts'
+import type { Settings } from '../../settings/server-settings.ts'
+import type { Database } from '../database/database.ts'
+import { createApp } from './app.ts'
+
+let database: Database
+
+beforeAll(async () => {
+  database = await openTestDatabase()
+})
+
+afterAll(() => database.close())
+
+const stranger = '203.0.113.7'
+const client = '198.51.100.1'
+
+/** What a server says that got this `X-Forwarded-For` from a connection of a proxy's. */
+async function ask(trustProxy: Settings['trustProxy'], header: string | undefined) {
+  const settings = {
+    anonKey: 'key',
+    siteUrl: undefined,
+    mailServer: undefined,
+    rateLimitPerMinute: 0,
+    trustProxy,
+  }
+  const app = await createApp({ settings, database })
+  const answer = await app.inject({
+    url: `/instance?forwarded=${stranger}`,
+    remoteAddress: '10.0.0.1',
+    headers: header === undefined ? {} : { 'x-forwarded-for': header },
+  })
+  await app.close()
+  return answer.json<unknown>()
+}
+
+test.each([
+  ['no proxy', false, stranger, 'direct'],
+  ['no proxy, and one is believed by its number', 1, stranger, 'anybody'],
+  ['no proxy, and another address is believed', ['10.9.9.9'], stranger, 'direct'],
+  ['whoever asks has an address that is believed', ['10.0.0.1'], stranger, 'from a trusted address'],
+  ['a proxy that adds, believed by its number', 1, `${stranger}, ${client}`, 'believed'],
+  ['a proxy that adds, believed by its address', ['10.0.0.1'], `${stranger}, ${client}`, 'believed'],
+  ['a proxy that writes anew, believed by its number', 1, client, 'believed'],
+  ['a proxy that writes anew, believed by its address', ['10.0.0.1'], client, 'believed'],
+  ['a proxy that is not believed', false, `${stranger}, ${client}`, 'unbelieved'],
+  ['a proxy that writes anew and is not believed', ['10.9.9.9'], client, 'unbelieved'],
+  ['two proxies of which one is believed', 1, `${stranger}, ${client}, 10.0.0.2`, 'too few'],
+  ['two proxies of which both are believed', ['10.0.0.0/8'], `${stranger}, ${client}, 10.0.0.2`, 'believed'],
+  ['one proxy where two are believed', 2, `${stranger}, ${client}`, 'anybody'],
+] as const)(
+  'behind %s, whoever asks is told how visitors are taken',
+  async (_what, trust, header, forwarded) => {
+    const trustProxy = typeof trust === 'object' ? [...trust] : trust
+    expect(await ask(trustProxy, header)).toEqual({ mark: database.mark, forwarded })
+  },
+)
+
+test('a server tells its database from others by a mark, which is the same each time, and nothing of visitors unasked', async () => {
+  expect(database.mark).toMatch(/^[0-9a-f]{16}$/)
+  expect(await ask(false, undefined)).toEqual({ mark: database.mark })
+})

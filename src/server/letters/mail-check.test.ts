@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+
+import { startMailServer, type MailServer } from '../../../testing/mail-server.ts'
+import { startNameServer } from '../../../testing/name-server.ts'
+import { readMailServer } from '../../settings/mail-settings.ts'
+import { checkMail } from './mail-check.ts'
+
+/** What is said of a mail server, by its address. */
+async function said(server: Pick<MailServer, 'port'>, login = '') {
+  const mailServer = readMailServer({
+    SMTP_URL: `smtp://${login}127.0.0.1:${server.port}`,
+    MAIL_FROM: 'Unplugged. <hello@retreat.example>',
+  })
+  if (mailServer === undefined) throw new Error('there is no mail server')
+  const { names, close } = await startNameServer({})
+  const [mail, sender] = await Promise.all(checkMail(mailServer, { names, limit: 500 }))
+  close()
+  expect(sender).toMatchObject({ about: 'sender', verdict: 'wrong' })
+  return mail
+}
+
+const user = { name: 'ada', password: 'hunter2' }
+
+test.each([
+  [
+    'takes the user and password',
+    { user },
+    'ada:hunter2@',
+    'ok',
+    /answers without TLS, on this machine, and takes the user and password\.$/,
+  ],
+  ['offers TLS', { startTls: true }, '', 'ok', /answers over TLS\.$/],
+  [
+    'takes neither user nor password',
+    { user },
+    'ada:wrong@',
+    'wrong',
+    /^The mail server did not take the user and password \(EAUTH, AUTH PLAIN, 535\): see SMTP_URL/,
+  ],
+  [
+    'lets nobody in',
+    { answer: () => ({ code: 554 }) },
+    '',
+    'wrong',
+    /^The mail server did not let us in .*554\): see SMTP_URL/,
+  ],
+  ['never greets', { answer: () => 'hang' as const }, '', 'wrong', /^The mail server did not answer in time/],
+])('a mail server that %s is told so, and is sent nothing', async (_what, options, login, verdict, text) => {
+  const server = await startMailServer(options)
+  const finding = await said(server, login)
+  expect(finding).toEqual({ about: 'mail', verdict, said: expect.stringMatching(text) as string })
+  expect(finding?.said).not.toContain('hunter2')
+  expect(finding?.said).not.toContain('wrong')
+  expect(server.received).toEqual([])
+  await server.close()
+})
+
+test('a mail server that is not there is told in the words of the machine, with its address', async () => {
+  expect(await said({ port: 1 })).toEqual({
+    about: 'mail',
+    verdict: 'wrong',
+    said: 'The mail server could not be reached (connect ECONNREFUSED 127.0.0.1:1): see SMTP_URL, which names 127.0.0.1:1.',
+  })
+})

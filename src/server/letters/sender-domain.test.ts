@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { startNameServer } from '../../../testing/name-server.ts'
+import { checkSender } from './sender-domain.ts'
+
+const spf = ['v=spf1 include:mail.example -all']
+const dmarc = { TXT: ['v=DMARC1; p=none'] }
+const complete = { MX: ['mx.mail.example'], TXT: ['other=1', ...spf] }
+
+let server: Awaited<ReturnType<typeof startNameServer>>
+
+beforeAll(async () => {
+  server = await startNameServer({
+    'good.example': complete,
+    '_dmarc.good.example': dmarc,
+    'retreat.good.example': complete,
+    '_dmarc.retreat.good.example': {},
+    'xn--bcher-kva.example': complete,
+    '_dmarc.xn--bcher-kva.example': dmarc,
+    'by-address.example': { A: ['192.0.2.1'], TXT: spf },
+    '_dmarc.by-address.example': dmarc,
+    'bare.example': { A: [] },
+    'no-mail.example': { MX: ['.'], TXT: spf },
+    '_dmarc.no-mail.example': dmarc,
+    'open.example': { MX: ['mx.mail.example'], TXT: ['v=spf1 a +all'] },
+    '_dmarc.open.example': dmarc,
+    'twice.example': { MX: ['mx.mail.example'], TXT: [...spf, 'v=spf1 -all'] },
+    '_dmarc.twice.example': { TXT: ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] },
+    'long.example': { MX: ['mx.mail.example'], TXT: [`v=spf1 ${'ip4:192.0.2.1 '.repeat(30)}all`] },
+    '_dmarc.long.example': dmarc,
+    'silent.example': 'silence',
+    '_dmarc.silent.example': 'silence',
+    'broken.example': 'failure',
+  })
+})
+
+afterAll(() => server.close())
+
+test.each([
+  ['has all that others ask for', 'good.example', 'ok', /^good\.example has MX, SPF and DMARC\.$/],
+  ['is below a name whose DMARC counts for it', 'retreat.good.example', 'ok', /has MX, SPF and DMARC/],
+  ['is written with signs beyond ASCII', 'bücher.example', 'ok', /^xn--bcher-kva\.example has/],
+  ['takes mails by its own address', 'by-address.example', 'ok', /has MX/],
+  [
+    'has nothing',
+    'bare.example',
+    'wrong',
+    /has no MX, .* has no SPF, .* has no DMARC, .* at _dmarc\.bare\.example/,
+  ],
+  ['takes no mails', 'no-mail.example', 'wrong', /^no-mail\.example says that it takes no mails \(MX\)/],
+  [
+    'lets everybody send for it',
+    'open.example',
+    'wrong',
+    /^The SPF of open\.example lets everybody send for it/,
+  ],
+  [
+    'lets everybody send for it at the end of a long text',
+    'long.example',
+    'wrong',
+    /lets everybody send for it/,
+  ],
+  ['has two of each', 'twice.example', 'wrong', /has 2 SPF records, which is as none.*has 2 DMARC records/],
+  ['is no name', 'nothing.example', 'wrong', /^MAIL_FROM is at nothing\.example, which is no name/],
+  [
+    'is not answered for',
+    'silent.example',
+    'not known',
+    /^The name servers tell nothing of silent\.example \(ETIMEOUT\)/,
+  ],
+  ['is answered for with a failure', 'broken.example', 'not known', /\(ESERVFAIL\)/],
+  ['is no name of the Internet', 'localhost', 'not known', /^MAIL_FROM is at localhost/],
+])('the domain of the sender that %s is told so', async (_what, domain, verdict, said) => {
+  const finding = await checkSender(`hello@${domain}`, server.names)
+  expect(finding).toEqual({ verdict, said: expect.stringMatching(said) as string })
+})

@@ -1,0 +1,109 @@
+import { Resolver } from 'node:dns/promises'
+import { domainToASCII } from 'node:url'
+
+import { notKnown, ok, wrong, type Finding } from '../finding.ts'
+
+/** What is asked of the domain name system. */
+export type Names = Pick<Resolver, 'resolveMx' | 'resolve4' | 'resolve6' | 'resolveTxt'>
+
+/** Milliseconds for an answer, and how often is asked. */
+const asking = { timeout: 2_000, tries: 2 }
+
+/**
+ * Whether the domain that mails come from says what other mail servers ask it for: who takes answers (MX), which servers
+ * send for it (SPF), and what becomes of mails that are not its own (DMARC).
+ *
+ * @param address Of the sender.
+ * @param names Who is asked: what the machine is set to, unless given.
+ * @see https://www.rfc-editor.org/rfc/rfc5321#section-5 for MX; RFC 7208 for SPF; RFC 7489 for DMARC, of which the
+ *   parents are asked one by one.
+ */
+export async function checkSender(
+  address: string,
+  names: Names = new Resolver(asking),
+): Promise<Omit<Finding, 'about'>> {
+  const given = address.slice(address.lastIndexOf('@') + 1)
+  const domain = domainToASCII(given)
+  if (!domain.includes('.')) return notKnown(`MAIL_FROM is at ${given}, which is no name of the Internet.`)
+  try {
+    const [mx, spf, dmarc] = await Promise.all([
+      mxProblem(domain, names),
+      spfProblem(domain, names),
+      dmarcProblem(domain, names),
+    ])
+    const problems = [mx, spf, dmarc].filter((problem) => problem !== undefined)
+    if (problems.length === 0) return ok(`${domain} has MX, SPF and DMARC.`)
+    return wrong(problems.join(' '))
+  } catch (error) {
+    if (error instanceof NoSuchName) {
+      return wrong(`MAIL_FROM is at ${domain}, which is no name: many mail servers take nothing from there.`)
+    }
+    if (error instanceof Unanswered)
+      return notKnown(`The name servers tell nothing of ${domain} (${error.message}).`)
+    throw error
+  }
+}
+
+class NoSuchName extends Error {}
+class Unanswered extends Error {}
+
+/** What is there; an empty list where there is nothing of the kind. */
+async function found<Record>(asked: Promise<Record[]>): Promise<Record[] | 'no such name'> {
+  try {
+    return await asked
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (code === 'ENODATA') return []
+    if (code === 'ENOTFOUND') return 'no such name'
+    if (code.startsWith('E')) throw new Unanswered(code, { cause: error })
+    throw error
+  }
+}
+
+async function mxProblem(domain: string, names: Names) {
+  const mx = await found(names.resolveMx(domain))
+  if (mx === 'no such name') throw new NoSuchName()
+  if (mx.some(({ exchange }) => exchange === '' || exchange === '.')) {
+    return `${domain} says that it takes no mails (MX), so answers and notes of failure come back to nobody, and some refuse its mails.`
+  }
+  if (mx.length > 0) return undefined
+  // Without one, the name's own address takes mails.
+  const own = await Promise.all([found(names.resolve4(domain)), found(names.resolve6(domain))])
+  return own.some((addresses) => addresses !== 'no such name' && addresses.length > 0)
+    ? undefined
+    : `${domain} has no MX, so answers and notes of failure come back to nobody: have one made.`
+}
+
+/** The texts of a name that begin as asked. */
+async function texts(name: string, begins: RegExp, names: Names) {
+  const records = await found(names.resolveTxt(name))
+  return records === 'no such name'
+    ? []
+    : records.map((parts) => parts.join('')).filter((text) => begins.test(text))
+}
+
+async function spfProblem(domain: string, names: Names) {
+  const spf = await texts(domain, /^v=spf1( |$)/i, names)
+  if (spf.length > 1) return `${domain} has ${spf.length} SPF records, which is as none: leave one.`
+  if (spf.length === 0) {
+    return `${domain} has no SPF, so its mails may count as spam: have a TXT record made, such as "v=spf1 include:<your mail server's> -all".`
+  }
+  return /\s\+?all(\s|$)/i.test(spf[0] ?? '')
+    ? `The SPF of ${domain} lets everybody send for it (+all): say -all.`
+    : undefined
+}
+
+/** Names above that are asked, with the domain itself. */
+const mostParents = 5
+
+async function dmarcProblem(domain: string, names: Names) {
+  const labels = domain.split('.')
+  const above = labels.map((_label, index) => labels.slice(index).join('.')).slice(0, -1)
+  for (const name of [domain, ...above.slice(1).slice(-(mostParents - 1))]) {
+    const dmarc = await texts(`_dmarc.${name}`, /^v=DMARC1\s*(;|$)/i, names)
+    if (dmarc.length === 1) return undefined
+    if (dmarc.length > 1)
+      return `_dmarc.${name} has ${dmarc.length} DMARC records, which is as none: leave one.`
+  }
+  return `${domain} has no DMARC, which large providers ask for: have a TXT record made at _dmarc.${domain}, such as "v=DMARC1; p=none".`
+}

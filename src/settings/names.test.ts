@@ -1,0 +1,36 @@
+import { readFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+
+import { settingNames, unknownName } from './names.ts'
+
+test('the names that are known are those that the README and the example file list', async () => {
+  const readme = await readFile('README.md', 'utf8')
+  const rows = readme.match(/^\| `[A-Z_]+`(, `[A-Z_]+`)* \|.*$/gm) ?? []
+  const listed = rows.flatMap((row) => row.split('|')[1]?.match(/[A-Z_]+/g) ?? [])
+  expect(listed.toSorted()).toEqual(settingNames.toSorted())
+  const example = await readFile('.env.example', 'utf8')
+  const shown = example.match(/^# [A-Z_]+(?==)/gm)?.map((line) => line.slice(2)) ?? []
+  expect(shown.toSorted()).toEqual(settingNames.toSorted())
+})
+
+test.each([
+  ['WEBHOK_URL', 'WEBHOOK_URL'],
+  ['WEBHOOK_URI', 'WEBHOOK_URL'],
+  ['MAIL_FORM', 'MAIL_FROM'],
+  ['TRUSTPROXY', 'TRUST_PROXY'],
+  ['smtp_url', 'SMTP_URL'],
+  ['port', 'PORT'],
+])('%s is told to be %s', (name, meant) => {
+  for (const isInFile of [true, false]) {
+    expect(unknownName(name, isInFile)).toBe(`${name} is no setting: ${meant} is.`)
+  }
+})
+
+test("what begins as ours is told to be no setting, and in our own file everything that is not another program's", () => {
+  expect(unknownName('WEBHOOK_RETRIES', false)).toBe('WEBHOOK_RETRIES is no setting.')
+  expect(unknownName('LETTERS', true)).toBe('LETTERS is no setting.')
+  const others = ['LETTERS', 'MAIL', 'HOME', 'HOSTNAME', 'POST', 'PATH', 'DATABASE', 'USER', 'SHELL']
+  expect(others.filter((name) => unknownName(name, false) !== undefined)).toEqual([])
+  const allowed = ['NODE_ENV', 'TZ', 'PGSSLMODE', 'PAGER', ...settingNames]
+  expect(allowed.filter((name) => unknownName(name, true) !== undefined)).toEqual([])
+})

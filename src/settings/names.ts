@@ -1,0 +1,73 @@
+/** Every name that an operator can set. */
+export const settingNames = [
+  'PORT',
+  'HOST',
+  'DATA_DIR',
+  'DATABASE_URL',
+  'DATABASE_POOLER',
+  'ANON_KEY',
+  'WEBHOOK_URL',
+  'WEBHOOK_SECRET',
+  'WEBHOOK_DECISIONS_URL',
+  'RATE_LIMIT_PER_MINUTE',
+  'TRUST_PROXY',
+  'SITE_URL',
+  'SMTP_URL',
+  'MAIL_FROM',
+  'MAIL_PER_MINUTE',
+  'BACKUP_DIR',
+  'BACKUP_AT',
+  'BACKUP_KEEP',
+  'VITE_SUPABASE_URL',
+  'VITE_SUPABASE_ANON_KEY',
+  'VITE_WEBHOOK_URL',
+  'VITE_SITE_URL',
+]
+
+/** Those that may hold a secret. */
+export const secretNames = [
+  'DATABASE_URL',
+  'WEBHOOK_URL',
+  'WEBHOOK_DECISIONS_URL',
+  'WEBHOOK_SECRET',
+  'SMTP_URL',
+]
+
+/** What of the names begins no other program's. */
+const ownPrefix =
+  /^(WEBHOOK|SMTP|MAIL|BACKUP|RATE_LIMIT|TRUST_PROXY|SITE_URL|DATABASE_URL|DATABASE_POOLER|DATA_DIR)_?./
+/** What a file of settings may hold for Node.js, the pager and PostgreSQL's library. */
+const ofOthers = /^(NODE_|npm_|PG|LC_|OPENSSL_|SSL_CERT_|TZ$|LANG$|PAGER$|LESS$|PATH$|HOME$)/
+/** How many letters may be wrong in a name of such a length: a short one is too near to other programs' names. */
+const mistakes = (length: number) => (length < 6 ? 0 : length < 9 ? 1 : 2)
+
+/**
+ * A name that is none of ours, and that somebody may have meant for one.
+ *
+ * @param isInFile Whether it stands in our own file of settings, where every name is meant for us.
+ * @returns What is wrong with it; nothing where it is ours, or another program's.
+ */
+export function unknownName(name: string, isInFile: boolean): string | undefined {
+  if (settingNames.includes(name) || ofOthers.test(name)) return undefined
+  const upper = name.toUpperCase().replaceAll('-', '_')
+  const [likely] = settingNames
+    .map((known) => ({ known, off: distance(upper, known) }))
+    .filter(({ known, off }) => off <= mistakes(known.length))
+    .toSorted((a, b) => a.off - b.off)
+  if (likely !== undefined) return `${name} is no setting: ${likely.known} is.`
+  return isInFile || ownPrefix.test(name) ? `${name} is no setting.` : undefined
+}
+
+/** How many letters have to be put in, left out or replaced to make one word of the other. */
+function distance(one: string, other: string) {
+  let former = Array.from({ length: other.length + 1 }, (_, index) => index)
+  for (const [row, letter] of Array.from(one).entries()) {
+    const next = [row + 1]
+    for (const [column, expected] of Array.from(other).entries()) {
+      const replaced = (former[column] ?? 0) + (letter === expected ? 0 : 1)
+      next.push(Math.min(replaced, (former[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1))
+    }
+    former = next
+  }
+  return former.at(-1) ?? 0
+}

@@ -1,0 +1,77 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { Resolver } from 'node:dns/promises'
+
+/** What a name has, by the record's type; `silence` is never answered. */
+export type Zone = Readonly<
+  Record<string, Partial<Record<'MX' | 'TXT' | 'A', string[]>> | 'silence' | 'failure'>
+>
+
+const types = { A: 1, MX: 15, TXT: 16 } as const
+
+/**
+ * Starts a name server on a free port of the loopback, which answers for these names, and that there is no such name for
+ * all others.
+ *
+ * @returns Somebody who asks it, and what ends it.
+ */
+export async function startNameServer(zone: Zone): Promise<{ names: Resolver; close: () => void }> {
+  const socket = createSocket('udp4')
+  socket.on('message', (query, { address, port }) => {
+    const { name, type, end } = questionOf(query)
+    const held = zone[name.toLowerCase()]
+    if (held === 'silence') return
+    const [kind] = Object.entries(types).find(([, number]) => number === type) ?? []
+    const values = typeof held === 'object' ? (held[kind as keyof typeof types] ?? []) : []
+    const answers = values.map((value) => record(type, dataOf(type, value)))
+    const code = held === 'failure' ? 2 : held === undefined ? 3 : 0
+    const header = Buffer.alloc(12)
+    query.copy(header, 0, 0, 2)
+    header.writeUInt16BE(0x8180 | code, 2)
+    header.writeUInt16BE(1, 4)
+    header.writeUInt16BE(answers.length, 6)
+    socket.send(Buffer.concat([header, query.subarray(12, end), ...answers]), port, address)
+  })
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  const names = new Resolver({ timeout: 250, tries: 1 })
+  names.setServers([`127.0.0.1:${socket.address().port}`])
+  return { names, close: () => socket.close() }
+}
+
+/** The question of a message (RFC 1035, 4.1.2), and where it ends. */
+function questionOf(message: Buffer) {
+  const labels: string[] = []
+  let at = 12
+  for (let length = message[at] ?? 0; length > 0; length = message[at] ?? 0) {
+    labels.push(message.toString('latin1', at + 1, at + 1 + length))
+    at += 1 + length
+  }
+  return { name: labels.join('.'), type: message.readUInt16BE(at + 1), end: at + 5 }
+}
+
+function record(type: number, data: Buffer) {
+  const head = Buffer.alloc(12)
+  // The name is the question's.
+  head.writeUInt16BE(0xc00c, 0)
+  head.writeUInt16BE(type, 2)
+  head.writeUInt16BE(1, 4)
+  head.writeUInt16BE(data.length, 10)
+  return Buffer.concat([head, data])
+}
+
+function dataOf(type: number, value: string) {
+  if (type === types.A) return Buffer.from(value.split('.').map(Number))
+  if (type === types.MX) return Buffer.concat([Buffer.from([0, 10]), nameOf(value)])
+  // In strings of so many bytes at most.
+  const parts = value.match(/[^]{1,255}/g) ?? ['']
+  return Buffer.concat(parts.map((part) => Buffer.concat([Buffer.from([part.length]), Buffer.from(part)])))
+}
+
+function nameOf(name: string) {
+  const labels = name.split('.').filter((label) => label !== '')
+  return Buffer.concat([
+    ...labels.map((label) => Buffer.concat([Buffer.from([label.length]), Buffer.from(label)])),
+    Buffer.from([0]),
+  ])
+}
