@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
+import { version } from '../src/settings/version.ts'
 import { test, type Visitor } from '../testing/visitor.ts'
 
 const desk = deskOfThisFile()
@@ -80,6 +81,11 @@ test('the first list needs little script, is asked for before that has come, and
   console.log(`the first list: ${bytes} bytes of script`)
   expect(bytes).toBeGreaterThan(0)
   expect(bytes).toBeLessThanOrEqual(mostScript)
+})
+
+test('the foot of the desk says which version it is', async ({ visitor }) => {
+  const page = await desk.open(visitor)
+  await expect.poll(() => page.locator('footer').textContent()).toBe(`Unplugged. ${version}`)
 })
 
 test('what was begun and got no answer is asked for again', async ({ visitor }) => {

@@ -53,7 +53,7 @@ export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptio
           <SignIn auth={never} notice={undefined} />
         </template>
         <template id={blankListId}>
-          <BlankList />
+          <BlankList version={data.version} />
         </template>
       </>
     ),

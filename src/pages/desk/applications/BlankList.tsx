@@ -32,7 +32,7 @@ const session: WatchedSession = {
 }
 
 /** The desk as it opens, with one row that says nothing: the document has it, to be filled in by what comes first. */
-export function BlankList() {
+export function BlankList({ version }: { version: string }) {
   const filters = filtersFrom('')
   const queries = new QueryClient()
   const page = { applications: [blank], letters: [], next: null }
@@ -40,7 +40,7 @@ export function BlankList() {
   return (
     <QueryClientProvider client={queries}>
       <DeskProvider me={nobody}>
-        <Frame session={session}>
+        <Frame {...{ session, version }}>
           <ApplicationList filters={filters} />
         </Frame>
       </DeskProvider>
