@@ -1115,19 +1115,17 @@ test('what happened at the desk comes fifty at a time, the newest first, each on
   await owner`
     insert into private.history (author, kind, detail)
     select ${me}, 'blind', jsonb_build_object('on', n % 2 = 0) from generate_series(1, 120) as n`
-  const pages: DeskHistory[] = []
+  const read: DeskHistory[] = []
   let after: DeskHistory['next'] = null
   do {
     const page: DeskHistory = await ask<DeskHistory>(client, 'history', { after })
-    pages.push(page)
+    read.push(page)
     after = page.next
   } while (after !== null)
-  expect(pages.slice(0, 2).map(({ happenings }) => happenings.length)).toEqual([50, 50])
+  expect(read.slice(0, 2).map(({ happenings }) => happenings.length)).toEqual([50, 50])
   const stored = await owner<{ id: number }[]>`
     select id::int from private.history where application_id is null order by id desc`
-  expect(pages.flatMap(({ happenings }) => happenings.map(({ id }) => id))).toEqual(
-    stored.map(({ id }) => id),
-  )
+  expect(read.flatMap(({ happenings }) => happenings.map(({ id }) => id))).toEqual(stored.map(({ id }) => id))
 })
 
 /** A server of its own, whose door may be closed. */
