@@ -58,8 +58,8 @@ export const dark: Palette = {
   invalid: '#ff8f78',
 }
 
-/** The palette as CSS custom properties, by the visitor's setting. */
-export const paletteStyle = `${rule(light)}@media(prefers-color-scheme:dark){${rule(dark)}}`
+/** The palette as CSS custom properties, by the visitor's setting; browsers draw what is theirs by it too. */
+export const paletteStyle = `:root{color-scheme:light dark}${rule(light)}@media(prefers-color-scheme:dark){${rule(dark)}}`
 
 function rule(palette: Palette) {
   const properties = Object.entries(palette).map(([name, value]) => `--${name}:${value};`)

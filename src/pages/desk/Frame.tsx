@@ -25,7 +25,7 @@ export function Frame({ session, version, children }: FrameProps) {
   return (
     <div className="desk">
       <header className="top">
-        <a className="skip" href="#content" onClick={skipToContent}>
+        <a className="visually-hidden" href="#content" onClick={skipToContent}>
           Skip to the content
         </a>
         <p className="brand">Unplugged.</p>

@@ -2,6 +2,7 @@ import { script } from 'virtual:page-script/desk'
 
 import { renderDocument, type RenderedDocument } from '../document.tsx'
 import type { DataInterface } from '../../client/data-interface.ts'
+import accountStyle from './account/account.css?inline'
 import applicationStyle from './applications/application.css?inline'
 import listStyle from './applications/list.css?inline'
 import plotsStyle from './applications/plots.css?inline'
@@ -10,11 +11,15 @@ import { blankListId } from './applications/early-list.ts'
 import decisionsStyle from './decisions/decisions.css?inline'
 import deskStyle from './desk.css?inline'
 import doorStyle from './door/door.css?inline'
+import draftsStyle from './drafts/drafts.css?inline'
+import historyStyle from './history/history.css?inline'
+import controls from './kit/controls.css?inline'
 import lettersStyle from './letters/letters.css?inline'
 import { Opening } from './Opening.tsx'
 import printStyle from './print.css?inline'
 import sessionStyle from './session/session.css?inline'
 import { SignIn } from './session/SignIn.tsx'
+import templatesStyle from './templates/templates.css?inline'
 // oxlint-disable-next-line import/default -- made by the build from that module
 import inlineScript from './load.ts?script'
 
@@ -33,6 +38,20 @@ export interface DeskOptions {
   /** Whether the document has to carry its policy itself, because no server sends it as a header. */
   policyInDocument: boolean
 }
+
+const screenStyles = [
+  sessionStyle,
+  decisionsStyle,
+  listStyle,
+  plotsStyle,
+  applicationStyle,
+  lettersStyle,
+  draftsStyle,
+  templatesStyle,
+  doorStyle,
+  historyStyle,
+  accountStyle,
+]
 
 /** Nobody signs in on the server. */
 const never = () => Promise.reject(new Error('the sign-in is the browser’s'))
@@ -57,16 +76,7 @@ export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptio
         </template>
       </>
     ),
-    contentStyle:
-      deskStyle +
-      sessionStyle +
-      decisionsStyle +
-      listStyle +
-      plotsStyle +
-      applicationStyle +
-      doorStyle +
-      lettersStyle +
-      printStyle,
+    contentStyle: `${controls}${deskStyle}@layer desk{${screenStyles.join('')}}${printStyle}`,
     data,
     script,
     inlineScript,

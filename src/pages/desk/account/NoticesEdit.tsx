@@ -32,7 +32,7 @@ export function NoticesEdit() {
       {!kept && !error && <Loading />}
       {kept && (
         <>
-          <fieldset className="choices">
+          <fieldset>
             <legend>Mails to {kept.email}</legend>
             {choices.map(([notices, words]) => (
               <label key={notices} className="choice">

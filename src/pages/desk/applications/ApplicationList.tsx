@@ -40,7 +40,7 @@ export function ApplicationList({ filters }: { filters: Filters }) {
     if (former.screen === 'application') focusApplication(former.id)
   }, [])
   return (
-    <>
+    <div className="list">
       <div className="list-top">
         <h1 tabIndex={-1}>Applications</h1>
         <ApplicationTabs filters={filters} counts={overview?.counts} />
@@ -66,7 +66,7 @@ export function ApplicationList({ filters }: { filters: Filters }) {
           matching={overview?.counts[filters.status]}
         />
       </div>
-    </>
+    </div>
   )
 }
 

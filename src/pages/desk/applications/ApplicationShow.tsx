@@ -93,7 +93,7 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
       {whole && <UndoSend letters={whole.letters} />}
       <Problem error={error} />
       {whole && (
-        <div className="application">
+        <div className="application columns">
           <section className="sheet" aria-label="Answers">
             <ApplicationAnswers
               application={whole.application}

@@ -23,7 +23,7 @@ export function DoorEdit() {
       {(door) => (
         <div className="door">
           <section className="sheet" aria-label="How it stands">
-            <p className={`standing ${door.is_open ? 'open' : 'closed'}`}>{doorSentence(door)}</p>
+            <p className={`notice standing ${door.is_open ? 'success' : 'closed'}`}>{doorSentence(door)}</p>
             <DoorForm door={door} now={query.dataUpdatedAt} />
           </section>
           <p>
@@ -59,7 +59,7 @@ function DoorForm({ door, now }: DoorFormProps) {
   const { value: entries, enter } = draft
   return (
     <form onSubmit={draft.onSubmit}>
-      <fieldset className="choices">
+      <fieldset>
         <legend>The door is</legend>
         <div className="row">
           {(['Open', 'Closed'] as const).map((name) => (

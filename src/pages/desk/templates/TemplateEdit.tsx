@@ -77,7 +77,7 @@ function TemplateForm({ occasion, template }: TemplateFormProps) {
   }
 
   return (
-    <div className="template">
+    <div className="template columns">
       <form ref={form} className="sheet" onSubmit={draft.onSubmit}>
         {template === undefined && !draft.isEntered && (
           <p className="quietly">This template is new: it is kept when you save it.</p>
