@@ -308,9 +308,9 @@ const desk: Break[] = [
     broken: 'The first screen of a phone shows three applications',
     file: 'src/pages/desk/applications/list.css',
     find: `gap: 0.125rem 0.5rem;
-    padding: 0.375rem 0;`,
+      padding: 0.375rem 0;`,
     replace: `gap: 1.5rem 0.5rem;
-    padding: 1.5rem 0;`,
+      padding: 1.5rem 0;`,
     test: 'e2e/desk.test.ts',
     only: 'the first screen shows',
   },
