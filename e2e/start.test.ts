@@ -4,7 +4,13 @@ import { appendFile, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { dataDirectory, startServer, temporaryDirectory } from '../testing/server.ts'
+import { version } from '../src/settings/version.ts'
+import { send } from '../testing/client.ts'
+import { anApplication } from '../testing/form.ts'
+import { signInByLink } from '../testing/organiser.ts'
+import { startPostgres } from '../testing/postgres.ts'
+import { startReceiver } from '../testing/receiver.ts'
+import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
 import { copyCheckout } from '../testing/static-site.ts'
 
 /** A checkout of its own, whose build comes and goes. */
@@ -119,4 +125,65 @@ test('an update beneath a running server leaves visitors what their page asks fo
   for (const path of [before, after]) expect((await fetch(updated.origin + path)).status).toBe(200)
   expect(await readFile(join(checkout, 'dist', after), 'utf8')).toContain('a new version')
   await updated.stop()
+})
+
+test('while a newer version comes, an older server goes on serving beside it; started once more it refuses in a sentence', async () => {
+  const postgres = await startPostgres()
+  const receiver = await startReceiver()
+  const settings = { DATABASE_URL: postgres.url(), WEBHOOK_URL: receiver.origin }
+  const older = await startServer(settings)
+  const { stdout: link } = await runCommand(['organisers', '--add', 'ada@example.org'], settings)
+  const { client } = await signInByLink(older.origin, link)
+
+  const packageFile = join(checkout, 'package.json')
+  const written = await readFile(packageFile, 'utf8')
+  await writeFile(packageFile, written.replace(/"version": "[^"]*"/, '"version": "99.0.0"'))
+  await writeFile(
+    join(checkout, 'supabase', 'migrations', '29990101000000_newer.sql'),
+    `create table private.newer (id uuid primary key references public.retreat_applications on delete cascade);
+     alter table private.letters add column newer text not null default '';`,
+  )
+  const newer = await startServer(settings, checkout)
+  const versionOf = async (origin: string) =>
+    ((await (await fetch(`${origin}/healthz`)).json()) as { version: string }).version
+  expect([await versionOf(older.origin), await versionOf(newer.origin)]).toEqual([version, '99.0.0'])
+
+  // What one of them stored the other one has, too; each is delivered once.
+  for (const [first, second] of [
+    [older, newer],
+    [newer, older],
+  ] as const) {
+    const application = anApplication({ email: `${new URL(first.origin).port}@example.org` })
+    expect([await send(first.origin, application), await send(second.origin, application)]).toEqual([
+      201, 409,
+    ])
+  }
+  expect(await receiver.count(2)).toHaveLength(2)
+  expect(await client.rpc('desk_list', { filter: {}, after: null })).toMatchObject({
+    data: { applications: [{}, {}] },
+    error: null,
+  })
+  expect((await fetch(`${older.origin}/readyz`)).status).toBe(200)
+
+  const refusal =
+    /^The database was brought up to date by a newer version of this program than this one: run that/
+  expect(await runCommand(['applications'], settings)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(refusal) as string,
+  })
+  const { code, stdout } = await runCommand(['doctor'], settings)
+  expect({ code, stdout }).toEqual({
+    code: 1,
+    stdout: expect.stringMatching(
+      /^schema +wrong +The newest migration is 29990101000000, which a newer/m,
+    ) as string,
+  })
+  await older.stop()
+  expect(await runCommand([], settings)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(refusal) as string,
+  })
+  expect(await send(newer.origin, anApplication({ email: 'last@example.org' }))).toBe(201)
+  await newer.stop()
+  await Promise.all([postgres.close(), receiver.close()])
 })
