@@ -6,7 +6,10 @@ import { deskOfThisFile, getDesk } from '../testing/desk-page.ts'
 import { extent } from '../testing/extent.ts'
 import { anApplication } from '../testing/form.ts'
 import { startMailServer } from '../testing/mail-server.ts'
+import { startNameServer } from '../testing/name-server.ts'
 import { overflow } from '../testing/overflow.ts'
+import { mailServerAt } from '../testing/sign-in.ts'
+import { startMailChecks } from '../src/server/letters/mail-checks.ts'
 import { accessibilityProblems, test } from '../testing/visitor.ts'
 
 const desk = deskOfThisFile()
@@ -623,6 +626,31 @@ test('a test of what is entered arrives at the organiser, and changes nothing', 
   }
 })
 
+test('whoever asks how the mail server is reads what a server found', async ({ visitor }) => {
+  const mailServer = await startMailServer()
+  const { names, close } = await startNameServer({ 'example.org': { MX: ['mx.example.org'] } })
+  const page = await desk.open(visitor, '/letters')
+  const { button } = getDesk(page)
+  await button('Look into the mail server').click()
+  await button('Looking…').waitFor()
+  const server = startMailChecks({
+    run: (work) => work(desk.sql),
+    mailServer: mailServerAt(mailServer.port),
+    names,
+    log: { warn() {} },
+  })
+  await page.getByText('Connection: ok').waitFor()
+  await page.getByText('Sender: wrong').waitFor()
+  await page.getByText('example.org has no SPF').waitFor()
+  await page.getByText('Tell whoever runs this site.').waitFor()
+  await button('Look into the mail server').waitFor()
+  expect(await accessibilityProblems(page)).toEqual([])
+  await server.stop()
+  close()
+  await mailServer.close()
+  await desk.sql`update private.postman set checked_at = '-infinity', findings = '[]'`
+})
+
 test('no test is offered where nobody carries mails, and one that is refused says why', async ({
   visitor,
 }) => {
@@ -693,12 +721,9 @@ test('letters to several are drafted at once, and what became of each is told by
   await write()
   await dialog.getByRole('heading', { name: 'Write to 3 applicants' }).waitFor()
   const template = dialog.getByLabel('Template')
-  expect(await template.locator('option').allTextContents()).toEqual([
-    'Accepted',
-    'Waitlisted',
-    'Declined',
-    'Travel',
-  ])
+  await expect
+    .poll(() => template.locator('option').allTextContents())
+    .toEqual(['Accepted', 'Waitlisted', 'Declined', 'Travel'])
   const draft = dialog.getByRole('button', { name: 'Draft letters' })
   // The decision made a draft already.
   await template.selectOption('Accepted')

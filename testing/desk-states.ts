@@ -109,6 +109,11 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
     await page.getByRole('link', { name: 'Letters' }).click()
     await page.getByRole('heading', { name: 'Who waits for a letter' }).waitFor()
   },
+  async mail(page) {
+    await carryLetters(page)
+    await page.getByRole('link', { name: 'Letters' }).click()
+    await page.getByRole('heading', { name: 'Mail server' }).scrollIntoViewIfNeeded()
+  },
   async drafts(page) {
     await page.getByRole('link', { name: 'Letters' }).click()
     await page.getByRole('link', { name: /^Review .* Accepted$/ }).click()
@@ -188,12 +193,26 @@ export const signedOutStates: Record<string, { address: string; reach: (page: Pa
   },
 }
 
-/** Lets the page believe that somebody carries letters. */
+const findings: LettersOverview['postman']['findings'] = [
+  {
+    about: 'mail',
+    verdict: 'ok',
+    said: 'mail.example.org:587 answers over TLS, and takes the user and password.',
+  },
+  {
+    about: 'sender',
+    verdict: 'wrong',
+    said: 'retreat.example has no DMARC, which large providers ask for: have a TXT record made at _dmarc.retreat.example, such as "v=DMARC1; p=none".',
+  },
+]
+
+/** Lets the page believe that somebody carries letters, and has looked into the mail server. */
 async function carryLetters(page: Page) {
   await page.route('**/rpc/desk_letters', async (route) => {
     const response = await route.fetch()
     const overview = (await response.json()) as LettersOverview
-    await route.fulfill({ json: { ...overview, postman: { ...overview.postman, is_there: true } } })
+    const postman = { ...overview.postman, is_there: true, checked_at: new Date().toISOString(), findings }
+    await route.fulfill({ json: { ...overview, postman } })
   })
 }
 

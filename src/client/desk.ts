@@ -288,6 +288,10 @@ export interface LettersOverview {
     stopped: boolean
     paused_until: string | null
     problem: string
+    /** Whether somebody looks how the mail server and the sender's domain are, when that was done last, and what was found. */
+    is_checking: boolean
+    checked_at: string | null
+    findings: { about: string; verdict: 'ok' | 'wrong' | 'not known'; said: string }[]
   }
   /** Those of the decisions first. */
   templates: (Template & { drafts: Count })[]
@@ -363,6 +367,7 @@ export interface Functions {
   desk_history: [{ after: HistoryPage['next'] }, HistoryPage]
   desk_set_door: [Pick<Door, 'version' | 'closed' | 'sentence' | 'closes_at' | 'closes_after'>, Door]
   desk_letters: [object, LettersOverview]
+  desk_check_mail: [object, { is_checking: boolean }]
   desk_drafts: [{ occasion: string; after: LetterPosition | null }, LetterPage]
   desk_outbox: [{ state: OutboxState; after: LetterPosition | null }, LetterPage]
   desk_letters_of: [{ applications: string[] }, Letter[]]

@@ -20,6 +20,7 @@ export const deskCalls: Readonly<Record<string, object>> = {
   desk_history: { after: null },
   desk_set_door: { version: -1, closed: false, sentence: '', closes_at: null, closes_after: null },
   desk_letters: {},
+  desk_check_mail: {},
   desk_drafts: { occasion: 'accepted', after: null },
   desk_outbox: { state: 'waiting', after: null },
   desk_letters_of: { applications: [] },

@@ -7,6 +7,7 @@ import { createScheduledBackups } from './database/backups/scheduled.ts'
 import { openDatabase, type Database } from './database/database.ts'
 import { siteOf } from './auth/mail/links.ts'
 import { startDecisions } from './letters/decisions.ts'
+import { startMailChecks } from './letters/mail-checks.ts'
 import { startPostman } from './letters/postman.ts'
 import { logDestination, logOptions } from './log.ts'
 import { hostAndPort } from '../settings/mail-settings.ts'
@@ -98,6 +99,8 @@ async function start(settings: Settings) {
       const site = siteOf(siteUrl, app.server.address())
       const postman = startPostman({ run: database.asOwner, mailServer, site, perMinute: mailPerMinute, log })
       closing.push(() => postman.stop())
+      const checks = startMailChecks({ run: database.asOwner, mailServer, log })
+      closing.push(() => checks.stop())
     }
     if (webhookDecisionsUrl !== undefined) {
       const receiver = { url: webhookDecisionsUrl, secret: webhookSecret }

@@ -25,7 +25,9 @@ begin
       'postman', jsonb_build_object(
         'is_there', seen_at > now() - interval '1 minute',
         'is_automation_there', automation_seen_at > now() - interval '1 minute', 'stopped', stopped,
-        'paused_until', case when paused_until > now() then paused_until end, 'problem', problem
+        'paused_until', case when paused_until > now() then paused_until end, 'problem', problem,
+        'is_checking', check_wanted_at > checked_at and check_wanted_at > now() - interval '1 minute',
+        'checked_at', nullif(checked_at, '-infinity'), 'findings', findings
       ),
       'templates', (
         select jsonb_agg(to_jsonb(template) || jsonb_build_object('drafts', (
@@ -534,6 +536,19 @@ begin
   update private.postman set stopped = desk_stop.stopped where postman.stopped <> desk_stop.stopped;
   if found then perform private.write_down_letters(me.email, jsonb_build_object('stopped', desk_stop.stopped)); end if;
   return jsonb_build_object('stopped', desk_stop.stopped);
+end
+$$;
+
+-- Asks whoever carries letters how the mail server and the sender's domain are: it looks, and `desk_letters` has what it
+-- found. Who asks while somebody looks hears of that.
+create function public.desk_check_mail() returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  update private.postman set check_wanted_at = now()
+    where check_wanted_at not between now() - interval '10 seconds' and now();
+  return jsonb_build_object('is_checking', true);
 end
 $$;
 

@@ -22,7 +22,7 @@ declare
     write_down, write_down_letters, write_notices, write_receipt
   }';
   desk constant text[] := '{
-    desk_application, desk_blind, desk_decide, desk_discard, desk_door, desk_drafts, desk_edit, desk_erase,
+    desk_application, desk_blind, desk_check_mail, desk_decide, desk_discard, desk_door, desk_drafts, desk_edit, desk_erase,
     desk_export, desk_history, desk_letter_states, desk_letters, desk_letters_of, desk_list, desk_me, desk_meanwhile, desk_note,
     desk_notices, desk_outbox, desk_overview, desk_preview, desk_readdress, desk_release, desk_remove_template,
     desk_retry, desk_reveal, desk_select, desk_send_test, desk_sent_by_hand, desk_set_blind, desk_set_door,

@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest'
 
+import { openTestDatabase } from '../../../testing/database.ts'
 import { startMailServer, type MailServer } from '../../../testing/mail-server.ts'
 import { startNameServer } from '../../../testing/name-server.ts'
+import { aLog } from '../../../testing/postman.ts'
+import { mailServerAt } from '../../../testing/sign-in.ts'
 import { readMailServer } from '../../settings/mail-settings.ts'
 import { checkMail } from './mail-check.ts'
+import { startMailChecks } from './mail-checks.ts'
 
 /** What is said of a mail server, by its address. */
 async function said(server: Pick<MailServer, 'port'>, login = '') {
@@ -61,4 +65,38 @@ test('a mail server that is not there is told in the words of the machine, with 
     verdict: 'wrong',
     said: 'The mail server could not be reached (connect ECONNREFUSED 127.0.0.1:1): see SMTP_URL, which names 127.0.0.1:1.',
   })
+})
+
+test('of two servers one looks when an organiser asks, once, and tells what it found', async () => {
+  const database = await openTestDatabase()
+  let greeted = 0
+  const server = await startMailServer({
+    answer: (at) => {
+      if (at === 'greeting') greeted += 1
+      return undefined
+    },
+  })
+  const { names, close } = await startNameServer({})
+  const { log } = aLog()
+  const checks = [1, 2].map(() =>
+    startMailChecks({ run: database.asOwner, mailServer: mailServerAt(server.port), names, log }),
+  )
+  const ask = () => database.owner`update private.postman set check_wanted_at = now()`
+  const postman = async () => (await database.owner`select checked_at, findings from private.postman`)[0]
+  await ask()
+  await expect.poll(postman).toMatchObject({
+    checked_at: expect.any(Date) as Date,
+    findings: [
+      { about: 'mail', verdict: 'ok', said: expect.stringMatching(/ answers without TLS/) as string },
+      { about: 'sender', verdict: 'wrong', said: expect.stringMatching(/which is no name/) as string },
+    ],
+  })
+  const first = (await postman())?.['checked_at'] as Date
+  await ask()
+  await expect.poll(async () => (await postman())?.['checked_at'] as Date).not.toEqual(first)
+  await Promise.all(checks.map((each) => each.stop()))
+  expect(greeted).toBe(2)
+  expect(server.received).toEqual([])
+  close()
+  await Promise.all([server.close(), database.close()])
 })

@@ -61,6 +61,7 @@ const plausible: Record<string, Record<string, unknown>> = {
   desk_history: { after: null },
   desk_set_door: { version: 0, closed: true, sentence: 'Closed.', closes_at: null, closes_after: null },
   desk_letters: {},
+  desk_check_mail: {},
   desk_drafts: { occasion: 'accepted', after: null },
   desk_outbox: { state: 'waiting', after: null },
   desk_letters_of: { applications: [someId] },

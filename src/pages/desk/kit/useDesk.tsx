@@ -46,6 +46,7 @@ const readAgain = {
   desk_remove_template: withLetters,
   desk_set_letters: withLetters,
   desk_send_test: [],
+  desk_check_mail: ['letters'],
   desk_stop: withLetters,
   desk_write: withLetters,
   desk_write_to: withLetters,
@@ -82,6 +83,8 @@ const mostCalls = 10
 /** Milliseconds between two looks at the list, and at whatever else changes by itself. */
 const lookAtList = 15_000
 const lookAgain = 20_000
+/** The same while somebody waits for it. */
+const lookSoon = 1_000
 
 /** What the desk reads: each call with the key by which its answer is kept. */
 function readsOf(call: CallDesk, judge: Judge, queries: QueryClient) {
@@ -173,7 +176,7 @@ function readsOf(call: CallDesk, judge: Judge, queries: QueryClient) {
       queryOptions({
         queryKey: ['letters', 'overview'],
         queryFn: ({ signal }) => call('desk_letters', {}, signal),
-        refetchInterval: lookAgain,
+        refetchInterval: ({ state }) => (state.data?.postman.is_checking ? lookSoon : lookAgain),
         refetchOnWindowFocus: true,
       }),
     /** The drafts of an occasion, page by page. */

@@ -9,6 +9,7 @@ import { Problem } from '../kit/Problem.tsx'
 import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { TemplateList } from '../templates/TemplateList.tsx'
+import { MailCheck } from './MailCheck.tsx'
 import { ReceiptEdit } from './ReceiptEdit.tsx'
 import { ReplyToEdit } from './ReplyToEdit.tsx'
 import { UndoSend } from './UndoSend.tsx'
@@ -34,6 +35,11 @@ export function LettersShow() {
           <Sheet title="Answers">
             <ReplyToEdit settings={overview.settings} />
           </Sheet>
+          {overview.postman.is_there && (
+            <Sheet title="Mail server">
+              <MailCheck postman={overview.postman} />
+            </Sheet>
+          )}
         </div>
       )}
     </Screen>

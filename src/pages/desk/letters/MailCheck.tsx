@@ -1,0 +1,47 @@
+import type { LettersOverview } from '../../../client/desk.ts'
+import { announce } from '../kit/announce.tsx'
+import { momentOf } from '../kit/format.ts'
+import { Problem } from '../kit/Problem.tsx'
+import { useDeskAct } from '../kit/useDesk.tsx'
+
+const names: Record<string, string> = { mail: 'Connection', sender: 'Sender' }
+
+/** How the mail server and the sender's domain are, as a server found when somebody asked. */
+export function MailCheck({ postman }: { postman: LettersOverview['postman'] }) {
+  const { is_checking: isChecking, checked_at: checkedAt, findings } = postman
+  const check = useDeskAct('desk_check_mail', () => announce('Looking into the mail server.'))
+  return (
+    <>
+      {checkedAt === null ? (
+        <p>
+          Whether the mail server lets letters leave, and whether others will believe where they come from.
+        </p>
+      ) : (
+        <>
+          <dl className="findings">
+            {findings.map(({ about, verdict, said }) => (
+              <div key={about} className={verdict === 'wrong' ? 'notice error' : undefined}>
+                <dt>
+                  {names[about] ?? about}: {verdict}
+                </dt>
+                <dd>{said}</dd>
+              </div>
+            ))}
+          </dl>
+          <p className="quietly">
+            As of {momentOf(checkedAt)}.
+            {findings.some(({ verdict }) => verdict === 'wrong') && ' Tell whoever runs this site.'}
+          </p>
+        </>
+      )}
+      <Problem error={check.error} />
+      <button
+        className="quiet"
+        aria-disabled={isChecking}
+        onClick={isChecking ? undefined : () => check.press({})}
+      >
+        {isChecking ? 'Looking…' : 'Look into the mail server'}
+      </button>
+    </>
+  )
+}

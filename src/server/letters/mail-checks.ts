@@ -1,0 +1,49 @@
+import type { Sql } from 'postgres'
+
+import type { MailServer } from '../../settings/mail-settings.ts'
+import type { Run } from '../database/lanes.ts'
+import type { Finding } from '../finding.ts'
+import { startPolling, type Polling } from '../polling.ts'
+import { checkMail } from './mail-check.ts'
+import type { Names } from './sender-domain.ts'
+
+/** Milliseconds between two looks whether an organiser asks. */
+const pollInterval = 1_000
+
+/** What a server looks with. */
+interface MailChecksOptions {
+  /** Asks the database, as the schema's owner. */
+  run: Run
+  mailServer: MailServer
+  /** Who is asked about the sender's domain: what the machine is set to, unless given. */
+  names?: Names | undefined
+  log: { warn(details: object, message: string): void }
+}
+
+/** Looks how the mail server and the sender's domain are whenever an organiser asks, for as long as it runs. */
+export function startMailChecks({ run, mailServer, names, log }: MailChecksOptions): Pick<Polling, 'stop'> {
+  return startPolling(
+    async () => {
+      if (!(await run(claimCheck))) return
+      const findings = await Promise.all(checkMail(mailServer, { names }))
+      await run((sql) => recordCheck(sql, findings))
+    },
+    pollInterval,
+    (error) => log.warn({ err: error }, 'an organiser was not told how the mail server is'),
+  )
+}
+
+/** Takes it upon this server; of several one does. */
+async function claimCheck(sql: Sql): Promise<boolean> {
+  const { count } = await sql`
+    update private.postman set check_begun_at = greatest(now(), check_wanted_at)
+    where check_wanted_at > check_begun_at and check_wanted_at > now() - interval '1 minute'`
+  return count > 0
+}
+
+async function recordCheck(sql: Sql, findings: readonly Finding[]): Promise<void> {
+  await sql`
+    update private.postman
+    set checked_at = greatest(now(), check_wanted_at),
+      findings = ${sql.json(findings.map(({ about, verdict, said }) => ({ about, verdict, said })))}`
+}
