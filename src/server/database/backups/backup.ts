@@ -17,6 +17,7 @@ import {
   unusable,
   type Manifest,
 } from './manifest.ts'
+import { syncDirectory } from '../disk.ts'
 import { ownerOfAuth, schemaVersion } from '../schema.ts'
 
 /** What a backup holds, and what came back of it. */
@@ -173,14 +174,4 @@ async function* readLines(
 
 async function writeDurably(path: string, content: object) {
   await writeFile(path, `${JSON.stringify(content, null, 2)}\n`, { flag: 'wx', mode: 0o600, flush: true })
-}
-
-/** Brings the names of a directory to the disk. */
-export async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path)
-  try {
-    await directory.sync()
-  } finally {
-    await directory.close()
-  }
 }

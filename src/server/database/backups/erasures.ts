@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Sql } from 'postgres'
 
 import { OperatorError } from '../../../settings/operator-error.ts'
-import { syncDirectory } from './backup.ts'
+import { syncDirectory } from '../disk.ts'
 
 /** Any number that no other program's advisory lock on this database is likely to use. */
 const erasuresLock = 5_610_745

@@ -1,0 +1,204 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { copyFile, readFile, readlink, realpath, rename, rm, stat, truncate } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { totalmem } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+import { OperatorError } from '../../settings/operator-error.ts'
+import { codeOf, postgresCommand } from './programs.ts'
+
+const run = promisify(execFile)
+
+/** The files of a database under `DATA_DIR`, and how its server is run. */
+export interface Files {
+  dataDir: string
+  folder: string
+  port: number
+  /** Where its programs are; those that are built in, unless given. */
+  programs?: string
+}
+
+/** The superuser. */
+export const user = 'postgres'
+/** The folder of the database that is used, and the port that its server's socket is named by. */
+export const folder = 'pgdata'
+export const port = 5432
+/** A server's socket in its directory, as PostgreSQL names it. */
+export const socketOf = (files: Files): string => join(files.dataDir, `.s.PGSQL.${files.port}`)
+const pathOf = (files: Files) => join(files.dataDir, files.folder)
+/** How long a start may take before it is given up: recovery after a power cut replays the log first. */
+const startTimeout = 120_000
+
+/** Makes an empty database in a folder that is not there yet. */
+export async function makeFiles(files: Files): Promise<void> {
+  const options = [
+    `--pgdata=${pathOf(files)}`,
+    `--username=${user}`,
+    '--encoding=UTF8',
+    '--no-locale',
+    // Only the owner of the directory reaches the socket.
+    '--auth=trust',
+    '--no-instructions',
+  ]
+  await postgresCommand('initdb', options, files.programs)
+}
+
+/** The major version of PostgreSQL that made the files; nothing where there are none. */
+export async function majorOf(dataDir: string): Promise<number | undefined> {
+  const version = await readFile(join(dataDir, folder, 'PG_VERSION'), 'utf8').catch(() => undefined)
+  return version === undefined ? undefined : Number.parseInt(version, 10)
+}
+
+/** Whether a server listens on the socket. Only a connection tells: its files stay behind when it dies. */
+export async function accepts(socket: string): Promise<boolean> {
+  return new Promise<boolean>((resolve) => {
+    const connection = connect(socket)
+    connection.once('connect', () => {
+      connection.destroy()
+      resolve(true)
+    })
+    connection.once('error', () => resolve(false))
+  })
+}
+
+/**
+ * PostgreSQL refuses to start while the process that `postmaster.pid` names is alive, whatever it is. After
+ * a power cut or a container's restart that can be any process: then the file is removed. Where the process
+ * is dead, the file stays, for PostgreSQL's own and finer check.
+ */
+async function removeStalePid(pgdata: string) {
+  const file = join(pgdata, 'postmaster.pid')
+  const content = await readFile(file, 'utf8').catch(() => '')
+  const pid = Number.parseInt(content, 10)
+  if (!(pid > 0) || !isAlive(pid) || (await isPostgresOn(pid, pgdata))) return
+  // Another start may have removed it and written its own since: what is taken away is looked at again.
+  const aside = `${file}.${randomUUID()}`
+  await rename(file, aside).catch(() => {})
+  const isTheSame = (await readFile(aside, 'utf8').catch(() => content)) === content
+  await (isTheSame ? rm(aside, { force: true }) : rename(aside, file))
+}
+
+function isAlive(pid: number) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return codeOf(error) === 'EPERM'
+  }
+}
+
+async function isPostgresOn(pid: number, pgdata: string) {
+  try {
+    if (existsSync('/proc/self/cwd')) {
+      // Killed, but not reaped, as in a container without an init: it holds nothing any more.
+      if (/^.*\) Z /s.test(await readFile(`/proc/${pid}/stat`, 'utf8'))) return false
+      return (await readlink(`/proc/${pid}/cwd`)) === (await realpath(pgdata))
+    }
+    const { stdout } = await run('ps', ['-o', 'command=', '-p', String(pid)])
+    return stdout.includes(pgdata)
+  } catch {
+    // Nothing is known of it: let PostgreSQL decide.
+    return true
+  }
+}
+
+/**
+ * Megabytes of its pages that the database keeps at hand: a quarter of the memory, as PostgreSQL advises, and no more than
+ * a million applications have use for. They are taken as they are needed.
+ */
+function sharedBuffers() {
+  const quarter = Math.min(totalmem(), process.constrainedMemory() || Infinity) / 4
+  return Math.min(512, Math.max(128, Math.floor(quarter / 2 ** 20)))
+}
+
+/**
+ * Starts the server of some files.
+ *
+ * @returns Whether it did; false where it was running already.
+ * @throws {OperatorError} where it does not start.
+ */
+export async function startFiles(files: Files): Promise<boolean> {
+  const { dataDir } = files
+  const socket = socketOf(files)
+  if (await accepts(socket)) return false
+  await removeStalePid(pathOf(files))
+  const options = [
+    ['listen_addresses', ''],
+    ['port', String(files.port)],
+    ['unix_socket_directories', `"${dataDir.replaceAll('"', '""')}"`],
+    ['unix_socket_permissions', '0700'],
+    ['max_connections', '60'],
+    ['shared_buffers', `${sharedBuffers()}MB`],
+    // Messages can quote what an applicant wrote: the log keeps only what concerns the server.
+    ['log_min_messages', 'log'],
+    ['log_min_error_statement', 'panic'],
+    ['log_error_verbosity', 'terse'],
+    ['log_parameter_max_length', '0'],
+    ['log_checkpoints', 'off'],
+  ].map(([name, value]) => `-c ${name}=${shellQuoted(String(value))}`)
+
+  await trimLog(dataDir)
+  const deadline = Date.now() + startTimeout
+  for (;;) {
+    const logged = (await readLog(dataDir)).length
+    try {
+      await pgCtl(files, 'start', '-t', String(startTimeout / 1000), '-o', options.join(' '))
+      return true
+    } catch (error) {
+      // Another start was faster, or the last server's processes are still on their way out.
+      if (await accepts(socket)) return false
+      const news = (await readLog(dataDir)).slice(logged)
+      if (Date.now() > deadline || !busy.test(news)) throw startFailure(dataDir, news, error)
+      await wait(200)
+    }
+  }
+}
+
+/** What PostgreSQL says where another of its servers is just starting or going down on the same directory. */
+const busy = /FATAL: .*(lock file .* already exists|pre-existing shared memory block)/
+
+/** Bytes of PostgreSQL's log that are kept, twice: it says little, but for years. */
+const longestLog = 5 * 1024 * 1024
+
+/** Keeps PostgreSQL's log from growing without end; it writes at the file's end, wherever that is. */
+export async function trimLog(dataDir: string): Promise<void> {
+  const file = join(dataDir, 'postgres.log')
+  const { size } = await stat(file).catch(() => ({ size: 0 }))
+  if (size <= longestLog) return
+  // On a full disk there is no room for a copy, and all the more reason to make some.
+  await copyFile(file, `${file}.1`).catch(() => {})
+  await truncate(file)
+}
+
+async function readLog(dataDir: string) {
+  return readFile(join(dataDir, 'postgres.log'), 'utf8').catch(() => '')
+}
+
+/** @param news What the log holds of this start. */
+function startFailure(dataDir: string, news: string, cause: unknown) {
+  const reason = news.split('\n').findLast((line) => /FATAL:|PANIC:/.test(line))
+  return reason === undefined
+    ? cause
+    : new OperatorError(
+        `The database did not start; in ${join(dataDir, 'postgres.log')} it says: ${reason.replace(/^.*?(FATAL|PANIC): +/, '')}`,
+        { cause },
+      )
+}
+
+/** Stops the server of some files: open transactions are rolled back, everything committed is kept. */
+export async function stopFiles(files: Files): Promise<void> {
+  await pgCtl(files, 'stop', '-m', 'fast')
+}
+
+async function pgCtl(files: Files, action: 'start' | 'stop', ...options: string[]) {
+  const own = [`--pgdata=${pathOf(files)}`, `--log=${join(files.dataDir, 'postgres.log')}`]
+  await postgresCommand('pg_ctl', [action, ...own, '--wait', '--silent', ...options], files.programs)
+}
+
+function shellQuoted(value: string) {
+  return `'${value.replaceAll("'", `'\\''`)}'`
+}

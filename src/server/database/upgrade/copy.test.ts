@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+
+import { openTestDatabase } from '../../../../testing/database.ts'
+import { anApplication } from '../../../../testing/form.ts'
+import { copyDatabase } from './copy.ts'
+
+test('nobody writes into what is copied, until that is over', async () => {
+  const [from, to] = [await openTestDatabase(), await openTestDatabase()]
+  await from.owner`insert into public.retreat_applications ${from.owner(anApplication())}`
+  await to.owner`insert into public.retreat_applications ${to.owner([anApplication(), anApplication()])}`
+  const late = () =>
+    from.owner.begin(async (transaction) => {
+      await transaction`set local lock_timeout = 100`
+      await transaction`insert into public.retreat_applications ${transaction(anApplication())}`
+    })
+  await from.owner.begin(async (transaction) => {
+    await copyDatabase(transaction, to.owner)
+    await expect(late()).rejects.toThrow('lock timeout')
+  })
+  await late()
+  const counted = await to.owner<{ count: number }[]>`
+    select count(*)::integer from public.retreat_applications`
+  expect(counted[0]?.count).toBe(1)
+  await Promise.all([from.close(), to.close()])
+})
+
+test('a row that is not the same afterwards is found', async () => {
+  const [from, to] = [await openTestDatabase(), await openTestDatabase()]
+  await from.owner`insert into public.retreat_applications ${from.owner(anApplication())}`
+  await to.owner`
+    create function public.spoil() returns trigger language plpgsql as $$
+    begin new.first_name := 'Somebody else'; return new; end $$`
+  await to.owner`create trigger spoil before insert on public.retreat_applications
+    for each row execute function public.spoil()`
+  await to.owner`alter table public.retreat_applications enable replica trigger spoil`
+  await expect(from.owner.begin((transaction) => copyDatabase(transaction, to.owner))).rejects.toThrow(
+    'public.retreat_applications is not the same after it was copied',
+  )
+  await Promise.all([from.close(), to.close()])
+})

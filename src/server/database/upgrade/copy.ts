@@ -1,0 +1,103 @@
+import type { Sql, TransactionSql } from 'postgres'
+
+import { OperatorError } from '../../../settings/operator-error.ts'
+
+/** Rows that are copied in one go. */
+const batchSize = 200
+
+/**
+ * Copies all rows of a database into another of the same schema, and looks whether they are the same there.
+ *
+ * @param from Of a transaction: nobody writes there until it ends.
+ * @param to Of the other database's superuser. What it holds is taken away first.
+ * @returns How many rows there are.
+ * @throws {OperatorError} where somebody made tables or roles there that this program does not know.
+ */
+export async function copyDatabase(from: TransactionSql, to: Sql): Promise<number> {
+  const names = await tablesOf(from)
+  await refuseUnknown(from, to, names)
+  await from.unsafe(`lock table ${names.join(', ')} in exclusive mode`)
+  await settle(from)
+  await to.begin(async (transaction) => {
+    await settle(transaction)
+    // What triggers and foreign keys see to is in the rows already.
+    await transaction`set local session_replication_role = replica`
+    await transaction.unsafe(`truncate ${names.join(', ')}`)
+    for (const name of names) await copyTable(from, transaction, name)
+    await copySequences(from, transaction)
+  })
+  await to`analyze`
+  return to.begin(async (transaction) => {
+    await settle(transaction)
+    let rows = 0
+    for (const name of names) {
+      const [theirs, ours] = [await digestOf(from, name), await digestOf(transaction, name)]
+      if (theirs.rows !== ours.rows || theirs.sum !== ours.sum)
+        throw new Error(`${name} is not the same after it was copied`)
+      rows += ours.rows
+    }
+    return rows
+  })
+}
+
+/** So that both write values as the same text, however long that takes. */
+async function settle(transaction: TransactionSql) {
+  await transaction`select
+    set_config('timezone', 'UTC', true), set_config('search_path', '', true), set_config('statement_timeout', '0', true)`
+}
+
+const ownSchemas = `nspname not like 'pg\\_%' and nspname <> 'information_schema'`
+
+async function tablesOf(sql: Sql | TransactionSql) {
+  const rows = await sql.unsafe<{ name: string }[]>(`
+    select format('%I.%I', nspname, relname) as name
+    from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where relkind in ('r', 'p') and ${ownSchemas} order by 1`)
+  return rows.map(({ name }) => name)
+}
+
+async function refuseUnknown(from: TransactionSql, to: Sql, tables: string[]) {
+  const others = async (sql: Sql | TransactionSql) => {
+    const rows = await sql<{ name: string }[]>`
+      select 'the role ' || rolname as name from pg_roles where rolname not like 'pg\\_%'
+      union all select 'the database ' || datname from pg_database`
+    return rows.map(({ name }) => name)
+  }
+  const known = [...(await tablesOf(to)), ...(await others(to))]
+  const unknown = [...tables, ...(await others(from))].filter((name) => !known.includes(name))
+  if (unknown.length === 0) return
+  throw new OperatorError(
+    `The database holds what this program did not make and would not bring over (${unknown.join(', ')}): take it away or move it elsewhere first, with the version of this program that was used until now.`,
+  )
+}
+
+/** By a cursor and INSERT: the driver never returns from a COPY that fails at its end. */
+async function copyTable(from: TransactionSql, to: TransactionSql, name: string) {
+  const columns = await from<{ name: string }[]>`
+    select quote_ident(attname) as name from pg_attribute
+    where attrelid = ${name}::regclass and attnum > 0 and not attisdropped and attgenerated = ''`
+  const list = columns.map((column) => column.name).join(', ')
+  const rows = from.unsafe<{ row: string }[]>(`select to_json(rows)::text as row from ${name} as rows`)
+  for await (const batch of rows.cursor(batchSize)) {
+    await to.unsafe(
+      `insert into ${name} (${list}) overriding system value
+       select ${list} from json_populate_recordset(null::${name}, $1::text::json)`,
+      [`[${batch.map(({ row }) => row).join()}]`],
+    )
+  }
+}
+
+async function copySequences(from: TransactionSql, to: TransactionSql) {
+  const sequences = await from<{ name: string; last: string }[]>`
+    select format('%I.%I', schemaname, sequencename) as name, last_value::text as last
+    from pg_sequences where last_value is not null`
+  for (const { name, last } of sequences) await to`select setval(${name}, ${last}::bigint)`
+}
+
+async function digestOf(transaction: TransactionSql, name: string) {
+  const [row] = await transaction.unsafe<{ rows: number; sum: string }[]>(`
+    select count(*)::integer as rows,
+      coalesce(sum(('x' || substr(md5(rows::text), 1, 16))::bit(64)::bigint), 0)::text as sum
+    from ${name} as rows`)
+  return row ?? { rows: 0, sum: '' }
+}

@@ -1,0 +1,178 @@
+/**
+ * Brings the embedded database over to a newer PostgreSQL, whose programs do not open the files of an older one. The older
+ * one's programs are fetched and run; all rows are copied into new files, which then take the place of the old ones.
+ */
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { OperatorError } from '../../../settings/operator-error.ts'
+import { refuseForeign } from '../cluster.ts'
+import { folder, majorOf, makeFiles, port, startFiles, stopFiles, type Files } from '../files.ts'
+import { socketConnection } from '../connections.ts'
+import { syncDirectory } from '../disk.ts'
+import { acquireLock } from '../lock.ts'
+import { builtInMajor, programsPackage } from '../programs.ts'
+import { migrate } from '../schema.ts'
+import { copyDatabase } from './copy.ts'
+
+const run = promisify(execFile)
+
+/** The last version of each older PostgreSQL, as npm has it. */
+const lastVersions: Record<number, string> = { 17: '17.10.0-beta.17' }
+const portAside = 5433
+const former = /^pgdata-\d+$/
+const unfinished = /^pgdata\.[\da-f-]{36}$/
+const readyOf = (major: number) => `${folder}-${major}-ready`
+
+/**
+ * Brings the files in `DATA_DIR` over to the PostgreSQL that is built in, where an older one made them. Killed at any
+ * moment, it leaves files that the next call goes on with. The old files stay beside the new ones.
+ *
+ * @param holder The server's name for itself.
+ * @param onEvent Called with what whoever waits should know.
+ * @throws {OperatorError} where that cannot be done; then the old files are as they were.
+ */
+export async function upgradeFiles(
+  dataDir: string,
+  holder: string | undefined,
+  onEvent: (message: string) => void,
+): Promise<void> {
+  if (!existsSync(dataDir)) return
+  await refuseForeign(dataDir)
+  const ours = await builtInMajor()
+  await finishSwap(dataDir, ours)
+  const theirs = await majorOf(dataDir)
+  if (theirs === undefined || theirs >= ours) return
+  const kept = `${folder}-${theirs}`
+  if (existsSync(join(dataDir, kept))) {
+    throw new OperatorError(
+      `DATA_DIR holds the files of PostgreSQL ${theirs} twice, in ${folder} and ${kept}: move ${kept} elsewhere.`,
+    )
+  }
+  const old: Files = { dataDir, folder, port, programs: await fetchPrograms(dataDir, theirs) }
+  const made: Files = { dataDir, folder: `${folder}-${ours}-new`, port: portAside }
+  onEvent(`bringing the database over from PostgreSQL ${theirs} to ${ours}`)
+  await startFiles(old)
+  // From here on no other server uses it.
+  const lock = await acquireLock(dataDir, holder, () => {}).catch((cause: Error) => {
+    if (cause instanceof OperatorError) throw cause
+    throw new OperatorError(`DATA_DIR is "${dataDir}", and ${cause.message}: start again.`, { cause })
+  })
+  try {
+    await takeAway(made)
+    await rm(join(dataDir, readyOf(ours)), { recursive: true, force: true })
+    await makeAside(made)
+    const rows = await fill(old, made)
+    await rename(join(dataDir, made.folder), join(dataDir, readyOf(ours)))
+    await rename(join(dataDir, folder), join(dataDir, kept))
+    await finishSwap(dataDir, ours)
+    onEvent(
+      `${rows} rows are in the files of PostgreSQL ${ours}; the former files are in ${join(dataDir, kept)}: remove that folder once you are content`,
+    )
+  } catch (error) {
+    await takeAway(made)
+    await stopIfThere(old)
+    if (error instanceof OperatorError) throw error
+    throw new OperatorError(
+      `The database could not be brought over from PostgreSQL ${theirs} to ${ours}, and is as it was (${error instanceof Error ? error.message : String(error)}).`,
+      { cause: error },
+    )
+  } finally {
+    await lock.end({ timeout: 5 })
+  }
+  await rm(programsFolder(dataDir, theirs), { recursive: true, force: true })
+}
+
+/**
+ * Copies what the old files hold into the new ones, and stops both servers. What somebody else writes meanwhile into the
+ * old ones waits, and fails with that server.
+ *
+ * @returns How many rows there are.
+ */
+async function fill(old: Files, made: Files): Promise<number> {
+  const options = { max: 1, connection: { application_name: 'unplugged upgrade' } }
+  const from = socketConnection(old.dataDir, options)
+  const to = socketConnection(made.dataDir, { ...options, port: made.port })
+  let rows = 0
+  let stopping: Promise<void> | undefined
+  try {
+    await migrate(from)
+    await startFiles(made)
+    await migrate(to)
+    const copying = from.begin(async (transaction) => {
+      rows = await copyDatabase(transaction, to)
+      await to.end({ timeout: 5 })
+      await stopFiles(made)
+      // Within the transaction, which keeps others from writing, and ends by this.
+      stopping = stopFiles(old)
+      await stopping
+    })
+    await copying.catch((error: unknown) => {
+      if (stopping === undefined) throw error
+    })
+    await stopping
+    return rows
+  } finally {
+    await Promise.all([from.end({ timeout: 0 }), to.end({ timeout: 0 })])
+  }
+}
+
+/** Puts new files that are ready in the place of the old ones, also where an upgrade was killed between two names. */
+async function finishSwap(dataDir: string, ours: number) {
+  const place = join(dataDir, folder)
+  const ready = join(dataDir, readyOf(ours))
+  if (existsSync(place) || !existsSync(ready)) return
+  // Somebody may have started them just then. Its server writes into that place as long as it runs.
+  for (const name of (await readdir(dataDir)).filter((each) => former.test(each)))
+    await stopIfThere({ dataDir, folder: name, port })
+  await rename(ready, place)
+  await syncDirectory(dataDir)
+}
+
+/** By a name of its own: where this was killed before, what makes files may still be at it. */
+async function makeAside(made: Files) {
+  const { dataDir } = made
+  for (const name of (await readdir(dataDir)).filter((each) => unfinished.test(each)))
+    await rm(join(dataDir, name), { recursive: true, force: true }).catch(() => {})
+  const aside = `${folder}.${randomUUID()}`
+  await makeFiles({ ...made, folder: aside })
+  await rename(join(dataDir, aside), join(dataDir, made.folder))
+}
+
+async function takeAway(made: Files) {
+  await stopIfThere(made)
+  await rm(join(made.dataDir, made.folder), { recursive: true, force: true })
+}
+
+async function stopIfThere(files: Files) {
+  if (!existsSync(join(files.dataDir, files.folder, 'postmaster.pid'))) return
+  // It may have died and left its name.
+  await stopFiles(files).catch(() => {})
+}
+
+const programsFolder = (dataDir: string, major: number) => join(dataDir, `postgresql-${major}`)
+
+/** Where the programs of an older PostgreSQL are, which are fetched where they are not there yet. */
+async function fetchPrograms(dataDir: string, major: number): Promise<string> {
+  const directory = programsFolder(dataDir, major)
+  const native = join(directory, 'node_modules', programsPackage, 'native')
+  if (existsSync(native)) return native
+  const version = lastVersions[major]
+  const command = `npm install --prefix ${directory} --no-audit --no-fund --ignore-scripts ${programsPackage}@${version}`
+  try {
+    if (version === undefined) throw new Error(`nothing is known of PostgreSQL ${major}`)
+    await mkdir(directory, { recursive: true })
+    const [file = '', ...options] = command.split(' ')
+    await run(file, options, { cwd: directory })
+    return native
+  } catch (cause) {
+    throw new OperatorError(
+      `The database in DATA_DIR is PostgreSQL ${major}'s, whose programs are needed once more and could not be fetched: run "${command}", then start again.`,
+      { cause },
+    )
+  }
+}
