@@ -1,14 +1,19 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+
+import type { Notices } from '../../../client/desk.ts'
 import type { LoadAuth } from '../../../client/session.ts'
+import { announce } from '../kit/announce.tsx'
+import { Field, Switch } from '../kit/Field.tsx'
+import { momentOf } from '../kit/format.ts'
 import { hrefOf } from '../kit/places.ts'
 import { Problem } from '../kit/Problem.tsx'
-import { Heading, Sheet, useTitle } from '../kit/Screen.tsx'
-import { useDesk } from '../kit/useDesk.tsx'
-import { onlyAs, useForm, type AsMe } from '../session/useForm.tsx'
+import { Heading, Loading, Sheet, useTitle } from '../kit/Screen.tsx'
+import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
+import { sentenceOfPassword } from '../session/sentences.ts'
+import { CodeField, codeIn, onlyAs, sixDigits, textIn, useForm, type AsMe } from '../session/useForm.tsx'
 import type { WatchedSession } from '../session/watch-session.ts'
-import { BlindEdit } from './BlindEdit.tsx'
 import { FactorEdit } from './FactorEdit.tsx'
-import { NoticesEdit } from './NoticesEdit.tsx'
-import { PasswordEdit } from './PasswordEdit.tsx'
 
 interface AccountShowProps {
   auth: LoadAuth
@@ -44,6 +49,160 @@ function SessionsEnd({ session, asMe }: { session: WatchedSession; asMe: AsMe })
         {isPending ? 'Ending…' : 'End all sessions'}
       </button>
       <Problem error={error} />
+    </Sheet>
+  )
+}
+
+/** The switch of an organiser who wants to read without knowing who wrote. */
+function BlindEdit() {
+  const queries = useQueryClient()
+  const desk = useDesk()
+  const { data, error } = useQuery(desk.blind())
+  // Shown for as long as it is on its way.
+  const [wanted, setWanted] = useState<boolean | null>(null)
+  const change = useDeskAct(
+    'desk_set_blind',
+    async (answer) => {
+      // Whatever was read of applications shows too much now, or too little.
+      await queries.resetQueries({ predicate: ({ queryKey: [of] }) => of !== 'account' })
+      desk.keep(desk.blind(), () => answer)
+      setWanted(null)
+      announce(answer.blind ? 'Blind reading is on.' : 'Blind reading is off.')
+    },
+    { onFailure: () => setWanted(null) },
+  )
+  return (
+    <Sheet title="Reading">
+      <Switch
+        label="Blind reading"
+        hint="Hides name, e-mail, telephone, LinkedIn and company everywhere, for you alone. Search then covers the reasons and the custom answers. In an application you can reveal them one by one, which its history keeps."
+        isOn={wanted ?? data?.blind}
+        onSwitch={(blind) => {
+          if (wanted !== null) return
+          setWanted(blind)
+          change.press({ blind })
+        }}
+      />
+      <Problem error={error ?? change.error} />
+    </Sheet>
+  )
+}
+
+type Choice = Notices['notices']
+
+const choices: [Choice, string][] = [
+  ['off', 'None'],
+  ['each', 'One for each application; above ten an hour, the day’s mail tells of the rest'],
+  ['daily', 'One a day, with the number and the names'],
+]
+
+/** Which mails tell the organiser of new applications; as the database keeps it, never as it was pressed. */
+function NoticesEdit() {
+  const desk = useDesk()
+  const { data: kept, error } = useQuery(desk.notices())
+  const save = useDeskAct(
+    'desk_set_notices',
+    (saved) => {
+      desk.keep(desk.notices(), () => saved)
+      announce('Saved.')
+    },
+    { keepsLast: true },
+  )
+  return (
+    <Sheet title="Mails about new applications">
+      {!kept && !error && <Loading />}
+      {kept && (
+        <>
+          <fieldset>
+            <legend>Mails to {kept.email}</legend>
+            {choices.map(([notices, words]) => (
+              <label key={notices} className="choice">
+                <input
+                  type="radio"
+                  name="notices"
+                  checked={kept.notices === notices}
+                  onChange={() => save.press({ notices })}
+                />
+                <span>{words}</span>
+              </label>
+            ))}
+          </fieldset>
+          {kept.day_due_at !== null && <p>The day’s mail is due {momentOf(kept.day_due_at)}.</p>}
+          {kept.notices !== 'off' && !kept.is_postman_there && (
+            <p>They leave when a server that has a mail server is at work.</p>
+          )}
+        </>
+      )}
+      <Problem error={error} />
+      <Problem said="Not saved." error={save.error} />
+    </Sheet>
+  )
+}
+
+interface PasswordEditProps {
+  auth: LoadAuth
+  email: string
+  asMe: AsMe
+}
+
+/** Sets or changes the password. In a session that is older than a day it asks for a code of a mail, too. */
+function PasswordEdit({ auth, email, asMe }: PasswordEditProps) {
+  const [needsCode, setNeedsCode] = useState(false)
+  /** Counts the passwords that were set: after each the form is as at first. */
+  const [set, setSet] = useState(0)
+  const { problem, isPending, onSubmit } = useForm(
+    asMe(async (fields) => {
+      const nonce = codeIn(fields)
+      if (needsCode && nonce === undefined) return sixDigits
+      const { error } = await (
+        await auth()
+      ).updateUser({
+        password: textIn(fields, 'password'),
+        ...(nonce !== undefined && { nonce }),
+      })
+      if (error?.code === 'reauthentication_needed') return askForCode()
+      if (error) return sentenceOfPassword(error)
+      setNeedsCode(false)
+      setSet((count) => count + 1)
+      announce('The password is set. Your sessions in other browsers have ended.')
+      return undefined
+    }),
+  )
+  const askForCode = async () => {
+    const { error } = await (await auth()).reauthenticate()
+    if (error) return sentenceOfPassword(error)
+    setNeedsCode(true)
+    return undefined
+  }
+  return (
+    <Sheet title="Password">
+      <p>
+        With a password you sign in without a mail. Setting one takes the place of the one before, and ends
+        your sessions in other browsers.
+      </p>
+      <form key={set} onSubmit={onSubmit}>
+        {/* By this a browser knows whose password it is asked to keep. */}
+        <input hidden readOnly autoComplete="username" value={email} />
+        <Field
+          label="New password"
+          name="password"
+          type="password"
+          autoComplete="new-password"
+          required
+          hint="At least six characters."
+          problem={needsCode ? '' : problem}
+        />
+        {needsCode && (
+          <CodeField
+            hint={`You signed in more than a day ago, so a mail with a code is on its way to ${email}.`}
+            problem={problem}
+            isFirst
+          />
+        )}
+        <button className="quiet" disabled={isPending}>
+          {isPending ? 'One moment…' : 'Set password'}
+        </button>
+      </form>
     </Sheet>
   )
 }

@@ -1,7 +1,11 @@
 import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'react'
 
 import { paidSolutions, teamSizes } from '../../../application/application.ts'
+import { statuses, type Status } from '../../../application/statuses.ts'
+import type { Overview } from '../../../client/desk.ts'
 import { Choice, Field } from '../kit/Field.tsx'
+import { upTo } from '../kit/format.ts'
+import { hrefOf } from '../kit/places.ts'
 import { wholeWordOf, type Filters } from './filters.ts'
 
 /** Milliseconds without a key after which the search begins. */
@@ -119,4 +123,49 @@ const orders = [
 function answersOf<Answer extends string>(words: Record<Answer, string>) {
   const answers = Object.entries(words) as [Answer, string][]
   return [[any, 'Any'], ...answers, ['', 'No answer']] as [Answer | typeof any | '', string][]
+}
+
+const tabs = [...Object.entries(statuses), ['all', 'All']] as [Status | 'all', string][]
+
+interface ApplicationTabsProps {
+  filters: Filters
+  counts: Overview['counts'] | undefined
+}
+
+/** The statuses, each with how many there are as soon as that is known. */
+export function ApplicationTabs({ filters, counts }: ApplicationTabsProps) {
+  return (
+    <nav className="tabs" aria-label="Status">
+      {tabs.map(([status, label]) => {
+        const isCurrent = status === filters.status
+        const count = counts?.[status]
+        return (
+          <a
+            key={status}
+            href={hrefOf({ screen: 'list', filters: { ...filters, status } })}
+            aria-current={isCurrent ? 'page' : undefined}
+            ref={isCurrent ? intoSight : undefined}
+          >
+            {label}{' '}
+            {count !== undefined && (
+              // It makes the tab wider.
+              <span className="count" ref={isCurrent ? intoSight : undefined}>
+                {upTo(count)}
+              </span>
+            )}
+          </a>
+        )
+      })}
+    </nav>
+  )
+}
+
+/** On a phone the tabs are wider than the window. They alone are scrolled, not the page. */
+function intoSight(tabOrPart: HTMLElement | null) {
+  const tab = tabOrPart?.closest('a')
+  const nav = tab?.parentElement
+  if (!tab || !nav) return
+  const { left, right } = tab.getBoundingClientRect()
+  const seen = nav.getBoundingClientRect()
+  nav.scrollLeft += Math.min(0, left - seen.left) + Math.max(0, right - seen.right)
 }

@@ -1,29 +1,31 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { useEffect, useRef, useState } from 'react'
 
 import { mostAtOnce, pageSize } from '../../../application/limits.ts'
 import { statuses } from '../../../application/statuses.ts'
 import type { Count, Selected } from '../../../client/desk.ts'
-import { decisions, DecisionBar } from '../decisions/DecisionBar.tsx'
+import { DecisionBar, decisions } from '../decisions/DecisionBar.tsx'
 import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
 import { countStatuses, type Seen } from '../decisions/judge.ts'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
 import { digits, momentOf, nameOf } from '../kit/format.ts'
-import { placeOf } from '../kit/places.ts'
+import { formerPlace, go, placeOf } from '../kit/places.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Loading, MoreButton, useTitle } from '../kit/Screen.tsx'
 import { useDesk, useJudge } from '../kit/useDesk.tsx'
 import { useKeys } from '../kit/useKeys.ts'
-import { formerPlace, go } from '../kit/usePlace.ts'
+import { useMedia } from '../kit/useMedia.ts'
 import { LetterWriteMany } from '../letters/LetterWriteMany.tsx'
 import { ApplicationExport } from './ApplicationExport.tsx'
-import { ApplicationFilters } from './ApplicationFilters.tsx'
+import { ApplicationFilters, ApplicationTabs } from './ApplicationFilters.tsx'
 import { ApplicationPlots, usePlotsAreOpen } from './ApplicationPlots.tsx'
 import { ApplicationSelect } from './ApplicationSelect.tsx'
 import { ApplicationTable } from './ApplicationTable.tsx'
-import { ApplicationTabs } from './ApplicationTabs.tsx'
 import { filterOf, searchOf, type Filters } from './filters.ts'
 import { useMeanwhile } from './useMeanwhile.ts'
+
+/** Where the bar of decisions takes much of what is seen: the windows that decisions.css has it otherwise in. */
+const phone = '(max-width: 44rem), (max-height: 28rem)'
 
 /** The applications: found, looked over, and decided on, one or several at once. */
 export function ApplicationList({ filters }: { filters: Filters }) {
@@ -121,7 +123,7 @@ function List({ filters, countedAt, matching }: ListProps) {
     (row) => !gone.has(row.id) && ['all', judge.shownOf(row).status].includes(filters.status),
   )
   // There it would lie over the list for whoever was opened last.
-  const isBarFree = useIsPhone() && ticked.size === 0
+  const isBarFree = useMedia(phone) && ticked.size === 0
   const move = (step: 1 | -1) => {
     const place = rows?.findIndex(({ id }) => id === current) ?? -1
     const next = rows?.[place === -1 ? 0 : Math.min(Math.max(place + step, 0), rows.length - 1)]
@@ -269,22 +271,4 @@ function List({ filters, countedAt, matching }: ListProps) {
     if (only !== undefined && chosen.length === 1 && unticked === 0) return only.name
     return [`${digits(chosen.length)} selected`, ...remarks].join(', ')
   }
-}
-
-/** Where the bar of decisions takes much of what is seen: the windows that decisions.css has it otherwise in. */
-const phone = () => matchMedia('(max-width: 44rem), (max-height: 28rem)')
-
-/** Whether the window is as small as a phone's. */
-function useIsPhone(): boolean {
-  return useSyncExternalStore(
-    subscribeToPhone,
-    () => phone().matches,
-    () => false,
-  )
-}
-
-function subscribeToPhone(listener: () => void) {
-  const query = phone()
-  query.addEventListener('change', listener)
-  return () => query.removeEventListener('change', listener)
 }

@@ -4,7 +4,7 @@ import { statuses } from '../../../application/statuses.ts'
 import type { Delivery, Happening, Letter, Whole } from '../../../client/desk.ts'
 import { momentOf } from '../kit/format.ts'
 import { Given } from '../kit/Given.tsx'
-import { usePrinting } from '../kit/usePrinting.ts'
+import { useMedia } from '../kit/useMedia.ts'
 import { eventsOf, wordsOfLetter } from '../letters/letter-events.ts'
 import { nameOfOccasion } from '../letters/letters.ts'
 import { LetterText } from '../letters/LetterText.tsx'
@@ -75,7 +75,7 @@ export function ApplicationTimeline({ whole, letters, fresh }: ApplicationTimeli
 
 /** What happened to a letter, and behind it what that says, unless it is hidden from who reads blind. */
 function LetterEvent({ event: { text, letter } }: { event: ReturnType<typeof eventsOf>[number] }) {
-  const isPrinting = usePrinting()
+  const isPrinting = useMedia('print')
   if (letter === undefined || letter.name === null) return <p>{text}</p>
   return (
     <details open={isPrinting}>

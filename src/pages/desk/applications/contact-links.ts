@@ -1,3 +1,5 @@
+import type { Letter } from '../../../client/desk.ts'
+
 /** The address that writes to an e-mail, where it is one. */
 export function mailLink(email: string): string | undefined {
   const [, local = '', domain = ''] =
@@ -25,4 +27,13 @@ export function linkedInLink(given: string): string | undefined {
   const { protocol, hostname, username, password, href } = new URL(address)
   const isTheirs = /^(?:[a-z\d-]+\.)*linkedin\.com$/.test(hostname) && username === '' && password === ''
   return /^https?:$/.test(protocol) && isTheirs ? href : undefined
+}
+
+/** The address that opens a letter in the organiser's own mail program, where it can be written to. */
+export function mailProgramLink({ to, subject, body }: Pick<Letter, 'to' | 'subject' | 'body'>) {
+  const address = to === null ? undefined : mailLink(to)
+  if (address === undefined) return undefined
+  // Lines end as RFC 6068 has them.
+  const lines = body.replaceAll(/\r\n|\r|\n/g, '\r\n')
+  return `${address}?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(lines)}`
 }

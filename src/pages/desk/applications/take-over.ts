@@ -1,5 +1,4 @@
-import { placeOf } from '../kit/places.ts'
-import { go } from '../kit/usePlace.ts'
+import { go, placeOf } from '../kit/places.ts'
 import type { WatchedSession } from '../session/watch-session.ts'
 import { isFirstList } from './early-list.ts'
 

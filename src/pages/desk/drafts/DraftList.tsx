@@ -8,9 +8,8 @@ import { Back, MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { isCarried, isSendable, nameOfLetter, nameOfOccasion } from '../letters/letters.ts'
 import { UndoSend } from '../letters/UndoSend.tsx'
-import { useDraftChanges, type DraftChange } from './DraftEdit.tsx'
+import { DraftShow, useDraftChanges, type DraftChange } from './DraftShow.tsx'
 import { DraftSend, DraftsUnsent, type Unsent } from './DraftSend.tsx'
-import { DraftShow } from './DraftShow.tsx'
 
 /** The drafts of one occasion, each as it would be sent: read, changed, taken away, and sent. */
 export function DraftList({ occasion }: { occasion: string }) {

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'react'
 
-import { usePrinting } from './usePrinting.ts'
+import { useMedia } from './useMedia.ts'
 
 /**
  * What applicants wrote, as they wrote it and turned in no direction by what stands beside it. Of what is longer than
@@ -8,7 +8,8 @@ import { usePrinting } from './usePrinting.ts'
  */
 export function Given({ text }: { text: string }) {
   const [isWhole, setIsWhole] = useState(false)
-  const isPrinting = usePrinting()
+  // On paper there is nothing to press.
+  const isPrinting = useMedia('print')
   const pieces = useMemo(() => piecesOf(text), [text])
   if (pieces.length === 1) return <bdi>{text}</bdi>
   return (

@@ -1,17 +1,20 @@
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 
-import type { LettersOverview, OutboxState } from '../../../client/desk.ts'
-import { DraftCounts } from '../drafts/DraftCounts.tsx'
+import { mostCharacters } from '../../../application/limits.ts'
+import type { Count, LettersOverview, OutboxState } from '../../../client/desk.ts'
 import { announce } from '../kit/announce.tsx'
+import { Field, Switch } from '../kit/Field.tsx'
 import { momentOf, upTo } from '../kit/format.ts'
 import { hrefOf } from '../kit/places.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
+import { useTyped } from '../kit/useTyped.ts'
+import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
 import { TemplateList } from '../templates/TemplateList.tsx'
+import { isOfDecision, nameOfOccasion, received } from './letters.ts'
 import { MailCheck } from './MailCheck.tsx'
-import { ReceiptEdit } from './ReceiptEdit.tsx'
-import { ReplyToEdit } from './ReplyToEdit.tsx'
 import { UndoSend } from './UndoSend.tsx'
 
 /** Letters: who waits for one, how delivery stands, and what they say. */
@@ -46,6 +49,44 @@ export function LettersShow() {
   )
 }
 
+/** Of each occasion how many drafts nobody has sent. */
+function DraftCounts({ templates, personal }: Pick<LettersOverview, 'templates' | 'personal'>) {
+  const waiting = [...templates, { occasion: '', drafts: personal }].filter(({ drafts }) => drafts.count > 0)
+  if (waiting.length === 0)
+    return <p className="quietly">Nobody. Whoever is accepted, waitlisted or declined will stand here.</p>
+  return (
+    <ul className="plain">
+      {waiting.map(({ occasion, drafts }) => (
+        <li key={occasion} className="row">
+          <span>
+            {upTo(drafts)} {waitWords(occasion, drafts.count === 1)}
+          </span>
+          <a
+            href={hrefOf({ screen: 'drafts', occasion })}
+            className="button"
+            aria-label={`${review(drafts)}: ${nameOfOccasion(occasion)}`}
+          >
+            {review(drafts)}
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function waitWords(occasion: string, isOne: boolean) {
+  if (isOfDecision(occasion))
+    return `${occasion} ${isOne ? 'applicant waits' : 'applicants wait'} for their letter`
+  const drafts = isOne ? 'draft' : 'drafts'
+  return occasion === ''
+    ? `${drafts} without a template, written to one person`
+    : `${drafts} of “${occasion}”`
+}
+
+function review(drafts: Count) {
+  return `Review ${upTo(drafts)} ${drafts.count === 1 ? 'draft' : 'drafts'}`
+}
+
 const stateWords: Record<OutboxState, (isOne: boolean) => string> = {
   waiting: (isOne) => (isOne ? 'is leaving' : 'are leaving'),
   refused: (isOne) => (isOne ? 'was refused' : 'were refused'),
@@ -61,7 +102,7 @@ function Delivery({ overview: { postman, states } }: { overview: LettersOverview
   return (
     <>
       <p className={postman.stopped || postman.paused_until !== null ? 'notice error' : ''}>
-        {wordsOf(postman)}
+        {deliveryWords(postman)}
       </p>
       {postman.is_there && postman.is_automation_there && !postman.stopped && (
         <p>An automation is told of the decisions that you send.</p>
@@ -87,7 +128,7 @@ function Delivery({ overview: { postman, states } }: { overview: LettersOverview
   )
 }
 
-function wordsOf(postman: LettersOverview['postman']) {
+function deliveryWords(postman: LettersOverview['postman']) {
   const { is_there: isThere, is_automation_there: isAutomationThere, paused_until: pausedUntil } = postman
   if (postman.stopped) return 'All letters are stopped: nothing leaves until you let it.'
   if (!isThere && isAutomationThere)
@@ -97,4 +138,80 @@ function wordsOf(postman: LettersOverview['postman']) {
   if (pausedUntil !== null)
     return `The mail server keeps all letters until ${momentOf(pausedUntil)}: ${postman.problem}`
   return 'A letter leaves shortly after you send it; until then you can stop it.'
+}
+
+/** Whether whoever applies is sent a receipt. */
+function ReceiptEdit({ overview: { settings, postman } }: { overview: LettersOverview }) {
+  const { version, reply_to } = settings
+  // Shown at once, until it shows in how it stands.
+  const [wish, setWish] = useState<{ isOn: boolean; over: number } | null>(null)
+  const desk = useDesk()
+  const save = useDeskAct(
+    'desk_set_letters',
+    (saved) => {
+      desk.keep(desk.letters(), (former) => ({ ...former, settings: { ...former.settings, ...saved } }))
+      announce(saved.receipts ? 'Receipts are on.' : 'Receipts are off.')
+    },
+    { onFailure: () => setWish(null) },
+  )
+  const isUnderWay = wish?.over === version
+  return (
+    <>
+      <Switch
+        label="Send a receipt to whoever applies"
+        hint="It goes by itself once an application is stored: one to an address within a day, none later than a day after."
+        isOn={isUnderWay ? wish.isOn : settings.receipts}
+        onSwitch={(receipts) => {
+          if (isUnderWay) return
+          setWish({ isOn: receipts, over: version })
+          save.press({ version, reply_to, receipts })
+        }}
+      />
+      {settings.receipts && !postman.is_there && (
+        <p>None leaves before a server that has a mail server is at work.</p>
+      )}
+      <Problem said="Not saved." error={save.error} />
+      <p>
+        <a href={hrefOf({ screen: 'template', occasion: received })}>What the receipt says</a>
+      </p>
+    </>
+  )
+}
+
+/** Where answers to letters go. */
+function ReplyToEdit({ settings }: Pick<LettersOverview, 'settings'>) {
+  const { version, receipts, reply_to: replyTo } = settings
+  const desk = useDesk()
+  const draft = useVersionedDraft({
+    kept: useTyped<Draft<{ to: string }>>('reply-to'),
+    call: 'desk_set_letters',
+    standing: { to: replyTo },
+    // Whether receipts are sent is of the same version, and does not change what is entered here.
+    version: replyTo,
+    givenOf: ({ to }) => ({ version, receipts, reply_to: to.trim() }),
+    onSaved(saved) {
+      const { reply_to: to } = saved
+      desk.keep(desk.letters(), (former) => ({ ...former, settings: { ...former.settings, ...saved } }))
+      announce(to === '' ? 'Saved. Answers go to the sender.' : `Saved. Answers go to ${to}.`)
+      return to
+    },
+  })
+  return (
+    <form onSubmit={draft.onSubmit}>
+      <Field
+        label="Answers go to"
+        hint="One e-mail address. Left blank: to the sender."
+        type="email"
+        autoComplete="off"
+        maxLength={mostCharacters.address}
+        value={draft.value.to}
+        onText={(to) => draft.enter({ to })}
+      />
+      <DraftButtons
+        draft={draft}
+        className="quiet"
+        meanwhile={`Somebody else changed this meanwhile: answers go to ${replyTo || 'the sender'} now. What you entered is not saved.`}
+      />
+    </form>
+  )
 }

@@ -4,9 +4,11 @@ import type { LoadAuth } from '../../../client/session.ts'
 import { Field } from '../kit/Field.tsx'
 import { Problem } from '../kit/Problem.tsx'
 import { pressHeld } from './held-press.ts'
-import { sentenceOfSignIn, type Notice } from './sentences.ts'
+import { sentenceOfFactor, sentenceOfSignIn, type Notice } from './sentences.ts'
+import { SignOutButton } from './SignOutButton.tsx'
 import { Step } from './Step.tsx'
-import { codeIn, CodeField, sixDigits, textIn, useForm } from './useForm.tsx'
+import { CodeField, codeIn, sixDigits, textIn, useForm } from './useForm.tsx'
+import type { WatchedSession } from './watch-session.ts'
 
 interface SignInProps {
   auth: LoadAuth
@@ -170,4 +172,45 @@ async function askForCode(auth: LoadAuth, email: string): Promise<'sent' | 'no m
   if (error === null || error.code === 'otp_disabled' || error.code === 'signup_disabled') return 'sent'
   if (error.code === 'email_provider_disabled') return 'no mail'
   return { sentence: sentenceOfSignIn(error) }
+}
+
+/** The second step of signing in, where the account has one: a code by time. */
+export function SecondFactor({ auth, session }: { auth: LoadAuth; session: WatchedSession }) {
+  const { problem, isPending, onSubmit } = useForm(async (fields) => {
+    const code = codeIn(fields)
+    return code === undefined ? sixDigits : tryCode(auth, code)
+  })
+  return (
+    <Step title="Second factor">
+      <form onSubmit={onSubmit}>
+        <CodeField hint="The six digits that your authenticator app shows now." problem={problem} isFirst />
+        <button disabled={isPending}>{isPending ? 'Signing in…' : 'Sign in'}</button>
+      </form>
+      <div className="row others">
+        <SignOutButton session={session} />
+      </div>
+    </Step>
+  )
+}
+
+/** Tries the code with each authenticator of the account; gives why none took it. */
+async function tryCode(auth: LoadAuth, code: string): Promise<string | undefined> {
+  const { data, error } = await (await auth()).mfa.listFactors()
+  if (error) return sentenceOfFactor(error)
+  if (data.totp.length === 0) {
+    // It was taken away meanwhile, which a new token says; or it is of a kind that the desk cannot ask for.
+    const refreshed = await (await auth()).refreshSession()
+    if (refreshed.error) return sentenceOfFactor(refreshed.error)
+    return data.phone.length + data.webauthn.length > 0
+      ? 'The desk asks for codes of authenticator apps alone, and this account has none.'
+      : undefined
+  }
+  let problem: string | undefined
+  for (const { id } of data.totp) {
+    const answer = await (await auth()).mfa.challengeAndVerify({ factorId: id, code })
+    if (answer.error === null) return undefined
+    problem = sentenceOfFactor(answer.error)
+    if (answer.error.code !== 'mfa_verification_failed') return problem
+  }
+  return problem
 }

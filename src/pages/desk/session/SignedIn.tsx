@@ -5,14 +5,12 @@ import type { LoadAuth } from '../../../client/session.ts'
 import { announce } from '../kit/announce.tsx'
 import { DeskProvider } from '../kit/useDesk.tsx'
 import { forgetOthersTyped } from '../kit/useTyped.ts'
-import { Opening } from '../Opening.tsx'
+import { Opening, Said, Step } from './Step.tsx'
 import { useSignInLink, type BroughtSession } from './arrival.ts'
-import { SecondFactor } from './SecondFactor.tsx'
-import { SignIn } from './SignIn.tsx'
+import { SecondFactor, SignIn } from './SignIn.tsx'
 import { SignInByLink } from './SignInByLink.tsx'
 import { SignOutButton } from './SignOutButton.tsx'
 import type { Me, WatchedSession } from './watch-session.ts'
-import { Said, Step } from './Step.tsx'
 
 interface SignedInProps {
   auth: LoadAuth

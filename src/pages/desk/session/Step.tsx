@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 
-import type { Notice } from './sentences.ts'
 import { useTitle } from '../kit/Screen.tsx'
+import type { Notice } from './sentences.ts'
 
 /** One step on the way into the desk, which stands alone on the page. */
 export function Step({
@@ -32,5 +32,19 @@ export function Said({ text, isProblem }: Notice) {
     <p className={`notice ${isProblem ? 'error' : 'success'}`} role={isProblem ? 'alert' : 'status'}>
       {text}
     </p>
+  )
+}
+
+/** What stands there until the desk's script has come. */
+export function Opening() {
+  useTitle('Opening')
+  return (
+    <div className="alone">
+      <p className="brand">Unplugged.</p>
+      <p id="opening">Opening the desk…</p>
+      <noscript>
+        <p>The desk needs JavaScript. Please switch it on for this page, and reload.</p>
+      </noscript>
+    </div>
   )
 }

@@ -1,7 +1,6 @@
 import type { EmailOtpType } from '@supabase/auth-js'
 
-import { wholeList } from '../kit/places.ts'
-import { go, useFragment } from '../kit/usePlace.ts'
+import { go, useFragment, wholeList } from '../kit/places.ts'
 import { linkHasEnded, type Notice } from './sentences.ts'
 
 /** A session that a hosted project's own link brought back in the fragment, and that nobody has asked for yet. */

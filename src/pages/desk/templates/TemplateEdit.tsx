@@ -1,18 +1,20 @@
 import { useQuery } from '@tanstack/react-query'
-import { useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 
 import { columns } from '../../../application/application.ts'
 import { mostCharacters } from '../../../application/limits.ts'
-import type { Template } from '../../../client/desk.ts'
+import type { LettersOverview, Template } from '../../../client/desk.ts'
 import { announce } from '../kit/announce.tsx'
 import { Field, TextField } from '../kit/Field.tsx'
+import { upTo } from '../kit/format.ts'
+import { Problem } from '../kit/Problem.tsx'
 import { Back, Screen } from '../kit/Screen.tsx'
-import { useDesk } from '../kit/useDesk.tsx'
+import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
+import { go } from '../kit/places.ts'
 import { useTyped } from '../kit/useTyped.ts'
 import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
 import { isNamed, nameOfOccasion, received } from '../letters/letters.ts'
 import { TemplatePreview } from './TemplatePreview.tsx'
-import { TemplateRemove, typedInto } from './TemplateRemove.tsx'
 
 /** What letters of one occasion say. */
 export function TemplateEdit({ occasion }: { occasion: string }) {
@@ -120,4 +122,54 @@ function TemplateForm({ occasion, template }: TemplateFormProps) {
       <TemplatePreview occasion={occasion} subject={value.subject} body={value.body} />
     </div>
   )
+}
+
+interface TemplateRemoveProps {
+  template: LettersOverview['templates'][number]
+}
+
+/** Removes a template that organisers named, once they said so twice: its drafts go with it. */
+function TemplateRemove({ template: { occasion, version, drafts } }: TemplateRemoveProps) {
+  const [isAsked, setIsAsked] = useState(false)
+  // Pressed once more, by Enter or in the same place, it is not removed.
+  const safeButton = useRef<HTMLButtonElement>(null)
+  const wasAsked = useRef(false)
+  useEffect(() => {
+    if (wasAsked.current !== isAsked) safeButton.current?.focus()
+    wasAsked.current = isAsked
+  }, [isAsked])
+  const [, type] = useTyped(typedInto(occasion))
+  const remove = useDeskAct('desk_remove_template', () => {
+    type(null)
+    announce(`Template removed: ${occasion}`)
+    go({ screen: 'letters' })
+  })
+  return (
+    <section className="row" aria-label="Removing">
+      {isAsked ? (
+        <>
+          <span>
+            Remove this template{drafts.count > 0 && `, and its drafts (${upTo(drafts)})`}? What was sent
+            stays.
+          </span>
+          <button key="keep" ref={safeButton} className="quiet" onClick={() => setIsAsked(false)}>
+            Keep
+          </button>
+          <button key="for-good" className="quiet" onClick={() => remove.press({ occasion, version })}>
+            Remove for good
+          </button>
+        </>
+      ) : (
+        <button key="remove" ref={safeButton} className="quiet" onClick={() => setIsAsked(true)}>
+          Remove
+        </button>
+      )}
+      <Problem error={remove.error} />
+    </section>
+  )
+}
+
+/** The name of what is typed into a template. */
+function typedInto(occasion: string): string {
+  return `template ${occasion}`
 }

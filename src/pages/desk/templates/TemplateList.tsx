@@ -1,8 +1,7 @@
 import { mostCharacters } from '../../../application/limits.ts'
 import type { LettersOverview } from '../../../client/desk.ts'
 import { Field } from '../kit/Field.tsx'
-import { hrefOf } from '../kit/places.ts'
-import { go } from '../kit/usePlace.ts'
+import { go, hrefOf } from '../kit/places.ts'
 import { useTyped } from '../kit/useTyped.ts'
 import { nameOfOccasion } from '../letters/letters.ts'
 
