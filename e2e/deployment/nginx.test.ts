@@ -15,7 +15,13 @@ import { anApplication, getForm } from '../../testing/form.ts'
 import { verifyLink } from '../../testing/links.ts'
 import { startNginx, type RunningNginx } from '../../testing/nginx.ts'
 import { freePort } from '../../testing/ports.ts'
-import { runCommand, startServer, temporaryDirectory, type RunningServer } from '../../testing/server.ts'
+import {
+  dataDirectory,
+  runCommand,
+  startServer,
+  temporaryDirectory,
+  type RunningServer,
+} from '../../testing/server.ts'
 import { buildStaticSite } from '../../testing/static-site.ts'
 import { hydrated, test } from '../../testing/visitor.ts'
 
@@ -29,6 +35,7 @@ let proxy: {
   plainOrigin: string
   underPath: string
   certificate: string
+  certificateFile: string
   settings: Settings
 }
 let server: RunningServer
@@ -107,6 +114,7 @@ beforeAll(async () => {
     plainOrigin: `http://127.0.0.1:${plainPort}`,
     underPath: `https://127.0.0.1:${pathPort}/retreat/`,
     certificate: await readFile(certificate, 'utf8'),
+    certificateFile: certificate,
     settings,
   }
 })
@@ -354,6 +362,58 @@ test("behind nginx strangers do not reach the server's health", async () => {
     const { port } = new URL(proxy.underPath)
     expect((await ask(`/retreat${path}`, { port })).status, `GET /retreat${path}`).toBe(404)
   }
+})
+
+/** What the doctor says of the proxy, asked by a public address. */
+async function proxyBy(settings: Settings, siteUrl: string) {
+  const { stdout } = await runCommand(['doctor'], {
+    ...settings,
+    SITE_URL: siteUrl,
+    NODE_EXTRA_CA_CERTS: proxy.certificateFile,
+  })
+  expect(stdout).toMatch(/^site +ok +SITE_URL is .*, which answers and is a server on this database\./m)
+  return /^proxy +(.*)$/m.exec(stdout)?.[1]
+}
+
+test('the doctor finds the server behind nginx by its public address, and that visitors are taken for who they are', async () => {
+  for (const siteUrl of [proxy.origin, proxy.underPath]) {
+    expect(await proxyBy(proxy.settings, siteUrl)).toBe(
+      'ok         The proxy says who visitors are, and is believed as it should be.',
+    )
+  }
+})
+
+test('the doctor finds proxies of which none, too few or too many are believed', async () => {
+  const [own, outer, lone] = [await freePort(), await freePort(), await freePort()]
+  const passOn = (port: number, to: number) => `
+    server {
+      listen 127.0.0.1:${port};
+      location / {
+        proxy_pass http://127.0.0.1:${to};
+        proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+      }
+    }`
+  const proxies = await startNginx(passOn(lone, own) + passOn(outer, lone))
+  const data = await dataDirectory()
+  for (const [trusted, port, said] of [
+    [undefined, lone, /^wrong +A proxy says who visitors are, but TRUST_PROXY does not name it/],
+    ['1', lone, /^ok /],
+    ['1', outer, /^wrong +Of several proxies TRUST_PROXY believes too few/],
+    ['2', outer, /^ok /],
+    ['2', lone, /^wrong +TRUST_PROXY believes what visitors write/],
+    ['127.0.0.1', lone, /^ok +The proxy is believed; this machine is, too/],
+  ] as const) {
+    const settings: Settings = {
+      DATA_DIR: data.path,
+      PORT: String(own),
+      ...(trusted === undefined ? {} : { TRUST_PROXY: trusted }),
+    }
+    const behind = await startServer(settings)
+    expect(await proxyBy(settings, `http://127.0.0.1:${port}`)).toMatch(said)
+    await behind.stop()
+  }
+  await proxies.stop()
+  await data.remove()
 })
 
 test('a founder applies where nginx serves the page under a path', async ({ visitor }) => {
