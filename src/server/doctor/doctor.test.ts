@@ -76,6 +76,10 @@ test('nothing is changed: not one transaction of it writes', async () => {
     organisers: expect.stringMatching(/^ok: There are none yet/) as string,
   })
   expect(await next()).toBe(before)
+  const open = await openAsItIs({ dataDir: '/nowhere', databaseUrl: DATABASE_URL }, 1_000)
+  const attempt = open.read((sql) => sql`delete from public.retreat_applications`)
+  await expect(attempt).rejects.toThrow('read-only transaction')
+  await open.close()
 })
 
 test('a schema that is older, newer or edited is told with its newest migration', async () => {
