@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
 import { extent } from '../testing/extent.ts'
 import { overflow } from '../testing/overflow.ts'
+import { smallTargets } from '../testing/targets.ts'
 import { accessibilityProblems, test } from '../testing/visitor.ts'
 
 const failedRequest = /Failed to load resource/
@@ -128,7 +129,7 @@ const states: Record<string, (page: Page) => Promise<unknown>> = {
 const aside = 'svg, .visually-hidden, thead, .skip, .tabs, .said, .bar'
 
 test.for(Object.entries(states))(
-  'axe finds nothing at any width, light, dark or in forced colours, and nothing sticks out: %s',
+  'axe finds nothing at any width, light, dark or in forced colours, nothing sticks out, and no finger misses: %s',
   async ([, reach], { visitor }) => {
     visitor.expects(failedRequest)
     await store()
@@ -139,6 +140,8 @@ test.for(Object.entries(states))(
       await page.setViewportSize({ width, height: 800 })
       expect(await overflow(page, aside), `${width} px`).toEqual({ scroll: 0, wide: [] })
     }
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await smallTargets(page)).toEqual([])
     for (const width of looked) {
       await page.setViewportSize({ width, height: 800 })
       expect(await accessibilityProblems(page), `${width} px`).toEqual([])
@@ -210,34 +213,6 @@ test.for(
     expect(await hidden('Shift+Tab')).toEqual([])
   },
 )
-
-test('on a phone every button and every box is at least 44 px', async ({ visitor }) => {
-  await store()
-  const page = await desk.open(visitor, '/?status=all', {
-    viewport: { width: 360, height: 780 },
-    hasTouch: true,
-    isMobile: true,
-  })
-  await getDesk(page).link('Ada Lovelace').waitFor()
-  const small = () =>
-    page
-      .locator('button, .button, nav a, label:has([type=checkbox]), select, input:not([type=checkbox])')
-      .filter({ visible: true })
-      .evaluateAll((elements) =>
-        elements
-          .map((element) => ({ element, place: element.getBoundingClientRect() }))
-          .filter(({ place }) => place.width < 43.9 || place.height < 43.9)
-          .map(({ element, place }) => `${element.outerHTML.slice(0, 60)} ${place.width} x ${place.height}`),
-      )
-  expect(await small()).toEqual([])
-  await getDesk(page).select('Ada Lovelace').check()
-  await getDesk(page).bar.waitFor()
-  expect(await small()).toEqual([])
-  await openApplication(page, 'Ada Lovelace')
-  expect(await small()).toEqual([])
-  await getDesk(page).button('Erase').click()
-  expect(await small()).toEqual([])
-})
 
 test('on a phone the five buttons are in reach wherever the page is', async ({ visitor }) => {
   await store()

@@ -7,6 +7,7 @@ import { signInPage, startDesk, type DeskServer } from '../testing/desk.ts'
 import { extent } from '../testing/extent.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 import { clientOf } from '../testing/organiser.ts'
+import { smallTargets } from '../testing/targets.ts'
 import { accessibilityProblems, hydrated, test, type Visitor } from '../testing/visitor.ts'
 
 let server: DeskServer
@@ -291,6 +292,8 @@ test('axe finds nothing at the door and in the history, light, dark or in forced
     if (screen === 'History') await door.page.getByRole('link', { name: screen }).click()
     await door.page.getByRole('heading', { level: 1, name: screen }).waitFor()
     await door.page.locator('.sheet').first().waitFor()
+    await door.page.setViewportSize({ width: 390, height: 844 })
+    expect(await smallTargets(door.page), screen).toEqual([])
     for (const width of extent([320], [320, 768, 1440])) {
       await door.page.setViewportSize({ width, height: 800 })
       // Between the schemes nothing but colours changes.

@@ -10,6 +10,7 @@ import { startNameServer } from '../testing/name-server.ts'
 import { overflow } from '../testing/overflow.ts'
 import { mailServerAt } from '../testing/sign-in.ts'
 import { startMailChecks } from '../src/server/letters/mail-checks.ts'
+import { smallTargets } from '../testing/targets.ts'
 import { accessibilityProblems, test } from '../testing/visitor.ts'
 
 const desk = deskOfThisFile()
@@ -755,7 +756,7 @@ test('letters to several are drafted at once, and what became of each is told by
   expect(await statesInDatabase()).toHaveLength(4)
 })
 
-test('axe finds nothing about letters, light, dark or in forced colours, and nothing sticks out', async ({
+test('axe finds nothing about letters, light, dark or in forced colours, nothing sticks out, and no finger misses', async ({
   visitor,
 }) => {
   const stored = await desk.store([zoe, alan, { ...alan, first_name: 'A'.repeat(60), team_size: '' }])
@@ -786,6 +787,8 @@ test('axe finds nothing about letters, light, dark or in forced colours, and not
       await page.setViewportSize({ width, height: 650 })
       expect(await overflow(page), `${screen} at ${width} px`).toEqual({ scroll: 0, wide: [] })
     }
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await smallTargets(page), screen).toEqual([])
     for (const width of extent([320], [320, 360, 768, 1366])) {
       await page.setViewportSize({ width, height: 650 })
       // Between the schemes nothing but colours changes.
