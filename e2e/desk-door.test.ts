@@ -293,7 +293,7 @@ test('axe finds nothing at the door and in the history, light, dark or in forced
     await door.page.getByRole('heading', { level: 1, name: screen }).waitFor()
     await door.page.locator('.sheet').first().waitFor()
     await door.page.setViewportSize({ width: 390, height: 844 })
-    expect(await smallTargets(door.page), screen).toEqual([])
+    expect(await smallTargets(door.page), `${screen} at 390 px`).toEqual([])
     for (const width of extent([320], [320, 768, 1440])) {
       await door.page.setViewportSize({ width, height: 800 })
       // Between the schemes nothing but colours changes.

@@ -788,7 +788,7 @@ test('axe finds nothing about letters, light, dark or in forced colours, nothing
       expect(await overflow(page), `${screen} at ${width} px`).toEqual({ scroll: 0, wide: [] })
     }
     await page.setViewportSize({ width: 390, height: 844 })
-    expect(await smallTargets(page), screen).toEqual([])
+    expect(await smallTargets(page), `${screen} at 390 px`).toEqual([])
     for (const width of extent([320], [320, 360, 768, 1366])) {
       await page.setViewportSize({ width, height: 650 })
       // Between the schemes nothing but colours changes.

@@ -22,7 +22,7 @@ export function LettersShow() {
   return (
     <Screen title="Letters" query={useQuery(useDesk().letters())} head={<UndoSend />}>
       {(overview) => (
-        <div className="letters columns">
+        <div className="letters">
           <Sheet title="Who waits for a letter">
             <DraftCounts {...overview} />
           </Sheet>
