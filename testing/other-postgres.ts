@@ -38,6 +38,26 @@ export async function fetchPostgres17(directory: string): Promise<string | undef
 
 export type OtherPostgres = Pick<TestPostgres, 'url' | 'admin' | 'close'>
 
+export const initdbOptions = ['--username=postgres', '--encoding=UTF8', '--no-locale', '--auth=trust']
+
+/**
+ * What runs programs of PostgreSQL, as somebody else where this is root.
+ *
+ * @param programs Where they are.
+ * @param directory Where they may write.
+ */
+export async function commandsOf(
+  programs: string,
+  directory: string,
+): Promise<(program: string, ...options: string[]) => Promise<void>> {
+  const { prefix, account } = process.getuid?.() === 0 ? await unprivileged() : { prefix: [] }
+  if (account) await chown(directory, account.uid, account.gid)
+  return async (program, ...options) => {
+    const [file = '', ...rest] = [...prefix, join(programs, program), ...options]
+    await run(file, rest, { env: { LC_ALL: 'C', TZ: 'UTC' }, uid: account?.uid, gid: account?.gid })
+  }
+}
+
 /**
  * Starts another PostgreSQL than the one that is built in, on a free port of the loopback.
  *
@@ -45,21 +65,9 @@ export type OtherPostgres = Pick<TestPostgres, 'url' | 'admin' | 'close'>
  */
 export async function startOtherPostgres(programs: string): Promise<OtherPostgres> {
   const directory = await temporaryDirectory()
-  const { prefix, account } = process.getuid?.() === 0 ? await unprivileged() : { prefix: [] }
-  if (account) await chown(directory.path, account.uid, account.gid)
   const data = join(directory.path, 'pgdata')
-  const command = async (program: string, ...options: string[]) => {
-    const [file = '', ...rest] = [...prefix, join(programs, program), ...options]
-    await run(file, rest, { env: { LC_ALL: 'C', TZ: 'UTC' }, uid: account?.uid, gid: account?.gid })
-  }
-  await command(
-    'initdb',
-    `--pgdata=${data}`,
-    '--username=postgres',
-    '--encoding=UTF8',
-    '--no-locale',
-    '--auth=trust',
-  )
+  const command = await commandsOf(programs, directory.path)
+  await command('initdb', `--pgdata=${data}`, ...initdbOptions)
   const port = await freePort()
   const options = `-c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories= -c fsync=off`
   await command(

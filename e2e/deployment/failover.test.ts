@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+
+import { send } from '../../testing/client.ts'
+import { anApplication } from '../../testing/form.ts'
+import { startMailServer } from '../../testing/mail-server.ts'
+import { isDebianThere } from '../../testing/other-postgres.ts'
+import { startReceiver, type Received } from '../../testing/receiver.ts'
+import { startReplicas } from '../../testing/replicas.ts'
+import { startServer } from '../../testing/server.ts'
+
+const failovers = 3
+/** What is stored between two of them, at the least. */
+const between = 100
+
+test('the primary dies three times under load: nothing acknowledged is lost or doubled, and no server is restarted', async ({
+  skip,
+}) => {
+  if (!isDebianThere()) return skip('There is no PostgreSQL of Debian’s: apt-get install postgresql-15.')
+  const replicas = await startReplicas()
+  const hook = await startReceiver()
+  const mails = await startMailServer()
+  const settings = {
+    DATABASE_URL: replicas.url,
+    WEBHOOK_URL: hook.origin,
+    SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+    MAIL_FROM: 'team@example.org',
+    MAIL_PER_MINUTE: '6000',
+  }
+  const servers = [await startServer(settings), await startServer(settings)]
+  await replicas.primary()`update private.letter_settings set receipts = true`
+
+  const acknowledged: { email: string; at: number }[] = []
+  let isOver = false
+  const senders = servers.flatMap(({ origin }) =>
+    [1, 2].map(async () => {
+      while (!isOver) {
+        // Of one company only so many get a receipt.
+        const application = anApplication({ email: `ada@${randomUUID()}.example` })
+        // As the page does: what got no answer, or "not now", is sent again.
+        for (;;) {
+          const status = await send(origin, application).catch(() => 503)
+          if (status === 201 || status === 409) break
+          expect([500, 502, 503, 504]).toContain(status)
+          await wait(100)
+        }
+        acknowledged.push({ email: application.email, at: performance.now() })
+        await wait(20)
+      }
+    }),
+  )
+  const stored = async (count: number) => {
+    const wanted = acknowledged.length + count
+    await expect.poll(() => acknowledged.length, { timeout: 60_000 }).toBeGreaterThan(wanted)
+  }
+  const gaps: number[] = []
+  /** Of an hour's hundred receipts none would be left for the later rounds. */
+  const withReceipts = () => replicas.primary()`update private.postman set in_hour = 0`
+  for (let round = 0; round < failovers; round += 1) {
+    await withReceipts()
+    await stored(between)
+    const killed = performance.now()
+    await replicas.killPrimary()
+    await replicas.promote()
+    await stored(between)
+    gaps.push(longestPause([killed, ...acknowledged.map(({ at }) => at).filter((at) => at > killed)]))
+    await replicas.rejoin()
+  }
+  isOver = true
+  await Promise.all(senders)
+  console.log(`without an answer: ${gaps.map((gap) => `${(gap / 1000).toFixed(1)} s`).join(', ')}`)
+
+  const sql = replicas.primary()
+  const rows = await sql<{ email: string }[]>`select email from public.retreat_applications`
+  expect(rows.map(({ email }) => email).toSorted()).toEqual(acknowledged.map(({ email }) => email).toSorted())
+  expect(servers.map(({ process }) => process.exitCode)).toEqual([null, null])
+
+  // What was taken by a statement that was never answered is free again after its lease.
+  const open = async () => {
+    await withReceipts()
+    return sql<{ what: string; count: number }[]>`
+    select 'not delivered' as what, count(*)::integer as count
+    from private.webhook_outbox where delivered_at is null having count(*) > 0
+    union all
+    select state, count(*)::integer from private.letters where state <> 'sent' group by state`
+  }
+  await expect.poll(open, { timeout: 240_000, interval: 1_000 }).toEqual([])
+  const delivered = new Set(hook.received.map(({ body }: Received) => new URLSearchParams(body).get('email')))
+  const written = new Set(mails.received.flatMap(({ to }) => to))
+  for (const { email } of acknowledged) {
+    expect(delivered).toContain(email)
+    expect(written).toContain(email)
+  }
+  await Promise.all(servers.map((server) => server.stop()))
+  await Promise.all([replicas.close(), hook.close(), mails.close()])
+}, 600_000)
+
+/** The longest time between two moments, in ms. */
+function longestPause(moments: number[]) {
+  const ordered = moments.toSorted((one, other) => one - other)
+  return Math.max(...ordered.slice(1).map((moment, place) => moment - (ordered[place] ?? 0)))
+}

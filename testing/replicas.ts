@@ -1,0 +1,140 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import postgres, { type Sql } from 'postgres'
+
+import { findExecutable } from './browser.ts'
+import { commandsOf, debianPrograms, initdbOptions } from './other-postgres.ts'
+import { freePort } from './ports.ts'
+import { temporaryDirectory } from './server.ts'
+
+/** Two PostgreSQL of Debian's, one of which follows the other, and HAProxy's one address before them. */
+export interface Replicas {
+  /** The address of whichever is the primary. */
+  url: string
+  /** Connections of the superuser, past HAProxy, to what is the primary now. */
+  primary: () => Sql
+  /** Kills the primary by SIGKILL. */
+  killPrimary(): Promise<void>
+  /** Makes the other one the primary, as the recipe has it. */
+  promote(): Promise<void>
+  /** Lets what was killed follow the primary; resolves when that waits for it at each commit. */
+  rejoin(): Promise<void>
+  close(): Promise<void>
+}
+
+interface Node {
+  port: number
+  data: string
+  admin: Sql
+}
+
+/** @throws {Error} that says what to install. */
+export async function startReplicas(): Promise<Replicas> {
+  const program = findExecutable(['haproxy'], ['/usr/sbin/haproxy'])
+  if (program === undefined) throw new Error('There is no HAProxy: apt-get install haproxy.')
+  const directory = await temporaryDirectory()
+  const command = await commandsOf(debianPrograms, directory.path)
+  const node = async (name: string): Promise<Node> => {
+    const port = await freePort()
+    const admin = postgres({
+      host: '127.0.0.1',
+      port,
+      user: 'postgres',
+      max: 1,
+      idle_timeout: 1,
+      onnotice: () => {},
+    })
+    return { port, data: join(directory.path, name), admin }
+  }
+  let [primary, standby] = [await node('one'), await node('two')]
+  const start = async ({ port, data }: Node) => {
+    const options = `-c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories=`
+    await command('pg_ctl', 'start', `--pgdata=${data}`, `--log=${data}.log`, '--wait', '-o', options)
+  }
+  const follow = async () => {
+    await rm(standby.data, { recursive: true, force: true })
+    const source = `host=127.0.0.1 port=${primary.port} user=postgres application_name=follower`
+    await command(
+      'pg_basebackup',
+      `--pgdata=${standby.data}`,
+      `--dbname=${source}`,
+      '--write-recovery-conf',
+      '--checkpoint=fast',
+    )
+    await start(standby)
+    await primary.admin`alter system set synchronous_standby_names = '*'`
+    await primary.admin`select pg_reload_conf()`
+    for (;;) {
+      const [row] = await primary.admin`select from pg_stat_replication where sync_state = 'sync'`
+      if (row) return
+      await wait(50)
+    }
+  }
+  await command('initdb', `--pgdata=${primary.data}`, ...initdbOptions)
+  await start(primary)
+  await primary.admin`create role haproxy login connection limit 4`
+  await follow()
+
+  const listening = await freePort()
+  const recipe = await readFile('deploy/haproxy-postgresql.cfg', 'utf8')
+  const configuration = recipe
+    .replace('127.0.0.1:5433', `127.0.0.1:${listening}`)
+    .replace('10.0.0.2:5432', `127.0.0.1:${primary.port}`)
+    .replace('10.0.0.3:5432', `127.0.0.1:${standby.port}`)
+  await writeFile(join(directory.path, 'haproxy.cfg'), configuration)
+  const haproxy = spawn(program, ['-db', '-f', join(directory.path, 'haproxy.cfg')], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const ended = once(haproxy, 'exit')
+  // Until it has asked both, it takes either for the primary.
+  await new Promise<void>((resolve, reject) => {
+    let output = ''
+    haproxy.stderr.on('data', (chunk: Buffer) => {
+      output += chunk.toString()
+      if (/ is DOWN/.test(output)) resolve()
+    })
+    ended.then(() => reject(new Error(`HAProxy ended:\n${output}`)), reject)
+  })
+
+  return {
+    url: `postgres://postgres@127.0.0.1:${listening}/postgres`,
+    primary: () => primary.admin,
+    async killPrimary() {
+      const pid = Number.parseInt(await readFile(join(primary.data, 'postmaster.pid'), 'utf8'), 10)
+      process.kill(pid, 'SIGKILL')
+      while (await accepts(primary.port)) await wait(20)
+    },
+    async promote() {
+      await standby.admin`select pg_promote()`
+      ;[primary, standby] = [standby, primary]
+      // It was copied with the primary's settings, and would wait for a standby that is not there.
+      await primary.admin`alter system set synchronous_standby_names = ''`
+      await primary.admin`select pg_reload_conf()`
+    },
+    rejoin: follow,
+    async close() {
+      haproxy.kill('SIGTERM')
+      await ended
+      for (const { admin, data } of [primary, standby]) {
+        await admin.end({ timeout: 1 })
+        await command('pg_ctl', 'stop', `--pgdata=${data}`, '-m', 'immediate')
+      }
+      await directory.remove()
+    },
+  }
+}
+
+function accepts(port: number) {
+  return new Promise<boolean>((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}
