@@ -83,7 +83,7 @@ test('two are decided on, their drafts read, one is changed, both are sent, and 
   await button('Save').click()
   await status.getByText('Zoë Zola: changed').waitFor()
   await of('Zoë Zola').getByText('Dear Zoë, bring your bees.').waitFor()
-  expect(await of('Zoë Zola').textContent()).toContain('Changed for them alone.')
+  expect(await of('Zoë Zola').textContent()).toContain('Changed for this person alone.')
 
   await button('Send 2 letters').click()
   await dialog.getByRole('heading', { name: 'Send 2 letters?' }).waitFor()
@@ -217,7 +217,7 @@ test('what is typed into templates and drafts is there after Back and a reload, 
   await page.reload()
   await expect.poll(() => text.inputValue()).toBe('Dear Zoë,')
   await button('Save').click()
-  await drafts(page).getByText('Changed for them alone.').waitFor()
+  await drafts(page).getByText('Changed for this person alone.').waitFor()
   await page.reload()
   await drafts(page).getByText('Dear Zoë,').waitFor()
   expect(await text.count()).toBe(0)
@@ -230,7 +230,7 @@ test('where nobody carries letters each opens in the own mail program, and is no
   const [stored] = await desk.store([{ ...zoe, company: 'Bees & Sons' }])
   await desk.stand(stored ? [stored] : [], 'declined')
   const page = await desk.open(visitor, '/letters')
-  await page.getByText('Nobody carries letters yet').waitFor()
+  await page.getByText('No server sends mail from here yet').waitFor()
   const { button, heading, link, status } = getDesk(page)
   await page.getByRole('link', { name: 'Review 1 draft' }).click()
   const open = link('Open in mail program: Zoë Zola')
@@ -390,7 +390,11 @@ test('what was refused is shown with the words of the mail server, and tried aga
   await desk.sql`update private.postman set paused_until = now() + interval '1 hour', problem = '535 wrong password'`
   const page = await desk.open(visitor, '/letters')
   const { button, heading, link, status } = getDesk(page)
-  await page.getByText(/^The mail server keeps all letters until .*: 535 wrong password$/).waitFor()
+  await page
+    .getByText(
+      /^The mail server takes no letters at the moment. They are tried again after .*: 535 wrong password$/,
+    )
+    .waitFor()
   await desk.sql`update private.postman set paused_until = '-infinity', problem = ''`
   await page.getByLabel('Answers go to').fill('desk@example.org')
   await button('Save').click()
@@ -571,12 +575,12 @@ test('an organiser hears of applications as they choose, which shows once it is 
       .join()
   await choice('None').waitFor()
   expect(await choice('None').isChecked()).toBe(true)
-  expect(await page.getByText(/^The day’s mail is due/).count()).toBe(0)
+  expect(await page.getByText(/^The next mail of the day leaves/).count()).toBe(0)
   await choice(/^One a day/).click()
   await status.getByText('Saved.', { exact: true }).waitFor()
   await expect.poll(() => choice(/^One a day/).isChecked()).toBe(true)
-  await page.getByText(/^The day’s mail is due .*\d{4}, \d\d:\d\d\.$/).waitFor()
-  await page.getByText('They leave when a server that has a mail server is at work.').waitFor()
+  await page.getByText(/^The next mail of the day leaves .*\d{4}, \d\d:\d\d\.$/).waitFor()
+  await page.getByText('None leaves until a server sends mail from here.').waitFor()
   expect(await kept()).toBe('ada@example.org daily,bob@example.org off')
 
   const address = '**/rpc/desk_set_notices'

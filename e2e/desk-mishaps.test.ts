@@ -171,7 +171,7 @@ test('by http on another machine, where browsers have fewer means, the desk does
     { kind: 'status' },
   ])
   await page.evaluate(() => (location.hash = '#/letters/drafts/accepted'))
-  await page.getByText('Nobody carries letters yet').waitFor()
+  await page.getByText('No server sends mail from here yet').waitFor()
 })
 
 test('what is typed survives Back and a reload, and goes with whoever typed it', async ({ visitor }) => {

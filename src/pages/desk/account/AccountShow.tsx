@@ -92,7 +92,7 @@ type Choice = Notices['notices']
 
 const choices: [Choice, string][] = [
   ['off', 'None'],
-  ['each', 'One for each application; above ten an hour, the day’s mail tells of the rest'],
+  ['each', 'One for each application, at most ten an hour; the rest comes in one mail a day'],
   ['daily', 'One a day, with the number and the names'],
 ]
 
@@ -127,9 +127,9 @@ function NoticesEdit() {
               </label>
             ))}
           </fieldset>
-          {kept.day_due_at !== null && <p>The day’s mail is due {momentOf(kept.day_due_at)}.</p>}
+          {kept.day_due_at !== null && <p>The next mail of the day leaves {momentOf(kept.day_due_at)}.</p>}
           {kept.notices !== 'off' && !kept.is_postman_there && (
-            <p>They leave when a server that has a mail server is at work.</p>
+            <p>None leaves until a server sends mail from here.</p>
           )}
         </>
       )}

@@ -240,8 +240,8 @@ function List({ filters, countedAt, matching }: ListProps) {
           <MoreButton query={query} onPress={() => (first.current = rows.length)} />
           {lastPage?.next && lastPage.applications.length < pageSize && (
             <span className="quietly">
-              Looked through as far as {momentOf(lastPage.next.created_at)}. Narrow it, or look further with
-              More.
+              Searched as far as {momentOf(lastPage.next.created_at)}. Narrow the search, or press More to go
+              on.
             </span>
           )}
         </p>

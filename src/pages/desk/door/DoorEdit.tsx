@@ -115,7 +115,7 @@ function DoorForm({ door, now }: DoorFormProps) {
 function countHint({ is_open: isOpen, opened_at: openedAt }: Door) {
   const since =
     openedAt === null ? 'from the first application on' : `from the opening on ${momentOf(openedAt)}`
-  return `Counts ${isOpen ? since : 'from when you save'}. Whoever sends many can close such a door.`
+  return `Counts ${isOpen ? since : 'from when you save'}. Anybody who sends many applications can close the door this way.`
 }
 
 /** How the door stands now, where it was changed under what is being entered. */

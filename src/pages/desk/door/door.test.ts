@@ -52,7 +52,9 @@ test('each happening has its words', () => {
     'Door closed: “Applications are closed.”',
   )
   expect(wordsOf({ ...by, kind: 'erased', detail: { applications: 1 } })).toBe('1 application erased')
-  expect(wordsOf({ ...by, kind: 'blind', detail: { on: false } })).toBe('Own blind reading off')
+  expect(wordsOf({ ...by, kind: 'blind', detail: { on: false } })).toBe(
+    'Blind reading switched off for themselves',
+  )
   const words = (detail: object) => wordsOf({ ...by, kind: 'letters', detail })
   expect(words({ template: 'accepted' })).toBe('Template of letters changed: “accepted”')
   expect(words({ removed: 'Travel' })).toBe('Template of letters removed: “Travel”')

@@ -81,7 +81,8 @@ function Sending({ drafts, overview, isByHand, onSent }: SendingProps) {
     <>
       {isByHand && (
         <p className="quietly">
-          Nobody carries letters yet: open each in your own mail program, and note here that you sent it.
+          No server sends mail from here yet: open each letter in your own mail program, then note here that
+          you sent it.
         </p>
       )}
       {!isByHand && sendable.length > 0 && (
@@ -94,8 +95,9 @@ function Sending({ drafts, overview, isByHand, onSent }: SendingProps) {
       )}
       {held.length > 0 && (
         <span className="quietly">
-          {countOf(held.length, 'draft')} {held.length === 1 ? 'quotes' : 'quote'} a blank answer
-          {held.some(({ is_long }) => is_long) && ' or very much'} and cannot be sent so.
+          {countOf(held.length, 'draft')} cannot be sent: {held.length === 1 ? 'it quotes' : 'they quote'} an
+          answer that was left blank
+          {held.some(({ is_long }) => is_long) && `, or ${held.length === 1 ? 'is' : 'are'} too long`}.
         </span>
       )}
     </>

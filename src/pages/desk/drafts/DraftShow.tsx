@@ -89,7 +89,7 @@ export function DraftShow(props: DraftShowProps) {
             To <Given text={letter.to} />
           </>
         )}
-        {isOffTemplate && '. Changed for them alone.'}
+        {isOffTemplate && '. Changed for this person alone.'}
         {isAgain(letter) && ' They were sent this before.'}
       </p>
       {isEditing ? (

@@ -43,7 +43,7 @@ export function wordsOf(happening: GeneralHappening): string {
     case 'erased':
       return `${countOf(happening.detail.applications, 'application')} erased`
     case 'blind':
-      return `Own blind reading ${happening.detail.on ? 'on' : 'off'}`
+      return `Blind reading switched ${happening.detail.on ? 'on' : 'off'} for themselves`
     case 'letters':
       return letterWordsOf(happening.detail)
   }

@@ -134,9 +134,9 @@ function deliveryWords(postman: LettersOverview['postman']) {
   if (!isThere && isAutomationThere)
     return 'No mail leaves from here: an automation is told of the decisions that you send, and writes to applicants.'
   if (!isThere)
-    return 'Nobody carries letters yet: a server that has a mail server does. Until then each letter opens in your own mail program.'
+    return 'No server sends mail from here yet. Until one does, each letter opens in your own mail program.'
   if (pausedUntil !== null)
-    return `The mail server keeps all letters until ${momentOf(pausedUntil)}: ${postman.problem}`
+    return `The mail server takes no letters at the moment. They are tried again after ${momentOf(pausedUntil)}: ${postman.problem}`
   return 'A letter leaves shortly after you send it; until then you can stop it.'
 }
 
@@ -159,7 +159,7 @@ function ReceiptEdit({ overview: { settings, postman } }: { overview: LettersOve
     <>
       <Switch
         label="Send a receipt to whoever applies"
-        hint="It goes by itself once an application is stored: one to an address within a day, none later than a day after."
+        hint="It is sent by itself as soon as an application is stored: at most one a day to an address, and none that would come more than a day late."
         isOn={isUnderWay ? wish.isOn : settings.receipts}
         onSwitch={(receipts) => {
           if (isUnderWay) return
@@ -168,7 +168,7 @@ function ReceiptEdit({ overview: { settings, postman } }: { overview: LettersOve
         }}
       />
       {settings.receipts && !postman.is_there && (
-        <p>None leaves before a server that has a mail server is at work.</p>
+        <p>No receipt leaves until a server sends mail from here.</p>
       )}
       <Problem said="Not saved." error={save.error} />
       <p>
