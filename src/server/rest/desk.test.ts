@@ -967,6 +967,7 @@ test('who reads blind finds and reads none of what is hidden, whatever they call
     desk_set_door: [{ version: 0, closed: false, sentence: '' }],
     desk_erase: [{ applications: [again], email: hidden.email }],
     desk_letters: [{}],
+    desk_check_mail: [{}],
     desk_drafts: [{ occasion: 'accepted' }, { occasion: 'declined' }],
     desk_outbox: [{ state: 'waiting' }, { state: 'refused' }],
     desk_letters_of: [{ applications: [id, again] }],

@@ -741,8 +741,10 @@ test('who stops all letters is written down, once', async () => {
     expect(await stands()).toBe(stopped)
   }
   await expect(ask('stop', { stopped: null })).rejects.toMatchObject({ code: '22023' })
-  const { history } = await ask<{ history: { kind: string; detail: object; author: string }[] }>('door')
-  expect(history.filter(({ detail }) => 'stopped' in detail)).toMatchObject([
+  const { happenings } = await ask<{ happenings: { kind: string; detail: object; author: string }[] }>(
+    'history',
+  )
+  expect(happenings.filter(({ detail }) => 'stopped' in detail)).toMatchObject([
     { kind: 'letters', author: me, detail: { stopped: false } },
     { kind: 'letters', author: me, detail: { stopped: true } },
   ])
