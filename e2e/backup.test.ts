@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, watch } from 'node:fs'
-import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
@@ -474,5 +474,262 @@ test('a backup that is interrupted leaves nothing, and no database running', asy
   })
   expect(await readdir(directory.path)).toEqual(['data'])
   expect(await readdir(settings.DATA_DIR)).not.toContain('.s.PGSQL.5432')
+  await directory.remove()
+})
+
+/** What a server makes by itself there; what begins with a dot is being written. */
+const backupsIn = async (dir: string) => (await readdir(dir)).filter((name) => name !== 'erasures')
+const digestOf = (id: string) => createHash('sha256').update(id).digest('hex')
+const readiness = async ({ origin }: { origin: string }) => {
+  const answer = await fetch(`${origin}/readyz`)
+  return { ...((await answer.json()) as Record<string, unknown>), status: answer.status }
+}
+
+test('who is erased after a server made a backup by itself is erased again by a restore, unless it is told not to', async () => {
+  const directory = await temporaryDirectory()
+  const settings = { DATA_DIR: join(directory.path, 'data') }
+  const dir = join(directory.path, 'backups')
+  await mkdir(dir)
+  const before = await startServer(settings)
+  expect(await readiness(before)).toMatchObject({ newestBackupSeconds: null, backupsFailingSince: null })
+  for (let count = 0; count < 3; count += 1) await send(before.origin, anApplication())
+  await before.stop()
+
+  const server = await startServer({ ...settings, BACKUP_DIR: dir })
+  await server.printed('"msg":"backup made"')
+  const [name = ''] = await backupsIn(dir)
+  expect(name).toMatch(/^unplugged-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ$/)
+  await expect
+    .poll(() => readiness(server))
+    .toMatchObject({ status: 200, newestBackupSeconds: expect.any(Number), backupsFailingSince: null })
+  const [left, byDesk, byCommand] = idsOf((await runCommand(['applications', '--json'], settings)).stdout)
+  const link = await runCommand(['organisers', '--add', 'ada@example.org'], settings)
+  const { client } = await signInByLink(server.origin, link.stdout)
+  const erased = await client.rpc('desk_erase', { applications: [byDesk?.id], email: byDesk?.email })
+  expect(erased.data).toEqual({ erased: 1 })
+  const list = () => readFile(join(dir, 'erasures'), 'utf8')
+  await expect.poll(list).toBe(`${digestOf(byDesk?.id ?? '')}\n`)
+  await runCommand(['applications', '--delete', byCommand?.id ?? '', '--yes'], settings)
+  await expect.poll(list).toBe([byDesk, byCommand].map((one) => `${digestOf(one?.id ?? '')}\n`).join(''))
+  await server.stop()
+  // A list of which the end is cut off, and one into which somebody wrote, still say what they say.
+  await writeFile(
+    join(dir, 'erasures'),
+    `${(await list()).replace('\n', '\nof the retreat\n')}${'a'.repeat(9)}`,
+  )
+
+  const from = ['restore', '--from', join(dir, name)]
+  const copy = { DATA_DIR: join(directory.path, 'copy') }
+  const restored = await runCommand(from, copy)
+  expect(restored).toMatchObject({ code: 0 })
+  expect(restored.stdout).toMatch(/^Restored 1 application .*\nErased again, .*: 2 applications\.\n$/)
+  expect(idsOf((await runCommand(['applications', '--json'], copy)).stdout)).toEqual([left])
+  const again = await startServer({ ...copy, BACKUP_DIR: dir })
+  expect((await deskOf(copy.DATA_DIR)).history).toMatchObject([
+    { application_id: null, author: 'operator', kind: 'erased', detail: { applications: 2 } },
+  ])
+  await again.stop()
+  expect(await list()).toMatch(/aaa$/)
+
+  const whole = { DATA_DIR: join(directory.path, 'whole') }
+  const kept = await runCommand([...from, '--keep-erased'], whole)
+  expect(kept.stdout).toMatch(/^Restored 3 applications to .*\n$/)
+  // The list in BACKUP_DIR counts, too, where the backup is elsewhere.
+  await cp(join(dir, name), join(directory.path, 'elsewhere'), { recursive: true })
+  await rm(whole.DATA_DIR, { recursive: true })
+  const elsewhere = ['restore', '--from', join(directory.path, 'elsewhere')]
+  expect((await runCommand(elsewhere, { ...whole, BACKUP_DIR: dir })).stdout).toMatch(
+    /again, .*: 2 applications/,
+  )
+  await directory.remove()
+})
+
+test('a check restores a backup aside, compares it row by row, and leaves nothing', async () => {
+  const directory = await temporaryDirectory()
+  const settings = { DATA_DIR: join(directory.path, 'data') }
+  const folder = join(directory.path, 'backup')
+  const aside = join(directory.path, 'aside')
+  await mkdir(aside)
+  const server = await startServer(settings)
+  await send(server.origin, anApplication({ reason: 'a\n"b",c\\.\r\n\u2028\u0085é' }))
+  await send(server.origin, anApplication())
+  await runCommand(['organisers', '--add', 'ada@example.org'], settings)
+  await server.stop()
+  await runCommand(['backup', '--to', folder], settings)
+  const check = async () => {
+    const checked = await runCommand(['backup', '--check', '--from', folder], { TMPDIR: aside })
+    expect(await readdir(aside)).toEqual([])
+    return checked
+  }
+  expect(await check()).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      /^The backup of .* comes back: 2 applications and the account of 1 organiser, .* compared row by row/,
+    ) as string,
+  })
+
+  // What its files do not show: a manifest that counted otherwise, and a row that comes back as another text.
+  const path = (name: string) => join(folder, name)
+  const [manifest, rows] = await Promise.all(
+    ['manifest.json', 'public.retreat_applications.jsonl'].map((name) => readFile(path(name), 'utf8')),
+  )
+  const hashOf = (text = '') => createHash('sha256').update(text).digest('hex')
+  const rewrite = async (changed: string, toldRows = 2) => {
+    const told = JSON.parse(manifest ?? '') as { files: Record<string, object> }
+    told.files['public.retreat_applications.jsonl'] = { rows: toldRows, sha256: hashOf(changed) }
+    await writeFile(path('public.retreat_applications.jsonl'), changed)
+    await writeFile(path('manifest.json'), JSON.stringify(told))
+  }
+  await rewrite(rows ?? '', 3)
+  expect(await check()).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /retreat_applications has 2 rows then, and the manifest says 3\.\n$/,
+    ) as string,
+  })
+  await rewrite((rows ?? '').replace('"created_at":"20', '"created_at":"19'))
+  expect((await check()).code).toBe(0)
+  await rewrite((rows ?? '').replace('+00:00"', '1+00:00"'))
+  expect(await check()).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/rows of public\.retreat_applications differ\.\n$/) as string,
+  })
+
+  // The versions before this one said less, and the first nothing.
+  await rewrite(rows ?? '')
+  const older = await readFile(path('manifest.json'), 'utf8')
+  await writeFile(path('manifest.json'), older.replace('"timeZone":"UTC",', ''))
+  expect((await check()).stdout).toMatch(/restored aside and counted; the version that made it/)
+  for (const name of await readdir(folder)) {
+    if (!/applications|outbox/.test(name)) await rm(path(name))
+  }
+  expect((await check()).stdout).toMatch(/^The backup comes back: 2 applications, .* but not compared: /)
+  await directory.remove()
+})
+
+test('a disk for backups that is full or read-only is told and harms nothing else, and no erasure is lost', async ({
+  skip,
+}) => {
+  const directory = await temporaryDirectory()
+  const dir = join(directory.path, 'backups')
+  await mkdir(dir)
+  const run = promisify(execFile)
+  const mounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', dir]).catch(() => undefined)
+  if (!mounted) return skip('this user may mount nothing')
+  try {
+    const filler = join(dir, 'filler')
+    await writeFile(filler, Buffer.alloc(64 * 1024)).catch(() => {})
+    const settings = { DATA_DIR: join(directory.path, 'data'), BACKUP_DIR: dir }
+    const server = await startServer(settings)
+    await server.printed(/ENOSPC.*"msg":"the backup failed"/)
+    expect(await readiness(server)).toMatchObject({
+      status: 200,
+      newestBackupSeconds: null,
+      backupsFailingSince: expect.any(String),
+    })
+    const store = async () => {
+      expect(await send(server.origin, anApplication())).toBe(201)
+      const [stored] = idsOf((await runCommand(['applications', '--json'], settings)).stdout)
+      return stored?.id ?? ''
+    }
+    const erase = (id: string) => runCommand(['applications', '--delete', id, '--yes'], settings)
+    const list = () => readFile(join(dir, 'erasures'), 'utf8').catch(() => '')
+    const first = await store()
+    expect(await erase(first)).toMatchObject({
+      code: 0,
+      stdout: 'Erased 1 application.\n',
+      stderr: expect.stringMatching(
+        /cannot be written \(ENOSPC.* The next server that can write there/,
+      ) as string,
+    })
+    await rm(filler)
+    await expect.poll(list).toContain(digestOf(first))
+
+    await run('mount', ['-o', 'remount,ro', dir])
+    const second = await store()
+    expect((await erase(second)).stderr).toMatch(/cannot be written \(EROFS/)
+    expect(await list()).not.toContain(digestOf(second))
+    expect(await readiness(server)).toMatchObject({ status: 200, backupsFailingSince: expect.any(String) })
+    await server.stop()
+    await run('mount', ['-o', 'remount,rw', dir])
+    const again = await startServer(settings)
+    await again.printed('"msg":"backup made"')
+    await expect.poll(list).toBe(`${digestOf(first)}\n${digestOf(second)}\n`)
+    await expect.poll(() => readiness(again)).toMatchObject({ backupsFailingSince: null })
+    await again.stop()
+  } finally {
+    await run('umount', ['-l', dir])
+    await directory.remove()
+  }
+})
+
+test('a server that is stopped or killed while it makes a backup leaves no half one under its name', async () => {
+  const directory = await temporaryDirectory()
+  const dir = join(directory.path, 'backups')
+  await mkdir(dir)
+  const settings = { ...(await filled(join(directory.path, 'data'))), BACKUP_DIR: dir }
+  const untilItWrites = async () => {
+    const server = await startServer(settings)
+    await expect.poll(async () => (await backupsIn(dir)).length).toBe(1)
+    return server
+  }
+  const stopped = await untilItWrites()
+  expect(await stopped.stop()).toBe(0)
+  expect(await backupsIn(dir)).toEqual([])
+
+  const killed = await untilItWrites()
+  await killed.stop('SIGKILL')
+  const [left = ''] = await backupsIn(dir)
+  expect(left).toMatch(/^\.unplugged-/)
+
+  const again = await startServer(settings)
+  await again.printed('"msg":"backup made"')
+  const [made = '', ...others] = await backupsIn(dir)
+  expect({ made, others }).toEqual({ made: expect.stringMatching(/^unplugged-/) as string, others: [] })
+  await again.stop()
+  const checked = await runCommand(['backup', '--check', '--from', join(dir, made)], {
+    TMPDIR: directory.path,
+  })
+  expect(checked.stdout).toMatch(/ comes back: 3000 applications, .* compared row by row/)
+  await directory.remove()
+})
+
+test('before the schema changes a backup is made, and where it cannot be the server starts all the same and says so', async () => {
+  const directory = await temporaryDirectory()
+  const dir = join(directory.path, 'backups')
+  await mkdir(dir)
+  const settings = { DATA_DIR: join(directory.path, 'data') }
+  /** Takes the newest of what the schema got back, as a version of before left it. */
+  const setBack = async () => {
+    const database = socketConnection(settings.DATA_DIR, { max: 1 })
+    await database.unsafe(`
+      drop table private.erasures, private.installation;
+      drop trigger remember_erasures on public.retreat_applications;
+      drop function private.remember_erasures;
+      delete from supabase_migrations.schema_migrations where name = 'erasures'`)
+    await database.end()
+  }
+  const first = await startServer(settings)
+  await send(first.origin, anApplication())
+  await setBack()
+  await first.stop()
+  const updated = await startServer({ ...settings, BACKUP_DIR: dir })
+  expect(updated.output()).toMatch(/"msg":"backup made".*\n.*"migration":".*_erasures"/)
+  await expect.poll(() => readiness(updated)).toMatchObject({ newestBackupSeconds: expect.any(Number) })
+  await setBack()
+  await updated.stop()
+  const [made = '', ...others] = await backupsIn(dir)
+  expect(others).toEqual([])
+  expect((await readdir(join(dir, made))).filter((name) => /erasures|installation/.test(name))).toEqual([])
+  const restored = await runCommand(['restore', '--from', join(dir, made)], {
+    DATA_DIR: join(directory.path, 'copy'),
+  })
+  expect(restored.stdout).toMatch(/^Restored 1 application to /)
+
+  const without = await startServer({ ...settings, BACKUP_DIR: join(directory.path, 'nowhere') })
+  expect(without.output()).toContain('"msg":"the backup before the schema changes failed"')
+  expect(without.output()).toMatch(/BACKUP_DIR is .*nowhere.*, which is not there/)
+  expect(await send(without.origin, anApplication())).toBe(201)
+  await without.stop()
   await directory.remove()
 })

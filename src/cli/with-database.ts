@@ -2,7 +2,12 @@ import { constants } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 import postgres from 'postgres'
 
-import { openDatabase, type Database, type OpenOptions } from '../server/database/database.ts'
+import {
+  openDatabase,
+  type Database,
+  type DatabaseLocation,
+  type OpenOptions,
+} from '../server/database/database.ts'
 import { toUpdate } from '../server/database/schema.ts'
 import { OperatorError } from '../settings/operator-error.ts'
 import { readSettings } from '../settings/server-settings.ts'
@@ -18,14 +23,16 @@ const grace = 2_000
  *
  * @param schema What becomes of the schema; `check` uses an older one than this program's as far as it goes.
  *   One that this makes for `act` is taken away again where that fails.
+ * @param location Another database than the settings name; one that is temporary is taken away in any case.
  * @throws {OperatorError} where the database cannot be used, or its schema lacks what `act` needs.
  */
 export async function withDatabase(
   act: (database: Database) => Promise<void>,
   schema: OpenOptions['schema'] = 'check',
+  location: DatabaseLocation & { isTemporary?: boolean } = readSettings(),
 ): Promise<void> {
   const signal = awaitSignal()
-  const database = await openDatabase(readSettings(), {
+  const database = await openDatabase(location, {
     schema,
     onEvent: (message) => console.error(message),
   })
@@ -39,7 +46,8 @@ export async function withDatabase(
     console.error('Interrupted.')
     process.exit(128 + constants.signals[outcome])
   }
-  if (outcome.status === 'fulfilled') return database.close()
+  if (outcome.status === 'fulfilled')
+    return location.isTemporary === true ? database.discard() : database.close()
   await database.discard()
   throw lacking(outcome.reason, database) ?? outcome.reason
 }

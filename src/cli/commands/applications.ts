@@ -122,7 +122,11 @@ async function erase(sql: Sql, ids: string[], yes: boolean) {
   console.log(`Erased ${countOf(count)}.`)
   // A server that runs does it as well; maybe none ever runs on this database again.
   const { backupDir } = readSettings()
-  if (backupDir !== undefined) await appendErasures(sql, backupDir)
+  if (backupDir === undefined) return
+  await appendErasures(sql, backupDir).catch((error: unknown) => {
+    if (!(error instanceof OperatorError)) throw error
+    console.error(`${error.message} The next server that can write there lists it.`)
+  })
 }
 
 /** Asks; the end of the input and Ctrl-C are a no. */

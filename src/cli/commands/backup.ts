@@ -1,24 +1,65 @@
-import { resolve } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 
 import { backUp } from '../../server/database/backups/backup.ts'
+import { checkRestoring, type Checked } from '../../server/database/backups/check.ts'
+import { checkBackup } from '../../server/database/backups/restore.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { andAccounts, countOf } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
 
 const usage = `Usage: npm run backup -- --to <folder>
+       npm run backup -- --check --from <folder>
 
   Writes the applications, how their deliveries stand, what organisers made of them, the door, and the organisers'
   accounts into a new folder, as of one moment, while the server runs or while it does not. "npm run restore" brings
-  them back.`
+  them back.
+
+  --check    restores one aside, into a database of its own below TMPDIR that is gone afterwards, and compares each
+             row with what was written; it needs twice the room of the backup there`
 
 export async function run(): Promise<void> {
-  const options = readOptions({ to: { type: 'string' } }, usage)
+  const options = readOptions(
+    { to: { type: 'string' }, from: { type: 'string' }, check: { type: 'boolean', default: false } },
+    usage,
+  )
   if (options === undefined) return
-  if (!options.to) throw new OperatorError(usage)
-  const folder = resolve(options.to)
+  const { to, from, check } = options
+  if (check && from && !to) return checkAside(resolve(from))
+  if (!to || from || check) throw new OperatorError(usage)
+  const folder = resolve(to)
   await withDatabase(async ({ owner }) => {
     const { applications, accounts } = await backUp(owner, folder)
     console.log(`Wrote ${countOf(applications)}${andAccounts(accounts)} into ${folder}.`)
   })
+}
+
+/** What was compared, as a check says it. */
+const said: Record<Checked['compared'], string> = {
+  rows: 'and compared row by row with what was written',
+  counts: 'and counted; the version that made it did not write what rows could be compared by',
+  nothing:
+    'but not compared: the version that made it wrote no manifest, and nothing shows whether it is whole',
+}
+
+async function checkAside(folder: string) {
+  const backup = await checkBackup(folder)
+  const location = {
+    dataDir: join(tmpdir(), `unplugged-check-${randomUUID()}`),
+    databaseUrl: undefined,
+    isTemporary: true,
+  }
+  await withDatabase(
+    async ({ owner }) => {
+      const { applications, accounts, tables, compared } = await checkRestoring(owner, backup)
+      const of = backup.manifest === undefined ? '' : ` of ${backup.manifest.createdAt}`
+      console.log(
+        `The backup${of} comes back: ${countOf(applications)}${andAccounts(accounts)}, in ${tables} tables, restored aside ${said[compared]}.`,
+      )
+    },
+    'migrate',
+    location,
+  )
 }

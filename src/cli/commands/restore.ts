@@ -27,7 +27,7 @@ export async function run(): Promise<void> {
   const backup = await checkBackup(resolve(from))
   const { backupDir } = readSettings()
   const listed = keepErased ? undefined : await readErasures(backup.folder, backupDir)
-  if (!backup.isWhole) {
+  if (backup.manifest === undefined) {
     console.error(
       'This backup was made by a version that wrote no manifest: nothing shows whether it is whole. Compare how many applications come back.',
     )

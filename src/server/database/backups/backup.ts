@@ -133,7 +133,8 @@ async function writeTable(
   let unwritten = 0
   try {
     let began = performance.now()
-    for await (const lines of readLines(transaction, name, share < 1 ? sharedBatchSize : batchSize)) {
+    const query = `select ${keptColumns[name] ?? '*'} from ${name}`
+    for await (const lines of readLines(transaction, query, share < 1 ? sharedBatchSize : batchSize)) {
       signal?.throwIfAborted()
       const text = Buffer.from(lines.map((line) => `${line}\n`).join(''))
       hash.update(text)
@@ -156,18 +157,19 @@ async function writeTable(
 }
 
 /**
- * The rows of a table as a backup holds them, so many at a time.
+ * Rows as a backup holds them, so many at a time.
  *
- * @param columns Those that are kept, unless given.
+ * @param query Says which, with these parameters.
  */
-async function* readLines(
+export async function* readLines(
   transaction: TransactionSql,
-  name: string,
+  query: string,
   batch: number,
-  columns = keptColumns[name] ?? '*',
+  parameters: string[] = [],
 ): AsyncGenerator<string[]> {
   const rows = transaction.unsafe<{ line: string }[]>(
-    `select row_to_json(rows)::text as line from (select ${columns} from ${name}) as rows`,
+    `select row_to_json(rows)::text as line from (${query}) as rows`,
+    parameters,
   )
   for await (const lines of rows.cursor(batch)) yield lines.map(({ line }) => line)
 }

@@ -39,7 +39,7 @@ export async function appendErasures(sql: Sql, dir: string): Promise<number> {
     } catch (cause) {
       if (cause instanceof OperatorError || !(cause instanceof Error && 'code' in cause)) throw cause
       throw new OperatorError(
-        `The list of erasures "${path}" cannot be written (${cause.message}): a restore would bring back who was erased.`,
+        `The list of erasures "${path}" cannot be written (${cause.message}): a restore by it would bring back who was erased.`,
         { cause },
       )
     }

@@ -18,6 +18,7 @@ import {
   statuses,
   tables,
   unusable,
+  type Manifest,
 } from './manifest.ts'
 import type { Kept } from './backup.ts'
 import { newestVersion, ownerOfAuth } from '../schema.ts'
@@ -30,8 +31,8 @@ export interface Backup {
   folder: string
   /** The tables that it holds. */
   tables: string[]
-  /** Whether its manifest has shown that it is whole. The first versions wrote none. */
-  isWhole: boolean
+  /** By which it was seen to be whole. The first versions wrote none. */
+  manifest: Manifest | undefined
 }
 
 export interface RestoreOptions {
@@ -124,7 +125,7 @@ export async function restore(
 export async function checkBackup(folder: string): Promise<Backup> {
   try {
     const manifest = await readManifest(folder)
-    if (manifest === undefined) return { folder, tables, isWhole: false }
+    if (manifest === undefined) return { folder, tables, manifest }
     if (manifest.schema > newestVersion) {
       throw new OperatorError(
         `The backup in "${folder}" was made by a newer version of this program: restore it with that version, or a later one.`,
@@ -142,7 +143,7 @@ export async function checkBackup(folder: string): Promise<Backup> {
         `The folder "${folder}" is not a whole backup: ${name} is not what was written there.`,
       )
     }
-    return { folder, tables: kept, isWhole: true }
+    return { folder, tables: kept, manifest }
   } catch (error) {
     throw unusable(error, folder)
   }
@@ -195,7 +196,7 @@ async function insertLines(transaction: TransactionSql, name: string, file: stri
 }
 
 /** Not by `node:readline`, which from Node.js 24 ends a line at U+2028 too: JSON leaves it, and applicants may write it. */
-async function* linesOf(file: string) {
+export async function* linesOf(file: string) {
   let rest = ''
   for await (const chunk of createReadStream(file, 'utf8') as AsyncIterable<string>) {
     const lines = (rest + chunk).split('\n')

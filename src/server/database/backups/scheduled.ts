@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Sql, TransactionSql } from 'postgres'
 
+import { OperatorError } from '../../../settings/operator-error.ts'
 import { startPolling } from '../../polling.ts'
 import { backupName, newestBackup, removeLeftovers, removeOldBackups } from './folder.ts'
 import { oneMoment, writeBackup } from './backup.ts'
@@ -87,7 +88,8 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
       if (ending.signal.aborted) return
       const said = error instanceof Error ? error.message : String(error)
       const last = problems.get(what)
-      if (last?.said !== said) log.error({ err: error }, `${what} failed`)
+      const details = error instanceof OperatorError ? { problem: said } : { err: error }
+      if (last?.said !== said) log.error(details, `${what} failed`)
       problems.set(what, { said, since: last?.since ?? now() })
     } finally {
       const times = [...problems.values()].map(({ since }) => since.getTime())
@@ -151,8 +153,11 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
     async beforeMigration(sql) {
       await trying('the backup before the schema changes', async () => {
         const deadline = performance.now() + longestWait
-        const always = () => Promise.resolve(true)
-        while (!(await make(sql, always))) {
+        const inAnyCase = async () => {
+          await newestBackup(dir)
+          return true
+        }
+        while (!(await make(sql, inAnyCase))) {
           if (performance.now() > deadline) throw new Error('another server is still making a backup')
           await wait(waitPause, undefined, { signal: ending.signal })
         }

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import type { Sql, TransactionSql } from 'postgres'
+
+import { OperatorError } from '../../../settings/operator-error.ts'
+import { readLines, type Kept } from './backup.ts'
+import { fileOf, furniture } from './manifest.ts'
+import { linesOf, restore, type Backup } from './restore.ts'
+
+/** What a check has compared. */
+export interface Checked extends Kept {
+  tables: number
+  /**
+   * `rows`: each row came back as it was written. `counts`: there are as many; older versions did not write times in one
+   * way. `nothing`: the first versions did not say what they wrote.
+   */
+  compared: 'rows' | 'counts' | 'nothing'
+}
+
+/** Rows that are compared in one go. */
+const batchSize = 500
+
+/**
+ * Restores a backup, whose files were seen to be as its manifest says, and compares what is in the tables then with it.
+ *
+ * @param sql Connections to an empty database that nobody uses and that is taken away afterwards.
+ * @throws {OperatorError} where it cannot be restored, or something came back otherwise.
+ */
+export async function checkRestoring(sql: Sql, backup: Backup): Promise<Checked> {
+  const { folder, manifest } = backup
+  const compared = manifest === undefined ? 'nothing' : manifest.timeZone === 'UTC' ? 'rows' : 'counts'
+  let tables = 0
+  const afterRows = async (transaction: TransactionSql, restored: readonly string[]) => {
+    tables = restored.length
+    if (compared === 'nothing') return
+    await transaction`set local time zone 'UTC'`
+    for (const name of restored) {
+      const [written, back] = await summaries(transaction, name, join(folder, fileOf(name)))
+      const rows = manifest?.files[fileOf(name)]?.rows
+      if (back.rows !== rows) {
+        throw new OperatorError(
+          `The backup in "${folder}" does not come back whole: ${name} has ${back.rows} rows then, and the manifest says ${rows}.`,
+        )
+      }
+      if (compared === 'counts' || back.sum === written.sum) continue
+      throw new OperatorError(
+        `The backup in "${folder}" does not come back as it was written: rows of ${name} differ.`,
+      )
+    }
+  }
+  const kept = await restore(sql, backup, { afterRows })
+  return { ...kept, tables, compared }
+}
+
+/** What is in a file of a backup, and in the table afterwards, in the file's columns. */
+async function summaries(transaction: TransactionSql, name: string, file: string) {
+  const key = furniture[name]
+  const keys: unknown[] = []
+  const written = new Summary()
+  let columns: string | undefined
+  for await (const line of linesOf(file)) {
+    written.add(line)
+    if (columns !== undefined && key === undefined) continue
+    const row = JSON.parse(line) as Record<string, unknown>
+    columns ??= Object.keys(row)
+      .map((column) => `"${column.replaceAll('"', '""')}"`)
+      .join(', ')
+    if (key !== undefined) keys.push(row[key])
+  }
+  const back = new Summary()
+  const query = `select ${columns ?? '*'} from ${name}`
+  // A new database has rows of these that an older one had not.
+  const [where, parameters] =
+    key === undefined
+      ? ['', []]
+      : [
+          `where to_json(${key})::text in (select value::text from json_array_elements($1::text::json))`,
+          [JSON.stringify(keys)],
+        ]
+  for await (const lines of readLines(transaction, `${query} ${where}`, batchSize, parameters)) {
+    for (const line of lines) back.add(line)
+  }
+  return [written, back] as const
+}
+
+/** Rows in whatever order: a table has none. */
+class Summary {
+  rows = 0
+  sum = 0n
+
+  add(line: string) {
+    this.rows += 1
+    this.sum += BigInt(`0x${createHash('sha256').update(line).digest('hex')}`)
+  }
+}
