@@ -1,4 +1,5 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk desk-page letters together search readiness beside`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk desk-page letters together search readiness backup beside`. */
+import { benchBackup } from './backup.ts'
 import { benchBeside } from './beside.ts'
 import { benchDesk } from './desk.ts'
 import { benchDeskPage } from './desk-page.ts'
@@ -35,6 +36,7 @@ const parts: Record<string, () => Promise<void>> = {
   together: benchTogether,
   search: benchSearch,
   readiness: benchReadiness,
+  backup: benchBackup,
   beside: benchBeside,
 }
 const chosen = process.argv.slice(2)

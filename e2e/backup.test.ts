@@ -522,7 +522,7 @@ test('who is erased after a server made a backup by itself is erased again by a 
   const copy = { DATA_DIR: join(directory.path, 'copy') }
   const restored = await runCommand(from, copy)
   expect(restored).toMatchObject({ code: 0 })
-  expect(restored.stdout).toMatch(/^Restored 1 application .*\nErased again, .*: 2 applications\.\n$/)
+  expect(restored.stdout).toMatch(/^Restored 1 application .*\nErased 2 applications again, .*\.\n$/)
   expect(idsOf((await runCommand(['applications', '--json'], copy)).stdout)).toEqual([left])
   const again = await startServer({ ...copy, BACKUP_DIR: dir })
   expect((await deskOf(copy.DATA_DIR)).history).toMatchObject([
@@ -539,7 +539,7 @@ test('who is erased after a server made a backup by itself is erased again by a 
   await rm(whole.DATA_DIR, { recursive: true })
   const elsewhere = ['restore', '--from', join(directory.path, 'elsewhere')]
   expect((await runCommand(elsewhere, { ...whole, BACKUP_DIR: dir })).stdout).toMatch(
-    /again, .*: 2 applications/,
+    /Erased 2 applications again/,
   )
   await directory.remove()
 })

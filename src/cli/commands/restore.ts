@@ -35,7 +35,7 @@ export async function run(): Promise<void> {
   await withDatabase(async ({ owner, description }) => {
     const { applications, accounts, erased } = await restore(owner, backup, { erased: listed })
     console.log(`Restored ${countOf(applications)}${andAccounts(accounts)} to ${description}.`)
-    if (listed !== undefined) console.log(`Erased again, since they had been erased: ${countOf(erased)}.`)
+    if (listed !== undefined) console.log(`Erased ${countOf(erased)} again, by the list of erasures.`)
     else if (!keepErased && backupDir !== undefined) {
       console.log(
         'No list of erasures is beside the backup or in BACKUP_DIR: whoever was erased since is back.',

@@ -43,7 +43,7 @@ export const oneMoment = 'isolation level repeatable read read only'
 
 /** Rows that are read in one go: enough to be quick, few enough to be small beside a server's other work. */
 const batchSize = 500
-const sharedBatchSize = 100
+const sharedBatchSize = 200
 /** Bytes after which a file is brought to the disk: all of it at its end would hold up whoever else waits for the disk. */
 const mostUnwritten = 8 * 1024 * 1024
 /** Beside what is being written, so that whoever finds it later knows whose it is. */

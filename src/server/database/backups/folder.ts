@@ -88,20 +88,24 @@ export async function removeOldBackups(
  */
 export async function removeLeftovers(dir: string, installation: string | null, now: Date): Promise<void> {
   for (const name of (await readdir(dir)).filter((each) => asidePattern.test(each))) {
-    const folder = join(dir, name)
-    const stats = await lstat(folder)
-    if (!stats.isDirectory()) continue
-    const entries = await readdir(folder)
-    if (entries.length === 0) {
-      if (now.getTime() - stats.mtimeMs > abandoned) await rmdir(folder).catch(() => {})
-      continue
-    }
-    const said =
-      (await readJson<NonNullable<Manifest['scheduled']>>(join(folder, unfinishedName))) ??
-      (await readJson<Manifest>(join(folder, manifestName)))?.scheduled
-    if (said === undefined || !isOf(said, installation)) continue
-    if (entries.every((each) => ourFiles.has(each))) await removeFiles(folder, entries)
+    // What cannot be taken away hinders no backup.
+    await removeLeftover(join(dir, name), installation, now).catch(() => {})
   }
+}
+
+async function removeLeftover(folder: string, installation: string | null, now: Date) {
+  const stats = await lstat(folder)
+  if (!stats.isDirectory()) return
+  const entries = await readdir(folder)
+  if (entries.length === 0) {
+    if (now.getTime() - stats.mtimeMs > abandoned) await rmdir(folder)
+    return
+  }
+  const said =
+    (await readJson<NonNullable<Manifest['scheduled']>>(join(folder, unfinishedName))) ??
+    (await readJson<Manifest>(join(folder, manifestName)))?.scheduled
+  if (said === undefined || !isOf(said, installation)) return
+  if (entries.every((each) => ourFiles.has(each))) await removeFiles(folder, entries)
 }
 
 /** The newest first. */

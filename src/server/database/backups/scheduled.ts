@@ -54,7 +54,7 @@ const waitPause = 1_000
 /** Milliseconds that a backup which is broken off may take to tidy up. */
 const grace = 3_000
 /** The share of the time that a backup works while a server serves: inserts keep nine tenths of their pace. */
-const servingShare = 0.15
+const servingShare = 0.2
 
 /**
  * The last moment up to now at which it was this time of day here. On a day that has the time twice, the first; on one
@@ -77,6 +77,8 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
   const ending = new AbortController()
   const state: BackupState = { newestAt: undefined, failingSince: undefined }
   const problems = new Map<string, { said: string; since: Date }>()
+  /** How many erasures are in the list, as far as is known: each backup looks at the list again. */
+  let listed: number | undefined
   let looks: { stop: () => Promise<void> }[] = []
 
   /** What goes on going wrong is logged once. */
@@ -126,6 +128,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
       })
       const removed = await removeOldBackups(dir, keep, { installation, now: now() })
       state.newestAt = createdAt
+      listed = undefined
       log.info({ folder, applications, removed: removed.length }, 'backup made')
       return true
     })
@@ -171,7 +174,6 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
         interval,
         () => {},
       )
-      let listed = -1
       const erasures = startPolling(
         () =>
           trying('the list of erasures', () =>

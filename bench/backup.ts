@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process'
+import { mkdir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { socketConnection } from '../src/server/database/connections.ts'
+import { runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
+import { fill } from './growth.ts'
+import { insertLoad } from './load.ts'
+import { printTable, ratio, spread } from './table.ts'
+
+const rounds = 30
+const seconds = 1
+const many = 1_000_000
+
+/**
+ * Inserts into a server that writes a backup of 1,000,000 applications, beside one with a copy of the same database that
+ * does not. The first rests, all of it, while the other is measured.
+ */
+export async function benchBackup(): Promise<void> {
+  const directory = await temporaryDirectory()
+  const [dataDir, copy, backups] = ['data', 'copy', 'backups'].map((name) => join(directory.path, name)) as [
+    string,
+    string,
+    string,
+  ]
+  const filling = await startServer({ DATA_DIR: dataDir })
+  const sql = socketConnection(dataDir, { max: 1 })
+  await fill(sql, many)
+  await sql.end()
+  await filling.stop()
+  await promisify(execFile)('cp', ['-a', dataDir, copy])
+  await mkdir(backups)
+
+  const without = await startServer({ DATA_DIR: copy })
+  const load = async (origin: string) => (await insertLoad(origin, 50, { duration: seconds })).perSecond
+  await load(without.origin)
+  const started = performance.now()
+  const server = await startServer({ DATA_DIR: dataDir, BACKUP_DIR: backups })
+  // Not by what the server prints: to search that while the load runs would cost more than the backup.
+  const isMade = async () => (await readdir(backups)).some((name) => name.startsWith('unplugged-'))
+  await load(server.origin)
+  const rates = { without: [] as number[], beside: [] as number[] }
+  for (let round = 0; round < rounds && !(await isMade()); round += 1) {
+    server.process.kill('SIGSTOP')
+    const rate = await load(without.origin)
+    server.process.kill('SIGCONT')
+    const beside = await load(server.origin)
+    if (await isMade()) break
+    rates.without.push(rate)
+    rates.beside.push(beside)
+  }
+  await without.stop()
+  await server.printed('"msg":"backup made"')
+  const took = (performance.now() - started) / 1000
+  await server.stop()
+  const [name = ''] = (await readdir(backups)).filter((each) => each.startsWith('unplugged-'))
+  const checking = performance.now()
+  const checked = await runCommand(['backup', '--check', '--from', join(backups, name)], {
+    TMPDIR: directory.path,
+  })
+  if (checked.code !== 0) throw new Error(checked.stderr)
+  printTable(
+    `Inserts while a server writes a backup of ${many.toLocaleString('en')} (${rates.beside.length} rounds of ${seconds} s, in turns, 50 connections)`,
+    ['', 'inserts/s', 'to without'],
+    [
+      ['without', spread(rates.without), '1.00'],
+      ['while it is written', spread(rates.beside), ratio(rates.beside, rates.without)],
+    ],
+  )
+  printTable(
+    'The backup',
+    ['', 's'],
+    [
+      ['written by the server, with these loads', took.toFixed()],
+      ['checked', ((performance.now() - checking) / 1000).toFixed()],
+    ],
+  )
+  await directory.remove()
+}

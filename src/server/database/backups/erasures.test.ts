@@ -1,0 +1,59 @@
+import { readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+
+import { openTestDatabase } from '../../../../testing/database.ts'
+import { anApplication } from '../../../../testing/form.ts'
+import { temporaryDirectory } from '../../../../testing/server.ts'
+import { visitor } from '../connections.ts'
+import type { Database } from '../database.ts'
+import { insertApplications, rowsOf } from '../insert.ts'
+import { appendErasures, readErasures } from './erasures.ts'
+
+let database: Database
+
+beforeAll(async () => {
+  database = await openTestDatabase()
+})
+
+afterAll(() => database.close())
+
+async function listDirectory() {
+  const directory = await temporaryDirectory()
+  onTestFinished(() => directory.remove())
+  return { dir: directory.path, list: join(directory.path, 'erasures') }
+}
+
+test('whoever erases, each erasing is listed once, behind what a full disk cut off', async () => {
+  const { dir, list } = await listDirectory()
+  for (let count = 0; count < 3; count += 1) {
+    await insertApplications(database.as(visitor), rowsOf(anApplication()))
+  }
+  await writeFile(list, 'cut o')
+  await database.owner`delete from public.retreat_applications where id = (select id from public.retreat_applications limit 1)`
+  await Promise.all([appendErasures(database.owner, dir), appendErasures(database.owner, dir)])
+  await database.owner`delete from public.retreat_applications`
+  expect(await appendErasures(database.owner, dir)).toBe(3)
+  const lines = (await readFile(list, 'utf8')).split('\n')
+  expect(lines).toEqual([
+    'cut o',
+    ...Array.from({ length: 3 }, () => expect.stringMatching(/^[0-9a-f]{64}$/) as string),
+    '',
+  ])
+  expect(new Set(lines)).toHaveLength(5)
+  expect((await readErasures(join(dir, 'a-backup'), undefined))?.size).toBe(3)
+  // A list that is lost is written again.
+  await rm(list)
+  await appendErasures(database.owner, dir)
+  expect((await readErasures('/nowhere/a-backup', dir))?.size).toBe(3)
+  expect(await readErasures('/nowhere/a-backup', '/nowhere')).toBeUndefined()
+})
+
+test('nothing is appended to what is no regular file', async () => {
+  const { dir, list } = await listDirectory()
+  const theirs = join(dir, 'theirs')
+  await writeFile(theirs, 'x')
+  await symlink(theirs, list)
+  await expect(appendErasures(database.owner, dir)).rejects.toThrow(/is not a regular file/)
+  expect(await readFile(theirs, 'utf8')).toBe('x')
+})
