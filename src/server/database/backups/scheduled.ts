@@ -53,7 +53,7 @@ const longestWait = 15 * 60_000
 const waitPause = 1_000
 /** Milliseconds that a backup which is broken off may take to tidy up. */
 const grace = 3_000
-/** The share of the time that a backup works while a server serves: inserts keep nine tenths of their pace. */
+/** The share of the time that a backup works while a server serves. */
 const servingShare = 0.2
 
 /**
