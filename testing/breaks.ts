@@ -247,7 +247,7 @@ const desk: Break[] = [
   },
   {
     broken: 'An open application is not read again where somebody else changed it',
-    file: 'src/pages/desk/applications/useWatched.ts',
+    file: 'src/pages/desk/applications/useApplication.ts',
     find: `if (!isGone && !isOther) return`,
     replace: `if (!isGone) return`,
     test: 'e2e/desk-together.test.ts',
@@ -290,10 +290,10 @@ const desk: Break[] = [
   },
   {
     broken: 'A text without an end is one piece, which browsers take seconds for',
-    file: 'src/pages/desk/kit/Given.tsx',
+    file: 'src/pages/desk/kit/LongText.tsx',
     find: `length += character === '\\n' ? lineEnd : 1`,
     replace: `length += 0`,
-    test: 'src/pages/desk/kit/Given.test.ts',
+    test: 'src/pages/desk/kit/LongText.test.ts',
   },
   {
     broken: 'Why a door closed by itself is not said',
@@ -332,7 +332,7 @@ const desk: Break[] = [
   },
   {
     broken: 'Of a long answer paper has the beginning alone',
-    file: 'src/pages/desk/kit/Given.tsx',
+    file: 'src/pages/desk/kit/LongText.tsx',
     find: `(isWhole || isPrinting ? pieces`,
     replace: `(isWhole ? pieces`,
     test: 'e2e/desk.test.ts',

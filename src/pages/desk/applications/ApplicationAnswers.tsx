@@ -4,7 +4,7 @@ import { paidSolutions, teamSizes, type Application } from '../../../application
 import { questions, textFields } from '../../../application/fields.ts'
 import type { Read } from '../../../client/desk.ts'
 import { momentOf } from '../kit/format.ts'
-import { Given, pieceLength } from '../kit/Given.tsx'
+import { LongText, pieceLength } from '../kit/LongText.tsx'
 import { linkedInLink, mailLink, phoneLink } from './contact-links.ts'
 
 const links: Partial<Record<keyof Application, (given: string) => string | undefined>> = {
@@ -31,14 +31,14 @@ export function ApplicationAnswers({ application, onReveal }: { application: Rea
       )}
       <dl className="answers">
         <Answer label={questions.reason} className="long">
-          <Given text={reason} />
+          <LongText text={reason} />
         </Answer>
         <Answer label={questions.paid_solution}>
           {paid_solution === '' ? null : paidSolutions[paid_solution]}
         </Answer>
         {custom_solution !== '' && (
           <Answer label="In own words">
-            <Given text={custom_solution} />
+            <LongText text={custom_solution} />
           </Answer>
         )}
         <Answer label={questions.team_size}>{team_size === '' ? null : teamSizes[team_size]}</Answer>
@@ -65,7 +65,7 @@ function Answer({ label, className, children }: { label: string; className?: str
 }
 
 function Contact({ given, address }: { given: string; address: string | undefined }) {
-  if (address === undefined || given.length > pieceLength) return <Given text={given} />
+  if (address === undefined || given.length > pieceLength) return <LongText text={given} />
   return (
     <a
       href={address}

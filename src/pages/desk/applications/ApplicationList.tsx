@@ -4,9 +4,10 @@ import { useEffect, useRef, useState } from 'react'
 import { mostAtOnce, pageSize } from '../../../application/limits.ts'
 import { statuses } from '../../../application/statuses.ts'
 import type { Count, Selected } from '../../../client/desk.ts'
-import { DecisionBar, decisions } from '../decisions/DecisionBar.tsx'
+import { DecisionBar } from '../decisions/DecisionBar.tsx'
 import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
 import { countStatuses, type Seen } from '../decisions/judge.ts'
+import { useDecisionKeys } from '../decisions/useDecisionKeys.ts'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
 import { digits, momentOf, nameOf } from '../kit/format.ts'
 import { formerPlace, go, placeOf } from '../kit/places.ts'
@@ -139,23 +140,14 @@ function List({ filters, countedAt, matching }: ListProps) {
     setTicked(now)
   }
   const selectNone = () => setTicked(new Map())
+  useDecisionKeys(seen, selectNone)
   useKeys({
     j: () => move(1),
     k: () => move(-1),
     Enter: () => current !== null && go({ screen: 'application', id: current, filters }),
     x: () =>
       select(rows?.filter(({ id }) => id === current && !gone.has(id)) ?? [], !selected.has(current ?? '')),
-    z: () => judge.undo(),
     Escape: selectNone,
-    ...Object.fromEntries(
-      decisions.map(({ key, status }) => [
-        key,
-        () => {
-          judge.decide(seen, status)
-          selectNone()
-        },
-      ]),
-    ),
   })
 
   // What has the focus may be gone when the list is read anew: then what took its place has it.

@@ -4,10 +4,11 @@ import { flushSync } from 'react-dom'
 
 import { statuses } from '../../../application/statuses.ts'
 import type { Filter, Whole } from '../../../client/desk.ts'
-import { DecisionBar, decisions } from '../decisions/DecisionBar.tsx'
+import { DecisionBar } from '../decisions/DecisionBar.tsx'
 import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
 import type { Seen } from '../decisions/judge.ts'
 import { StatusPill } from '../decisions/StatusPill.tsx'
+import { useDecisionKeys } from '../decisions/useDecisionKeys.ts'
 import { focusHeading } from '../kit/focus.ts'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
 import { go, hrefOf, type Place } from '../kit/places.ts'
@@ -24,7 +25,7 @@ import { ApplicationTimeline } from './ApplicationTimeline.tsx'
 import { filterOf, type Filters } from './filters.ts'
 import { idsOf, neighboursIn } from './neighbours.ts'
 import { NoteCreate } from './NoteCreate.tsx'
-import { useWatched } from './useWatched.ts'
+import { useApplication } from './useApplication.ts'
 
 interface ApplicationShowProps {
   id: string
@@ -38,7 +39,7 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
   const filter = filterOf(filters)
   const note = useRef<HTMLTextAreaElement>(null)
   const { previous, next, words } = useNeighbours(filter, id)
-  const { data, error, fresh, changed } = useWatched(id, filter)
+  const { data, error, fresh, changed } = useApplication(id, filter)
   useReadAhead(data && next, filters)
   // What was asked for stays in sight until the screen is left, and is kept nowhere then.
   const reveal = useDeskAct('desk_reveal')
@@ -58,17 +59,16 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
   const list: Place = { screen: 'list', filters }
   const placeOf = (other: string): Place => ({ screen: 'application', id: other, filters })
   const open = (other: string | undefined) => other !== undefined && go(placeOf(other))
+  useDecisionKeys(seen)
   useKeys({
     j: () => open(next),
     k: () => open(previous),
     n: () => note.current?.focus(),
-    z: () => judge.undo(),
     '/': () => {
       flushSync(() => go(list))
       document.getElementById('search')?.focus()
     },
     Escape: () => go(list),
-    ...Object.fromEntries(decisions.map(({ key, status }) => [key, () => judge.decide(seen, status)])),
   })
 
   return (

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { statuses } from '../../../application/statuses.ts'
 import type { Delivery, Happening, Letter, Whole } from '../../../client/desk.ts'
 import { momentOf } from '../kit/format.ts'
-import { Given } from '../kit/Given.tsx'
+import { LongText } from '../kit/LongText.tsx'
 import { useMedia } from '../kit/useMedia.ts'
 import { eventsOf, wordsOfLetter } from '../letters/letter-events.ts'
 import { nameOfOccasion } from '../letters/letters.ts'
@@ -97,7 +97,7 @@ function textOf(happening: Happening): ReactNode {
     case 'note':
       return (
         <p className="note">
-          <Given text={happening.detail.note} />
+          <LongText text={happening.detail.note} />
         </p>
       )
     case 'revealed':

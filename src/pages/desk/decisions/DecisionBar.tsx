@@ -6,15 +6,7 @@ import { focusHeading } from '../kit/focus.ts'
 import { digits } from '../kit/format.ts'
 import { useJudge } from '../kit/useDesk.tsx'
 import type { LastAct, Progress, Seen } from './judge.ts'
-
-/** What organisers press for each status, by the key that does the same. */
-export const decisions = [
-  { status: 'shortlisted', label: 'Shortlist', key: 's' },
-  { status: 'accepted', label: 'Accept', key: 'a' },
-  { status: 'waitlisted', label: 'Waitlist', key: 'w' },
-  { status: 'declined', label: 'Decline', key: 'd' },
-  { status: 'new', label: 'Back to new', key: 'r' },
-] as const satisfies readonly { status: Status; label: string; key: string }[]
+import { decisions } from './useDecisionKeys.ts'
 
 interface DecisionBarProps {
   /** What is decided on. */

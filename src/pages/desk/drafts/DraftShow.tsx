@@ -5,7 +5,7 @@ import type { Letter } from '../../../client/desk.ts'
 import { announce } from '../kit/announce.tsx'
 import { Field, TextField } from '../kit/Field.tsx'
 import { focusOn } from '../kit/focus.ts'
-import { Given } from '../kit/Given.tsx'
+import { LongText } from '../kit/LongText.tsx'
 import { applicationOf } from '../kit/places.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useDeskAct } from '../kit/useDesk.tsx'
@@ -86,7 +86,7 @@ export function DraftShow(props: DraftShowProps) {
           'The address is hidden: you read blind.'
         ) : (
           <>
-            To <Given text={letter.to} />
+            To <LongText text={letter.to} />
           </>
         )}
         {isOffTemplate && '. Changed for this person alone.'}

@@ -1,66 +1,12 @@
-import {
-  infiniteQueryOptions,
-  keepPreviousData,
-  queryOptions,
-  skipToken,
-  useQueryClient,
-  type DataTag,
-  type QueryClient,
-  type QueryKey,
-} from '@tanstack/react-query'
+import { useQueryClient, type DataTag, type QueryClient, type QueryKey } from '@tanstack/react-query'
 import { createContext, useContext, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
 
-import { mostAtOnce, pageSize } from '../../../application/limits.ts'
-import type {
-  CallDesk,
-  Filter,
-  Functions,
-  LetterPosition,
-  ListPage,
-  OutboxState,
-  Position,
-} from '../../../client/desk.ts'
-import { leftWith, type Left } from '../applications/neighbours.ts'
+import type { Functions } from '../../../client/desk.ts'
 import { Judge, type Judgement } from '../decisions/judge.ts'
 import type { Me } from '../session/watch-session.ts'
 import { announce } from './announce.tsx'
-import { zone } from './format.ts'
+import { queriesOf, readAgain, type ActName } from './queries.ts'
 import { insistOnConnection, isActing, useAct, type Act } from './useAct.ts'
-
-/** The nouns that keys begin with. */
-type Noun = 'overview' | 'meanwhile' | 'application' | 'letters' | 'door'
-
-/** Whatever shows letters: an application and a list come with theirs. */
-const withLetters: Noun[] = ['letters', 'application', 'meanwhile']
-
-/** What is read again after each act, whether it succeeded or not: everything whose key begins so. */
-const readAgain = {
-  desk_decide: ['overview', 'application', 'letters'],
-  desk_reveal: ['application'],
-  desk_note: [],
-  desk_erase: ['overview', 'letters', 'application'],
-  desk_set_blind: [],
-  desk_set_notices: [],
-  desk_set_door: ['door'],
-  desk_set_template: withLetters,
-  desk_remove_template: withLetters,
-  desk_set_letters: withLetters,
-  desk_send_test: [],
-  desk_check_mail: ['letters'],
-  desk_stop: withLetters,
-  desk_write: withLetters,
-  desk_write_to: withLetters,
-  desk_edit: withLetters,
-  desk_discard: withLetters,
-  desk_release: withLetters,
-  desk_withdraw: withLetters,
-  desk_sent_by_hand: withLetters,
-  desk_retry: withLetters,
-  desk_readdress: withLetters,
-  desk_settle: withLetters,
-} satisfies Partial<Record<keyof Functions, readonly Noun[]>>
-
-export type ActName = keyof typeof readAgain
 
 /** The acts that are known by their ids. */
 const withId = [
@@ -78,190 +24,6 @@ export type Given<Name extends ActName> = Name extends (typeof withId)[number]
   ? Omit<Functions[Name][0], 'act'> & { act?: string }
   : Functions[Name][0]
 
-/** Calls that one page may take: each looks at a bounded number of applications, of which few may be let through. */
-const mostCalls = 10
-/** Milliseconds between two looks at the list, and at whatever else changes by itself. */
-const lookAtList = 15_000
-const lookAgain = 20_000
-/** The same while somebody waits for it. */
-const lookSoon = 1_000
-
-/** What the desk reads: each call with the key by which its answer is kept. */
-function readsOf(call: CallDesk, judge: Judge, queries: QueryClient) {
-  const letters = { initialPageParam: null as LetterPosition | null, refetchOnWindowFocus: 'always' } as const
-  const list = (filter: Filter) =>
-    infiniteQueryOptions({
-      queryKey: ['list', filter],
-      queryFn: ({ pageParam, signal }) => readPage(call, filter, pageParam, signal),
-      initialPageParam: null as Position | null,
-      getNextPageParam: ({ next }) => next,
-      staleTime: Infinity,
-      gcTime: Infinity,
-    })
-  /** What is known of a list as it was left, by the applications that were opened from it. */
-  const left = (filter: Filter) =>
-    queryOptions<Left>({ queryKey: ['left', filter], queryFn: skipToken, gcTime: Infinity })
-  return {
-    /** The list that a filter lets through, page by page. */
-    list,
-    /** How many there are, and how they are made up. */
-    overview: (filter: Filter) =>
-      queryOptions({
-        queryKey: ['overview', filter],
-        queryFn: ({ signal }) => call('desk_overview', { filter, zone }, signal),
-        placeholderData: keepPreviousData,
-        refetchInterval: lookAtList,
-        refetchOnWindowFocus: 'always',
-      }),
-    /**
-     * What became of a list that is shown.
-     *
-     * @param countedAt When the applications were counted last: what is missing is read after that, so that the counts
-     *   and the list agree.
-     */
-    meanwhile: (filter: Filter, countedAt: number) =>
-      queryOptions({
-        queryKey: ['meanwhile', filter, countedAt],
-        queryFn: async ({ signal }) => {
-          const { pages = [] } = queries.getQueryData(list(filter).queryKey) ?? {}
-          const read = pages.flatMap(({ applications }) => applications)
-          const shown = read.slice(0, mostAtOnce).map(({ id, version }) => ({ id, version }))
-          const end = read.length > mostAtOnce ? (read[mostAtOnce - 1] ?? null) : (pages.at(-1)?.next ?? null)
-          const oldest = end && { created_at: end.created_at, id: end.id }
-          const meanwhile = await call('desk_meanwhile', { filter, shown, oldest }, signal)
-          for (const each of meanwhile.changed) judge.learn(each)
-          return { ...meanwhile, shown: new Set(shown.map(({ id }) => id)), first: pages[0] }
-        },
-        placeholderData: keepPreviousData,
-        // By the very page it is known whether the list was read anew since.
-        structuralSharing: false,
-        gcTime: 0,
-      }),
-    /** The first applications that a search finds. */
-    found: (search: string, wanted: number) =>
-      queryOptions({
-        queryKey: ['letters', 'found', search],
-        queryFn: ({ signal }) => readPage(call, { search }, null, signal, wanted),
-        placeholderData: keepPreviousData,
-      }),
-    /** An application, and what its place tells of the list that it was opened from. */
-    application: (application: string, filter: Filter) =>
-      queryOptions({
-        queryKey: ['application', application, filter],
-        queryFn: async ({ signal }) => {
-          const opened = await call('desk_application', { application, filter }, signal)
-          const { place } = opened
-          judge.learn(opened.application)
-          if (place !== null) {
-            const pages = queries.getQueryData(list(filter).queryKey)?.pages
-            queries.setQueryData(left(filter).queryKey, (former) =>
-              leftWith(former, pages, application, place),
-            )
-          }
-          return opened
-        },
-      }),
-    /** Tells whether an application that is shown is another one by now. */
-    stamp: (application: string) =>
-      queryOptions({
-        queryKey: ['stamp', application],
-        queryFn: ({ signal }) => call('desk_stamp', { application }, signal),
-        refetchInterval: lookAtList,
-        refetchOnWindowFocus: 'always',
-        gcTime: 0,
-      }),
-    left,
-    /** How it stands with the letters. */
-    letters: () =>
-      queryOptions({
-        queryKey: ['letters', 'overview'],
-        queryFn: ({ signal }) => call('desk_letters', {}, signal),
-        refetchInterval: ({ state }) => (state.data?.postman.is_checking ? lookSoon : lookAgain),
-        refetchOnWindowFocus: true,
-      }),
-    /** The drafts of an occasion, page by page. */
-    drafts: (occasion: string) =>
-      infiniteQueryOptions({
-        ...letters,
-        queryKey: ['letters', 'drafts', occasion],
-        queryFn: ({ pageParam: after, signal }) => call('desk_drafts', { occasion, after }, signal),
-        getNextPageParam: ({ next }) => next,
-      }),
-    /** The letters that did not leave yet, or that did not arrive, page by page. */
-    outbox: (state: OutboxState) =>
-      infiniteQueryOptions({
-        ...letters,
-        queryKey: ['letters', 'outbox', state],
-        queryFn: ({ pageParam: after, signal }) => call('desk_outbox', { state, after }, signal),
-        getNextPageParam: ({ next }) => next,
-        refetchInterval: lookAgain,
-      }),
-    /** The letters of an application, the oldest first, where nothing else of it is shown. */
-    lettersOf: (application: string) =>
-      queryOptions({
-        queryKey: ['letters', 'of', application],
-        queryFn: ({ signal }) => call('desk_letters_of', { applications: [application] }, signal),
-        refetchOnWindowFocus: 'always',
-      }),
-    /** A text, filled in for an application. */
-    preview: (text: Functions['desk_preview'][0]) =>
-      queryOptions({
-        queryKey: ['letters', 'preview', text],
-        queryFn: ({ signal }) => call('desk_preview', text, signal),
-        placeholderData: keepPreviousData,
-      }),
-    /** What happened at the desk, page by page. */
-    history: () =>
-      infiniteQueryOptions({
-        queryKey: ['history'],
-        queryFn: ({ pageParam: after, signal }) => call('desk_history', { after }, signal),
-        initialPageParam: null as { id: number } | null,
-        getNextPageParam: ({ next }) => next,
-        refetchInterval: lookAgain,
-        refetchOnWindowFocus: 'always',
-      }),
-    /** How the door stands, and who changed it last. */
-    door: () =>
-      queryOptions({
-        queryKey: ['door'],
-        queryFn: ({ signal }) => call('desk_door', {}, signal),
-        refetchInterval: lookAgain,
-        refetchOnWindowFocus: true,
-      }),
-    notices: () =>
-      queryOptions({
-        queryKey: ['account', 'notices'],
-        queryFn: ({ signal }) => call('desk_notices', {}, signal),
-      }),
-    blind: () =>
-      queryOptions({
-        queryKey: ['account', 'blind'],
-        queryFn: ({ signal }) => call('desk_blind', {}, signal),
-      }),
-  }
-}
-
-/** Reads on until there are so many, or for as long as one page may take. */
-async function readPage(
-  call: CallDesk,
-  filter: Filter,
-  after: Position | null,
-  signal: AbortSignal,
-  wanted: number = pageSize,
-): Promise<ListPage> {
-  let page: ListPage = { applications: [], letters: [], next: after }
-  for (let calls = 0; calls < mostCalls; calls += 1) {
-    const more = await call('desk_list', { filter, after: page.next }, signal)
-    page = {
-      applications: [...page.applications, ...more.applications],
-      letters: [...page.letters, ...more.letters],
-      next: more.next,
-    }
-    if (page.next === null || page.applications.length >= wanted) break
-  }
-  return page
-}
-
 function deskOf({ account, email, callDesk: call }: Me, queries: QueryClient) {
   const settle = (name: ActName) =>
     Promise.all(readAgain[name].map((noun) => queries.invalidateQueries({ queryKey: [noun] })))
@@ -275,7 +37,7 @@ function deskOf({ account, email, callDesk: call }: Me, queries: QueryClient) {
     call,
     judge,
     settle,
-    ...readsOf(call, judge, queries),
+    ...queriesOf(call, judge, queries),
     /** Forgets an application that was erased, and the lists that it may be in. */
     forget(application: string) {
       queries.removeQueries({ queryKey: ['application', application] })

@@ -1,10 +1,10 @@
 import { useRef, type ReactNode, type SyntheticEvent } from 'react'
 
 import type { Functions } from '../../../client/desk.ts'
-
 import { isConflict } from './messages.ts'
 import { Problem } from './Problem.tsx'
-import { useDeskAct, type ActName, type Given } from './useDesk.tsx'
+import type { ActName } from './queries.ts'
+import { useDeskAct, type Given } from './useDesk.tsx'
 import type { Change } from './useTyped.ts'
 
 /** What was entered and not saved, and the version that it was entered over. */

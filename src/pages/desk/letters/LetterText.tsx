@@ -1,5 +1,5 @@
 import type { Letter } from '../../../client/desk.ts'
-import { Given } from '../kit/Given.tsx'
+import { LongText } from '../kit/LongText.tsx'
 
 /** What a letter says, and which placeholders it cannot fill. */
 export function LetterText({
@@ -13,10 +13,10 @@ export function LetterText({
       <div className="letter">
         <p className="subject">
           <span className="visually-hidden">Subject: </span>
-          <Given text={subject} />
+          <LongText text={subject} />
         </p>
         <p className="body">
-          <Given text={body} />
+          <LongText text={body} />
         </p>
       </div>
       {isLong && (

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { shortOf } from './format.ts'
-import { pieceLength, piecesOf } from './Given.tsx'
+import { pieceLength, piecesOf } from './LongText.tsx'
 
 test('what anybody writes is one piece', () => {
   for (const text of ['', 'To think.', 'A line.\n'.repeat(40), 'To think. '.repeat(300)]) {

@@ -6,7 +6,7 @@ import { useMedia } from './useMedia.ts'
  * What applicants wrote, as they wrote it and turned in no direction by what stands beside it. Of what is longer than
  * anybody writes the beginning, and all of it when that is asked for.
  */
-export function Given({ text }: { text: string }) {
+export function LongText({ text }: { text: string }) {
   const [isWhole, setIsWhole] = useState(false)
   // On paper there is nothing to press.
   const isPrinting = useMedia('print')
