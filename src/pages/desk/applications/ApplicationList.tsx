@@ -4,10 +4,10 @@ import { useEffect, useRef, useState } from 'react'
 import { mostAtOnce, pageSize } from '../../../application/limits.ts'
 import { statuses } from '../../../application/statuses.ts'
 import type { Count, Selected } from '../../../client/desk.ts'
+import { decisionKeys } from '../decisions/decision-keys.ts'
 import { DecisionBar } from '../decisions/DecisionBar.tsx'
 import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
 import { countStatuses, type Seen } from '../decisions/judge.ts'
-import { useDecisionKeys } from '../decisions/useDecisionKeys.ts'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
 import { digits, momentOf, nameOf } from '../kit/format.ts'
 import { formerPlace, go, placeOf } from '../kit/places.ts'
@@ -140,7 +140,6 @@ function List({ filters, countedAt, matching }: ListProps) {
     setTicked(now)
   }
   const selectNone = () => setTicked(new Map())
-  useDecisionKeys(seen, selectNone)
   useKeys({
     j: () => move(1),
     k: () => move(-1),
@@ -148,6 +147,7 @@ function List({ filters, countedAt, matching }: ListProps) {
     x: () =>
       select(rows?.filter(({ id }) => id === current && !gone.has(id)) ?? [], !selected.has(current ?? '')),
     Escape: selectNone,
+    ...decisionKeys(judge, seen, selectNone),
   })
 
   // What has the focus may be gone when the list is read anew: then what took its place has it.

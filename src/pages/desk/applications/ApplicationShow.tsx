@@ -4,11 +4,11 @@ import { flushSync } from 'react-dom'
 
 import { statuses } from '../../../application/statuses.ts'
 import type { Filter, Whole } from '../../../client/desk.ts'
+import { decisionKeys } from '../decisions/decision-keys.ts'
 import { DecisionBar } from '../decisions/DecisionBar.tsx'
 import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
 import type { Seen } from '../decisions/judge.ts'
 import { StatusPill } from '../decisions/StatusPill.tsx'
-import { useDecisionKeys } from '../decisions/useDecisionKeys.ts'
 import { focusHeading } from '../kit/focus.ts'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
 import { go, hrefOf, type Place } from '../kit/places.ts'
@@ -59,7 +59,6 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
   const list: Place = { screen: 'list', filters }
   const placeOf = (other: string): Place => ({ screen: 'application', id: other, filters })
   const open = (other: string | undefined) => other !== undefined && go(placeOf(other))
-  useDecisionKeys(seen)
   useKeys({
     j: () => open(next),
     k: () => open(previous),
@@ -69,6 +68,7 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
       document.getElementById('search')?.focus()
     },
     Escape: () => go(list),
+    ...decisionKeys(judge, seen),
   })
 
   return (

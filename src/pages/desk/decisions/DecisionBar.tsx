@@ -6,7 +6,7 @@ import { focusHeading } from '../kit/focus.ts'
 import { digits } from '../kit/format.ts'
 import { useJudge } from '../kit/useDesk.tsx'
 import type { LastAct, Progress, Seen } from './judge.ts'
-import { decisions } from './useDecisionKeys.ts'
+import { decisions } from './decision-keys.ts'
 
 interface DecisionBarProps {
   /** What is decided on. */

@@ -1,7 +1,6 @@
 import type { Status } from '../../../application/statuses.ts'
-import { useJudge } from '../kit/useDesk.tsx'
-import { useKeys } from '../kit/useKeys.ts'
-import type { Seen } from './judge.ts'
+import type { Keys } from '../kit/useKeys.ts'
+import type { Judge, Seen } from './judge.ts'
 
 /** What organisers press for each status, by the key that does the same. */
 export const decisions = [
@@ -13,19 +12,18 @@ export const decisions = [
 ] as const satisfies readonly { status: Status; label: string; key: string }[]
 
 /**
- * Lets the keys decide, and undo.
+ * The keys that decide, and the one that undoes.
  *
  * @param seen What is decided on.
  * @param onDecided Called once something was decided.
  */
-export function useDecisionKeys(seen: readonly Seen[], onDecided = () => {}): void {
-  const { judge } = useJudge()
+export function decisionKeys(judge: Judge, seen: readonly Seen[], onDecided = () => {}): Keys {
   const decide = (status: Status) => () => {
     judge.decide(seen, status)
     onDecided()
   }
-  useKeys({
+  return {
     z: () => judge.undo(),
     ...Object.fromEntries(decisions.map(({ key, status }) => [key, decide(status)])),
-  })
+  }
 }
