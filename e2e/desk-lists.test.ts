@@ -102,13 +102,21 @@ test('the oldest come first where that is chosen: in the list, from one to the n
   visitor,
 }) => {
   await desk.store(people(4))
-  const page = await desk.open(visitor, '', { prepare: (opened) => opened.clock.install() })
+  let looked: Promise<unknown> | undefined
+  const page = await desk.open(visitor, '', {
+    prepare: async (opened) => {
+      await opened.clock.install()
+      looked = opened.waitForResponse('**/rpc/desk_meanwhile')
+    },
+  })
   const { names, button, heading, link, position } = getDesk(page)
   const newestFirst = ['Person 1', 'Person 2', 'Person 3', 'Person 4']
   const oldestFirst = newestFirst.toReversed()
   const order = page.getByLabel('Order')
   await page.getByRole('table', { name: 'Applications, the newest first' }).waitFor()
   await expect.poll(names).toEqual(newestFirst)
+  // What is asked for the list as it opens was asked by then.
+  await looked
   const asked: unknown[] = []
   page.on('request', (request) => {
     const { filter } = (request.url().includes('/rpc/') ? request.postDataJSON() : {}) as { filter?: object }
