@@ -5,7 +5,7 @@ import { existsSync, watch } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 
 import { socketConnection } from '../src/server/database/connections.ts'
 import { openDatabase } from '../src/server/database/database.ts'
@@ -13,7 +13,7 @@ import { send } from '../testing/client.ts'
 import { anApplication } from '../testing/form.ts'
 import { signInByLink } from '../testing/organiser.ts'
 import { startReceiver } from '../testing/receiver.ts'
-import { runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
+import { preparedAt, runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
 
 const idsOf = (stdout: string) =>
   stdout
@@ -23,7 +23,7 @@ const idsOf = (stdout: string) =>
 
 test('a backup taken while applications come in is restored whole, and nothing is delivered twice', async () => {
   const directory = await temporaryDirectory()
-  const original = { DATA_DIR: join(directory.path, 'original') }
+  const original = await preparedAt(join(directory.path, 'original'))
   const copy = { DATA_DIR: join(directory.path, 'copy') }
   const folder = join(directory.path, 'backup')
 
@@ -116,8 +116,8 @@ async function deskOf(dataDir: string) {
 
 test('what organisers made of the applications comes back, and so does a door that is closed', async () => {
   const directory = await temporaryDirectory()
-  const original = { DATA_DIR: join(directory.path, 'original') }
-  const copy = { DATA_DIR: join(directory.path, 'copy') }
+  const original = await preparedAt(join(directory.path, 'original'))
+  const copy = await preparedAt(join(directory.path, 'copy'))
   const folder = join(directory.path, 'backup')
   const server = await startServer(original)
   const stored = [anApplication({ reason: 'a long one '.repeat(500) }), anApplication()]
@@ -230,7 +230,7 @@ test('what organisers made of the applications comes back, and so does a door th
 
   // A database without applications may have a history, which would get into the other's.
   await rm(copy.DATA_DIR, { recursive: true })
-  await (await startServer(copy)).stop()
+  await preparedAt(copy.DATA_DIR)
   await runCommand(['door', '--close'], copy)
   const refused = await runCommand(['restore', '--from', folder], copy)
   expect(refused).toMatchObject({ code: 1, stdout: '' })
@@ -240,8 +240,8 @@ test('what organisers made of the applications comes back, and so does a door th
 
 test('a database of before there was a desk, or a receipt, is backed up, and its backup restored behind a closed door', async () => {
   const directory = await temporaryDirectory()
-  const original = { DATA_DIR: join(directory.path, 'original') }
-  const copy = { DATA_DIR: join(directory.path, 'copy') }
+  const original = await preparedAt(join(directory.path, 'original'))
+  const copy = await preparedAt(join(directory.path, 'copy'))
   const folder = join(directory.path, 'backup')
   const server = await startServer(original)
   const application = anApplication()
@@ -261,7 +261,6 @@ test('a database of before there was a desk, or a receipt, is backed up, and its
   expect((await readdir(folder)).filter((file) => /statuses|history|door/.test(file))).toEqual([])
   await server.stop()
 
-  await (await startServer(copy)).stop()
   await runCommand(['door', '--close'], copy)
   expect((await runCommand(['restore', '--from', folder], copy)).code).toBe(0)
   const restored = await startServer(copy)
@@ -288,8 +287,8 @@ test('a database of before there was a desk, or a receipt, is backed up, and its
 
 test('a backup of the first versions, which wrote no manifest, is restored with a warning', async () => {
   const directory = await temporaryDirectory()
-  const original = { DATA_DIR: join(directory.path, 'original') }
-  const copy = { DATA_DIR: join(directory.path, 'copy') }
+  const original = await preparedAt(join(directory.path, 'original'))
+  const copy = await preparedAt(join(directory.path, 'copy'))
   const folder = join(directory.path, 'backup')
   const server = await startServer(original)
   const application = anApplication()
@@ -335,7 +334,7 @@ test('a backup of the first versions, which wrote no manifest, is restored with 
 
 test('a backup and a restore that cannot be made are refused in one sentence and leave nothing', async () => {
   const directory = await temporaryDirectory()
-  const settings = { DATA_DIR: join(directory.path, 'data') }
+  const settings = await preparedAt(join(directory.path, 'data'))
   const folder = join(directory.path, 'backup')
   const oneSentence = async (command: string[], sentence: RegExp) => {
     const { code, stdout, stderr } = await runCommand(command, settings)
@@ -406,23 +405,30 @@ test('a backup and a restore that cannot be made are refused in one sentence and
   await directory.remove()
 })
 
-/** A server's data with enough in it that a backup takes a while. */
-async function filled(path: string) {
-  const settings = { DATA_DIR: path }
-  const server = await startServer(settings)
-  const database = socketConnection(path, { max: 1 })
-  await database`
+/** A database with enough in it that a backup takes a while, made once. */
+const large = await temporaryDirectory()
+let filling: Promise<void> | undefined
+afterAll(() => large.remove())
+
+async function fill() {
+  const { DATA_DIR: path } = await preparedAt(join(large.path, 'data'))
+  const database = await openDatabase({ dataDir: path, databaseUrl: undefined }, { schema: 'check' })
+  await database.owner`
     insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
     select 'Ada', n, 'a', '1', 'in', 'c', repeat(md5(n::text), 500), true from generate_series(1, 3000) as n`
-  await database.end()
-  await server.stop()
-  return settings
+  await database.close()
+}
+
+/** The settings for a copy of it. */
+async function filled(path: string) {
+  await (filling ??= fill())
+  await cp(join(large.path, 'data'), path, { recursive: true })
+  return { DATA_DIR: path }
 }
 
 test('what lies beside a backup stays, and nobody else can read what is written', async () => {
   const directory = await temporaryDirectory()
-  const settings = { DATA_DIR: join(directory.path, 'data') }
-  await (await startServer(settings)).stop()
+  const settings = await preparedAt(join(directory.path, 'data'))
   const folder = join(directory.path, 'photos')
   await mkdir(`${folder}.partial`)
   await writeFile(join(`${folder}.partial`, 'holiday.jpg'), 'x')
@@ -487,7 +493,7 @@ const readiness = async ({ origin }: { origin: string }) => {
 
 test('who is erased after a server made a backup by itself is erased again by a restore, unless it is told not to', async () => {
   const directory = await temporaryDirectory()
-  const settings = { DATA_DIR: join(directory.path, 'data') }
+  const settings = await preparedAt(join(directory.path, 'data'))
   const dir = join(directory.path, 'backups')
   await mkdir(dir)
   const before = await startServer(settings)
@@ -519,7 +525,7 @@ test('who is erased after a server made a backup by itself is erased again by a 
   )
 
   const from = ['restore', '--from', join(dir, name)]
-  const copy = { DATA_DIR: join(directory.path, 'copy') }
+  const copy = await preparedAt(join(directory.path, 'copy'))
   const restored = await runCommand(from, copy)
   expect(restored).toMatchObject({ code: 0 })
   expect(restored.stdout).toMatch(/^Restored 1 application .*\nErased 2 applications again, .*\.\n$/)
@@ -531,7 +537,7 @@ test('who is erased after a server made a backup by itself is erased again by a 
   await again.stop()
   expect(await list()).toMatch(/aaa$/)
 
-  const whole = { DATA_DIR: join(directory.path, 'whole') }
+  const whole = await preparedAt(join(directory.path, 'whole'))
   const kept = await runCommand([...from, '--keep-erased'], whole)
   expect(kept.stdout).toMatch(/^Restored 3 applications to .*\n$/)
   // The list in BACKUP_DIR counts, too, where the backup is elsewhere.
@@ -546,7 +552,7 @@ test('who is erased after a server made a backup by itself is erased again by a 
 
 test('a check restores a backup aside, compares it row by row, and leaves nothing', async () => {
   const directory = await temporaryDirectory()
-  const settings = { DATA_DIR: join(directory.path, 'data') }
+  const settings = await preparedAt(join(directory.path, 'data'))
   const folder = join(directory.path, 'backup')
   const aside = join(directory.path, 'aside')
   await mkdir(aside)
@@ -619,7 +625,7 @@ test('a disk for backups that is full or read-only is told and harms nothing els
   try {
     const filler = join(dir, 'filler')
     await writeFile(filler, Buffer.alloc(64 * 1024)).catch(() => {})
-    const settings = { DATA_DIR: join(directory.path, 'data'), BACKUP_DIR: dir }
+    const settings = { ...(await preparedAt(join(directory.path, 'data'))), BACKUP_DIR: dir }
     const server = await startServer(settings)
     await server.printed(/ENOSPC.*"msg":"the backup failed"/)
     expect(await readiness(server)).toMatchObject({
@@ -698,7 +704,7 @@ test('before the schema changes a backup is made, and where it cannot be the ser
   const directory = await temporaryDirectory()
   const dir = join(directory.path, 'backups')
   await mkdir(dir)
-  const settings = { DATA_DIR: join(directory.path, 'data') }
+  const settings = await preparedAt(join(directory.path, 'data'))
   /** Takes the newest of what the schema got back, as a version of before left it. */
   const setBack = async () => {
     const database = socketConnection(settings.DATA_DIR, { max: 1 })
@@ -722,7 +728,7 @@ test('before the schema changes a backup is made, and where it cannot be the ser
   expect(others).toEqual([])
   expect((await readdir(join(dir, made))).filter((name) => /erasures|installation/.test(name))).toEqual([])
   const restored = await runCommand(['restore', '--from', join(dir, made)], {
-    DATA_DIR: join(directory.path, 'copy'),
+    ...(await preparedAt(join(directory.path, 'copy'))),
   })
   expect(restored.stdout).toMatch(/^Restored 1 application to /)
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -10,14 +10,20 @@ import { socketConnection } from '../src/server/database/connections.ts'
 import { send, storedEmails } from '../testing/client.ts'
 import { anApplication } from '../testing/form.ts'
 import { load } from '../testing/load.ts'
-import { runCommand, startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
+import {
+  preparedAt,
+  runCommand,
+  startServer,
+  temporaryDirectory,
+  type RunningServer,
+} from '../testing/server.ts'
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
 let settings: Record<string, string>
 
 beforeEach(async () => {
   directory = await temporaryDirectory()
-  settings = { DATA_DIR: join(directory.path, 'data') }
+  settings = await preparedAt(join(directory.path, 'data'))
 })
 
 afterEach(async () => {
@@ -137,6 +143,7 @@ test('SIGTERM to npm alone, which started the server, stops the server', async (
 })
 
 test('SIGTERM while the server starts stops it in order', async () => {
+  await rm(settings['DATA_DIR'] ?? '', { recursive: true })
   const child = spawn(process.execPath, ['start.js'], {
     env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...settings },
   })
@@ -159,6 +166,7 @@ test('a second server on the same DATA_DIR is refused with a sentence and harms 
 })
 
 test('two servers that start together on a new DATA_DIR: one runs, the other says why not', async () => {
+  await rm(settings['DATA_DIR'] ?? '', { recursive: true })
   const finished = [startServer(settings), startServer(settings)].map((starting) =>
     starting.then(
       (server) => server,
@@ -200,6 +208,7 @@ test.each(['of a dead process', 'of a dead process that nobody reaped', 'of a li
 )
 
 test('a start that was cut off while the database was created leaves nothing that stops the next', async () => {
+  await rm(settings['DATA_DIR'] ?? '', { recursive: true })
   const data = settings['DATA_DIR'] ?? ''
   const child = spawn(process.execPath, ['start.js'], {
     env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...settings },
@@ -223,7 +232,7 @@ test('a full disk is told to the visitor and to the watch, and loses nothing tha
     skip('this user may mount nothing')
   }
   try {
-    settings = { DATA_DIR: join(small, 'data') }
+    settings = await preparedAt(join(small, 'data'))
     const server = await startServer(settings)
     const filler = join(small, 'filler')
     const acknowledged: string[] = []

@@ -247,7 +247,7 @@ const desk: Break[] = [
   },
   {
     broken: 'An open application is not read again where somebody else changed it',
-    file: 'src/pages/desk/applications/useApplication.ts',
+    file: 'src/pages/desk/applications/useApplicationUpdates.ts',
     find: `if (!isGone && !isOther) return`,
     replace: `if (!isGone) return`,
     test: 'e2e/desk-together.test.ts',

@@ -121,7 +121,8 @@ export async function startReplicas(): Promise<Replicas> {
       await ended
       for (const { admin, data } of [primary, standby]) {
         await admin.end({ timeout: 1 })
-        await command('pg_ctl', 'stop', `--pgdata=${data}`, '-m', 'immediate')
+        // One of them may have been killed.
+        await command('pg_ctl', 'stop', `--pgdata=${data}`, '-m', 'immediate').catch(() => {})
       }
       await directory.remove()
     },

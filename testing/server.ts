@@ -1,7 +1,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, statfsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -58,9 +58,20 @@ export async function dataDirectory(
   kind: 'database' | 'cluster' = 'database',
 ): Promise<{ path: string; remove(): Promise<void> }> {
   const directory = await temporaryDirectory()
-  const prepared = process.env[kind === 'database' ? 'PREPARED_DATABASE' : 'PREPARED_CLUSTER']
-  if (prepared !== undefined) await promisify(execFile)('cp', ['-a', `${prepared}/.`, directory.path])
+  await copyPrepared(kind, directory.path)
   return directory
+}
+
+/** The settings for a database with the schema at a path where nothing is yet. */
+export async function preparedAt(path: string): Promise<{ DATA_DIR: string }> {
+  await mkdir(path, { mode: 0o700 })
+  await copyPrepared('database', path)
+  return { DATA_DIR: path }
+}
+
+async function copyPrepared(kind: 'database' | 'cluster', path: string) {
+  const prepared = process.env[kind === 'database' ? 'PREPARED_DATABASE' : 'PREPARED_CLUSTER']
+  if (prepared !== undefined) await promisify(execFile)('cp', ['-a', `${prepared}/.`, path])
 }
 
 /**

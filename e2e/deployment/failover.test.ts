@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 
 import { send } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
@@ -19,6 +19,7 @@ test('the primary dies three times under load: nothing acknowledged is lost or d
 }) => {
   if (!isDebianThere()) return skip('There is no PostgreSQL of Debian’s: apt-get install postgresql-15.')
   const replicas = await startReplicas()
+  onTestFinished(() => replicas.close())
   const hook = await startReceiver()
   const mails = await startMailServer()
   const settings = {
@@ -93,7 +94,7 @@ test('the primary dies three times under load: nothing acknowledged is lost or d
     expect(written).toContain(email)
   }
   await Promise.all(servers.map((server) => server.stop()))
-  await Promise.all([replicas.close(), hook.close(), mails.close()])
+  await Promise.all([hook.close(), mails.close()])
 }, 600_000)
 
 /** The longest time between two moments, in ms. */

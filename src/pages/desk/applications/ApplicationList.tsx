@@ -23,7 +23,7 @@ import { ApplicationPlots, usePlotsAreOpen } from './ApplicationPlots.tsx'
 import { ApplicationSelect } from './ApplicationSelect.tsx'
 import { ApplicationTable } from './ApplicationTable.tsx'
 import { filterOf, searchOf, type Filters } from './filters.ts'
-import { useMeanwhile } from './useMeanwhile.ts'
+import { useListUpdates } from './useListUpdates.ts'
 
 /** Where the bar of decisions takes much of what is seen: the windows that decisions.css has it otherwise in. */
 const phone = '(max-width: 44rem), (max-height: 28rem)'
@@ -107,7 +107,7 @@ function List({ filters, countedAt, matching }: ListProps) {
   const queries = useQueryClient()
   const { judge } = useJudge()
   const rows = data?.pages.flatMap(({ applications }) => applications)
-  const { gone, newer, older, more, letters } = useMeanwhile(filter, data?.pages, countedAt)
+  const { gone, newer, older, more, letters } = useListUpdates(filter, data?.pages, countedAt)
 
   const shown = new Set(rows?.map(({ id }) => id))
   const known: Selected[] = [...(rows ?? []), ...beyond.filter(({ id }) => !shown.has(id))]

@@ -25,7 +25,7 @@ import { ApplicationTimeline } from './ApplicationTimeline.tsx'
 import { filterOf, type Filters } from './filters.ts'
 import { idsOf, neighboursIn } from './neighbours.ts'
 import { NoteCreate } from './NoteCreate.tsx'
-import { useApplication } from './useApplication.ts'
+import { useApplicationUpdates } from './useApplicationUpdates.ts'
 
 interface ApplicationShowProps {
   id: string
@@ -39,7 +39,7 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
   const filter = filterOf(filters)
   const note = useRef<HTMLTextAreaElement>(null)
   const { previous, next, words } = useNeighbours(filter, id)
-  const { data, error, fresh, changed } = useApplication(id, filter)
+  const { data, error, fresh, changed } = useApplicationUpdates(id, filter)
   useReadAhead(data && next, filters)
   // What was asked for stays in sight until the screen is left, and is kept nowhere then.
   const reveal = useDeskAct('desk_reveal')

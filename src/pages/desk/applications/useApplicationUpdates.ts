@@ -13,7 +13,7 @@ import { timelineOf } from './ApplicationTimeline.tsx'
  * @param filter Of the list that it was opened from.
  * @returns What was read; `fresh`, the keys of the events that came; `changed`, who else set the status that is shown.
  */
-export function useApplication(id: string, filter: Filter) {
+export function useApplicationUpdates(id: string, filter: Filter) {
   const desk = useDesk()
   const { judge } = useJudge()
   const { data, error, dataUpdatedAt: readAt, refetch } = useQuery(desk.application(id, filter))

@@ -10,7 +10,7 @@ import { useDesk } from '../kit/useDesk.tsx'
  * @param pages Those of the list, once it was read.
  * @param countedAt When the applications were counted last.
  */
-export function useMeanwhile(filter: Filter, pages: readonly ListPage[] | undefined, countedAt: number) {
+export function useListUpdates(filter: Filter, pages: readonly ListPage[] | undefined, countedAt: number) {
   const { data } = useQuery({
     ...useDesk().meanwhile(filter, countedAt),
     // Beside a list that has not come yet everything would be missing.
