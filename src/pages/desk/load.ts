@@ -27,8 +27,9 @@ const fetchScript = () => document.head.append(preload)
 
 const kept = keptSession()
 const list = kept && !needsFactor(kept) ? begin(kept.access_token) : undefined
+// The form to sign in with needs no script, which would come between it and its document.
 if (list) void list.then(fetchScript)
-else fetchScript()
+else if (kept !== null) fetchScript()
 document.addEventListener('DOMContentLoaded', () => {
   const page = document.getElementById('page')
   if (page === null) return
