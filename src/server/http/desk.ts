@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 
-import { renderDesk } from '../../pages/desk/render.tsx'
 import { deskHeaders } from '../../pages/headers.ts'
 import { version } from '../../settings/version.ts'
 import { prepareDocument, sendDocument } from './document.ts'
@@ -12,12 +11,15 @@ export interface DeskOptions {
   signInIsElsewhere: boolean
 }
 
-/** The organisers' page, at `/desk`. */
+/**
+ * The organisers' page, at `/desk`. It is rendered for whoever opens it first: a start does not wait for that.
+ */
 export async function desk(app: FastifyInstance, { anonKey, signInIsElsewhere }: DeskOptions) {
   const data = { backend: { url: null, anonKey }, signInIsElsewhere, version }
-  const document = await prepareDocument(
-    renderDesk(data, { root: './', policyInDocument: false }),
-    deskHeaders,
-  )
-  app.get('/desk', (request, reply) => sendDocument(request, reply, document))
+  const prepare = async () => {
+    const { renderDesk } = await import('../../pages/desk/render.tsx')
+    return prepareDocument(renderDesk(data, { root: './', policyInDocument: false }), deskHeaders)
+  }
+  let document: ReturnType<typeof prepare> | undefined
+  app.get('/desk', async (request, reply) => sendDocument(request, reply, await (document ??= prepare())))
 }
