@@ -16,6 +16,9 @@ interface Organiser {
 
 type Stored = Application & { id: string; created_at: Date }
 
+/** Milliseconds in which the script has surely shown its own rows, where anything answers. */
+const longestTakeOver = 2_000
+
 /** The server of a test file, with organisers and applications. */
 interface DeskOfFile extends Pick<DeskServer, 'origin' | 'sql' | 'killed' | 'signedIn'> {
   readonly ada: Organiser
@@ -101,11 +104,18 @@ export function deskOfThisFile(
     },
     async open(visitor, path = '', { as = running().ada, prepare = async () => {}, ...context } = {}) {
       const address = `${desk.origin}/desk${path === '' ? '' : `#${path}`}`
-      return visitor.open(address, context, async (page) => {
+      const opened = await visitor.open(address, context, async (page) => {
         page.setDefaultTimeout(20_000)
         await signInPage(as.client)(page)
         await prepare(page)
       })
+      // Rows that were drawn early go when the script shows its own: what a test holds in its hand then would be gone.
+      // Where a test keeps answers back on purpose, neither comes, and it goes on.
+      await Promise.race([
+        opened.waitForFunction(() => !window.heldKeys).catch(() => {}),
+        new Promise((resolve) => setTimeout(resolve, longestTakeOver)),
+      ])
+      return opened
     },
     killed: () => running().server.killed(),
     signedIn: (email) => running().server.signedIn(email),
