@@ -112,12 +112,16 @@ test('an update beneath a running server leaves visitors what their page asks fo
     /data-page="\.([^"]+)"/.exec(await (await fetch(server.origin)).text())?.[1] ?? ''
   const before = await scriptOf()
   await appendFile(join(checkout, 'src/pages/apply/main.tsx'), "console.log('a new version')\n")
+  const desk = join(checkout, 'src/pages/desk/render.tsx')
+  await writeFile(desk, (await readFile(desk, 'utf8')).replace('Applications · Unplugged.', 'A new desk'))
   const { code, output } = await start(['applications'], { DATA_DIR: dataDir }).end()
   expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('Building') as string })
   // The server runs on as it was started, and its script is there.
   expect(await scriptOf()).toBe(before)
   const script = await fetch(server.origin + before, { headers: { 'accept-encoding': 'br' } })
   expect([script.status, script.headers.get('content-encoding')]).toEqual([200, 'br'])
+  // Nobody had opened the desk before.
+  expect(await (await fetch(`${server.origin}/desk`)).text()).toContain('<title>Applications · Unplugged.')
   expect(await server.stop()).toBe(0)
   const updated = await startServer({ DATA_DIR: dataDir }, checkout)
   const after = /data-page="\.([^"]+)"/.exec(await (await fetch(updated.origin)).text())?.[1] ?? ''

@@ -11,15 +11,14 @@ export interface DeskOptions {
   signInIsElsewhere: boolean
 }
 
-/**
- * The organisers' page, at `/desk`. It is rendered for whoever opens it first: a start does not wait for that.
- */
+/** The organisers' page, at `/desk`. */
 export async function desk(app: FastifyInstance, { anonKey, signInIsElsewhere }: DeskOptions) {
   const data = { backend: { url: null, anonKey }, signInIsElsewhere, version }
   const prepare = async () => {
     const { renderDesk } = await import('../../pages/desk/render.tsx')
     return prepareDocument(renderDesk(data, { root: './', policyInDocument: false }), deskHeaders)
   }
-  let document: ReturnType<typeof prepare> | undefined
-  app.get('/desk', async (request, reply) => sendDocument(request, reply, await (document ??= prepare())))
+  // No start waits for it. It is not put off either: an update puts another desk in its place beneath a running server.
+  const document = prepare()
+  app.get('/desk', async (request, reply) => sendDocument(request, reply, await document))
 }
