@@ -103,6 +103,7 @@ test('a desk that could not be opened without a connection opens by itself when 
 }) => {
   visitor.expects(failedRequest)
   const page = await desk.open(visitor, '', {
+    isEarly: true,
     prepare: (opened) => opened.route('**/rest/v1/**', (route) => route.abort()),
   })
   await page.getByRole('heading', { name: 'The desk cannot be opened now' }).waitFor()

@@ -315,6 +315,7 @@ test('whose session ends while the list is drawn signs in again, in a field that
   const isEnded = new Promise<void>((resolve) => (goOn = resolve))
   const page = await desk.open(visitor, '', {
     as: { email: 'mary@example.org', client },
+    isEarly: true,
     prepare: (opened) =>
       opened.route('**/rpc/desk_me', async (route) => {
         await isEnded

@@ -16,9 +16,6 @@ interface Organiser {
 
 type Stored = Application & { id: string; created_at: Date }
 
-/** Milliseconds in which the script has surely shown its own rows, where anything answers. */
-const longestTakeOver = 2_000
-
 /** The server of a test file, with organisers and applications. */
 interface DeskOfFile extends Pick<DeskServer, 'origin' | 'sql' | 'killed' | 'signedIn'> {
   readonly ada: Organiser
@@ -36,6 +33,8 @@ interface DeskOfFile extends Pick<DeskServer, 'origin' | 'sql' | 'killed' | 'sig
 interface OpenOptions extends BrowserContextOptions {
   as?: Organiser
   prepare?: (page: Page) => Promise<unknown>
+  /** Whether a test keeps answers back, so that the script has nothing to show yet when the page is given. */
+  isEarly?: boolean
 }
 
 /** Starts a server for the test file that calls this. Before each of its tests there is no application. */
@@ -102,19 +101,16 @@ export function deskOfThisFile(
         select status from private.statuses where application_id = ${id}`
       return row?.status ?? 'new'
     },
-    async open(visitor, path = '', { as = running().ada, prepare = async () => {}, ...context } = {}) {
+    async open(visitor, path = '', options = {}) {
+      const { as = running().ada, prepare = async () => {}, isEarly = false, ...context } = options
       const address = `${desk.origin}/desk${path === '' ? '' : `#${path}`}`
       const opened = await visitor.open(address, context, async (page) => {
         page.setDefaultTimeout(20_000)
         await signInPage(as.client)(page)
         await prepare(page)
       })
-      // Rows that were drawn early go when the script shows its own: what a test holds in its hand then would be gone.
-      // Where a test keeps answers back on purpose, neither comes, and it goes on.
-      await Promise.race([
-        opened.waitForFunction(() => !window.heldKeys).catch(() => {}),
-        new Promise((resolve) => setTimeout(resolve, longestTakeOver)),
-      ])
+      // Rows that were drawn early go when the script shows its own: what a test holds in its hand would go with them.
+      if (!isEarly) await opened.waitForFunction(() => !window.heldKeys)
       return opened
     },
     killed: () => running().server.killed(),
