@@ -11,7 +11,7 @@ import { SignOutButton } from './session/SignOutButton.tsx'
 import type { WatchedSession } from './session/watch-session.ts'
 
 interface FrameProps {
-  session: WatchedSession
+  session: Pick<WatchedSession, 'signOut'>
   version: string
   children: ReactNode
 }

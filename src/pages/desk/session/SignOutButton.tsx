@@ -3,7 +3,7 @@ import type { WatchedSession } from './watch-session.ts'
 import { useForm } from './useForm.tsx'
 
 /** Ends this session; says so where that does not work, since then it still counts. */
-export function SignOutButton({ session }: { session: WatchedSession }) {
+export function SignOutButton({ session }: { session: Pick<WatchedSession, 'signOut'> }) {
   const { error, isPending, press } = useForm(() => session.signOut('local'))
   return (
     <>
