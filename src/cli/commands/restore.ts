@@ -38,7 +38,7 @@ export async function run(): Promise<void> {
     if (listed !== undefined) console.log(`Erased ${countOf(erased)} again, by the list of erasures.`)
     else if (!keepErased && backupDir !== undefined) {
       console.log(
-        'No list of erasures is beside the backup or in BACKUP_DIR: whoever was erased since is back.',
+        'No list of erasures is beside the backup or in BACKUP_DIR: if anybody was erased since, they are back.',
       )
     }
     if (accounts === 0) return

@@ -57,3 +57,12 @@ test('nothing is appended to what is no regular file', async () => {
   await expect(appendErasures(database.owner, dir)).rejects.toThrow(/is not a regular file/)
   expect(await readFile(theirs, 'utf8')).toBe('x')
 })
+
+test('a list that cannot be read is no list without erasures', async () => {
+  const { dir, list } = await listDirectory()
+  await writeFile(list, '')
+  // What is no folder can be looked into by nobody, not even by root.
+  await expect(readErasures(join(dir, 'a-backup'), list)).rejects.toThrow(
+    /^The list of erasures .* cannot be read \(ENOTDIR/,
+  )
+})

@@ -51,13 +51,24 @@ export async function appendErasures(sql: Sql, dir: string): Promise<number> {
  * The digests of all applications that were erased, as far as the lists tell: those in `BACKUP_DIR` and beside the backup.
  *
  * @returns Nothing where there is no list.
+ * @throws {OperatorError} where one cannot be read.
  */
 export async function readErasures(
   backup: string,
   dir: string | undefined,
 ): Promise<ReadonlySet<string> | undefined> {
   const paths = new Set([dirname(backup), ...(dir === undefined ? [] : [dir])].map(erasuresFile))
-  const lists = await Promise.all([...paths].map(readList))
+  const lists = await Promise.all(
+    [...paths].map(async (path) =>
+      readList(path).catch((cause: unknown) => {
+        if (cause instanceof OperatorError || !(cause instanceof Error && 'code' in cause)) throw cause
+        throw new OperatorError(
+          `The list of erasures "${path}" cannot be read (${cause.message}): run this as a user who may, or name another BACKUP_DIR.`,
+          { cause },
+        )
+      }),
+    ),
+  )
   if (lists.every(({ text }) => text === undefined)) return undefined
   return new Set(lists.flatMap(({ digests }) => [...digests]))
 }
