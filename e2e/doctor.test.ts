@@ -1,5 +1,6 @@
 import { createConnection } from 'node:net'
 import { once } from 'node:events'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -125,6 +126,27 @@ test('while no server runs it starts the embedded database to read it, stops it 
     'test delivery': 'ok: None was sent: WEBHOOK_URL is not set.',
   })
   expect(await isListening(join(directory.path, '.s.PGSQL.5432'))).toBe(false)
+})
+
+test('files of an older or a newer PostgreSQL are left alone, and one line says what brings them over', async () => {
+  const old = await temporaryDirectory()
+  await mkdir(join(old.path, 'pgdata'))
+  const settings = { DATA_DIR: old.path, PORT: String(await freePort()) }
+  const advice = {
+    16: 'which this version does not bring over: start a version of this program in between first, which does.',
+    17: 'and this version has 18: start the server once, which brings it over.',
+    19: 'and this version has 18: use the version of this program that it was last used with, or a later one.',
+  }
+  for (const [major, what] of Object.entries(advice)) {
+    await writeFile(join(old.path, 'pgdata', 'PG_VERSION'), `${major}\n`)
+    const { code, stdout, stderr } = await runCommand(['doctor'], settings)
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+    expect(findingsIn(stdout)['database']).toBe(
+      `wrong: DATA_DIR is "${old.path}", whose database is PostgreSQL ${major}'s, ${what}`,
+    )
+  }
+  expect(await readdir(old.path)).toEqual(['pgdata'])
+  await old.remove()
 })
 
 test('where there is no database yet, and where a setting cannot be read, it says so and makes nothing', async () => {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 
 import { OperatorError } from '../../settings/operator-error.ts'
 import { accepts, folder, majorOf, makeFiles, port, socketOf, startFiles, stopFiles, user } from './files.ts'
-import { builtInMajor, codeOf, unprivileged } from './programs.ts'
+import { builtInMajor, codeOf, lastVersions, unprivileged } from './programs.ts'
 
 /** Where the embedded PostgreSQL can be reached: a directory holding its Unix socket, and its superuser. */
 export interface Cluster {
@@ -150,9 +150,17 @@ async function refuseOtherVersion(dataDir: string) {
   if (made === undefined) return
   const ours = await builtInMajor()
   if (made === ours) return
+  if (made < ours && lastVersions[made] === undefined) throw tooOld(dataDir, made)
   throw new OperatorError(
     made > ours
       ? `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${made}'s, and this version has ${ours}: use the version of this program that it was last used with, or a later one.`
       : `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${made}'s, and this version has ${ours}: start the server once, which brings it over.`,
+  )
+}
+
+/** What is said of files that are so old that they are not brought over. */
+export function tooOld(dataDir: string, made: number): OperatorError {
+  return new OperatorError(
+    `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${made}'s, which this version does not bring over: start a version of this program in between first, which does.`,
   )
 }

