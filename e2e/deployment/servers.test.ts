@@ -78,6 +78,32 @@ test('three servers share one database, and one of them is killed under load: no
   await Promise.all([nginx.stop(), hook.close(), database.close()])
 }, 600_000)
 
+test('two servers behind nginx are restarted one after the other, and nobody is refused', async () => {
+  const database = await startPostgres()
+  const settings = { DATABASE_URL: database.url(), RATE_LIMIT_PER_MINUTE: '0' }
+  const ports = [await freePort(), await freePort()]
+  const start = async (port = 0) => startServer({ ...settings, PORT: String(port) })
+  let [one, two] = [await start(ports[0]), await start(ports[1])]
+  const port = await freePort()
+  const nginx = await startNginx(`
+    upstream unplugged { ${ports.map((each) => `server 127.0.0.1:${each} max_fails=0;`).join(' ')} }
+    server { listen 127.0.0.1:${port}; location / { proxy_pass http://unplugged; } }`)
+  const sendSome = async () => {
+    for (let count = 0; count < 4; count += 1)
+      expect(await send(`http://127.0.0.1:${port}`, anApplication())).toBe(201)
+  }
+  await one.stop()
+  await sendSome()
+  await nginx.logged(new RegExp(`Connection refused.*127\\.0\\.0\\.1:${ports[0]}/`))
+  one = await start(ports[0])
+  await two.stop()
+  await sendSome()
+  two = await start(ports[1])
+  await sendSome()
+  await Promise.all([one.stop(), two.stop(), nginx.stop()])
+  await database.close()
+})
+
 test('what waited in the outbox is delivered by whichever server comes', async () => {
   const database = await startPostgres()
   const alone = await startServer({ DATABASE_URL: database.url() })
