@@ -206,6 +206,23 @@ test('the field to sign in with is there before the script; what is typed and pr
   expect(await email.inputValue()).toBe('nobody@example.org')
 })
 
+test('the field to sign in with waits for nothing that only a list needs', async ({ visitor }) => {
+  let formats = 0
+  const page = await visitor.open(`${desk.origin}/desk`, {}, async (opened) => {
+    await opened.route('**/assets/*.js', (route) => route.fulfill({ contentType: 'text/javascript' }))
+    await opened.exposeFunction('formatIsMade', () => (formats += 1))
+    await opened.addInitScript(`
+      Intl.DateTimeFormat = class extends Intl.DateTimeFormat {
+        constructor(...given) {
+          super(...given)
+          formatIsMade()
+        }
+      }`)
+  })
+  await page.getByLabel('Email').waitFor()
+  expect(formats).toBe(0)
+})
+
 test('what is typed when the script comes stays as it is, with its caret', async ({ visitor }) => {
   const { page, email, release } = await openWithoutScript(visitor)
   await email.pressSequentially('ada@example.org')

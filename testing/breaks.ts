@@ -88,6 +88,14 @@ const client: Break[] = [
     only: 'the first list needs',
   },
   {
+    broken: 'Formats that only a list needs are made before the field to sign in with',
+    file: 'src/pages/desk/kit/format.ts',
+    find: `return () => (made ??= new Intl.DateTimeFormat('en-GB', options))`,
+    replace: `made = new Intl.DateTimeFormat('en-GB', options); return () => made!`,
+    test: 'e2e/desk-open.test.ts',
+    only: 'the field to sign in with waits',
+  },
+  {
     broken: 'What was pressed before the script came is lost',
     file: 'src/pages/desk/session/SignIn.tsx',
     find: `  useEffect(pressHeld, [])\n`,

@@ -9,6 +9,7 @@ import { keptSession, needsFactor } from '../../client/kept-session.ts'
 import { requestOf } from '../../client/rpc.ts'
 import { readPageData } from '../page-data.ts'
 import { drawEarlyList, holdKeys, isFirstList } from './applications/early-list.ts'
+import { prepareMoments } from './kit/format.ts'
 import type { DeskData } from './render.tsx'
 import { holdPress } from './session/held-press.ts'
 import { siteRoot } from './site-root.ts'
@@ -30,14 +31,24 @@ const list = kept && !needsFactor(kept) ? begin(kept.access_token) : undefined
 // The form to sign in with needs no script, which would come between it and its document.
 if (list) void list.then(fetchScript)
 else if (kept !== null) fetchScript()
+// What else a fragment says is a link's.
+if (kept === null && !signInIsElsewhere && /^(#(\/.*)?)?$/.test(location.hash)) {
+  // As soon as its place is there: what stands in it would be painted first.
+  const observer = new MutationObserver(() => {
+    const page = document.getElementById('opening')?.closest('main')
+    if (!page) return
+    observer.disconnect()
+    showSignIn(page)
+  })
+  observer.observe(document, { childList: true, subtree: true })
+}
 document.addEventListener('DOMContentLoaded', () => {
   const page = document.getElementById('page')
   if (page === null) return
   script.addEventListener('error', () => tellNotLoaded(page))
   const run = () => document.head.append(script)
-  // What else a fragment says is a link's.
-  if (kept === null && !signInIsElsewhere && /^(#(\/.*)?)?$/.test(location.hash)) showSignIn(page)
-  if (list === undefined) return run()
+  // After the form.
+  if (list === undefined) return void setTimeout(run)
   setTimeout(run, longestWait)
   list
     .then((answer) => answer?.clone().json())
@@ -68,11 +79,13 @@ function begin(token: string) {
   holdKeys()
   const first = call('desk_list', { filter: { status: 'new' }, after: null })
   void call('desk_me', {})
+  // While it is on its way.
+  prepareMoments()
   return first
 }
 
 function showSignIn(page: HTMLElement) {
-  const form = document.querySelector('template')?.content
+  const form = page.querySelector<HTMLTemplateElement>('#sign-in')?.content
   if (form) page.replaceChildren(form)
   page.addEventListener('submit', (event) => {
     event.preventDefault()

@@ -67,13 +67,14 @@ export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptio
     sceneStyle: '',
     content: (
       <>
-        <Opening />
-        <template id="sign-in">
-          <SignIn auth={never} notice={undefined} />
-        </template>
         <template id={blankListId}>
           <BlankList version={data.version} />
         </template>
+        <template id="sign-in">
+          <SignIn auth={never} notice={undefined} />
+        </template>
+        {/* Last: whoever is not signed in has the form in its place as soon as it is read. */}
+        <Opening />
       </>
     ),
     contentStyle: `${controls}${deskStyle}@layer desk{${screenStyles.join('')}}${printStyle}`,

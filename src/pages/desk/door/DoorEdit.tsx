@@ -87,7 +87,7 @@ function DoorForm({ door, now }: DoorFormProps) {
         <div className="conditions">
           <Field
             label="Close at"
-            hint={`In your own time zone, ${zone.replaceAll('_', ' ')}.`}
+            hint={`In your own time zone, ${zone().replaceAll('_', ' ')}.`}
             type="datetime-local"
             min={localTimeOf(now)}
             max="9999-12-31T23:59"

@@ -1,9 +1,9 @@
 import type { Count } from '../../../client/desk.ts'
 
-const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
-const shortDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
-const longDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
-const hour = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const moment = formatOf({ dateStyle: 'medium', timeStyle: 'short' })
+const shortDay = formatOf({ day: 'numeric', month: 'short' })
+const longDay = formatOf({ day: 'numeric', month: 'short', year: 'numeric' })
+const hour = formatOf({ hour: '2-digit', minute: '2-digit' })
 /** Characters of a name or a company where it is told among other things. */
 const shortLength = 120
 
@@ -19,20 +19,33 @@ export function momentOf(iso: string): string {
   return told(moment, iso)
 }
 
-function told(format: Intl.DateTimeFormat, iso: string) {
+function told(format: () => Intl.DateTimeFormat, iso: string) {
   const date = new Date(iso)
-  return Number.isNaN(date.getTime()) ? iso : format.format(date)
+  return Number.isNaN(date.getTime()) ? iso : format().format(date)
+}
+
+/** Made when it is first used: the first of a page takes a slow phone 50 ms. */
+function formatOf(options: Intl.DateTimeFormatOptions) {
+  let made: Intl.DateTimeFormat | undefined
+  return () => (made ??= new Intl.DateTimeFormat('en-GB', options))
+}
+
+/** Makes what moments are told with, where there is time for it. */
+export function prepareMoments(): void {
+  moment()
 }
 
 /** The same as short as it can be told: the hour of a moment of today, otherwise its day. */
 export function shortMomentOf(iso: string, now = new Date()): string {
   const date = new Date(iso)
-  if (date.toDateString() === now.toDateString()) return hour.format(date)
+  if (date.toDateString() === now.toDateString()) return hour().format(date)
   return told(date.getFullYear() === now.getFullYear() ? shortDay : longDay, iso)
 }
 
 /** The name of the organiser's time zone, as the database knows it. */
-export const zone: string = Intl.DateTimeFormat().resolvedOptions().timeZone
+export function zone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone
+}
 
 /** So many of something. */
 export function countOf(count: number, what: string): string {

@@ -85,7 +85,7 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
     overview: (filter: Filter) =>
       queryOptions({
         queryKey: ['overview', filter],
-        queryFn: ({ signal }) => call('desk_overview', { filter, zone }, signal),
+        queryFn: ({ signal }) => call('desk_overview', { filter, zone: zone() }, signal),
         placeholderData: keepPreviousData,
         refetchInterval: lookAtList,
         refetchOnWindowFocus: 'always',
