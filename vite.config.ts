@@ -3,7 +3,7 @@ import { defineConfig, loadEnv, type BuildEnvironment, type ViteBuilder } from '
 
 import { OperatorError } from './src/settings/operator-error.ts'
 import { readPageSettings } from './src/settings/page-settings.ts'
-import { entryOf, environmentOf, pages } from './tools/pages.ts'
+import { entryOf, environmentOf, pages, rendererOf, scriptedPages } from './tools/pages.ts'
 import { devPage } from './tools/plugins/dev-page.ts'
 import { inlineScript } from './tools/plugins/inline-script.ts'
 import { pageImages } from './tools/plugins/page-images.ts'
@@ -27,7 +27,7 @@ export default defineConfig(({ command, mode }) => {
       sharedPlugins: true,
       async buildApp(builder) {
         const settings = mode === selfHosted ? undefined : checkedSettings(mode)
-        for (const page of pages) await builder.build(environment(builder, environmentOf(page)))
+        for (const page of scriptedPages) await builder.build(environment(builder, environmentOf(page)))
         await builder.build(environment(builder, 'server'))
         if (settings) await writeStaticSite(settings)
         await compressSite()
@@ -35,7 +35,9 @@ export default defineConfig(({ command, mode }) => {
       },
     },
     environments: {
-      ...Object.fromEntries(pages.map((page, index) => [environmentOf(page), pageBuild(page, index === 0)])),
+      ...Object.fromEntries(
+        scriptedPages.map((page, index) => [environmentOf(page), pageBuild(page, index === 0)]),
+      ),
       server: {
         consumer: 'server',
         resolve: { external: true },
@@ -47,7 +49,7 @@ export default defineConfig(({ command, mode }) => {
             input: {
               server: 'src/server/main.ts',
               cli: 'src/cli/main.ts',
-              ...Object.fromEntries(pages.map((page) => [page, `src/pages/${page}/render.tsx`])),
+              ...Object.fromEntries(pages.map((page) => [page, rendererOf(page)])),
             },
           },
         },

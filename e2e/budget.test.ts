@@ -3,15 +3,16 @@ import { expect } from 'vitest'
 
 import { serverOfThisFile } from '../testing/file-server.ts'
 import { anApplication, getForm } from '../testing/form.ts'
-import { hydrated, test } from '../testing/visitor.ts'
+import { hydrated, test, type Visitor } from '../testing/visitor.ts'
 
 const kilobyte = 1_000
 
 const server = serverOfThisFile()
 
-test('the page keeps its budgets: bytes, requests, and nobody else is asked', async ({ visitor }) => {
+/** Opens a page, and counts what is transferred for it. */
+async function openCounted(visitor: Visitor, address: string) {
   const transferred = new Map<string, { url: string; bytes: number }>()
-  const page = await visitor.open(server.origin, {}, async (opened) => {
+  const page = await visitor.open(address, {}, async (opened) => {
     const devtools = await opened.context().newCDPSession(opened)
     await devtools.send('Network.enable')
     devtools.on('Network.requestWillBeSent', ({ requestId, request }) => {
@@ -23,8 +24,12 @@ test('the page keeps its budgets: bytes, requests, and nobody else is asked', as
       if (one) one.bytes += encodedDataLength
     })
   })
+  return { page, all: () => [...transferred.values()].filter(({ url }) => !url.startsWith('data:')) }
+}
+
+test('the page keeps its budgets: bytes, requests, and nobody else is asked', async ({ visitor }) => {
+  const { page, all } = await openCounted(visitor, server.origin)
   await page.waitForLoadState('networkidle')
-  const all = () => [...transferred.values()].filter(({ url }) => !url.startsWith('data:'))
   const total = () => all().reduce((sum, { bytes }) => sum + bytes, 0)
   const document = all().find(({ url }) => url === `${server.origin}/`)
   console.log(`a visit that does not write: ${total()} bytes in ${all().length} requests`)
@@ -39,6 +44,19 @@ test('the page keeps its budgets: bytes, requests, and nobody else is asked', as
   console.log(`through a completed send ${total()} bytes`)
   expect(total()).toBeLessThanOrEqual(80.5 * kilobyte)
   expect(all().filter(({ url }) => !url.startsWith(server.origin))).toEqual([])
+})
+
+test('the answer page is one document of at most 6 kB, and asks nobody but the backend', async ({
+  visitor,
+}) => {
+  const { page, all } = await openCounted(visitor, `${server.origin}/answer/#a-wrong-token`)
+  await page.getByText('This link is not valid any more.').waitFor()
+  await page.waitForLoadState('networkidle')
+  const [document, ...calls] = all()
+  console.log(`the answer page: ${document?.bytes} bytes`)
+  expect(document?.bytes).toBeGreaterThan(kilobyte)
+  expect(document?.bytes).toBeLessThanOrEqual(6 * kilobyte)
+  expect(calls.map(({ url }) => url)).toEqual([`${server.origin}/rest/v1/rpc/place_by_token`])
 })
 
 test('the document can be read and filled before any script has come', async ({ visitor }) => {

@@ -119,6 +119,27 @@ test.for([
   },
 )
 
+test.for(['/answer/', '/retreat/answer/', '/retreat/answer/index.html'])(
+  'the static answer page at %s keeps to its policy, and asks nobody but its host and its backend',
+  async (address, { visitor }) => {
+    const { page, asked } = await open(visitor, `${address}#a-wrong-token`)
+    await page.getByText('This link is not valid any more.').waitFor()
+    expect(asked()).toEqual([
+      `document ${origin}${address}#a-wrong-token`,
+      `fetch ${backend}/rest/v1/rpc/place_by_token`,
+    ])
+    for (const link of await page.locator('link:not([href^="data:"])').all()) {
+      const { href } = new URL((await link.getAttribute('href')) ?? '', page.url())
+      const { status } = await fetch(href)
+      expect({ href, status }).toEqual({ href, status: 200 })
+    }
+    const refused = page.waitForEvent('console', (message) => message.text().includes('connect-src'))
+    visitor.expects(/connect-src|violates the document's Content Security Policy|Failed to fetch/)
+    await page.evaluate(() => fetch('/robots.txt').catch(() => {}))
+    await refused
+  },
+)
+
 test('an organiser signs in on the static desk by a code and decides, across origins', async ({
   visitor,
 }) => {

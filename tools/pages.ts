@@ -3,8 +3,16 @@ import { join } from 'node:path'
 
 const folder = 'src/pages'
 
-/** The pages: the folders that hold a script's entry. */
-export const pages: readonly string[] = readdirSync(folder).filter((name) => existsSync(entryOf(name)))
+/** The pages: the folders that render a document. */
+export const pages: readonly string[] = readdirSync(folder).filter((name) => existsSync(rendererOf(name)))
+
+/** Those with a script besides the one in their document. */
+export const scriptedPages: readonly string[] = pages.filter((name) => existsSync(entryOf(name)))
+
+/** What renders a page's document. */
+export function rendererOf(page: string): string {
+  return join(folder, page, 'render.tsx')
+}
 
 /** Where a page's script begins. */
 export function entryOf(page: string): string {

@@ -3,6 +3,7 @@ import { copyFile, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 
+import { answerStates, aToken, placesStand } from '../testing/answer-page.ts'
 import { ensureChromium, launchChromium } from '../testing/browser.ts'
 import { signInPage, startDesk } from '../testing/desk.ts'
 import { deskStates, signedOutStates, standAsBefore, storeExamples } from '../testing/desk-states.ts'
@@ -95,6 +96,9 @@ try {
   }
   for (const [state, { address, reach }] of Object.entries(signedOutStates)) {
     await takeAll(`desk-${state}`, address, nothing, reach)
+  }
+  for (const [state, { place, reach }] of Object.entries(answerStates)) {
+    await takeAll(`answer-${state}`, `/answer/#${aToken()}`, (page) => placesStand(page, () => place), reach)
   }
   for (const [name, image] of Object.entries(shown)) {
     if (isWanted(name)) await copyFile(join(folder, `${name}.png`), join('docs', 'images', `${image}.png`))

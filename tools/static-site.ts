@@ -4,11 +4,12 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
+import type { AnswerData } from '../src/pages/answer/answer-data.ts'
 import type { ApplyData } from '../src/pages/apply/apply-data.ts'
 import type { DeskData } from '../src/pages/desk/render.tsx'
 import packageJson from '../package.json' with { type: 'json' }
 import { next } from './in-place.ts'
-import { assetCaching, deskHeaders, documentHeaders } from '../src/pages/headers.ts'
+import { answerHeaders, assetCaching, deskHeaders, documentHeaders } from '../src/pages/headers.ts'
 import type { PageSettings } from '../src/settings/page-settings.ts'
 
 /** What the static page is rendered from. */
@@ -21,17 +22,27 @@ export function staticDeskData({ backendUrl, anonKey }: PageSettings): DeskData 
   return { backend: { url: backendUrl, anonKey }, signInIsElsewhere: false, version: packageJson.version }
 }
 
+/** What the static answer page is rendered from. */
+export function staticAnswerData({ backendUrl, anonKey }: PageSettings): AnswerData {
+  return { backend: { url: backendUrl, anonKey } }
+}
+
 /** Writes the documents and the headers of the static site into `dist/`. */
 export async function writeStaticSite(settings: PageSettings): Promise<void> {
   const { renderApply } = await built<typeof import('../src/pages/apply/render.tsx')>('apply')
   const { renderDesk } = await built<typeof import('../src/pages/desk/render.tsx')>('desk')
+  const { renderAnswer } = await built<typeof import('../src/pages/answer/render.tsx')>('answer')
   const { siteUrl } = settings
   const apply = renderApply(staticApplyData(settings), { siteUrl, policyInDocument: true })
   const desk = renderDesk(staticDeskData(settings), { root: '../', policyInDocument: true })
+  const answer = renderAnswer(staticAnswerData(settings), { policyInDocument: true })
   await writeFile(join(next('dist'), 'index.html'), apply.html)
-  await mkdir(join(next('dist'), 'desk'))
-  await writeFile(join(next('dist'), 'desk', 'index.html'), desk.html)
-  await writeFile(join(next('dist'), '_headers'), headersFile({ apply: apply.policy, desk: desk.policy }))
+  for (const [folder, { html }] of Object.entries({ desk, answer })) {
+    await mkdir(join(next('dist'), folder))
+    await writeFile(join(next('dist'), folder, 'index.html'), html)
+  }
+  const policies = { apply: apply.policy, desk: desk.policy, answer: answer.policy }
+  await writeFile(join(next('dist'), '_headers'), headersFile(policies))
 }
 
 async function built<Module>(page: string) {
@@ -46,7 +57,7 @@ export async function compressSite(): Promise<void> {
 }
 
 /** What only one document may say, its policy, stands apart: hosts send the headers of each rule that fits. */
-function headersFile(policies: { apply: string; desk: string }) {
+function headersFile(policies: Record<'apply' | 'desk' | 'answer', string>) {
   const rule = (address: string, headers: Record<string, string>) =>
     [address, ...Object.entries(headers).map(([name, value]) => `  ${name}: ${value}`), ''].join('\n')
   const policyOf = (policy: string) => {
@@ -60,6 +71,8 @@ function headersFile(policies: { apply: string; desk: string }) {
     rule('/index.html', policyOf(policies.apply)),
     rule('/desk', { ...policyOf(policies.desk), ...deskHeaders }),
     rule('/desk/*', { ...policyOf(policies.desk), ...deskHeaders }),
+    rule('/answer', { ...policyOf(policies.answer), ...answerHeaders }),
+    rule('/answer/*', { ...policyOf(policies.answer), ...answerHeaders }),
     rule('/assets/*', { 'cache-control': assetCaching }),
   ].join('')
 }

@@ -267,6 +267,16 @@ test('nginx gives the desk with its headers, with and without the slash at its e
   expect((await fetch(site.origin)).headers.get('cross-origin-opener-policy')).toBeNull()
 })
 
+test('nginx gives the answer page, which no search engine keeps', async () => {
+  const document = await readFile(join(site.files, 'answer/index.html'), 'utf8')
+  for (const path of ['/answer/', '/answer']) {
+    const answer = await fetch(site.origin + path)
+    expect(await answer.text()).toBe(document)
+    expect(answer.headers.get('x-robots-tag')).toBe('noindex')
+  }
+  expect((await fetch(site.origin)).headers.get('x-robots-tag')).toBeNull()
+})
+
 test('of the static build nginx serves nothing that is not for browsers', async () => {
   const hidden = ['/_headers', '/assets/complete', '/index.html.gz', '/index.html.br']
   const compressed = [`${site.script}.gz`, `${site.script}.br`]

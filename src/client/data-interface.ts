@@ -22,6 +22,7 @@ export function dataInterfaceAt({ url, anonKey }: DataInterface, fetcher: typeof
   })
 }
 
-function isJwt(key: string) {
+/** Whether a public key is one of the older kind, which a hosted project wants as bearer, too. */
+export function isJwt(key: string) {
   return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(key)
 }

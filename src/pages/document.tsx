@@ -22,8 +22,8 @@ export interface PageDocument extends Pick<Permissions, 'inlineScript' | 'calls'
   content: ReactNode
   contentStyle: string
   data: unknown
-  /** The address of its script, which the inline script asks for. */
-  script: string
+  /** The address of its script, which the inline script asks for; none where that is all. */
+  script?: string
   /** Whether the inline script runs before anything else of the document is there, and not after all of it. */
   scriptIsFirst?: boolean
   /** Where the site's root is, as the document sees it. */
@@ -59,7 +59,7 @@ export function renderDocument(page: PageDocument, policyInDocument: boolean): R
     </>
   )
   const scripts = `<script type="application/json" id="${pageDataId}">${inScript(JSON.stringify(data))}</script>
-    <script data-page="${script}">${inlineScript}</script>`
+    <script${script === undefined ? '' : ` data-page="${script}"`}>${inlineScript}</script>`
   const parts: Record<string, string> = {
     head: `${renderToString(head)}${scriptIsFirst ? scripts : ''}<style>${sceneStyle}</style>`,
     scene: renderToString(scene) + contentStyleElement,

@@ -23,6 +23,11 @@ export const deskHeaders: Readonly<Record<string, string>> = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
+/** What the answer page has besides: a link to a place is found by nobody else. */
+export const answerHeaders: Readonly<Record<string, string>> = {
+  'x-robots-tag': 'noindex',
+}
+
 /** Said in a document, it would only log an error. */
 export const framing = "frame-ancestors 'none'"
 

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 
 /** What a document may do. */
 export interface Permissions {
-  /** The text of its inline script, which loads the page's script. */
+  /** The text of its inline script. */
   inlineScript: string
+  /** The page's script, which the inline one loads, where it has one. */
+  script?: string
   /** The texts of its styles. */
   inlineStyles: readonly string[]
   /** The addresses that its script calls; null is its own origin. */
@@ -19,12 +21,12 @@ export interface Permissions {
  * @see https://www.w3.org/TR/CSP3/
  */
 export function contentSecurityPolicy(permissions: Permissions): string {
-  const { inlineScript, inlineStyles, calls, postsForms } = permissions
+  const { inlineScript, script, inlineStyles, calls, postsForms } = permissions
   const called = calls.map((address) => (address === null ? "'self'" : new URL(address).origin))
   const directives = {
     'default-src': ["'none'"],
     // 'self' is for browsers that do not know 'strict-dynamic', which lets the inline script load the page's.
-    'script-src': ["'self'", "'strict-dynamic'", hashOf(inlineScript)],
+    'script-src': [...(script === undefined ? [] : ["'self'", "'strict-dynamic'"]), hashOf(inlineScript)],
     'style-src': inlineStyles.map(hashOf),
     // The icon is part of the document.
     'img-src': ["'self'", 'data:'],

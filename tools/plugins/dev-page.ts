@@ -1,7 +1,7 @@
 import type { Plugin, ViteDevServer } from 'vite'
 
 import { readPageSettings, type PageSettings } from '../../src/settings/page-settings.ts'
-import { staticApplyData, staticDeskData } from '../static-site.ts'
+import { staticAnswerData, staticApplyData, staticDeskData } from '../static-site.ts'
 
 /** Serves the pages in development, rendered anew for each request. */
 export function devPage(): Plugin {
@@ -13,10 +13,10 @@ export function devPage(): Plugin {
           if (request.method !== 'GET') return next()
           const rendered = async () => {
             const settings = readPageSettings(server.config.env)
-            const isDesk = /^\/desk\/?(\?|$)/.test(request.originalUrl ?? '')
-            const html = isDesk ? await deskOf(server, settings) : await applyOf(server, settings)
+            const [, page = ''] = /^\/(desk|answer)\/?(\?|$)/.exec(request.originalUrl ?? '') ?? []
+            const documentOf = { desk: deskOf, answer: answerOf }[page] ?? applyOf
             response.setHeader('content-type', 'text/html')
-            response.end(await server.transformIndexHtml(isDesk ? '/desk' : '/', html))
+            response.end(await server.transformIndexHtml(`/${page}`, await documentOf(server, settings)))
           }
           rendered().catch((error: unknown) => next(error))
         })
@@ -37,4 +37,11 @@ async function deskOf(server: ViteDevServer, settings: PageSettings) {
     '/src/pages/desk/render.tsx',
   )) as typeof import('../../src/pages/desk/render.tsx')
   return renderDesk(staticDeskData(settings), { root: './', policyInDocument: false }).html
+}
+
+async function answerOf(server: ViteDevServer, settings: PageSettings) {
+  const { renderAnswer } = (await server.ssrLoadModule(
+    '/src/pages/answer/render.tsx',
+  )) as typeof import('../../src/pages/answer/render.tsx')
+  return renderAnswer(staticAnswerData(settings), { policyInDocument: false }).html
 }

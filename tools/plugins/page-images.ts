@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Plugin } from 'vite'
 
-import { environmentOf, pages } from '../pages.ts'
+import { environmentOf, scriptedPages } from '../pages.ts'
 
 /** What `npm run images` makes: by the name that the pages know each by. */
 const folder = 'src/design/images'
@@ -24,7 +24,7 @@ export function pageImages(): Plugin {
     name: 'page-images',
     async generateBundle() {
       // The pages share them, so one page's build brings them along.
-      if (this.environment.name !== environmentOf(pages[0] ?? '')) return
+      if (this.environment.name !== environmentOf(scriptedPages[0] ?? '')) return
       for (const [name, file] of Object.entries(images)) {
         const source = await readFile(join(folder, file))
         addresses.set(name, `./${this.getFileName(this.emitFile({ type: 'asset', name: file, source }))}`)

@@ -1,16 +1,16 @@
 import type { Plugin } from 'vite'
 
-import { entryOf, environmentOf, pages } from '../pages.ts'
+import { entryOf, environmentOf, scriptedPages } from '../pages.ts'
 
 const prefix = 'virtual:page-script/'
 
 /** `virtual:page-script/<page>`: where the page's built script lies; in development, its source. */
 export function pageScripts(): Plugin {
-  const scripts = new Map(pages.map((page) => [page, `/${entryOf(page)}`]))
+  const scripts = new Map(scriptedPages.map((page) => [page, `/${entryOf(page)}`]))
   return {
     name: 'page-scripts',
     generateBundle(_options, bundle) {
-      const page = pages.find((name) => environmentOf(name) === this.environment.name)
+      const page = scriptedPages.find((name) => environmentOf(name) === this.environment.name)
       const entry = Object.values(bundle).find((file) => file.type === 'chunk' && file.isEntry)
       if (page !== undefined && entry) scripts.set(page, `./${entry.fileName}`)
     },

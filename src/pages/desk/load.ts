@@ -12,7 +12,7 @@ import { drawEarlyList, holdKeys, isFirstList } from './applications/early-list.
 import { prepareMoments } from './kit/format.ts'
 import type { DeskData } from './render.tsx'
 import { holdPress } from './session/held-press.ts'
-import { siteRoot } from './site-root.ts'
+import { siteRoot } from '../site-root.ts'
 
 /** Milliseconds that the script waits for the first list's rows: beside it, they would come and be drawn late. */
 const longestWait = 1_000

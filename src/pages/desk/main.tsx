@@ -11,7 +11,7 @@ import { forgetTyped } from './kit/useTyped.ts'
 import type { DeskData } from './render.tsx'
 import { takeArrival } from './session/arrival.ts'
 import { watchSession } from './session/watch-session.ts'
-import { siteRoot } from './site-root.ts'
+import { siteRoot } from '../site-root.ts'
 
 /** Milliseconds after which a list has surely been shown. */
 const preloadAfter = 3_000

@@ -13,6 +13,7 @@ import { readDeskFunctions } from '../database/functions.ts'
 import { insertApplications, type SentRows } from '../database/insert.ts'
 import { createInserts } from '../database/insert-together.ts'
 import { dataInterface } from '../rest/data-interface.ts'
+import { answer } from './answer.ts'
 import { desk } from './desk.ts'
 import { createDoor } from './door.ts'
 import { httpError } from './errors.ts'
@@ -100,6 +101,7 @@ export async function createApp({
     anonKey: settings.anonKey,
     signInIsElsewhere: database.ownerOfAuth === 'supabase',
   })
+  await app.register(answer, { anonKey: settings.anonKey })
   const keys = database.ownerOfAuth === 'us' ? createSigningKeys(database.forSignIn) : undefined
   const readToken = keys && createReadToken(keys)
   await app.register(

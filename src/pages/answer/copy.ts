@@ -1,0 +1,25 @@
+/** The words of the page on which somebody who was accepted says whether they come. */
+export const title = 'Your place at Unplugged.'
+export const description = 'Where somebody who was accepted says whether they come.'
+
+export const answerLabels = { coming: 'I am coming', 'not coming': 'I cannot come' }
+export const changeLabel = 'Change my answer'
+export const againLabel = 'Try again'
+
+export const answerSentences = {
+  coming: 'You are coming. See you there.',
+  'not coming': 'You are not coming. Thank you for telling us.',
+}
+export const overSentence = 'The time to answer is over.'
+export const byMailSentence = 'Please answer the letter by mail.'
+export const invalidSentence = 'This link is not valid any more.'
+
+/** What is said while the backend is asked, and where it did not answer. */
+export const reading = {
+  label: 'One moment...',
+  failure: 'Your place could not be looked up. Please check your connection.',
+}
+export const sending = {
+  label: 'Sending...',
+  failure: 'Your answer may not have arrived. Please check your connection.',
+}

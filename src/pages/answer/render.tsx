@@ -1,0 +1,46 @@
+import { Hills } from '../../design/illustrations.tsx'
+import { renderDocument, type RenderedDocument } from '../document.tsx'
+import type { AnswerData } from './answer-data.ts'
+import answerStyle from './answer.css?inline'
+import { byMailSentence, description, title } from './copy.ts'
+// oxlint-disable-next-line import/default -- made by the build from that module
+import inlineScript from './respond.ts?script'
+
+export type { AnswerData } from './answer-data.ts'
+
+export interface AnswerOptions {
+  /** Whether the document has to carry what else its headers say, because no server sends them. */
+  policyInDocument: boolean
+}
+
+/** Renders the page on which somebody who was accepted says whether they come. */
+export function renderAnswer(data: AnswerData, { policyInDocument }: AnswerOptions): RenderedDocument {
+  const page = {
+    title,
+    description,
+    preview: (
+      <>
+        <meta name="robots" content="noindex" />
+        <meta name="referrer" content="no-referrer" />
+      </>
+    ),
+    root: '../' as const,
+    scene: <Hills />,
+    sceneStyle: answerStyle,
+    content: (
+      <div className="card">
+        <h1>{title}</h1>
+        <noscript>
+          <p>{byMailSentence}</p>
+        </noscript>
+        <div id="place" />
+      </div>
+    ),
+    contentStyle: '',
+    data,
+    inlineScript,
+    calls: [data.backend.url],
+    postsForms: false,
+  }
+  return renderDocument(page, policyInDocument)
+}

@@ -1,0 +1,199 @@
+/**
+ * All that the page does, as it stands in the document. Opening it only reads, since what looks through mails opens links
+ * and runs scripts: an answer is sent by a button alone.
+ */
+import { newAct } from '../../client/act.ts'
+import { answerPlace, readPlace, RefusedCall, type Answer, type Place } from '../../client/place.ts'
+import { readPageData } from '../page-data.ts'
+import { siteRoot } from '../site-root.ts'
+import type { AnswerData } from './answer-data.ts'
+import {
+  againLabel,
+  answerLabels,
+  answerSentences,
+  byMailSentence,
+  changeLabel,
+  invalidSentence,
+  overSentence,
+  reading,
+  sending,
+} from './copy.ts'
+
+/** Milliseconds after which an answer is given up, all its tries together. */
+const timeout = 20_000
+
+const { backend } = readPageData() as AnswerData
+const page = document.getElementById('place') as HTMLElement
+const base = backend.url ?? siteRoot()
+
+let token = ''
+let place: Place | undefined
+/** What was asked last: of what was asked before nothing is shown. */
+let latest: AbortController | undefined
+/** Whether a button was pressed, and what it began is under way. */
+let isPressed = false
+/** What the problem is about that is shown. */
+let failed: typeof reading | undefined
+
+function begin() {
+  latest?.abort()
+  latest = place = failed = undefined
+  isPressed = false
+  token = location.hash.slice(1)
+  if (token) {
+    page.replaceChildren(sentence(reading.label))
+    page.setAttribute('aria-busy', 'true')
+    read()
+  } else {
+    place = { state: 'invalid' }
+    show(undefined, fill)
+  }
+}
+
+/** It may have changed elsewhere. */
+function look() {
+  if (token && !isPressed && !document.hidden) read()
+}
+
+function read() {
+  const own = token
+  void ask(reading, (signal) => readPlace(base, backend.anonKey, own, signal))
+}
+
+function send(answer: Answer, pressed: HTMLButtonElement) {
+  const own = token
+  const act = newAct()
+  void ask(sending, (signal) => answerPlace(base, backend.anonKey, own, answer, act, signal), pressed)
+}
+
+/** Asks the backend, and shows what it says, or that it said nothing. */
+async function ask(
+  what: typeof reading,
+  call: (signal: AbortSignal) => Promise<Place>,
+  pressed?: HTMLButtonElement,
+) {
+  if (pressed) {
+    isPressed = true
+    for (const each of page.querySelectorAll('button')) each.disabled = true
+    pressed.textContent = what.label
+    pressed.classList.add('pressed')
+  }
+  latest?.abort()
+  const own = (latest = new AbortController())
+  const timer = setTimeout(() => own.abort(), timeout)
+  try {
+    const now = await call(own.signal)
+    if (own !== latest) return
+    const isOther = JSON.stringify(now) !== JSON.stringify(place)
+    place = now
+    // What was read unasked leaves alone what somebody has opened, and a problem that it does not solve.
+    if (pressed || isOther || failed === reading) show(pressed, fill)
+  } catch (error) {
+    if (own !== latest) return
+    show(pressed, () => {
+      // Its buttons are in use again.
+      if (pressed || !place) fill()
+      failed = what
+      page.querySelector('.error')?.remove()
+      const message = sentence(error instanceof RefusedCall ? error.message : what.failure)
+      const again = button(againLabel, 'second', () => void ask(what, call, again))
+      const box = element('div', message, again)
+      box.className = 'outcome error'
+      page.append(box)
+      return message
+    })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/**
+ * Changes what is shown. Who pressed something, or was at what goes, is taken to what came, which has it read out: so it
+ * is not announced besides.
+ */
+function show(pressed: HTMLElement | undefined, change: () => HTMLElement | undefined) {
+  const isTaken = pressed ?? page.contains(document.activeElement)
+  page.setAttribute('aria-live', isTaken ? 'off' : 'polite')
+  page.setAttribute('aria-busy', 'false')
+  isPressed = false
+  const came = change()
+  if (isTaken) came?.focus()
+}
+
+/** Shows the place as it is known, and nothing else. */
+function fill() {
+  failed = undefined
+  const sentences = sentencesOf(place)
+  page.replaceChildren(...sentences, ...buttonsOf(place))
+  return sentences[0]
+}
+
+function sentencesOf(now: Place | undefined) {
+  if (!now) return []
+  if (now.state === 'invalid') return [sentence(invalidSentence)]
+  const answered = now.answer ? [sentence(answerSentences[now.answer])] : []
+  if (now.state === 'over') {
+    const link = element('a', now.address)
+    link.href = `mailto:${now.address}`
+    const where = now.address ? sentence('Please write to ', link, '.') : sentence(byMailSentence)
+    return [...answered, sentence(overSentence), where]
+  }
+  if (now.answer) return answered
+  // A day is the same wherever it is read.
+  const day = new Date(now.until).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+  return [
+    sentence(
+      'Hello ',
+      element('bdi', now.first_name),
+      ', your place is kept until ',
+      element('time', day),
+      '.',
+    ),
+  ]
+}
+
+function buttonsOf(now: Place | undefined) {
+  if (now?.state !== 'open') return []
+  if (!now.answer) return answerButtons()
+  const change = button(changeLabel, 'second', () => {
+    const [coming, notComing] = answerButtons()
+    change.replaceWith(coming, notComing)
+    coming.focus()
+  })
+  return [change]
+}
+
+function answerButtons() {
+  return [answerButton('coming', ''), answerButton('not coming', 'second')] as const
+}
+
+function answerButton(answer: Answer, className: string) {
+  const made = button(answerLabels[answer], className, () => send(answer, made))
+  return made
+}
+
+function button(label: string, className: string, press: () => void) {
+  const made = element('button', label)
+  made.type = 'button'
+  made.className = className
+  made.addEventListener('click', press)
+  return made
+}
+
+function sentence(...content: (Node | string)[]) {
+  const made = element('p', ...content)
+  made.tabIndex = -1
+  return made
+}
+
+function element<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, ...content: (Node | string)[]) {
+  const made = document.createElement(tag)
+  made.append(...content)
+  return made
+}
+
+begin()
+addEventListener('hashchange', begin)
+addEventListener('pageshow', ({ persisted }) => persisted && begin())
+for (const event of ['focus', 'online']) addEventListener(event, look)
+document.addEventListener('visibilitychange', look)

@@ -1,0 +1,72 @@
+import type { Page } from 'playwright-core'
+
+import type { Place } from '../src/client/place.ts'
+
+/** A token as a letter's link has one. */
+export const aToken = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')
+
+const ada = { first_name: 'Ada', until: '2026-12-03' }
+
+/** How a place may stand. */
+export const places = {
+  open: { state: 'open', ...ada, answer: null },
+  coming: { state: 'open', ...ada, answer: 'coming' },
+  'not coming': { state: 'open', ...ada, answer: 'not coming' },
+  over: { state: 'over', ...ada, answer: null, address: 'team@example.org' },
+  'over, by mail': { state: 'over', ...ada, answer: null, address: '' },
+  'over, answered': { state: 'over', ...ada, answer: 'coming', address: 'team@example.org' },
+  invalid: { state: 'invalid' },
+} satisfies Record<string, Place>
+
+/** Lets places be read as they stand in `stands`, by their tokens. */
+export async function placesStand(page: Page, stands: (token: string) => Place): Promise<void> {
+  await page.route('**/rpc/place_by_token', (route) => {
+    const { token } = route.request().postDataJSON() as { token: string }
+    return route.fulfill({ json: stands(token) })
+  })
+}
+
+/** Resolves when the page says how the place stands. */
+export async function placeRead(page: Page): Promise<void> {
+  await page.locator('#place[aria-busy=false]').waitFor()
+}
+
+/** What the page can look like, and how a guest gets it there from the place as it stands. */
+export const answerStates = {
+  open: { place: places.open, reach: placeRead },
+  coming: { place: places.coming, reach: placeRead },
+  over: { place: places.over, reach: placeRead },
+  answered: { place: places['over, answered'], reach: placeRead },
+  invalid: { place: places.invalid, reach: placeRead },
+  reading: {
+    place: places.open,
+    reach: async (page: Page) => {
+      await page.route('**/rpc/place_by_token', () => {})
+      await page.reload()
+      await page.locator('#place[aria-busy=true]').waitFor()
+    },
+  },
+  changing: {
+    place: places.coming,
+    reach: async (page: Page) => {
+      await page.getByRole('button', { name: 'Change my answer' }).click()
+    },
+  },
+  sending: {
+    place: places.open,
+    reach: async (page: Page) => {
+      await page.route('**/rpc/answer_place', () => {})
+      await page.getByRole('button', { name: 'I cannot come' }).click()
+      await page.getByRole('button', { name: 'Sending...' }).waitFor()
+    },
+  },
+  failed: {
+    place: places.open,
+    reach: async (page: Page) => {
+      const json = { message: 'Too many wrong links came from your connection. Please wait 10 seconds.' }
+      await page.route('**/rpc/answer_place', (route) => route.fulfill({ status: 429, json }))
+      await page.getByRole('button', { name: 'I am coming' }).click()
+      await page.getByRole('button', { name: 'Try again' }).waitFor()
+    },
+  },
+} satisfies Record<string, { place: Place; reach: (page: Page) => Promise<void> }>
