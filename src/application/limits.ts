@@ -21,7 +21,7 @@ export const decisionsAtOnce = 100
 /** The most letters that are released without saying how many they are. */
 export const mostUnasked = 30
 
-/** Applications on a page of the list, unless they are too long for one. */
+/** The rows that the desk's list shows per step: at first, and more with each press of More; fewer of long ones. */
 export const pageSize = 50
 
 /** What applicants read while the door is closed, where organisers wrote nothing. */

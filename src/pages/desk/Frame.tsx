@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useSyncExternalStore, type ReactNode } from 'react'
+import type { ReactNode } from 'react'
 
 import { Announcement } from './kit/announce.tsx'
+import { ConnectionNotice } from './kit/connection.tsx'
 import { skipToContent } from './kit/focus.ts'
 import { KeyHelp } from './kit/KeyHelp.tsx'
 import { hrefOf, usePlace, wholeList, type Place } from './kit/places.ts'
@@ -43,7 +44,7 @@ export function Frame({ session, version, children }: FrameProps) {
         <KeyHelp />
         <SignOutButton session={session} />
       </header>
-      <Connection />
+      <ConnectionNotice />
       <div id="content" tabIndex={-1}>
         {/* What was read may be what it cannot show: all of it is read anew. */}
         <Boundary key={hrefOf(place).split('?')[0]} onTryAgain={() => queries.removeQueries()}>
@@ -66,27 +67,3 @@ const rooms: { name: string; to: Place; screens: Place['screen'][] }[] = [
   { name: 'Door', to: { screen: 'door' }, screens: ['door'] },
   { name: 'Account', to: { screen: 'account' }, screens: ['account'] },
 ]
-
-/** Says that there is no connection, for as long as there is none. */
-function Connection() {
-  const isThere = useSyncExternalStore(
-    subscribe,
-    () => navigator.onLine,
-    () => true,
-  )
-  if (isThere) return null
-  return (
-    <p className="notice" role="alert">
-      There is no connection. What is shown may be older; it is read anew when the connection is back.
-    </p>
-  )
-}
-
-function subscribe(onChange: () => void) {
-  addEventListener('online', onChange)
-  addEventListener('offline', onChange)
-  return () => {
-    removeEventListener('online', onChange)
-    removeEventListener('offline', onChange)
-  }
-}

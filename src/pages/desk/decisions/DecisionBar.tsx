@@ -5,8 +5,17 @@ import { statuses, type Status } from '../../../application/statuses.ts'
 import { focusHeading } from '../kit/focus.ts'
 import { digits } from '../kit/format.ts'
 import { useJudge } from '../kit/useDesk.tsx'
-import type { LastAct, Progress, Seen } from './judge.ts'
-import { decisions } from './decision-keys.ts'
+import type { Keys } from '../kit/useKeys.ts'
+import type { Judge, LastAct, Progress, Seen } from './judge.ts'
+
+/** What organisers press for each status, by the key that does the same. */
+export const decisions = [
+  { status: 'shortlisted', label: 'Shortlist', key: 's' },
+  { status: 'accepted', label: 'Accept', key: 'a' },
+  { status: 'waitlisted', label: 'Waitlist', key: 'w' },
+  { status: 'declined', label: 'Decline', key: 'd' },
+  { status: 'new', label: 'Back to new', key: 'r' },
+] as const satisfies readonly { status: Status; label: string; key: string }[]
 
 interface DecisionBarProps {
   /** What is decided on. */
@@ -89,4 +98,21 @@ function ofAll(done: number, { count }: Progress) {
 function wordsOf({ count, status }: LastAct) {
   const standing = status === 'new' ? 'back to new' : statuses[status].toLowerCase()
   return `${digits(count)} ${standing}`
+}
+
+/**
+ * The keys that decide, and the one that undoes.
+ *
+ * @param seen What is decided on.
+ * @param onDecided Called once something was decided.
+ */
+export function decisionKeys(judge: Judge, seen: readonly Seen[], onDecided = () => {}): Keys {
+  const decide = (status: Status) => () => {
+    judge.decide(seen, status)
+    onDecided()
+  }
+  return {
+    z: () => judge.undo(),
+    ...Object.fromEntries(decisions.map(({ key, status }) => [key, decide(status)])),
+  }
 }

@@ -3,7 +3,7 @@ import { focusApplication } from '../kit/focus.ts'
 import { momentOf } from '../kit/format.ts'
 import { useJudge } from '../kit/useDesk.tsx'
 import type { Problem } from './judge.ts'
-import { decisions } from './decision-keys.ts'
+import { decisions } from './DecisionBar.tsx'
 
 /** The decisions that were not kept, and what can be done about them: those that are alike, as of one call, together. */
 export function DecisionProblems() {

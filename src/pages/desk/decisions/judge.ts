@@ -3,7 +3,7 @@ import { statuses, type Status } from '../../../application/statuses.ts'
 import { newAct } from '../../../client/act.ts'
 import type { CallDesk } from '../../../client/desk.ts'
 import { sentenceOf } from '../kit/messages.ts'
-import { insistOnConnection } from '../kit/useAct.ts'
+import { insistOnConnection } from '../kit/connection.tsx'
 
 /** Where an application stood when whoever decides saw it, and what it is called. */
 export interface Seen {

@@ -1,3 +1,5 @@
+import type { ReactNode } from 'react'
+
 import { sentenceOf } from './messages.ts'
 
 interface ProblemProps {
@@ -12,14 +14,28 @@ interface ProblemProps {
 export function Problem({ error, said, onTryAgain }: ProblemProps) {
   if (!error) return null
   return (
+    <Alert button="Try again" onPress={onTryAgain}>
+      {said && `${said} `}
+      {sentenceOf(error)}
+    </Alert>
+  )
+}
+
+interface AlertProps {
+  /** What the button says that may help, and does. */
+  button: string
+  onPress: (() => void) | undefined
+  children: ReactNode
+}
+
+/** A sentence on what went wrong. */
+export function Alert({ button, onPress, children }: AlertProps) {
+  return (
     <div className="notice error" role="alert">
-      <p>
-        {said && `${said} `}
-        {sentenceOf(error)}
-      </p>
-      {onTryAgain && (
-        <button className="quiet" onClick={onTryAgain}>
-          Try again
+      <p>{children}</p>
+      {onPress && (
+        <button className="quiet" onClick={onPress}>
+          {button}
         </button>
       )}
     </div>

@@ -2,7 +2,7 @@ import { Component, useEffect, type ReactNode } from 'react'
 
 import { beginAt, focusHeading } from './focus.ts'
 import { hrefOf, type Place } from './places.ts'
-import { Problem } from './Problem.tsx'
+import { Alert, Problem } from './Problem.tsx'
 
 interface ScreenProps<Read> {
   /** What its heading says, and the window's title, by which tabs, Back and screen readers tell screens apart. */
@@ -166,12 +166,7 @@ export function NotShown({ button, onPress, children }: NotShownProps) {
   return (
     <section className="sheet">
       <Heading>{title}</Heading>
-      <div role="alert" className="notice error">
-        <p>{children}</p>
-        <button className="quiet" onClick={onPress}>
-          {button}
-        </button>
-      </div>
+      <Alert {...{ button, onPress }}>{children}</Alert>
     </section>
   )
 }

@@ -1,5 +1,7 @@
 import { useEffect, useState, type ComponentType, type ReactNode } from 'react'
 
+import { whenConnected } from './connection.tsx'
+import { Alert } from './Problem.tsx'
 import { Loading, NotShown } from './Screen.tsx'
 
 /**
@@ -36,17 +38,6 @@ export function lazyScreen<Props extends object>(
   return Object.assign(LazyScreen, { load: async () => keep(await load()) })
 }
 
-/** Without a connection it is loaded when that is back. */
-async function whenConnected<Loaded>(load: () => Promise<Loaded>): Promise<Loaded> {
-  try {
-    return await load()
-  } catch (error) {
-    if (navigator.onLine) throw error
-    await new Promise((resolve) => addEventListener('online', resolve, { once: true }))
-    return whenConnected(load)
-  }
-}
-
 const why = 'There is no connection, or the desk was updated meanwhile.'
 const reload = () => location.reload()
 
@@ -61,11 +52,8 @@ function ScreenNotLoaded() {
 /** Stands in for a part of a screen whose script did not come. */
 export function PartNotLoaded() {
   return (
-    <div role="alert" className="notice error">
-      <p>{why}</p>
-      <button className="quiet" onClick={reload}>
-        Reload
-      </button>
-    </div>
+    <Alert button="Reload" onPress={reload}>
+      {why}
+    </Alert>
   )
 }

@@ -2,15 +2,6 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 
 import { newAct } from '../../../client/act.ts'
 
-/**
- * For what is sent at once or not at all: nothing is kept for later.
- *
- * @throws An `Error` with a sentence for an organiser, where this browser has no connection.
- */
-export function insistOnConnection(): void {
-  if (!navigator.onLine) throw new Error('Not sent: there is no connection. Try again.')
-}
-
 const underWay = new Set<AbortController>()
 
 /** Whether anything is being done that would be lost with the page. */

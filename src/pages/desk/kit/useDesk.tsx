@@ -5,8 +5,9 @@ import type { Functions } from '../../../client/desk.ts'
 import { Judge, type Judgement } from '../decisions/judge.ts'
 import type { Me } from '../session/watch-session.ts'
 import { announce } from './announce.tsx'
+import { insistOnConnection } from './connection.tsx'
 import { queriesOf, readAgain, type ActName } from './queries.ts'
-import { insistOnConnection, isActing, useAct, type Act } from './useAct.ts'
+import { isActing, useAct, type Act } from './useAct.ts'
 
 /** The acts that are known by their ids. */
 const withId = [
