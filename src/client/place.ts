@@ -64,9 +64,10 @@ async function call(base: string, anonKey: string, name: string, given: object, 
   const said = (await response.json()) as
     | (Place & { message?: undefined })
     | { state?: undefined; message?: string; code?: string }
-  if (response.ok && said.state) return said
+    | null
+  if (response.ok && said?.state) return said
   // Everything else that can be refused is not the guest's business.
-  if ([409, 429].includes(response.status) && said.message)
+  if ([409, 429].includes(response.status) && said?.message)
     throw new RefusedCall(said.message, said.code ?? '')
   throw new Error(`What answered with ${response.status} said nothing of the place.`)
 }

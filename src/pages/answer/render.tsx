@@ -33,7 +33,7 @@ export function renderAnswer(data: AnswerData, { policyInDocument }: AnswerOptio
         <noscript>
           <p>{byMailSentence}</p>
         </noscript>
-        <div id="place" />
+        <div id="place" aria-live="polite" />
       </div>
     ),
     contentStyle: '',

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 
-import { createAllowance, createLimiter } from './limits.ts'
+import { createAllowance, createLimiter, createWrongTokens } from './limits.ts'
 
 const status = (take: () => void) => {
   try {
@@ -56,6 +56,21 @@ test('an address is told when it may insert again', () => {
   expect(status(() => allow('b', 1))).toBe('allowed')
   now += 15_000
   expect(status(() => allow('a', 1))).toBe('allowed')
+})
+
+test('an address is told when it may show a wrong token again, and another one may at once', () => {
+  let now = 0
+  const count = createWrongTokens(() => now)
+  const shown = Array.from({ length: 31 }, () => status(() => count('a')))
+  expect(shown.slice(0, 30)).toEqual(Array<string>(30).fill('allowed'))
+  expect(shown[30]).toMatchObject({
+    status: 429,
+    retryAfter: 10,
+    message: 'Too many wrong links came from your connection. Please wait 10 seconds and try again.',
+  })
+  expect(status(() => count('b'))).toBe('allowed')
+  now += 10_000
+  expect(status(() => count('a'))).toBe('allowed')
 })
 
 test('a clock that is set forward or back changes nothing', () => {

@@ -88,15 +88,34 @@ export function createAllowance(perMinute: number, now?: () => number): Allowanc
   const take = createLimiter(perMinute, 1, now)
   return (address, rows) => {
     const wait = take(address, rows)
-    if (wait > 0) throw tooMany(Math.ceil(wait / 1000))
+    if (wait > 0) throw tooMany('applications', wait, 'send it again')
   }
 }
 
-function tooMany(seconds: number) {
+/** Wrong tokens of letters that one address may show at once, and minutes after which it may show as many again. */
+const wrongTokens = { most: 30, minutes: 5 }
+
+/**
+ * Limits how many wrong tokens of letters one address may show. Right ones are not counted, and never refused.
+ *
+ * @param now A clock in milliseconds that is never set back.
+ * @returns What counts a wrong one; it throws an {@link HttpError} with 429 beyond the limit.
+ */
+export function createWrongTokens(now?: () => number): (address: string) => void {
+  const take = createLimiter(wrongTokens.most, wrongTokens.minutes, now)
+  return (address) => {
+    const wait = take(address)
+    if (wait > 0) throw tooMany('wrong links', wait, 'try again')
+  }
+}
+
+/** @param wait Milliseconds. */
+function tooMany(what: string, wait: number, next: string) {
+  const seconds = Math.ceil(wait / 1000)
   return new HttpError(
     429,
     'HTTP429',
-    `Too many applications came from your connection. Please wait ${seconds} ${seconds === 1 ? 'second' : 'seconds'} and send it again.`,
+    `Too many ${what} came from your connection. Please wait ${seconds} ${seconds === 1 ? 'second' : 'seconds'} and ${next}.`,
     { retryAfter: seconds },
   )
 }

@@ -7,7 +7,7 @@ import type { Caller, CallerConnection } from '../database/connections.ts'
 import { callerOf, type ReadToken } from '../http/caller.ts'
 import { HttpError, httpError } from '../http/errors.ts'
 import { isLarge, takeBytes, type TakeTurn } from '../http/large-requests.ts'
-import type { Allowance } from '../http/limits.ts'
+import { createWrongTokens, type Allowance } from '../http/limits.ts'
 import { answerError } from './answer-error.ts'
 import { argumentsOf, sentRows } from './sent-rows.ts'
 
@@ -40,6 +40,7 @@ export async function dataInterface(
   app: FastifyInstance,
   { anonKey, readToken, allow, takeTurn, insert, as, functions }: DataInterfaceOptions,
 ) {
+  const countWrongToken = createWrongTokens()
   // The body goes to PostgreSQL as it came; whether it is JSON is asked below, where columns are read.
   takeBytes(app, takeTurn)
 
@@ -76,6 +77,7 @@ export async function dataInterface(
     const caller = request.getDecorator<Caller>('caller')
     if (caller.role === 'anon' && !called.isPublic) throw permissionDenied(request, `function ${name}`)
     const result = await callFunction(as(caller), called, json, names)
+    if (called.parameters.has('token') && isInvalid(result)) countWrongToken(request.ip)
     return reply.type('application/json; charset=utf-8').send(result)
   })
 
@@ -86,6 +88,11 @@ export async function dataInterface(
       throw permissionDenied(request)
     },
   })
+}
+
+/** Whether a token was none, as the functions say that take one. */
+function isInvalid(result: string) {
+  return (JSON.parse(result) as { state?: string } | null)?.state === 'invalid'
 }
 
 /** Answering with the row, or comparing with the rows that are there, would need the right to read. */
