@@ -595,7 +595,7 @@ test('a check restores a backup aside, compares it row by row, and leaves nothin
   })
   await rewrite((rows ?? '').replace('"created_at":"20', '"created_at":"19'))
   expect((await check()).code).toBe(0)
-  await rewrite((rows ?? '').replace('+00:00"', '1+00:00"'))
+  await rewrite((rows ?? '').replace('+00:00"', '0000001+00:00"'))
   expect(await check()).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/rows of public\.retreat_applications differ\.\n$/) as string,
