@@ -117,8 +117,6 @@ async function main() {
     console.error(`This is Node.js ${process.versions.node}, and 20.19 or later is needed: install that.`)
     return false
   }
-  // React renders on the server by it too.
-  process.env['NODE_ENV'] ??= 'production'
   process.chdir(dirname(fileURLToPath(import.meta.url)))
   if (process.argv[2] === '--version') {
     console.log(JSON.parse(readFileSync('package.json', 'utf8')).version)
