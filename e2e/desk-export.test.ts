@@ -110,7 +110,7 @@ test('who reads blind downloads no hidden column', async ({ visitor }) => {
   const { text } = await download(page)
   const [header = [], ...rows] = rowsOf(text.slice(1))
   expect(header.join(',')).toBe(
-    'id,created_at,paid_solution,paid_solution_label,custom_solution,team_size,team_size_label,reason,consent,status,decided_by,decided_at,notes,letters',
+    'id,created_at,paid_solution,paid_solution_label,custom_solution,team_size,team_size_label,reason,consent,status,answer,answered_at,decided_by,decided_at,notes,letters',
   )
   const [{ count } = { count: 0 }] = await server.sql<{ count: number }[]>`
     select count(*)::int as count from public.retreat_applications

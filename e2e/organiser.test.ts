@@ -68,7 +68,7 @@ test('applications are listed while the server runs and while it does not', asyn
 
   const csv = await list('--csv')
   expect(csv.split('\r\n')[0]).toBe(
-    '\ufeffid,created_at,first_name,last_name,email,phone,linkedin,company,paid_solution,paid_solution_label,custom_solution,team_size,team_size_label,reason,consent,status,decided_by,decided_at,notes,letters',
+    '\ufeffid,created_at,first_name,last_name,email,phone,linkedin,company,paid_solution,paid_solution_label,custom_solution,team_size,team_size_label,reason,consent,status,answer,answered_at,decided_by,decided_at,notes,letters',
   )
   expect(csv).toContain(`,+49 (30) 123-4,'@eve,'=1+1,travel,"Yes, travel related",'-2+3+cmd|x,`)
   expect(csv).toContain('"a ""quoted"", line\nand another\rand a third"')
@@ -195,7 +195,7 @@ test('an export shows its progress on the terminal, and nothing of it in the fil
     { env: { ...process.env, ...settings } },
   )
   expect(shown.stdout).toContain('\r3 applications\r\n')
-  expect(await readFile(file, 'utf8')).toMatch(/^\ufeffid,created_at(?!.*applications).*,true,new,,,,\r\n$/s)
+  expect(await readFile(file, 'utf8')).toMatch(/^\ufeffid,created_at(?!.*applications).*,true,new,,,,,,\r\n$/s)
 })
 
 test('the list shows how each delivery stands, and given-up ones are tried again when asked', async () => {

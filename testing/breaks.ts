@@ -1033,7 +1033,7 @@ const rest: Break[] = [
   },
   {
     broken: 'One who signed in reads a table of ours',
-    file: 'supabase/schemas/16_rights.sql',
+    file: 'supabase/schemas/17_rights.sql',
     find: `revoke all on schema private from public, anon, authenticated;`,
     replace: ``,
     migration: `grant usage on schema private to authenticated; grant select on private.statuses to authenticated;`,
@@ -1041,7 +1041,7 @@ const rest: Break[] = [
   },
   {
     broken: 'A visitor reads applications',
-    file: 'supabase/schemas/16_rights.sql',
+    file: 'supabase/schemas/17_rights.sql',
     find: `revoke all on table\n  private.organisers,`,
     replace: `revoke all on table\n  private.search_vectors,`,
     migration: `grant select on public.retreat_applications to anon; create policy open on public.retreat_applications for select to anon using (true);`,

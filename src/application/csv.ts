@@ -1,3 +1,4 @@
+import type { Answer } from './statuses.ts'
 import { columns, paidSolutions, teamSizes, type Application } from './application.ts'
 
 /** By it spreadsheets know that a table is UTF-8. */
@@ -10,6 +11,8 @@ export const storedColumns = ['id', 'created_at', ...columns] as const
 export const tableColumns = [
   ...storedColumns,
   'status',
+  'answer',
+  'answered_at',
   'decided_by',
   'decided_at',
   'notes',
@@ -20,6 +23,9 @@ export type TableColumn = (typeof tableColumns)[number]
 
 /** What organisers made of an application; moments as ISO 8601 has them. */
 export interface Made {
+  /** Whether they come, and when they said so; null where they have not, or are not accepted. */
+  answer: Answer | null
+  answered_at: string | null
   /** Who set its status last, and when; null where nobody did. */
   decided_by: string | null
   decided_at: string | null
@@ -54,7 +60,10 @@ export function csvLines(rows: readonly TableRow[], chosen: readonly TableColumn
 }
 
 function cells(row: TableRow, column: TableColumn) {
-  if (column === 'decided_at') return [row.decided_at ? momentOf(row.decided_at) : '']
+  if (column === 'decided_at' || column === 'answered_at') {
+    const at = row[column]
+    return [at ? momentOf(at) : '']
+  }
   if (column === 'notes') return [cell(row.notes?.map(lineOfNote).join('\n'))]
   if (column === 'letters') return [cell(row.letters?.map(lineOfLetter).join('\n'))]
   const value = cell(row[column])

@@ -1,6 +1,6 @@
 import type { Application } from '../application/application.ts'
 import type { Made } from '../application/csv.ts'
-import type { Status } from '../application/statuses.ts'
+import type { Answer, AnswerState, Status } from '../application/statuses.ts'
 import type { CallFunction } from './rpc.ts'
 
 /** What applications are asked for; what is left out lets all of them through. */
@@ -10,11 +10,22 @@ export interface Filter {
   /** A blank one asks for those that did not answer. */
   team_size?: Application['team_size'] | undefined
   paid_solution?: Application['paid_solution'] | undefined
+  /** Of those who are accepted; `no answer` lets through who is late, too. */
+  answer?: AnswerState | undefined
   /** The first moment, and the first one that is too late, as ISO 8601 has them. */
   since?: string | undefined
   until?: string | undefined
   /** Which come first; left out, the newest do. It changes where something stands, and not what is let through. */
   order?: 'oldest' | undefined
+}
+
+/** Whether somebody comes; all null where they are not accepted. */
+interface AnswerShown {
+  answer_state: AnswerState | null
+  answer: Answer | null
+  answered_at: string | null
+  /** The last day on which they can answer, as `2026-12-31`. */
+  kept_until: string | null
 }
 
 /** Where a list goes on. */
@@ -26,8 +37,8 @@ export interface Position {
 /** What blind reading leaves out. */
 type Hidden = 'first_name' | 'last_name' | 'email' | 'phone' | 'linkedin' | 'company'
 
-/** What organisers made of an application. */
-interface Standing {
+/** What organisers made of an application, and whether they come. */
+interface Standing extends AnswerShown {
   id: string
   created_at: string
   status: Status
@@ -71,6 +82,8 @@ interface Meanwhile {
   gone: string[]
   /** What became of the letters of all rows, the oldest first. */
   letters: LetterState[]
+  /** How it stands with the answers, by the ids of those that are, or were, accepted. */
+  answers: Record<string, AnswerShown>
   /** How many the filter lets through that are not shown and are newer than all that are, and how many others. */
   newer: number
   older: number
@@ -103,6 +116,12 @@ export type Happening = { act: string; at: string; author: string } & (
   | { kind: 'address'; detail: { address?: string } }
   /** What a letter was to say that did not arrive was told otherwise. */
   | { kind: 'told'; detail: Pick<Letter, 'occasion' | 'way'> }
+  /** The author is `applicant` where they answered themselves; null where an organiser noted that there is none. */
+  | { kind: 'answer'; detail: { answer: Answer | null } }
+  /** Until which day the place is kept. */
+  | { kind: 'kept'; detail: { until: string } }
+  /** The link on which they answer was given to the author's mail program, in a letter of this occasion. */
+  | { kind: 'link'; detail: Pick<Letter, 'occasion'> }
 )
 
 /** How the webhook's delivery stands. */
@@ -187,6 +206,7 @@ export type GeneralHappening = { at: string; author: string } & (
   | { kind: 'door'; detail: Omit<Door, 'version' | 'received'> }
   | { kind: 'erased'; detail: { applications: number } }
   | { kind: 'blind'; detail: { on: boolean } }
+  | { kind: 'places'; detail: { places: number | null; days: number } }
   | {
       kind: 'letters'
       detail: {
@@ -311,6 +331,8 @@ interface Example {
   subject: string
   body: string
   application?: string
+  /** Where the desk is: used where no server knows where the site is. */
+  site?: string
 }
 
 /** Whether an organiser hears of applications, and when the next day's mail is due. */
@@ -325,6 +347,46 @@ export interface Notices {
 /** A text filled in for an application. */
 interface Preview extends Pick<Letter, 'subject' | 'body' | 'missing' | 'unknown' | 'is_long' | 'name'> {
   application: string
+  /** Whether the paragraph with the link on which people answer was left out, because nobody knows where the site is. */
+  has_no_site?: boolean
+}
+
+/** How many places there are, and who comes. */
+export interface Places {
+  version: number
+  /** Null where nobody said how many there are. */
+  places: number | null
+  /** For how many days a place is kept. */
+  days: number
+  /** The time zone in which a day ends, and which day it is there. */
+  zone: string
+  today: string
+  /** Where the site is; blank where no server knows it. */
+  site: string
+  coming: number
+  not_coming: number
+  /** Who was told, and has not answered; `late` is a part of it. */
+  no_answer: number
+  late: number
+  /** Who is accepted, and no letter has left that says so. */
+  not_told: number
+  /** Null where nobody said how many there are; less than none where more were accepted. */
+  free: number | null
+  /** Who is on the waitlist, the first twenty, and since when. */
+  waitlist: (Listed & { set_at: string })[]
+}
+
+/** Who was drafted a reminder. */
+export interface Reminded {
+  drafted: number
+  /** Of these: whose day is over, and has to be moved before it can be sent. */
+  late: number
+  /** Who has one that did not leave yet. */
+  waiting: number
+  /** Who had one in the last three days. */
+  reminded: number
+  /** Whether there are more than a thousand. */
+  more: boolean
 }
 
 /** What became of a letter that was to be written. */
@@ -390,6 +452,15 @@ export interface Functions {
   desk_readdress: [{ act: string; letter: string; address: string }, Letter]
   desk_settle: [{ letters: string[] }, { settled: number }]
   desk_sent_by_hand: [{ letter: string; seen: string }, Letter]
+  desk_hand_over: [
+    { act: string; letter: string; seen: string; site: string; zone: string },
+    Pick<Letter, 'subject' | 'body'>,
+  ]
+  desk_places: [{ zone: string }, Places]
+  desk_set_places: [Pick<Places, 'version' | 'places' | 'days'>, Places]
+  desk_set_answer: [{ act: string; application: string; answer: Answer | null }, Whole]
+  desk_keep_until: [{ act: string; application: string; until: string }, Whole]
+  desk_remind: [object, Reminded]
   desk_stop: [{ stopped: boolean }, { stopped: boolean }]
   desk_set_letters: [LetterSettings, LetterSettings]
 }

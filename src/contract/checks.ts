@@ -259,6 +259,25 @@ export const checks: readonly Check[] = [
       if (!isDoor(answer.data)) throw new Error('expected whether it is open, got something else')
     },
   },
+  {
+    name: 'whoever has no link of a letter is told nothing of anybody, and answers for nobody',
+    async run({ client }) {
+      for (const token of [randomUUID(), '', "' or true --"]) {
+        const calls = {
+          place_by_token: { token },
+          answer_place: { token, answer: 'coming', act: randomUUID() },
+        }
+        for (const [name, given] of Object.entries(calls)) {
+          const answer = await client.rpc(name, given)
+          refuseMissing(name, answer)
+          if (answer.error) fail('200', answer)
+          if (JSON.stringify(answer.data) !== '{"state":"invalid"}') {
+            throw new Error(`expected ${name} to know no such link, got something else`)
+          }
+        }
+      }
+    },
+  },
   refusal('no other function can be called', ({ client }) => client.rpc('enqueue_webhook'), {
     status: 404,
     codes: ['PGRST202'],

@@ -5,7 +5,9 @@ import pino from 'pino'
 import { createApp } from './http/app.ts'
 import { createScheduledBackups } from './database/backups/scheduled.ts'
 import { openDatabase, type Database } from './database/database.ts'
+import { writeSite } from './database/places.ts'
 import { siteOf } from './auth/mail/links.ts'
+import { answersOutbox } from './letters/answers.ts'
 import { startDecisions } from './letters/decisions.ts'
 import { startMailChecks } from './letters/mail-checks.ts'
 import { startPostman } from './letters/postman.ts'
@@ -73,6 +75,7 @@ async function start(settings: Settings) {
     for (const close of closing.toReversed()) await close()
   }
   try {
+    await database.asOwner((sql) => writeSite(sql, settings))
     const dispatcher =
       webhookUrl === undefined
         ? undefined
@@ -106,6 +109,8 @@ async function start(settings: Settings) {
       const receiver = { url: webhookDecisionsUrl, secret: webhookSecret }
       const decisions = startDecisions({ run: database.asOwner, receiver, log })
       closing.push(() => decisions.stop())
+      const answers = startDispatcher({ run: database.asOwner, outbox: answersOutbox, receiver, log })
+      closing.push(() => answers.stop())
     }
     if (backups) {
       backups.start(database)

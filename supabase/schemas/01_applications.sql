@@ -1,6 +1,6 @@
 -- Applications: what applicants send, and what guards it.
 
--- Ours, beside `public`, which the API exposes: nobody outside has any business here. 16_rights.sql says who may what.
+-- Ours, beside `public`, which the API exposes: nobody outside has any business here. 17_rights.sql says who may what.
 create schema if not exists private;
 
 -- An application to attend the retreat: the eleven answers of the form, and when which row was stored.

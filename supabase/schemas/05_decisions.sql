@@ -8,9 +8,13 @@ create table private.statuses (
   created_at timestamptz not null,
   status text not null check (status in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined')),
   -- Counts the changes: who decides says which one they saw.
-  version integer not null
+  version integer not null,
+  -- Since when it stands there.
+  set_at timestamptz not null default now()
 );
 create index statuses_newest on private.statuses (status, created_at desc, application_id desc);
+-- Who waits longest for a place.
+create index statuses_waitlist on private.statuses (set_at, application_id) where status = 'waitlisted';
 alter table private.statuses enable row level security;
 
 -- What happened, to an application or to all of this. It is only ever added to, and goes when the application goes.
@@ -23,12 +27,14 @@ create table private.history (
   -- An e-mail as text: it outlives the account.
   author text not null,
   -- `address`: where letters to this applicant go from then on. `told`: a letter that did not arrive is told otherwise.
-  kind text not null
-    check (kind in ('status', 'note', 'revealed', 'erased', 'blind', 'door', 'letters', 'address', 'told')),
+  -- `answer`: whether they come. `kept`: until when they can say so. `link`: where they can was given to an organiser.
+  kind text not null check (kind in ('status', 'note', 'revealed', 'erased', 'blind', 'door', 'letters', 'address', 'told',
+    'answer', 'kept', 'link', 'places')),
   detail jsonb not null default '{}',
   unique (application_id, act)
 );
 create index history_of_no_application on private.history (id) where application_id is null;
+create index history_answers on private.history (at) where kind = 'answer';
 alter table private.history enable row level security;
 
 -- The statuses that applicants are told of; each is the occasion of a letter, too.
@@ -110,7 +116,7 @@ begin
           application.id, desk_decide.act, me.email, 'status',
           jsonb_build_object('status', decision.status, 'former', standing.status)
         ) returning author, at, history.act into last_change;
-        update private.statuses set status = decision.status, version = standing.version + 1
+        update private.statuses set status = decision.status, version = standing.version + 1, set_at = now()
           where application_id = application.id returning * into standing;
       end if;
     end if;

@@ -4,8 +4,8 @@
 -- candidates and no more, whatever the filter, and a second at the most: a call that finds little comes back with where
 -- it stopped.
 --
--- In the filter, each of them optional: status, search, team_size, paid_solution, since, until, and order, which is
--- `oldest` where these come first. Each order has queries of its own, which keep to the index.
+-- In the filter, each of them optional: status, search, team_size, paid_solution, answer (one of those who were accepted),
+-- since, until, and order, which is `oldest` where these come first. Each order has queries of its own, which keep to the index.
 create function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, out ids uuid[], out next jsonb
 )
@@ -13,6 +13,7 @@ create function private.find(
 as $$
 declare
   wanted text := nullif(filter ->> 'status', 'all');
+  wanted_answer text := filter ->> 'answer';
   query tsquery;
   hits uuid[];
   is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
@@ -31,6 +32,10 @@ declare
 begin
   if wanted not in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined') then
     raise exception 'There is no status "%".', left(wanted, 100) using errcode = '22023';
+  elsif wanted_answer not in ('coming', 'not coming', 'no answer', 'late', 'not told') then
+    raise exception 'There is no answer "%".', left(wanted_answer, 100) using errcode = '22023';
+  elsif wanted_answer is not null then
+    wanted := coalesce(wanted, 'accepted');
   end if;
   if is_oldest_first then
     since := coalesce((after ->> 'created_at')::timestamptz, since);
@@ -132,6 +137,7 @@ begin
     if candidate.matches and candidate.status = coalesce(wanted, candidate.status)
       and candidate.team_size = coalesce(filter ->> 'team_size', candidate.team_size)
       and candidate.paid_solution = coalesce(filter ->> 'paid_solution', candidate.paid_solution)
+      and (wanted_answer is null or private.has_answer(candidate.id, wanted_answer))
     then
       ids := ids || candidate.id;
     end if;
@@ -248,26 +254,31 @@ end
 $$;
 
 -- An application as an organiser may see it: its answers, of which who reads blind is shown those that are named here,
--- where it stands, and whether its e-mail applied again.
+-- where it stands, whether they come, and whether its e-mail applied again.
 create function private.shown(application public.retreat_applications, blind boolean) returns jsonb
-  language sql stable set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
-  select case
-      when blind then jsonb_build_object(
-        'id', application.id, 'created_at', application.created_at, 'paid_solution', application.paid_solution,
-        'custom_solution', application.custom_solution, 'team_size', application.team_size,
-        'reason', application.reason, 'consent', application.consent)
-      else to_jsonb(application)
-    end
-    || jsonb_build_object(
-      'status', coalesce(standing.status, 'new'),
-      'version', coalesce(standing.version, 0),
-      'same_email', not blind and exists (
-        select from public.retreat_applications as other
-        where private.person(other.email) = private.person(application.email) and other.id <> application.id
+begin
+  return (
+    select case
+        when blind then jsonb_build_object(
+          'id', application.id, 'created_at', application.created_at, 'paid_solution', application.paid_solution,
+          'custom_solution', application.custom_solution, 'team_size', application.team_size,
+          'reason', application.reason, 'consent', application.consent)
+        else to_jsonb(application)
+      end
+      || jsonb_build_object(
+        'status', coalesce(standing.status, 'new'),
+        'version', coalesce(standing.version, 0),
+        'same_email', not blind and exists (
+          select from public.retreat_applications as other
+          where private.person(other.email) = private.person(application.email) and other.id <> application.id
+        )
       )
-    )
-  from (values (application.id)) as one (id) left join private.statuses as standing on application_id = one.id
+      || private.answer_shown(application.id)
+    from (values (application.id)) as one (id) left join private.statuses as standing on application_id = one.id
+  );
+end
 $$;
 
 -- Of long answers the beginning: an answer may be as long as a request.
@@ -282,7 +293,9 @@ $$;
 -- What happened as an organiser may see it: who reads blind reads of these kinds alone more than that it happened.
 create function private.detail_shown(kind text, detail jsonb, blind boolean) returns jsonb
   language sql immutable set search_path = ''
-  return case when not blind or kind in ('status', 'note', 'revealed', 'told') then detail else '{}' end;
+  return case
+    when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'kept', 'link') then detail else '{}'
+  end;
 
 -- One application with everything that is known of it.
 create function private.whole(application uuid, blind boolean) returns jsonb
@@ -347,7 +360,7 @@ $$;
 
 -- What became of a list that is on a screen. `shown` are its rows, {id, version}, the first thousand of them; `oldest` is
 -- where it ends, null where it was read to its end. What comes back: the rows whose status changed, those that are gone,
--- what became of the letters of all, and how many the filter lets through that are not shown: `newer` than all rows, or
+-- what became of the letters of all, and of the answers, by their ids, and how many the filter lets through that are not shown: `newer` than all rows, or
 -- between them (`older`). `more`: there may be more of these. Which they are (`unseen`) is for desks that were opened
 -- before an update.
 create function public.desk_meanwhile(filter jsonb, shown jsonb, oldest jsonb default null) returns jsonb
@@ -392,6 +405,10 @@ begin
         where not exists (select from public.retreat_applications as application where application.id = of_list.id)
       ),
       'letters', private.letter_states(array(select id from of_list)),
+      'answers', (
+        select coalesce(jsonb_object_agg(application_id, private.answer_shown(application_id)), '{}')
+        from private.acceptances where application_id in (select id from of_list)
+      ),
       'newer', (
         select count(*) from unseen where not exists (
           select from newest where (newest.created_at, newest.id) >= (unseen.created_at, unseen.id)
@@ -459,8 +476,8 @@ begin
 end
 $$;
 
--- What organisers made of some applications, for a table: who decided last and when, the notes, and what became of the
--- letters. It names no address and quotes no letter, so that who reads blind may read it.
+-- What organisers made of some applications, for a table: whether they come, who decided last and when, the notes, and what
+-- became of the letters. It names no address and quotes no letter, so that who reads blind may read it.
 create function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
   language plpgsql stable set search_path = ''
 as $$
@@ -481,11 +498,14 @@ begin
       from private.letters as letter
       where letter.application_id = any (applications) and state not in ('draft', 'withdrawn') group by 1
     )
-    select each_one, jsonb_build_object('decided_by', author, 'decided_at', decided_at,
+    select each_one, jsonb_build_object(
+      'answer', case when is_accepted then answer end, 'answered_at', case when is_accepted then answered_at end,
+      'decided_by', author, 'decided_at', decided_at,
       'notes', coalesce(notes, '[]'), 'letters', coalesce(letters, '[]'))
     from unnest(applications) as each_one
       left join happened on happened.id = each_one
-      left join written on written.id = each_one;
+      left join written on written.id = each_one
+      left join private.acceptances as acceptance on acceptance.application_id = each_one;
 end
 $$;
 
@@ -535,6 +555,7 @@ begin
     (select version from private.statuses where application_id = application),
     -- It is only ever added to.
     (select count(*) from private.history where application_id = application),
+    private.answer_shown(application),
     (
       select jsonb_agg(jsonb_build_array(id, state, version, attempts, due_at, otherwise) order by id)
       from private.letters where application_id = application

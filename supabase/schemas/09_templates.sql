@@ -1,6 +1,7 @@
 -- Templates: what letters say, and how they are filled in.
 
--- What a letter says, for each occasion: the receipt, the three decisions, and whatever else organisers name.
+-- What a letter says, for each occasion: the receipt, the three decisions, the reminder of who has not answered, and
+-- whatever else organisers name.
 create table private.templates (
   occasion text primary key,
   version integer not null default 0,
@@ -14,7 +15,20 @@ insert into private.templates (occasion, subject, body) values
 
 we would love to have you with us: your application to Unplugged. is accepted.
 
-Please answer this letter to confirm that you are coming.
+We keep your place until {{reply_by}}. Please tell us by then whether you are coming.
+
+You can say so here: {{answer_link}}
+
+Or just answer this letter.
+
+The organisers of Unplugged.'),
+  ('reminder', 'Are you coming to Unplugged?', 'Hello {{first_name}},
+
+we have not heard from you yet: are you coming to Unplugged.? We keep your place until {{reply_by}}.
+
+You can say so here: {{answer_link}}
+
+Or just answer this letter.
 
 The organisers of Unplugged.'),
   ('waitlisted', 'You are on the waitlist of Unplugged', 'Hello {{first_name}},
@@ -38,14 +52,15 @@ thank you for your application to Unplugged. We have it, and we will get back to
 The organisers of Unplugged.');
 
 -- The answers that a letter may quote, by their placeholders, as the applicant read them. Who reads blind is shown those
--- of the choices and the reason, and of the others whether they are blank.
+-- of the choices and the reason, and of the others whether they are blank. What looks like the placeholders that stay in a
+-- letter until it is handed over is taken apart.
 create function private.placeholders(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable set search_path = ''
 as $$
   select jsonb_object_agg(name, case
     when blind and name not in ('paid_solution', 'custom_solution', 'team_size', 'reason')
       and btrim(answer, E' \t\r\n') <> '' then '(hidden)'
-    else btrim(answer, E' \t\r\n') end)
+    else regexp_replace(btrim(answer, E' \t\r\n'), '\{(?=\{\s*(?:answer_link|reply_by)\s*\}\})', '{ ', 'g') end)
   from (values
     ('first_name', application.first_name), ('last_name', application.last_name), ('email', application.email),
     ('phone', application.phone), ('linkedin', application.linkedin), ('company', application.company),
@@ -121,14 +136,14 @@ begin
 end
 $$;
 
--- Subject and body for one application.
+-- Subject and body for one application. The link on which they answer, and the day, stay placeholders.
 create function private.filled(
-  subject text, body text, application public.retreat_applications, blind boolean
+  subject text, body text, application public.retreat_applications, blind boolean, place jsonb default null
 ) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
-  answers jsonb := private.placeholders(application, blind);
+  answers jsonb := private.placeholders(application, blind) || coalesce(place, private.place_answers(application.id));
   head record := private.fill(subject, answers, 1000);
   rest record := private.fill(body, answers);
   -- A subject is one line, whatever an applicant wrote.
@@ -164,14 +179,17 @@ begin
 end
 $$;
 
--- What a text is filled in for: an application, or the newest one where none is named; null where there is none.
+-- What a text is filled in for: an application, or the newest one where none is named; null where there is none. Its link
+-- answers nothing. `site`: where the desk is, of which nobody else may know; `has_no_site`: the link is left out.
 create function private.example(
-  occasion text, subject text, body text, application uuid, blind boolean
+  occasion text, subject text, body text, application uuid, blind boolean, site text default null
 ) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
   given public.retreat_applications;
+  known record;
+  text jsonb;
 begin
   if char_length(subject) > 200 or char_length(body) > 20000 then
     raise exception 'A letter has at most 20,000 characters, and its subject 200.' using errcode = '22023';
@@ -182,11 +200,22 @@ begin
     select * into given from public.retreat_applications where id = application;
   end if;
   if given.id is null then return null; end if;
-  return '{"is_long": false}' || case occasion
-      when 'received' then private.receipt(subject, body, case when blind then '(hidden)' else given.first_name end)
-      else private.filled(subject, body, given, blind)
-    end || jsonb_build_object('application', given.id, 'name', case when not blind then
-      btrim(left(given.first_name, 200) || ' ' || left(given.last_name, 200)) end);
+  if occasion = 'received' then
+    text := '{"is_long": false}'
+      || private.receipt(subject, body, case when blind then '(hidden)' else given.first_name end);
+  else
+    text := private.filled(subject, body, given, blind, case when private.may_ask(occasion)
+      then jsonb_build_object('answer_link', '{{answer_link}}', 'reply_by', '{{reply_by}}') end);
+    select coalesce(nullif(places.site, ''), nullif(example.site, '')) || '/answer/#example' as link,
+        private.today() + days as day
+      into known from private.places;
+    text := text || jsonb_build_object(
+      'subject', private.with_place(text ->> 'subject', coalesce(known.link, ''), known.day),
+      'body', private.with_place(text ->> 'body', known.link, known.day),
+      'has_no_site', known.link is null and private.has_link(body));
+  end if;
+  return text || jsonb_build_object('application', given.id, 'name', case when not blind then
+    btrim(left(given.first_name, 200) || ' ' || left(given.last_name, 200)) end);
 end
 $$;
 
@@ -203,6 +232,11 @@ begin
 end
 $$;
 
+-- Whether a letter may ask whether somebody comes: of those who are told something else nobody is asked.
+create function private.may_ask(occasion text) returns boolean
+  language sql immutable
+  return coalesce(occasion, '') not in ('received', 'waitlisted', 'declined');
+
 -- Refuses what is no template.
 create function private.check_template(occasion text, subject text, body text) returns void
   language plpgsql stable set search_path = ''
@@ -213,11 +247,15 @@ declare
 begin
   perform private.check_text(subject, body);
   if occasion = 'received' then answers := '{"first_name": ""}'; end if;
+  if private.may_ask(occasion) then answers := answers || '{"answer_link": "", "reply_by": ""}'; end if;
   select min(name) into unknown
     from unnest((private.fill(subject, answers)).unknown || (private.fill(body, answers)).unknown) as name;
   if unknown is not null then
     raise exception 'There is no placeholder %.', case unknown when '{{' then 'that begins or ends like this: {{ }}'
-      else '{{' || unknown || '}}' || case occasion when 'received' then ' in a receipt' else '' end end
+      else '{{' || unknown || '}}' || case
+        when occasion = 'received' then ' in a receipt'
+        when unknown in ('answer_link', 'reply_by') then ' in a letter to who is not accepted'
+        else '' end end
       using errcode = '22023';
   end if;
 end
@@ -225,14 +263,15 @@ $$;
 
 -- A text filled in for one application; for the newest one where none is named, null where there is none.
 create function public.desk_preview(
-  subject text, body text, application uuid default null, occasion text default null
+  subject text, body text, application uuid default null, occasion text default null, site text default null
 ) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
 begin
-  return private.example(occasion, subject, body, application, me.blind);
+  perform private.check_site(site);
+  return private.example(occasion, subject, body, application, me.blind, site);
 end
 $$;
 
@@ -282,8 +321,8 @@ declare
   me record := private.caller();
   drafts uuid[];
 begin
-  if occasion = 'received' or private.is_decision(occasion) then
-    raise exception 'The templates of the receipt and of the decisions stay.' using errcode = '22023';
+  if occasion in ('received', 'reminder') or private.is_decision(occasion) then
+    raise exception 'The templates of the receipt, the decisions and the reminder stay.' using errcode = '22023';
   end if;
   delete from private.templates as template
     where template.occasion = desk_remove_template.occasion and template.version = desk_remove_template.version;

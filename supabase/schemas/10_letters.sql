@@ -223,7 +223,7 @@ begin
     select from private.letters as letter
     where application_id = application and letter.occasion = draft.occasion
       and state not in ('sent', 'withdrawn') and private.is_to_applicant(letter)
-  ) then
+  ) or draft.occasion = 'reminder' and private.is_reminded(application) then
     return null;
   end if;
   select max(edition) into former
@@ -329,7 +329,9 @@ begin
     text := jsonb_build_object(
       'subject', case when blind then '(hidden)' else letter.subject end,
       'body', case when blind then '(hidden)' else letter.body end,
-      'missing', '[]'::jsonb, 'unknown', '[]'::jsonb, 'is_long', false
+      'missing', case when letter.state = 'draft'
+        then private.missing_in(letter.subject || letter.body, letter.application_id) else '[]' end,
+      'unknown', '[]'::jsonb, 'is_long', false
     );
   end if;
   return text || jsonb_build_object('seen', case

@@ -36,7 +36,7 @@ begin
             select from private.letters as letter
             where state = 'draft' and letter.occasion = template.occasion limit 1001
           ) as counted
-        )) order by array_position('{received,accepted,waitlisted,declined}', occasion), occasion)
+        )) order by array_position('{received,accepted,waitlisted,declined,reminder}', occasion), occasion)
         from private.templates as template
       ),
       -- Drafts that somebody wrote to one person.
@@ -197,9 +197,9 @@ create function private.check_letter(subject text, body text) returns void
 as $$
 begin
   perform private.check_text(subject, body);
-  -- It is sent as it stands.
-  if (subject || body) ~ '\{\{|\}\}' then
-    raise exception 'In a letter to one person there are no placeholders: write what is to stand there.'
+  -- It is sent as it stands, but for the link and the day, which are known when it is handed over.
+  if regexp_replace(subject || body, '\{\{\s*(answer_link|reply_by)\s*\}\}', '', 'g') ~ '\{\{|\}\}' then
+    raise exception 'In a letter to one person there are no placeholders but {{answer_link}} and {{reply_by}}: write what is to stand there.'
       using errcode = '22023';
   end if;
 end
@@ -336,7 +336,7 @@ begin
       when text ->> 'seen' is distinct from sent.seen then 'changed'
       when text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then 'missing'
       when (text ->> 'is_long')::boolean then 'long'
-      when letter.edition > 1 and letter.occasion <> '' and not coalesce(again, false) then 'again'
+      when letter.edition > 1 and letter.occasion not in ('', 'reminder') and not coalesce(again, false) then 'again'
     end;
     if outcome is null then
       if me.blind then text := private.letter_text(letter, false); end if;

@@ -1,6 +1,6 @@
 -- Notices: what organisers are sent when somebody applies, where they switched that on, and letters that they try out.
 
--- A mail to an organiser: of one application, of all between two moments, or a letter that they try out. It names
+-- A mail to an organiser: of one application or answer, of all between two moments, or a letter that they try out. It names
 -- nobody until it is handed over, so that whoever is erased is named nowhere.
 create table private.notices (
   id uuid primary key default gen_random_uuid(),
@@ -23,13 +23,17 @@ create table private.notices (
   uncertain integer not null default 0,
   -- The application that a letter which somebody tries out is filled in for: it goes with it.
   example_id uuid references public.retreat_applications (id) on delete cascade,
+  -- What an applicant answered.
+  answer_id bigint references private.history (id) on delete cascade,
   unique (organiser_id, application_id),
-  check (num_nonnulls(application_id, until, body) = 1)
+  unique (organiser_id, answer_id),
+  check (num_nonnulls(application_id, answer_id, until, body) = 1)
 );
 alter table private.notices enable row level security;
 
 create index notices_of_organiser on private.notices (organiser_id, created_at);
 create index notices_of_application on private.notices (application_id);
+create index notices_of_answer on private.notices (answer_id) where answer_id is not null;
 create index notices_of_example on private.notices (example_id) where example_id is not null;
 -- What is due: notices, and what somebody tries out and waits for.
 create index notices_due on private.notices (due_at) where body is null and due_at is not null;
@@ -38,18 +42,30 @@ create index tests_due on private.notices (due_at) where body is not null and du
 create trigger begin_wait before update of due_at on private.notices
   for each row when (new.due_at is distinct from old.due_at) execute function private.begin_wait();
 
--- Tells the organisers who hear of each application; of more than ten an hour the day's mail tells.
-create function private.write_notices(application uuid) returns void
+-- Tells the organisers who hear of each application, or answer; of more than ten an hour the day's mail tells.
+create function private.write_notices(application uuid, answer bigint default null) returns void
   language sql set search_path = ''
   begin atomic
-    insert into private.notices (organiser_id, application_id)
-      select account_id, write_notices.application from private.organisers as organiser
+    insert into private.notices (organiser_id, application_id, answer_id)
+      select account_id, write_notices.application, answer from private.organisers as organiser
       where notices = 'each' and (
         select count(*) from private.notices as notice
-        where organiser_id = account_id and application_id is not null
+        where organiser_id = account_id and num_nonnulls(application_id, answer_id) = 1
           and notice.created_at > now() - interval '1 hour' and notice.created_at <= clock_timestamp()
       ) < 10;
   end;
+
+-- Tells of what an applicant answered by this act, which counts for more.
+create function private.write_answer_notices(application uuid, act uuid) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.write_notices(null, id) from private.history
+    where application_id = application and history.act = write_answer_notices.act;
+exception when others then
+  raise log 'An answer was stored without notices (SQLSTATE %).', sqlstate;
+end
+$$;
 
 -- Writes the day's mails that are due, for organisers who were not told of all that came since the last.
 create function private.write_day_notices() returns void
@@ -71,6 +87,12 @@ create function private.write_day_notices() returns void
         where created_at > told_until and created_at <= until and not exists (
           select from private.notices as notice
           where organiser_id = account_id and application_id = application.id and due_at is null
+        )
+      ) or exists (
+        select from private.history as answer
+        where kind = 'answer' and author = 'applicant' and at > told_until and at <= until and not exists (
+          select from private.notices as notice
+          where organiser_id = account_id and answer_id = answer.id and due_at is null
         )
       );
   end;
@@ -136,7 +158,7 @@ $$;
 -- sends nothing more.
 create function public.desk_send_test(
   subject text, body text, application uuid default null, occasion text default null,
-  act uuid default null
+  act uuid default null, site text default null
 ) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -148,7 +170,8 @@ begin
   if not exists (select from private.postman where seen_at > now() - interval '1 minute') then
     raise exception 'Nobody carries letters: no server with a mail server is at work.' using errcode = 'PT409';
   end if;
-  text := private.example(occasion, subject, body, application, me.blind);
+  perform private.check_site(site);
+  text := private.example(occasion, subject, body, application, me.blind, site);
   if text is null then
     raise exception 'There is no application to fill it with yet.' using errcode = '22023';
   elsif (text ->> 'is_long')::boolean then

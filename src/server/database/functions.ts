@@ -30,7 +30,7 @@ export async function readDeskFunctions(run: Run): Promise<ReadonlyMap<string, D
         (select coalesce(json_agg(format_type(type, null) order by place), '[]')
           from unnest(proargtypes) with ordinality as given (type, place)) as types
       from pg_proc where pronamespace = 'public'::regnamespace
-        and (starts_with(proname, 'desk_') or proname = 'door_is_open')`,
+        and (starts_with(proname, 'desk_') or proname in ('door_is_open', 'place_by_token', 'answer_place'))`,
   )
   return new Map(
     rows.map(({ name, names, types, optional, ...rest }) => {

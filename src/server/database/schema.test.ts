@@ -129,13 +129,16 @@ test('the row holds the eleven answers, id and created_at, and only the owner re
     where pronamespace in ('public'::regnamespace, 'private'::regnamespace)
       and rolname in ('anon', 'authenticated') and has_function_privilege(rolname, pg_proc.oid, 'execute') order by 1`
   const isDesk = ({ proname, rolname }: Record<string, unknown>) =>
-    rolname === 'authenticated' && /^(desk_|door_is_open$)/.test(String(proname))
-  // Visitors ask for the door. Those of the indexes an insert computes; without a right on their schema nobody
+    rolname === 'authenticated' &&
+    /^(desk_|door_is_open$|place_by_token$|answer_place$)/.test(String(proname))
+  // Visitors ask for the door, and by a letter's link for their place. Those of the indexes an insert computes; without a right on their schema nobody
   // calls them.
   expect(callable.filter((right) => !isDesk(right))).toEqual([
+    { proname: 'answer_place', rolname: 'anon' },
     { proname: 'door_is_open', rolname: 'anon' },
     { proname: 'folded', rolname: 'anon' },
     { proname: 'person', rolname: 'anon' },
+    { proname: 'place_by_token', rolname: 'anon' },
     { proname: 'search_octets', rolname: 'anon' },
     { proname: 'search_vector', rolname: 'anon' },
   ])

@@ -39,7 +39,7 @@ export async function checkLetters({ read }: OpenedAsItIs, { mailServer }: Pick<
       failed > 0 &&
         `${counts.refused} refused and ${counts.givenUp} given up: npm run letters -- --list says why, --retry tries again.`,
       counts.untold > 0 &&
-        `${number(counts.untold, 'decision', 'decisions')} could not be told to the automation: npm run letters -- --list says why.`,
+        `${number(counts.untold, 'decision or answer', 'decisions and answers')} could not be told to the automation: npm run letters -- --list says why.`,
       postman.isStopped &&
         waiting > 0 &&
         `${waiting} wait, and letters are stopped: npm run letters -- --start lets them leave.`,

@@ -11,6 +11,8 @@ export interface Letter {
   body: string
   /** Where answers go; blank where they go to the sender. */
   replyTo: string
+  /** The one address in it that can be followed; none where there is none. */
+  link?: string | null
 }
 
 /** A mail, ready to be handed over. */
@@ -31,7 +33,7 @@ export function isAddress(text: string): boolean {
  * @param letter To somebody whose address is one.
  */
 export async function compose(
-  { id, to, subject, body, replyTo }: Letter,
+  { id, to, subject, body, replyTo, link }: Letter,
   from: MailServer['from'],
 ): Promise<Mail> {
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
@@ -46,7 +48,7 @@ export async function compose(
     date: new Date(),
     headers: { 'auto-submitted': 'auto-generated' },
     text: lines,
-    html: htmlOf(lines),
+    html: htmlOf(lines, link ?? ''),
     newline: 'win',
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -56,12 +58,17 @@ export async function compose(
   return { from: envelope.from || from.address, to: envelope.to[0] ?? to, bytes: await mail.build() }
 }
 
-/** The text as quiet HTML: its paragraphs and lines, and nothing that is loaded or leads anywhere. */
-function htmlOf(text: string) {
+/** The text as quiet HTML: its paragraphs and lines, and nothing that is loaded or leads anywhere but the link. */
+function htmlOf(text: string, link: string) {
+  const address = escapeHtml(link)
   const paragraphs = text
     .split(/\n[^\S\n]*\n\s*/)
     .map((paragraph) => paragraph.trim())
     .filter((paragraph) => paragraph !== '')
-    .map((paragraph) => `<p>${escapeHtml(paragraph).replaceAll('\n', '<br>\n')}</p>\n`)
+    .map((paragraph) => escapeHtml(paragraph).replaceAll('\n', '<br>\n'))
+    .map((html) =>
+      link === '' ? html : html.replaceAll(address, () => `<a href="${address}">${address}</a>`),
+    )
+    .map((html) => `<p>${html}</p>\n`)
   return `<!doctype html>\n<html>\n<head>\n<meta charset="utf-8">\n</head>\n<body>\n${paragraphs.join('')}</body>\n</html>\n`
 }

@@ -111,6 +111,7 @@ test('an automation is told of a decision when an organiser sends, and not when 
     email: 'zoe+1@example.org',
     status: 'accepted',
     decidedAt: decided.at.toISOString(),
+    replyBy: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) as string,
   })
   const { headers, body = '' } = request ?? {}
   const verify = () => new Webhook(secret).verify(body, headers as Record<string, string>)

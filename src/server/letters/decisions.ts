@@ -34,8 +34,16 @@ const outbox: Outbox<Claim> = {
 }
 
 /** What an automation is told. */
-function decisionBody({ applicationId, email, status, decidedAt }: DecisionClaim): URLSearchParams {
-  return new URLSearchParams({ id: applicationId, email, status, decidedAt: decidedAt.toISOString() })
+function decisionBody(claim: DecisionClaim): URLSearchParams {
+  const { applicationId, email, status, decidedAt, answerLink, replyBy } = claim
+  return new URLSearchParams({
+    id: applicationId,
+    email,
+    status,
+    decidedAt: decidedAt.toISOString(),
+    ...(answerLink !== null && { answerLink }),
+    ...(replyBy !== null && { replyBy }),
+  })
 }
 
 /** Tells an automation of the decisions that organisers send, for as long as it runs. */

@@ -25,19 +25,24 @@ export interface NoticeClaim {
   /** Tries at which the mail server closed the connection over it. */
   closings: number
   to: string
-  /** What it says: a letter that they try out, or the applications that it tells of. */
+  /** What it says: a letter that they try out, or the applications and answers that it tells of. */
   says: Pick<Letter, 'subject' | 'body'> | Told
 }
 
-/** Applications that an organiser hears of. */
+/** Applications and answers that an organiser hears of. */
 interface Told {
-  /** Of one application, its id; null where it is a day's mail. */
+  /** Of one application, or answer, the application's id; null where it is a day's mail. */
   application: string | null
+  /** What was answered; null where it is no answer that is told of. */
+  answer: 'coming' | 'not coming' | null
   since: Date | null
-  /** Counted up to a thousand. */
+  /** Applications, counted up to a thousand. */
   count: number
-  /** The first of them that have plain names; none for who reads blind. */
+  /** The first of them that have plain names, or who answered; none for who reads blind. */
   names: string[]
+  /** In a day's mail: how many said that they come, and that they do not. */
+  coming: number
+  notComing: number
 }
 
 /** Names in a day's mail. */
@@ -67,10 +72,11 @@ export async function claimNotice(
     const row = await takeNotice(sql, { pause, isTest, turns: counted ?? (await countTurns(sql)) })
     counted = undefined
     if (row === undefined) return undefined
-    const { isOver, subject, body, application, since, count, names, ...taken } = row
+    const { isOver, subject, body, ...told } = row
     if (isOver) continue
-    const says = body === null ? { application, since, count, names } : { subject: subject ?? '', body }
-    if (body !== null || count > 0) return { ...taken, says }
+    if (body !== null) return { ...told, says: { subject: subject ?? '', body } }
+    const { count, answer, coming, notComing } = told
+    if (answer !== null || count + coming + notComing > 0) return { ...told, says: told }
     await over(sql, row)
   }
 }
@@ -81,13 +87,13 @@ async function takeNotice(
 ) {
   const singleInHour = sql`
     select count(*) from private.notices as other
-    where organiser_id = notice.organiser_id and application_id is not null
+    where organiser_id = notice.organiser_id and num_nonnulls(application_id, answer_id) = 1
       and tried_at > now() - interval '1 hour' and tried_at <= clock_timestamp()
       and created_at > now() - interval '1 day'`
   const [row] = await sql<[Row?]>`
     with turn as (${turnOf(sql, pause, turns)}),
     due as (
-      select id, application_id is not null and (
+      select id, num_nonnulls(application_id, answer_id) = 1 and (
         attempts = 0 and (${singleInHour}) >= ${mostSingle}
         or created_at <= (
           select told_until from private.organisers
@@ -110,10 +116,12 @@ async function takeNotice(
     ended as (${endOfTurn(sql, pause, sql`select ${!isTest}::boolean as counts from claimed`)})
     select is_over as "isOver", claimed.id, attempts as attempt, uncertain, closings,
       (extract(epoch from now() - claimed.created_at) * 1000)::float as age,
-      account.email as "to", subject, body, application_id as application, since, count,
-      case when organiser.blind then '[]' else to_json(names) end as names
+      account.email as "to", subject, body, coalesce(claimed.application_id, answered.application_id) as application,
+      answered.detail ->> 'answer' as answer, since, count,
+      case when organiser.blind then '[]' else to_json(names) end as names, coming, not_coming as "notComing"
     from due
     left join claimed using (id)
+    left join private.history as answered on answered.id = answer_id
     left join private.organisers as organiser on account_id = organiser_id
     left join auth.users as account on account.id = organiser_id
     left join lateral (
@@ -122,7 +130,7 @@ async function takeNotice(
       from (
         select coalesce(private.plain_name(first_name || ' ' || last_name), private.plain_name(first_name)) as name
         from public.retreat_applications as application
-        where application.id = application_id
+        where application.id in (claimed.application_id, answered.application_id)
           or application.created_at > since and application.created_at <= until and not exists (
             select from private.notices as single
             where single.organiser_id = claimed.organiser_id and single.application_id = application.id
@@ -130,7 +138,16 @@ async function takeNotice(
           )
         order by application.created_at, application.id limit ${mostCounted}
       ) as application
-    ) as told on true`
+    ) as told on true
+    left join lateral (
+      select (count(*) filter (where detail ->> 'answer' = 'coming'))::int as coming,
+        (count(*) filter (where detail ->> 'answer' = 'not coming'))::int as not_coming
+      from private.history as answer
+      where kind = 'answer' and author = 'applicant' and at > since and at <= until and not exists (
+        select from private.notices as single
+        where single.organiser_id = claimed.organiser_id and single.answer_id = answer.id and single.due_at is null
+      )
+    ) as answers on true`
   return row
 }
 
@@ -201,7 +218,7 @@ export async function keepNotices(sql: Sql): Promise<void> {
   await sql`
     delete from private.notices as notice using private.organisers
     where account_id = organiser_id and notice.created_at <= now() - interval '1 day'
-      and (application_id is null or due_at is not null or notice.created_at < told_until - interval '1 hour')`
+      and (num_nonnulls(application_id, answer_id) = 0 or due_at is not null or notice.created_at < told_until - interval '1 hour')`
   await sql`select private.write_day_notices()`
 }
 
@@ -213,18 +230,30 @@ export async function keepNotices(sql: Sql): Promise<void> {
 export function noticeLetter({ id, to, says }: NoticeClaim, site: URL): Letter {
   const letter = { id, to, replyTo: '' }
   if ('body' in says) return { ...letter, ...says }
-  const { application, since, count, names } = says
+  const { application, answer, since, count, names, coming, notComing } = says
   const desk = `${site.origin}${site.pathname.replace(/\/+$/, '')}/desk`
   const ending =
     'You hear of applications because you switched it on at the desk, under “Letters”. There you can switch it off.'
   if (application !== null) {
     const [who = ''] = names
+    if (answer !== null) {
+      const said = `${who === '' ? 'Somebody' : who} is ${answer}`
+      return {
+        ...letter,
+        subject: said,
+        body: `${said}, as they answered.\n\n${desk}#/applications/${application}\n\n${ending}`,
+      }
+    }
     return {
       ...letter,
       subject: who === '' ? 'A new application' : `New application: ${who}`,
       body: `${who === '' ? 'Somebody' : who} has applied.\n\n${desk}#/applications/${application}\n\n${ending}`,
     }
   }
+  const answers = [
+    ...(coming > 0 ? [`${coming.toLocaleString('en')} answered that they are coming`] : []),
+    ...(notComing > 0 ? [`${notComing.toLocaleString('en')} answered that they are not coming`] : []),
+  ].join(', ')
   const many = `${count === mostCounted ? 'At least ' : ''}${count.toLocaleString('en')} new ${count === 1 ? 'application' : 'applications'}`
   const moment = since?.toISOString().replace('T', ' ').slice(0, 16)
   const others = count - names.length
@@ -234,9 +263,13 @@ export function noticeLetter({ id, to, says }: NoticeClaim, site: URL): Letter {
   ]
   return {
     ...letter,
-    subject: many,
-    body: [`${many} since ${moment} UTC.`, ...(list.length > 0 ? [list.join('\n')] : []), desk, ending].join(
-      '\n\n',
-    ),
+    subject: count > 0 ? many : 'New answers',
+    body: [
+      ...(count > 0 ? [`${many} since ${moment} UTC.`] : []),
+      ...(list.length > 0 ? [list.join('\n')] : []),
+      ...(answers === '' ? [] : [`${answers}${count > 0 ? '' : ` since ${moment} UTC`}.`]),
+      desk,
+      ending,
+    ].join('\n\n'),
   }
 }

@@ -175,9 +175,10 @@ export async function claimDue(
       ended as (${endOfTurn(sql, pause, begun)})
       select claimed.id, attempts as attempt, uncertain, closings, application_id as "applicationId",
         ${since(sql, sql`released_at`)} as age, was_under_way as "wasUnderWay",
-        private.address_of(application.id, application.email) as "to", subject, body, reply_to as "replyTo",
+        private.address_of(application.id, application.email) as "to", sent.subject, sent.body, sent.link, reply_to as "replyTo",
         withdrawn_at is not null as "isWithdrawn"
       from claimed
+      left join lateral private.to_send(application_id, claimed.subject, claimed.body) as sent on withdrawn_at is null
       join public.retreat_applications as application on application.id = application_id
       cross join private.letter_settings`
     if (row === undefined) return undefined
@@ -200,6 +201,9 @@ export interface DecisionClaim {
   email: string
   status: string
   decidedAt: Date
+  /** Of an acceptance: where they answer, null where no site is known, and until which day, as `2026-12-31`. */
+  answerLink: string | null
+  replyBy: string | null
 }
 
 /** Takes decisions that an automation is to be told, the longest waiting first, as letters are taken. */
@@ -223,8 +227,9 @@ export async function claimDecisions(sql: Sql, most: number): Promise<DecisionCl
       coalesce(
         (select max(at) from private.history where history.application_id = application.id and kind = 'status'),
         released_at
-      ) as "decidedAt"
-    from claimed join public.retreat_applications as application on application.id = application_id`
+      ) as "decidedAt", place.link as "answerLink", place.kept_until::text as "replyBy"
+    from claimed join public.retreat_applications as application on application.id = application_id
+    left join lateral private.keep_place(application_id) as place on occasion = 'accepted' and withdrawn_at is null`
   const claims: DecisionClaim[] = []
   for (const { isWithdrawn, ...taking } of rows) {
     if (isWithdrawn) await recordUnsent(sql, taking, { state: 'waiting', counts: false })
@@ -429,7 +434,7 @@ export async function beat(sql: Sql, who: 'postman' | 'automation'): Promise<voi
 
 /** What of the letters somebody has to know. */
 export interface LetterHealth {
-  /** Those that were refused or given up, and decisions that the automation could not be told, up to a hundred thousand. */
+  /** Those that were refused or given up, and what the automation could not be told, up to a hundred thousand. */
   lettersRefused: number
   /** Those that were released and have not left. */
   lettersWaiting: number
@@ -442,7 +447,9 @@ export async function letterHealth(sql: Sql): Promise<LetterHealth> {
   const [row] = await sql<[LetterHealth]>`
     select
       (select count(*)::int from (
-        select from private.letters where state in ('refused', 'given up') limit 100000
+        select from private.letters where state in ('refused', 'given up')
+        union all select from private.answer_outbox where next_attempt_at is null
+        limit 100000
       ) as refused) as "lettersRefused",
       (select count(*)::int from (
         select from private.letters where state in ('waiting', 'sending') limit 100000
@@ -463,7 +470,7 @@ export interface LetterCounts {
   withdrawn: number
   /** Of all these, the ones with a try of which nobody knows what it came to: they may have arrived twice. */
   uncertain: number
-  /** Decisions that an automation was told, is to be told, and could not be told. */
+  /** Decisions that an automation was told; those, and answers, that it is to be told, and could not be told. */
   told: number
   toTell: number
   untold: number
@@ -481,13 +488,15 @@ export async function countLetters(sql: Sql): Promise<LetterCounts> {
       (count(*) filter (where is_mail and state = 'withdrawn'))::int as withdrawn,
       (count(*) filter (where is_mail and uncertain > 0))::int as uncertain,
       (count(*) filter (where not is_mail and state = 'sent'))::int as told,
-      (count(*) filter (where not is_mail and state in ('waiting', 'sending')))::int as "toTell",
-      (count(*) filter (where not is_mail and state in ('refused', 'given up')))::int as untold
+      (count(*) filter (where not is_mail and state in ('waiting', 'sending')))::int
+        + (select count(*)::int from private.answer_outbox where next_attempt_at is not null) as "toTell",
+      (count(*) filter (where not is_mail and state in ('refused', 'given up')))::int
+        + (select count(*)::int from private.answer_outbox where next_attempt_at is null) as untold
     from (select *, way = 'mail' as is_mail from private.letters) as letters`
   return row
 }
 
-/** A letter that has not arrived so far, or a decision that the automation was not told. */
+/** A letter that has not arrived so far, or a decision or an answer that the automation was not told. */
 export interface Undelivered {
   state: 'waiting' | 'refused' | 'given up'
   way: 'mail' | 'automation'
@@ -508,7 +517,12 @@ export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
       due_at as "nextAt", answer
     from private.letters join public.retreat_applications as application on application.id = application_id
     where state in ('refused', 'given up') or (state = 'waiting' and answer <> '')
-    order by released_at, letters.id`
+    union all
+    select case when next_attempt_at is null then 'given up' else 'waiting' end, 'automation', 'answer', email, queued_at,
+      next_attempt_at, last_answer
+    from private.answer_outbox join public.retreat_applications as application on application.id = application_id
+    where next_attempt_at is null or last_answer <> ''
+    order by at`
 }
 
 /** Whether letters leave, and what keeps them. */
@@ -539,7 +553,11 @@ export async function postmanState(sql: Sql): Promise<PostmanState> {
  */
 export async function retryUndelivered(sql: Sql): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
-    select private.retry(array(select id from private.letters where state in ('refused', 'given up'))) as count`
+    with answers as (
+      update private.answer_outbox set attempts = 0, next_attempt_at = now() where next_attempt_at is null returning id
+    )
+    select private.retry(array(select id from private.letters where state in ('refused', 'given up')))
+      + (select count(*)::int from answers) as count`
   return row.count
 }
 

@@ -83,6 +83,18 @@ const plausible: Record<string, Record<string, unknown>> = {
   desk_settle: { letters: [someId] },
   desk_sent_by_hand: { letter: someId, seen: '' },
   desk_stop: { stopped: true },
+  desk_places: { zone: 'Europe/Berlin' },
+  desk_set_places: { version: 0, places: 40, days: 10 },
+  desk_set_answer: { act: someId, application: someId, answer: 'coming' },
+  desk_keep_until: { act: someId, application: someId, until: '2100-01-01' },
+  desk_remind: {},
+  desk_hand_over: {
+    act: someId,
+    letter: someId,
+    seen: '',
+    site: 'https://example.org',
+    zone: 'Europe/Berlin',
+  },
   desk_set_letters: { version: 0, reply_to: 'hello@example.org', receipts: true },
 }
 
@@ -98,10 +110,13 @@ const expected: Record<string, string> = {
   desk_sent_by_hand: 'PT409',
   desk_release: 'PT409',
   desk_send_test: 'PT409',
+  desk_set_answer: 'PT404',
+  desk_keep_until: 'PT404',
+  desk_hand_over: 'PT409',
 }
 
 /** What visitors may ask too. */
-const visitors = ['door_is_open']
+const visitors = ['answer_place', 'door_is_open', 'place_by_token']
 
 /** The functions of `public` that the roles of the data interface may execute, by their rights and not by name. */
 const callable = (sql: Sql) => sql<

@@ -130,6 +130,8 @@ async function pages(
   return all
 }
 
+const nobodyIsAsked = { answer_state: null, answer: null, answered_at: null, kept_until: null }
+
 test('the list is the newest first, with what a line of it shows and no more', async () => {
   const word = aWord()
   const reason = `\r\n  First ${word} line \r\nsecond line`
@@ -151,6 +153,7 @@ test('the list is the newest first, with what a line of it shows and no more', a
     status: 'new',
     version: 0,
     same_email: false,
+    ...nobodyIsAsked,
   })
   expect(applications[1]).toMatchObject({ id: old, created_at: '2020-01-01T00:00:00+00:00' })
   expect(applications[1]?.reason).toHaveLength(200)
@@ -497,6 +500,7 @@ test('an export is whole applications with their status, however large they are'
       status: 'waitlisted',
       version: 1,
       same_email: false,
+      ...nobodyIsAsked,
       decided_by: me,
       decided_at: expect.any(String) as string,
       notes: [],
@@ -833,6 +837,7 @@ test('one application is all of its answers as they were given, and all that is 
     status: 'new',
     version: 0,
     same_email: true,
+    ...nobodyIsAsked,
   })
   expect(history).toEqual([])
   expect(delivery).toMatchObject({ delivered_at: null, attempts: 0, last_status: null })
@@ -989,10 +994,18 @@ test('who reads blind finds and reads none of what is hidden, whatever they call
     // This one is for that; these are for who reads all of it.
     desk_reveal: [],
     door_is_open: [{}],
+    desk_places: [{}, { zone: 'Europe/Berlin' }],
+    desk_set_places: [{ version: 0, places: 40, days: 10 }],
+    desk_set_answer: [{ act: act(), application: id, answer: 'coming' }],
+    desk_keep_until: [{ act: act(), application: id, until: '2100-01-01' }],
+    desk_remind: [{}],
+    place_by_token: [{ token: act() }],
+    answer_place: [{ token: act(), answer: 'coming', act: act() }],
     desk_edit: [],
     desk_write_to: [],
     desk_readdress: [],
     desk_sent_by_hand: [],
+    desk_hand_over: [],
   }
   await owner`update private.postman set seen_at = now()`
   const functions = await owner<{ name: string }[]>`
@@ -1018,6 +1031,7 @@ test('who reads blind finds and reads none of what is hidden, whatever they call
       'status',
       'version',
       'same_email',
+      ...Object.keys(nobodyIsAsked),
     ].toSorted(),
   )
 

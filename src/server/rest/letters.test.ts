@@ -187,6 +187,7 @@ test('more than thirty leave only by their number, and nothing where nobody carr
     { occasion: 'accepted', drafts: { count: 61, more: false } },
     { occasion: 'waitlisted', drafts: { count: 0, more: false } },
     { occasion: 'declined', drafts: { count: 0, more: false } },
+    { occasion: 'reminder', drafts: { count: 0, more: false } },
   ])
   for (const number of [null, 49, 51]) {
     await expect(release(letters, { number })).rejects.toMatchObject({ code: '22023' })

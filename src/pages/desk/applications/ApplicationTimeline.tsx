@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 
-import { statuses } from '../../../application/statuses.ts'
+import { answerStates, statuses } from '../../../application/statuses.ts'
 import type { Delivery, Happening, Letter, Whole } from '../../../client/desk.ts'
-import { momentOf } from '../kit/format.ts'
+import { dayOf, momentOf } from '../kit/format.ts'
 import { LongText } from '../kit/LongText.tsx'
 import { useMedia } from '../kit/useMedia.ts'
 import { eventsOf, wordsOfLetter } from '../letters/letter-events.ts'
@@ -111,6 +111,14 @@ function textOf(happening: Happening): ReactNode {
           {nameOfOccasion(happening.detail.occasion)}” told otherwise
         </p>
       )
+    case 'answer': {
+      const { answer } = happening.detail
+      return <p>Answer: {answer === null ? 'none' : answerStates[answer]}</p>
+    }
+    case 'kept':
+      return <p>Place kept until {dayOf(happening.detail.until)}</p>
+    case 'link':
+      return <p>Their link was put into the letter “{nameOfOccasion(happening.detail.occasion)}” by hand</p>
   }
 }
 

@@ -11,6 +11,10 @@ const row = (): Exported => ({
   status: 'accepted',
   version: 1,
   same_email: false,
+  answer_state: null,
+  answer: null,
+  answered_at: null,
+  kept_until: null,
   decided_by: 'ada@example.org',
   decided_at: '2026-11-22T10:03:04.567891+00:00',
   notes: [],
@@ -41,12 +45,14 @@ test('pages are asked for until there is no next one, also where one of them is 
   expect({ count, counts }).toEqual({ count: 3, counts: [2, 2, 3] })
   expect(new Uint8Array(await file.slice(0, 3).arrayBuffer())).toEqual(new Uint8Array([0xef, 0xbb, 0xbf]))
   const [header, ...lines] = (await file.text()).split(/\r\n(?=[0-9a-f]{8}-)/)
-  expect(header).toMatch(/id,created_at,first_name,.*,consent,status,decided_by,decided_at,notes,letters$/)
+  expect(header).toMatch(
+    /id,created_at,first_name,.*,consent,status,answer,answered_at,decided_by,decided_at,notes,letters$/,
+  )
   expect(lines.map((line) => line.slice(0, 61))).toEqual(
     rows.map(({ id }) => `${id},2026-11-22T10:03:04.567Z`),
   )
   expect(
-    lines.every((line) => /,true,accepted,ada@example.org,2026-11-22T10:03:04.567Z,,(\r\n)?$/.test(line)),
+    lines.every((line) => /,true,accepted,,,ada@example.org,2026-11-22T10:03:04.567Z,,(\r\n)?$/.test(line)),
   ).toBe(true)
 })
 
@@ -54,7 +60,7 @@ test('columns that are hidden are left out', async () => {
   const { first_name: _1, last_name: _2, email: _3, phone: _4, linkedin: _5, company: _6, ...shown } = row()
   const { file } = await readTable(deskOf([[shown]]).callDesk, {}, () => {}, signal)
   expect((await file.text()).split('\r\n')[0]).toBe(
-    'id,created_at,paid_solution,paid_solution_label,custom_solution,team_size,team_size_label,reason,consent,status,decided_by,decided_at,notes,letters',
+    'id,created_at,paid_solution,paid_solution_label,custom_solution,team_size,team_size_label,reason,consent,status,answer,answered_at,decided_by,decided_at,notes,letters',
   )
 })
 

@@ -44,6 +44,10 @@ export function wordsOf(happening: GeneralHappening): string {
       return `${countOf(happening.detail.applications, 'application')} erased`
     case 'blind':
       return `Blind reading switched ${happening.detail.on ? 'on' : 'off'} for themselves`
+    case 'places': {
+      const { places, days } = happening.detail
+      return `${places === null ? 'Places: not known how many' : countOf(places, 'place')}, each kept for ${countOf(days, 'day')}`
+    }
     case 'letters':
       return letterWordsOf(happening.detail)
   }

@@ -42,6 +42,11 @@ export function shortMomentOf(iso: string, now = new Date()): string {
   return told(date.getFullYear() === now.getFullYear() ? shortDay : longDay, iso)
 }
 
+/** A day, such as 2026-12-31, as letters have it: 31 December 2026. */
+export function dayOf(day: string): string {
+  return new Date(`${day}T00:00Z`).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+}
+
 /** The name of the organiser's time zone, as the database knows it. */
 export function zone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone

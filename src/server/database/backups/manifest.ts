@@ -12,6 +12,7 @@ export const tables = [applications, 'private.webhook_outbox']
 export const statuses = 'private.statuses'
 export const history = 'private.history'
 export const letters = 'private.letters'
+export const acceptances = 'private.acceptances'
 /** What a new database may have rows of, and the key of each: they are put back over those. */
 export const furniture: Record<string, string> = {
   'private.door': 'is_only',
@@ -19,11 +20,15 @@ export const furniture: Record<string, string> = {
   'private.letter_settings': 'is_only',
   'private.postman': 'is_only',
   'private.installation': 'is_only',
+  'private.places': 'is_only',
   'private.erasures': 'digest',
 }
-/** Of these tables only some columns are kept: the others say what servers were doing. */
-export const keptColumns: Record<string, string> = { 'private.postman': 'is_only, stopped' }
-export const deskTables = [statuses, history, ...Object.keys(furniture), letters]
+/** Of these tables only some columns are kept: the others say what servers were doing, or where. */
+export const keptColumns: Record<string, string> = {
+  'private.postman': 'is_only, stopped',
+  'private.places': 'is_only, version, places, days, zone',
+}
+export const deskTables = [statuses, history, ...Object.keys(furniture), letters, acceptances]
 /**
  * What is kept of the organisers where their accounts are ours: no sessions, codes, factors' secrets or keys. Of a
  * hosted project nothing is: the accounts are the project's, and rights mean nothing without them.

@@ -5,6 +5,7 @@ import type { Sql, TransactionSql } from 'postgres'
 
 import { OperatorError } from '../../../settings/operator-error.ts'
 import {
+  acceptances,
   accounts,
   accountTables,
   applications,
@@ -105,6 +106,7 @@ export async function restore(
       await transaction.unsafe(`
         update ${letters} set otherwise = case answer when 'sent by hand' then 'by hand' else 'told' end, answer = ''
         where state = 'sent' and answer in ('sent by hand', 'told otherwise')`)
+      if (!kept.includes(acceptances)) await transaction`select private.fill_in_acceptances()`
       for (const name of silenced) await transaction.unsafe(`alter table ${name} enable trigger user`)
       return {
         erased: await eraseAgain(transaction, erased),

@@ -5,7 +5,7 @@ revoke all on schema private from public, anon, authenticated;
 revoke all on table
   private.organisers, private.search_vectors, private.statuses, private.history, private.door, private.templates,
   private.letter_settings, private.postman, private.letters, private.notices, private.webhook_outbox, private.erasures,
-  private.installation
+  private.installation, private.places, private.acceptances, private.answer_outbox
   from public, anon, authenticated;
 
 -- PostgreSQL lets everybody execute a new function, and a hosted project the API's roles one of `public`. By name: a
@@ -13,24 +13,28 @@ revoke all on table
 do $$
 declare
   ours constant text[] := '{
-    address_of, announce, begin_wait, beginnings, caller, check_letter, check_number, check_template, check_text,
-    counts, detail_shown, door_state, draft, draft_text, enqueue_webhook, example, fill, filled, find, find_one,
-    folded, hits, indexed, is_decision, is_organiser, is_to_applicant, keep_door, keep_search_vectors, letter_page,
-    letter_states, letter_text, letters_of, letters_shown, lock_for_letters, lock_letters, made_of, mailbox, move,
-    person, place, placeholders, plain_name, receipt, redraft, refuse_too_long, remember_erasures, retry, search_octets, search_query,
-    search_vector, search_vectors_of, set_door, shown, stamp, whole, withdraw_receipt, write_day_notices,
+    accepted_by, address_of, adopt_zone, announce, answer_shown, answer_state, begin_wait, beginnings, caller,
+    check_letter, check_number, check_site, check_template, check_text, counts, day_shown, detail_shown, door_state,
+    draft, draft_text, enqueue_answer, enqueue_webhook, example, fill, fill_in_acceptances, filled, find, find_one, folded, follow_letter,
+    has_answer, has_day, has_link, hits, indexed, is_decision, is_organiser, is_reminded, is_to_applicant,
+    keep_acceptance, keep_door, keep_place, keep_search_vectors, know_site, letter_page, letter_states, letter_text,
+    letters_of, letters_shown, lock_acceptance, lock_for_letters, lock_letters, made_of, mailbox, may_ask, missing_in,
+    move, person, place, place_answers, placeholders, plain_name, receipt, redraft, refuse_too_long,
+    remember_erasures, retry, search_octets, search_query, search_vector, search_vectors_of, set_answer, set_door,
+    shown, stamp, to_send, today, whole, with_place, withdraw_receipt, write_answer_notices, write_day_notices,
     write_down, write_down_letters, write_notices, write_receipt
   }';
   desk constant text[] := '{
     desk_application, desk_blind, desk_check_mail, desk_decide, desk_discard, desk_door, desk_drafts, desk_edit, desk_erase,
-    desk_export, desk_history, desk_letter_states, desk_letters, desk_letters_of, desk_list, desk_me, desk_meanwhile, desk_note,
-    desk_notices, desk_outbox, desk_overview, desk_preview, desk_readdress, desk_release, desk_remove_template,
-    desk_retry, desk_reveal, desk_select, desk_send_test, desk_sent_by_hand, desk_set_blind, desk_set_door,
+    desk_export, desk_hand_over, desk_history, desk_keep_until, desk_letter_states, desk_letters, desk_letters_of, desk_list,
+    desk_me, desk_meanwhile, desk_note, desk_notices, desk_outbox, desk_overview, desk_places, desk_preview,
+    desk_readdress, desk_release, desk_remind, desk_remove_template, desk_retry, desk_reveal, desk_select,
+    desk_send_test, desk_sent_by_hand, desk_set_answer, desk_set_blind, desk_set_door, desk_set_places,
     desk_set_letters, desk_set_notices, desk_set_template, desk_settle, desk_stamp, desk_stop, desk_withdraw,
     desk_write, desk_write_to
   }';
-  -- Visitors ask for the door.
-  everybodys constant text[] := '{door_is_open}';
+  -- Visitors ask for the door; whoever has the link of a letter asks for their place, and answers.
+  everybodys constant text[] := '{answer_place, door_is_open, place_by_token}';
   -- Whoever inserts has to be able to compute what is indexed. Without a right on their schema nobody calls them.
   inserting constant text[] := '{folded, person, search_octets, search_vector}';
   function record;

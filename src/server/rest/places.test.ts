@@ -1,0 +1,414 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+
+import { anApplication } from '../../../testing/form.ts'
+import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import type { Letter, Places, Reminded, ReleaseOutcome, Whole } from '../../client/desk.ts'
+import { writeSite } from '../database/places.ts'
+import { claimDue, record } from '../letters/outbox.ts'
+
+let server: SignInServer
+let client: SupabaseClient
+let me: string
+
+const sql = () => server.database.owner
+const site = 'https://unplugged.example/retreat'
+
+beforeAll(async () => {
+  server = await startSignIn()
+  ;({ client, email: me } = await server.signedIn())
+})
+
+beforeEach(async () => {
+  await sql()`delete from public.retreat_applications`
+  await sql()`delete from private.places`
+  await sql()`insert into private.places (zone) values ('UTC')`
+  await sql()`update private.letter_settings set hold = '0', reply_to = 'answers@example.org'`
+  await sql()`update private.postman set seen_at = now(), next_at = '-infinity'`
+  await writeSite(sql(), { siteUrl: `${site}/`, mailServer: undefined })
+})
+
+afterAll(() => server.close())
+
+async function ask<Answered>(name: string, args: object = {}): Promise<Answered> {
+  const { data, error } = await client.rpc(`desk_${name}`, args)
+  if (error) throw error
+  return data as Answered
+}
+
+/** As whoever has a link, with the public key alone. */
+async function visit(name: 'place_by_token' | 'answer_place', args: object) {
+  const { data, error } = await server.client().rpc(name, args)
+  if (error) throw error
+  return data as unknown
+}
+
+async function store(first_name = 'Ada') {
+  const [row] = await sql()<[{ id: string }]>`
+    insert into public.retreat_applications ${sql()({ ...anApplication({ first_name, email: `${crypto.randomUUID()}@example.com` }) })}
+    returning id`
+  return row.id
+}
+
+async function decide(id: string, status: string) {
+  const [row] = await sql()<[{ version: number }?]>`
+    select version from private.statuses where application_id = ${id}`
+  const decisions = [{ id, status, version: row?.version ?? 0 }]
+  expect(await ask('decide', { act: crypto.randomUUID(), decisions })).toMatchObject([
+    { outcome: 'kept', status },
+  ])
+}
+
+const lettersOf = (id: string) => ask<Letter[]>('letters_of', { applications: [id] })
+
+/** Releases the draft of an application, and tells what became of it. */
+async function release(id: string, again = false) {
+  const letters = (await lettersOf(id)).filter(({ state }) => state === 'draft')
+  const [outcome] = await ask<ReleaseOutcome[]>('release', {
+    act: crypto.randomUUID(),
+    letters: letters.map(({ id: letter, seen }) => ({ id: letter, seen })),
+    number: null,
+    again,
+  })
+  return outcome?.outcome
+}
+
+/** Hands over what is due, as a server does; gives what was handed over. */
+async function send() {
+  await sql()`update private.postman set next_at = '-infinity'`
+  const claim = await claimDue(sql())
+  if (claim === undefined) throw new Error('no letter is due')
+  expect(await record(sql(), claim, { outcome: 'sent', code: 250 })).toBe('sent')
+  return claim
+}
+
+const tokenIn = (text: string) => /\/answer\/#(\S+)/.exec(text)?.[1] ?? ''
+
+/** Somebody who was accepted and told so, and the end of their link. */
+async function told(name?: string) {
+  const id = await store(name)
+  await decide(id, 'accepted')
+  expect(await release(id)).toBe('released')
+  const { body } = await send()
+  return { id, token: tokenIn(body) }
+}
+
+const answer = (token: string, given: string, act: string = crypto.randomUUID()) =>
+  visit('answer_place', { token, answer: given, act })
+const whole = (id: string) => ask<Whole>('application', { application: id })
+const places = () => ask<Places>('places')
+/** The day in so many days, by the database. */
+async function dayIn(days: number) {
+  const [row] = await sql()<[{ day: string }]>`select (private.today() + ${days}::integer)::text as day`
+  return row.day
+}
+/** Lets the days pass until somebody's place is kept no longer. */
+const late = (id: string) =>
+  sql()`update private.acceptances set kept_until = private.today() - 1 where application_id = ${id}`
+
+test('an acceptance has a link and a day when it is handed over, and nobody else is shown the link', async () => {
+  const id = await store()
+  await decide(id, 'accepted')
+  const [draft] = await lettersOf(id)
+  expect(draft).toMatchObject({ missing: [], unknown: [] })
+  expect(draft?.body).toContain('{{answer_link}}')
+  expect(await places()).toMatchObject({ not_told: 1, no_answer: 0 })
+  expect(await release(id)).toBe('released')
+  const { body, link } = await send()
+  const [acceptance] = await sql()`select token from private.acceptances`
+  expect(link).toBe(`${site}/answer/#${acceptance?.['token']}`)
+  const [row] = await sql()<
+    [{ shown: string }]
+  >`select to_char(private.today() + 10, 'FMDD FMMonth YYYY') as shown`
+  expect(body).toContain(`You can say so here: ${link}`)
+  expect(body).toContain(`until ${row.shown}.`)
+  expect(body).not.toContain('{{')
+  const stored = JSON.stringify([
+    await lettersOf(id),
+    await whole(id),
+    await ask('export', {}),
+    await ask('list', {}),
+  ])
+  expect(stored).not.toContain(acceptance?.['token'])
+  expect(await places()).toMatchObject({ not_told: 0, no_answer: 1, late: 0 })
+  expect((await whole(id)).application).toMatchObject({
+    answer_state: 'no answer',
+    kept_until: await dayIn(10),
+  })
+})
+
+test('whoever has the link reads their first name and the day, and answers until it is over', async () => {
+  const { id, token } = await told('Zoë')
+  const until = await dayIn(10)
+  expect(await visit('place_by_token', { token })).toEqual({
+    state: 'open',
+    first_name: 'Zoë',
+    until,
+    answer: null,
+  })
+  expect((await whole(id)).application.answer).toBeNull()
+  const act = crypto.randomUUID()
+  const coming = { state: 'open', first_name: 'Zoë', until, answer: 'coming' }
+  expect(await answer(token, 'coming', act)).toEqual(coming)
+  expect(await answer(token, 'coming', act)).toEqual(coming)
+  await expect(answer(token, 'not coming', act)).rejects.toMatchObject({ code: 'PT409' })
+  expect(await answer(token, 'not coming')).toMatchObject({ answer: 'not coming' })
+  expect((await whole(id)).history.filter(({ kind }) => kind === 'answer')).toMatchObject([
+    { author: 'applicant', detail: { answer: 'coming' } },
+    { author: 'applicant', detail: { answer: 'not coming' } },
+  ])
+  await expect(answer(token, 'perhaps')).rejects.toMatchObject({ code: '22023' })
+  // The day itself belongs to it.
+  await sql()`update private.acceptances set kept_until = private.today()`
+  expect(await answer(token, 'coming')).toMatchObject({ state: 'open', answer: 'coming' })
+  await late(id)
+  const over = { state: 'over', answer: 'coming', address: 'answers@example.org' }
+  expect(await visit('place_by_token', { token })).toMatchObject(over)
+  expect(await answer(token, 'not coming')).toMatchObject(over)
+  expect(await sql()`select from private.history where kind = 'answer'`).toHaveLength(3)
+})
+
+test('what is no link, and what is one no more, is answered the same', async () => {
+  const { id, token } = await told()
+  const invalid = { state: 'invalid' }
+  for (const wrong of [crypto.randomUUID(), 'example', '', `${token} `, token.toUpperCase(), `${token}0`]) {
+    expect(await visit('place_by_token', { token: wrong })).toEqual(invalid)
+    expect(await answer(wrong, 'coming')).toEqual(invalid)
+  }
+  await decide(id, 'waitlisted')
+  expect(await visit('place_by_token', { token })).toEqual(invalid)
+  expect(await answer(token, 'coming')).toEqual(invalid)
+  expect(await sql()`select from private.history where kind = 'answer'`).toHaveLength(0)
+})
+
+test('a slip costs nothing; who was told something else gets another link', async () => {
+  const { id, token } = await told()
+  await answer(token, 'coming')
+  await decide(id, 'declined')
+  await decide(id, 'accepted')
+  expect(await visit('place_by_token', { token })).toMatchObject({ state: 'open', answer: 'coming' })
+  expect(await places()).toMatchObject({ coming: 1, not_told: 0 })
+  await decide(id, 'declined')
+  expect(await release(id)).toBe('released')
+  await send()
+  await decide(id, 'accepted')
+  expect(await visit('place_by_token', { token })).toEqual({ state: 'invalid' })
+  expect(await places()).toMatchObject({ coming: 0, not_told: 1 })
+  expect(await release(id, true)).toBe('released')
+  const next = tokenIn((await send()).body)
+  expect(next).not.toBe(token)
+  expect(await visit('place_by_token', { token: next })).toMatchObject({ state: 'open', answer: null })
+  // What was answered before stays in the history.
+  expect((await whole(id)).history.filter(({ kind }) => kind === 'answer')).toHaveLength(1)
+})
+
+test('the other decision that arrived after all ends the link, too', async () => {
+  const { id, token } = await told()
+  await decide(id, 'declined')
+  expect(await release(id)).toBe('released')
+  await sql()`update private.postman set next_at = '-infinity'`
+  const claim = await claimDue(sql())
+  if (claim === undefined) throw new Error('no letter is due')
+  await decide(id, 'accepted')
+  expect(await visit('place_by_token', { token })).toMatchObject({ state: 'open' })
+  await record(sql(), claim, { outcome: 'sent', code: 250 })
+  expect(await visit('place_by_token', { token })).toEqual({ state: 'invalid' })
+  expect(await release(id, true)).toBe('released')
+  expect(await visit('place_by_token', { token: tokenIn((await send()).body) })).toMatchObject({
+    state: 'open',
+  })
+})
+
+test('what an applicant wrote is no link, and without a site the paragraph with it is left out', async () => {
+  const id = await store('{{answer_link}}')
+  await decide(id, 'accepted')
+  await sql()`update private.places set site = ''`
+  expect(
+    await ask('preview', {
+      subject: 'Hello',
+      body: 'a\n\nb {{answer_link}}\n\nc {{reply_by}}',
+      application: id,
+    }),
+  ).toMatchObject({
+    has_no_site: true,
+    body: expect.stringMatching(/^a\n\nc \d+ \w+ \d{4}$/) as string,
+  })
+  expect(
+    await ask('preview', {
+      subject: 'Hello',
+      body: '{{answer_link}}',
+      application: id,
+      site: 'https://desk.example',
+    }),
+  ).toMatchObject({ has_no_site: false, body: 'https://desk.example/answer/#example' })
+  expect(await release(id)).toBe('released')
+  const { body, link } = await send()
+  expect(link).toBeNull()
+  expect(body).toContain('Hello { {answer_link}},')
+  expect(body).not.toContain('You can say so here')
+  expect(body).toContain('Or just answer this letter.')
+})
+
+test('nobody is asked who is not accepted, or whose time is over', async () => {
+  const id = await store()
+  const body = 'Here: {{answer_link}}'
+  await ask('set_template', { occasion: 'Travel', version: null, subject: 'Travel', body })
+  await ask('write', { applications: [id], occasion: 'Travel' })
+  expect(await lettersOf(id)).toMatchObject([{ missing: ['answer_link'] }])
+  expect(await release(id)).toBe('missing')
+  const template = (occasion: string) => ask('set_template', { occasion, version: 0, subject: 'Hello', body })
+  for (const occasion of ['declined', 'waitlisted', 'received']) {
+    await expect(template(occasion)).rejects.toMatchObject({ code: '22023' })
+  }
+  await decide(id, 'accepted')
+  await ask('write', { applications: [id], occasion: 'Travel' })
+  expect(await lettersOf(id)).toMatchObject([{ missing: [] }, { missing: [] }])
+  await late(id)
+  expect((await lettersOf(id)).map(({ missing }) => missing.join()).toSorted()).toEqual([
+    'answer_link',
+    'answer_link,reply_by',
+  ])
+  await ask('remove_template', { occasion: 'Travel', version: 0 })
+})
+
+test('organisers note what was answered otherwise, and the newest counts', async () => {
+  const { id, token } = await told()
+  const set = (given: string | null, act: string = crypto.randomUUID()) =>
+    ask<Whole>('set_answer', { act, application: id, answer: given })
+  const first = crypto.randomUUID()
+  expect((await set('coming', first)).application).toMatchObject({ answer_state: 'coming' })
+  expect(await answer(token, 'not coming')).toMatchObject({ answer: 'not coming' })
+  // Sent again because its answer was lost: what came since counts.
+  expect((await set('coming', first)).application).toMatchObject({ answer_state: 'not coming' })
+  const { application, history } = await set(null)
+  expect(application).toMatchObject({ answer_state: 'no answer', answered_at: null })
+  expect(history.filter(({ kind }) => kind === 'answer')).toMatchObject([
+    { author: me, detail: { answer: 'coming' } },
+    { author: 'applicant', detail: { answer: 'not coming' } },
+    { author: me, detail: { answer: null } },
+  ])
+  await decide(id, 'declined')
+  await expect(set('coming')).rejects.toMatchObject({ code: 'PT409' })
+})
+
+test('a place is kept until the day that organisers say, which the reminder says, too', async () => {
+  const { id, token } = await told()
+  await late(id)
+  expect(await places()).toMatchObject({ no_answer: 1, late: 1 })
+  expect(await ask<Reminded>('remind')).toMatchObject({
+    drafted: 1,
+    late: 1,
+    waiting: 0,
+    reminded: 0,
+    more: false,
+  })
+  expect(await release(id)).toBe('missing')
+  const act = crypto.randomUUID()
+  const day = await dayIn(3)
+  const { history } = await ask<Whole>('keep_until', { act, application: id, until: day })
+  expect(history.at(-1)).toMatchObject({ kind: 'kept', author: me, detail: { until: day } })
+  await expect(
+    ask('keep_until', { act: crypto.randomUUID(), application: id, until: await dayIn(-1) }),
+  ).rejects.toMatchObject({ code: '22023' })
+  expect(await release(id)).toBe('released')
+  const { body } = await send()
+  expect(tokenIn(body)).toBe(token)
+  expect(body).toContain(
+    `until ${new Date(`${day}T00:00Z`).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })}.`,
+  )
+  // Not twice in three days, however it is asked for.
+  expect(await ask<Reminded>('remind')).toMatchObject({ drafted: 0, reminded: 1 })
+  expect(await ask('write', { applications: [id], occasion: 'reminder', again: true })).toMatchObject([
+    { outcome: 'written', state: 'sent' },
+  ])
+  await sql()`update private.letters set sent_at = sent_at - interval '3 days' where occasion = 'reminder'`
+  expect(await ask<Reminded>('remind')).toMatchObject({ drafted: 1, late: 0 })
+  expect(await ask<Reminded>('remind')).toMatchObject({ drafted: 0, waiting: 1 })
+  // Who answers is reminded no more.
+  await answer(token, 'coming')
+  expect((await lettersOf(id)).filter(({ state }) => state === 'draft')).toEqual([])
+  expect(await ask<Reminded>('remind')).toMatchObject({ drafted: 0, waiting: 0, reminded: 0 })
+})
+
+test('places add up, and the waitlist is those who wait longest', async () => {
+  expect(await places()).toMatchObject({
+    places: null,
+    free: null,
+    days: 10,
+    zone: 'UTC',
+    today: await dayIn(0),
+  })
+  const { version } = await places()
+  expect(await ask('set_places', { version, places: 4, days: 7 })).toMatchObject({
+    places: 4,
+    free: 4,
+    days: 7,
+  })
+  // Sent again, and over somebody's head.
+  expect(await ask('set_places', { version, places: 4, days: 7 })).toMatchObject({ version: version + 1 })
+  await expect(ask('set_places', { version, places: 5, days: 7 })).rejects.toMatchObject({ code: 'PT409' })
+  const [coming, leaving] = [await told(), await told(), await told()]
+  await answer(coming.token, 'coming')
+  await answer(leaving.token, 'not coming')
+  await decide(await store(), 'accepted')
+  const [first, second] = [await store(), await store()]
+  await decide(second, 'waitlisted')
+  await decide(first, 'waitlisted')
+  const { waitlist, ...counts } = await places()
+  expect(counts).toMatchObject({ coming: 1, not_coming: 1, no_answer: 1, late: 0, not_told: 1, free: 1 })
+  expect(waitlist.map(({ id }) => id)).toEqual([second, first])
+  await decide(first, 'accepted')
+  await decide(second, 'accepted')
+  expect(await places()).toMatchObject({ not_told: 3, free: -1, waitlist: [] })
+  const filtered = async (wanted: string) =>
+    (await ask<{ applications: { id: string }[] }>('list', { filter: { answer: wanted } })).applications
+      .length
+  expect(await Promise.all(['coming', 'not coming', 'no answer', 'late', 'not told'].map(filtered))).toEqual([
+    1, 1, 1, 0, 3,
+  ])
+})
+
+test('an own mail program gets the link with one letter, which the history says', async () => {
+  const id = await store()
+  await decide(id, 'accepted')
+  await sql()`update private.places set site = '', zone = null`
+  const [draft] = await lettersOf(id)
+  const given = {
+    letter: draft?.id,
+    seen: draft?.seen,
+    site: 'https://desk.example',
+    zone: 'Pacific/Auckland',
+  }
+  const act = crypto.randomUUID()
+  const handed = await ask<{ body: string }>('hand_over', { ...given, act })
+  expect(handed.body).toContain('https://desk.example/answer/#')
+  expect(await ask('hand_over', { ...given, act })).toEqual(handed)
+  expect((await whole(id)).history).toMatchObject([{ kind: 'status' }, { kind: 'link', author: me }])
+  expect(await places()).toMatchObject({ zone: 'Pacific/Auckland', not_told: 1 })
+  expect(await visit('place_by_token', { token: tokenIn(handed.body) })).toMatchObject({ state: 'open' })
+  await ask('sent_by_hand', { letter: draft?.id, seen: draft?.seen })
+  expect(await places()).toMatchObject({ not_told: 0, no_answer: 1 })
+  expect(JSON.stringify(await lettersOf(id))).not.toContain(tokenIn(handed.body))
+  for (const wrong of ['javascript:alert(1)', 'https://desk.example/ x', 'https://desk.example/']) {
+    await expect(ask('hand_over', { ...given, act, site: wrong })).rejects.toMatchObject({ code: '22023' })
+  }
+})
+
+test('an answer is changed twenty times an hour', async () => {
+  const { token } = await told()
+  for (let time = 0; time < 20; time += 1) await answer(token, time % 2 === 0 ? 'coming' : 'not coming')
+  await expect(answer(token, 'coming')).rejects.toMatchObject({ code: 'PT429' })
+  expect(await visit('place_by_token', { token })).toMatchObject({ answer: 'not coming' })
+})
+
+test('days end in the time zone that came first, if PostgreSQL knows it', async () => {
+  await sql()`update private.places set zone = null`
+  expect(await ask<Places>('places', { zone: 'Nowhere/None' })).toMatchObject({ zone: 'UTC' })
+  expect(await ask<Places>('places', { zone: 'Pacific/Kiritimati' })).toMatchObject({
+    zone: 'Pacific/Kiritimati',
+  })
+  expect(await ask<Places>('places', { zone: 'Europe/Berlin' })).toMatchObject({ zone: 'Pacific/Kiritimati' })
+  const [row] = await sql()<[{ is_so: boolean }]>`
+    select private.today() = (now() at time zone 'Pacific/Kiritimati')::date as is_so`
+  expect(row.is_so).toBe(true)
+})

@@ -1,0 +1,610 @@
+-- Places: who of those that were accepted comes, and how many places are left.
+
+-- One row: what organisers set, and what letters have to know of the page on which people answer.
+create table private.places (
+  is_only boolean primary key default true check (is_only),
+  version integer not null default 0,
+  -- Null: nobody has said how many there are.
+  places integer check (places between 0 and 1000000),
+  -- For how many days a place is kept, from the day of the letter on.
+  days integer not null default 10 check (days between 1 and 365),
+  -- In which a day ends: the server's, or that of the organiser who came first; null until then.
+  zone text,
+  -- Where the site is, without a slash at its end; blank where no server knows it.
+  site text not null default '',
+  -- Which address letters come from; blank where no server sends mails.
+  sender text not null default ''
+);
+insert into private.places default values;
+alter table private.places enable row level security;
+
+-- Whether who was accepted comes. A row for each application that is accepted, or was.
+create table private.acceptances (
+  application_id uuid primary key references public.retreat_applications (id) on delete cascade,
+  -- 122 random bits, with which the link in their letters ends.
+  token uuid not null unique default gen_random_uuid(),
+  -- Whether they are accepted now. What is taken back and made again keeps its link and its answer.
+  is_accepted boolean not null,
+  -- When a letter had told them.
+  told_at timestamptz,
+  -- The last day on which they can answer: set when a letter is handed over, moved by organisers.
+  kept_until date,
+  -- Null: none yet.
+  answer text check (answer in ('coming', 'not coming')),
+  answered_at timestamptz
+);
+alter table private.acceptances enable row level security;
+
+-- Which day it is.
+create function private.today() returns date
+  language sql stable set search_path = ''
+  begin atomic
+    select (now() at time zone coalesce(zone, 'UTC'))::date from private.places;
+  end;
+
+-- How it stands with an answer; null where nobody is asked. `late` is `no answer` whose day is over.
+create function private.answer_state(
+  is_accepted boolean, told_at timestamptz, kept_until date, answer text, today date
+) returns text
+  language sql immutable
+  return case
+    when not is_accepted then null
+    when answer is not null then answer
+    when told_at is null then 'not told'
+    when kept_until < today then 'late'
+    else 'no answer'
+  end;
+
+-- How it stands with the answer of an application: {answer_state, answer, answered_at, kept_until}, all null where nobody is
+-- asked.
+create function private.answer_shown(application uuid) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return coalesce((
+    select jsonb_build_object(
+      'answer_state', private.answer_state(is_accepted, told_at, kept_until, answer, private.today()),
+      'answer', answer, 'answered_at', answered_at, 'kept_until', kept_until)
+    from private.acceptances where application_id = application and is_accepted
+  ), '{"answer_state": null, "answer": null, "answered_at": null, "kept_until": null}');
+end
+$$;
+
+-- Whether an application is one of those with an answer, or without: who is late has given none.
+create function private.has_answer(application uuid, wanted text) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  state text := private.answer_shown(application) ->> 'answer_state';
+begin
+  return coalesce(state = wanted or wanted = 'no answer' and state = 'late', false);
+end
+$$;
+
+-- The time zone in which days end, unless there is one: whoever comes first says theirs, if PostgreSQL knows it.
+create function private.adopt_zone(zone text) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  if exists (select from private.places where places.zone is null) then
+    perform now() at time zone adopt_zone.zone;
+    update private.places set zone = adopt_zone.zone where places.zone is null;
+  end if;
+exception when invalid_parameter_value then null;
+end
+$$;
+
+-- What a server knows: where the site is, where its mails come from, and its time zone. Another server may know what it
+-- does not.
+create function private.know_site(site text, sender text, zone text) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.adopt_zone(zone);
+  update private.places set
+      site = coalesce(nullif(know_site.site, ''), places.site),
+      sender = coalesce(nullif(know_site.sender, ''), places.sender)
+    where (places.site, places.sender) is distinct from (
+      coalesce(nullif(know_site.site, ''), places.site), coalesce(nullif(know_site.sender, ''), places.sender));
+end
+$$;
+
+-- Follows the decisions. Its name comes behind that of `redraft`: letters are locked before this.
+create function private.keep_acceptance() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  if new.status = 'accepted' then
+    insert into private.acceptances (application_id, is_accepted) values (new.application_id, true)
+      on conflict (application_id) do update set is_accepted = true;
+  else
+    update private.acceptances set is_accepted = false where application_id = new.application_id and is_accepted;
+  end if;
+  return null;
+end
+$$;
+
+create trigger then_accept_first after insert on private.statuses
+  for each row when (new.status = 'accepted') execute function private.keep_acceptance();
+create trigger then_accept after update of status on private.statuses
+  for each row when ((old.status = 'accepted') <> (new.status = 'accepted')) execute function private.keep_acceptance();
+
+-- What databases and backups of before lack: since when a status stands, and acceptances. Who was accepted then has a link
+-- once they are written to.
+create function private.fill_in_acceptances() returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  update private.statuses as standing set set_at = decided.at
+    from (select application_id, max(at) as at from private.history where kind = 'status' group by 1) as decided
+    where decided.application_id = standing.application_id;
+  insert into private.acceptances (application_id, is_accepted, told_at)
+    select application_id, coalesce(status = 'accepted', false), case when told.occasion = 'accepted' then told.at end
+    from private.statuses full join (
+      select distinct on (application_id) application_id, occasion, coalesce(sent_at, withdrawn_at, released_at) as at
+      from private.letters as letter
+      where (state = 'sent' or uncertain > 0) and private.is_decision(occasion) and private.is_to_applicant(letter)
+      order by application_id, 3 desc
+    ) as told using (application_id)
+    where status = 'accepted' or told.occasion = 'accepted'
+    on conflict do nothing;
+end
+$$;
+
+-- Follows the letters: who was told that they are accepted is asked from then on; who was told something else gets
+-- another link when they are accepted again, and what they answered is over. What may have arrived was told.
+create function private.follow_letter() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  if not private.is_to_applicant(new) then
+    return null;
+  elsif private.is_decision(new.occasion) and new.occasion <> 'accepted' then
+    update private.acceptances
+      set token = gen_random_uuid(), told_at = null, kept_until = null, answer = null, answered_at = null
+      where application_id = new.application_id
+        and (told_at is not null or kept_until is not null or answer is not null);
+  elsif new.occasion = 'accepted' or private.has_link(new.body) then
+    update private.acceptances set
+        told_at = now(), kept_until = coalesce(kept_until, private.today() + (select days from private.places))
+      where application_id = new.application_id and told_at is null;
+  end if;
+  return null;
+end
+$$;
+
+create trigger follow_letter after update of state, uncertain on private.letters
+  for each row when (new.state = 'sent' and old.state <> 'sent' or new.uncertain > old.uncertain)
+  execute function private.follow_letter();
+
+-- Whether a text has the link on which people answer, or the day; letters are kept with these placeholders.
+create function private.has_link(given text) returns boolean
+  language sql immutable set search_path = ''
+  return given ~ '\{\{\s*answer_link\s*\}\}';
+create function private.has_day(given text) returns boolean
+  language sql immutable set search_path = ''
+  return given ~ '\{\{\s*reply_by\s*\}\}';
+
+-- A day as letters have it.
+create function private.day_shown(day date) returns text
+  language sql immutable set search_path = ''
+  return to_char(day, 'FMDD FMMonth YYYY');
+
+-- What stands for the link and the day in a letter until it is handed over; blank where nobody is asked any more.
+create function private.place_answers(application uuid) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  is_asked boolean := exists (
+    select from private.acceptances
+    where application_id = application and is_accepted and coalesce(kept_until >= private.today(), true)
+  );
+begin
+  return jsonb_build_object(
+    'answer_link', case when is_asked then '{{answer_link}}' else '' end,
+    'reply_by', case when is_asked then '{{reply_by}}' else '' end);
+end
+$$;
+
+-- Which of both a text has that is blank for an application.
+create function private.missing_in(given text, application uuid) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select coalesce(jsonb_agg(name order by name), '[]') from jsonb_each_text(private.place_answers(application)) as answers (name, answer)
+  where answer = '' and case name when 'reply_by' then private.has_day(given) else private.has_link(given) end
+$$;
+
+-- A text with the link and the day in place. Where no site is known, the paragraphs with the link are left out.
+create function private.with_place(given text, link text, day date) returns text
+  language plpgsql immutable set search_path = ''
+as $$
+begin
+  if link is null and private.has_link(given) then
+    given := array_to_string(array(
+      select paragraph
+      from regexp_split_to_table(given, '(?:\r?\n[ \t]*){2,}') with ordinality as parts (paragraph, place)
+      where not private.has_link(paragraph) order by place
+    ), E'\n\n');
+  end if;
+  given := regexp_replace(given, '\{\{\s*answer_link\s*\}\}', coalesce(link, ''), 'g');
+  return regexp_replace(given, '\{\{\s*reply_by\s*\}\}', private.day_shown(day), 'g');
+end
+$$;
+
+-- Keeps a place from now on, for somebody whose letter is handed over: their link, null where no site is known, and the
+-- day. As long as nobody was told and no organiser set a day, it is counted from the last letter that was begun.
+create function private.keep_place(application uuid, site text default null, out link text, out kept_until date)
+  language plpgsql set search_path = ''
+as $$
+declare
+  settings private.places;
+  counted date;
+begin
+  select * into settings from private.places;
+  counted := private.today() + settings.days;
+  update private.acceptances as acceptance set kept_until = case
+      when told_at is null and not exists (
+        select from private.history where application_id = application and kind = 'kept'
+      ) then greatest(acceptance.kept_until, counted)
+      else coalesce(acceptance.kept_until, counted)
+    end
+    where application_id = application and is_accepted
+    returning coalesce(nullif(settings.site, ''), nullif(keep_place.site, '')) || '/answer/#' || token,
+      acceptance.kept_until
+    into link, kept_until;
+end
+$$;
+
+-- Subject and body of a letter as it is handed over, and the link in it.
+create function private.to_send(
+  application uuid, inout subject text, inout body text, site text default null, out link text
+)
+  language plpgsql set search_path = ''
+as $$
+declare
+  place record;
+begin
+  if private.has_link(subject || body) or private.has_day(subject || body) then
+    place := private.keep_place(application, site);
+    link := place.link;
+    subject := private.with_place(subject, coalesce(place.link, ''), place.kept_until);
+    body := private.with_place(body, place.link, place.kept_until);
+  end if;
+end
+$$;
+
+-- Sets an answer, null for none, once for each act. Whoever calls has locked the application. The newest counts, and all
+-- are kept. Who has answered is reminded no more.
+create function private.set_answer(application uuid, act uuid, author text, answer text) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  is_repeat boolean := exists (
+    select from private.history where application_id = application and history.act = set_answer.act
+  );
+begin
+  if not is_repeat and exists (
+    select from private.acceptances as acceptance
+    where application_id = application and acceptance.answer is not distinct from set_answer.answer
+  ) then
+    return;
+  end if;
+  perform private.write_down(application, act, author, 'answer', jsonb_build_object('answer', answer));
+  if is_repeat then return; end if;
+  if answer is not null then
+    perform private.move(array(
+      select id from private.letters
+      where application_id = application and occasion = 'reminder' and state in ('draft', 'waiting')
+    ), 'withdrawn');
+  end if;
+  update private.acceptances as acceptance
+    set answer = set_answer.answer, answered_at = case when set_answer.answer is not null then now() end
+    where application_id = application;
+  if author = 'applicant' then
+    perform private.write_answer_notices(application, act);
+  end if;
+end
+$$;
+
+-- Of whom a link is; null where it is nobody's, or the acceptance was taken back.
+create function private.accepted_by(token text) returns uuid
+  language sql stable set search_path = ''
+as $$
+  select application_id from private.acceptances as acceptance
+  where is_accepted and acceptance.token
+    = case when accepted_by.token ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then accepted_by.token::uuid end
+$$;
+
+-- What whoever has a link may know: {"state": "open", "first_name", "until", "answer"}, once the day is over
+-- {"state": "over", ..., "address": where answers go}, and of what is no link, or none any more, {"state": "invalid"}.
+create function public.place_by_token(token text) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  application uuid := private.accepted_by(token);
+begin
+  if application is null then
+    return '{"state": "invalid"}';
+  end if;
+  return (
+    select jsonb_build_object(
+      'state', case when until < private.today() then 'over' else 'open' end,
+      'first_name', left(btrim(first_name, E' \t\r\n'), 200), 'until', until, 'answer', answer
+    ) || case when until < private.today() then jsonb_build_object(
+      'address', coalesce(nullif((select reply_to from private.letter_settings), ''), places.sender)) else '{}' end
+    from private.acceptances as acceptance
+      join public.retreat_applications as given on given.id = application_id
+      cross join private.places
+      cross join lateral (select coalesce(kept_until, private.today() + places.days) as until) as kept
+    where application_id = application
+  );
+end
+$$;
+
+-- Answers as whoever has the link: `coming`, or `not coming`. The same act again is the same answer. What comes back is how
+-- it stands then; nothing is kept where the day is over.
+create function public.answer_place(token text, answer text, act uuid) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  application uuid := private.accepted_by(token);
+begin
+  if act is null or answer is null or answer not in ('coming', 'not coming') then
+    raise exception 'An answer is "coming" or "not coming", and has an id.' using errcode = '22023';
+  elsif application is null then
+    return '{"state": "invalid"}';
+  end if;
+  perform private.lock_for_letters(array[application]);
+  -- As it stands now that nobody decides meanwhile.
+  if private.accepted_by(token) is distinct from application then
+    return '{"state": "invalid"}';
+  elsif public.place_by_token(token) ->> 'state' = 'open' then
+    if (
+      select count(*) from private.history
+      where application_id = application and kind = 'answer' and author = 'applicant'
+        and at > now() - interval '1 hour' and at <= clock_timestamp()
+    ) >= 20 then
+      raise exception 'This answer was changed too often. Please try again in an hour.' using errcode = 'PT429';
+    end if;
+    perform private.set_answer(application, act, 'applicant', answer);
+  end if;
+  return public.place_by_token(token);
+end
+$$;
+
+-- How it stands with the places, and who waits for one: {places, days, zone, site, today, coming, not_coming, no_answer,
+-- late, not_told, free, waitlist}. `late` is a part of `no_answer`; `free` is null where nobody said how many there are,
+-- and less than none where more were accepted.
+create function public.desk_places(zone text default null) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if desk_places.zone is not null then
+    perform private.adopt_zone(desk_places.zone);
+  end if;
+  return (
+    with counted as (
+      select count(*) filter (where state = 'coming') as coming,
+        count(*) filter (where state = 'not coming') as not_coming,
+        count(*) filter (where state in ('no answer', 'late')) as no_answer,
+        count(*) filter (where state = 'late') as late,
+        count(*) filter (where state = 'not told') as not_told
+      from (
+        select private.answer_state(is_accepted, told_at, kept_until, answer, today) as state
+        from private.acceptances as acceptance cross join (select private.today() as today) as days
+        where is_accepted
+      ) as answers
+    )
+    select to_jsonb(counted) || jsonb_build_object(
+      'version', version, 'places', places, 'days', days, 'zone', coalesce(kept.zone, 'UTC'), 'site', site,
+      'today', private.today(), 'free', places - coming - no_answer - not_told,
+      'waitlist', (
+        select coalesce(jsonb_agg(
+          jsonb_build_object('set_at', set_at) || private.beginnings(private.shown(application, me.blind))
+          order by set_at, id), '[]')
+        from (
+          select application_id, set_at from private.statuses
+          where status = 'waitlisted' order by set_at, application_id limit 20
+        ) as waiting join public.retreat_applications as application on id = application_id
+      ))
+    from private.places as kept, counted
+  );
+end
+$$;
+
+-- Says how many places there are, null for nobody knows, and how long each is kept.
+create function public.desk_set_places(version integer, places integer, days integer) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.places;
+begin
+  if not coalesce(places between 0 and 1000000, true) then
+    raise exception 'There are 0 to 1,000,000 places.' using errcode = '22023';
+  elsif not coalesce(days between 1 and 365, false) then
+    raise exception 'A place is kept for 1 to 365 days.' using errcode = '22023';
+  end if;
+  select * into former from private.places for update;
+  if former.version = desk_set_places.version then
+    update private.places as kept set
+      version = former.version + 1, places = desk_set_places.places, days = desk_set_places.days;
+    if (former.places, former.days) is distinct from (desk_set_places.places, desk_set_places.days) then
+      insert into private.history (author, kind, detail)
+        values (me.email, 'places', jsonb_build_object('places', places, 'days', days));
+    end if;
+  elsif former.version is distinct from desk_set_places.version + 1
+    or (former.places, former.days) is distinct from (desk_set_places.places, desk_set_places.days)
+  then
+    -- Not sent again because its answer was lost.
+    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+  end if;
+  return public.desk_places();
+end
+$$;
+
+-- Refuses what concerns only who is accepted. Locks the application.
+create function private.lock_acceptance(application uuid) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.lock_for_letters(array[application]);
+  perform from public.retreat_applications where id = application;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  perform from private.acceptances where application_id = application and is_accepted;
+  if not found then
+    raise exception 'This application is not accepted any more.' using errcode = 'PT409';
+  end if;
+end
+$$;
+
+-- Notes what somebody answered otherwise than on the page: `coming`, `not coming`, or null for no answer.
+create function public.desk_set_answer(act uuid, application uuid, answer text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if act is null or answer not in ('coming', 'not coming') then
+    raise exception 'An answer is "coming", "not coming" or none, and has an id.' using errcode = '22023';
+  end if;
+  perform private.lock_acceptance(application);
+  perform private.set_answer(application, act, me.email, answer);
+  return private.whole(application, me.blind);
+end
+$$;
+
+-- Moves the last day on which somebody can answer.
+create function public.desk_keep_until(act uuid, application uuid, until date) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  is_repeat boolean := exists (
+    select from private.history where application_id = application and history.act = desk_keep_until.act
+  );
+begin
+  if act is null or until is null or until < private.today() or until > '9999-12-31' then
+    raise exception 'A place is kept until today or a later day.' using errcode = '22023';
+  end if;
+  perform private.lock_acceptance(application);
+  perform private.write_down(application, act, me.email, 'kept', jsonb_build_object('until', until));
+  -- Not again, over what somebody set since.
+  if not is_repeat then
+    update private.acceptances set kept_until = until where application_id = application;
+  end if;
+  return private.whole(application, me.blind);
+end
+$$;
+
+-- Drafts a reminder for who has not answered, those whose day comes first, at most a thousand at once: nobody is reminded
+-- twice in three days. {drafted, late: those of them whose day has to be moved first, waiting: who has a reminder that did
+-- not leave yet, reminded: who had one in the last three days, more}.
+create function public.desk_remind() returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  found record;
+  drafted uuid[] := '{}';
+  application uuid;
+begin
+  perform private.caller();
+  perform from private.templates where occasion = 'reminder' for key share;
+  with asked as (
+    select application_id, kept_until
+    from private.acceptances cross join (select private.today() as today) as days
+    where private.answer_state(is_accepted, told_at, kept_until, answer, today) in ('no answer', 'late')
+  ), reminded as materialized (
+    select application_id, bool_or(state not in ('sent', 'withdrawn')) as is_waiting
+    from private.letters
+    where occasion = 'reminder' and (
+      state not in ('sent', 'withdrawn') or sent_at > now() - interval '3 days' and sent_at <= clock_timestamp()
+    )
+    group by 1
+  ), known as (
+    select asked.application_id, kept_until, is_waiting from asked left join reminded using (application_id)
+  )
+  select array(
+      select application_id from known where is_waiting is null order by kept_until, application_id limit 1001
+    ) as wanted,
+    (select count(*) from known where is_waiting) as waiting,
+    (select count(*) from known where not is_waiting) as reminded
+    into found;
+  perform private.lock_for_letters(found.wanted[:1000]);
+  for application in
+    select application_id from private.acceptances cross join (select private.today() as today) as days
+    where application_id = any (found.wanted[:1000])
+      and private.answer_state(is_accepted, told_at, kept_until, answer, today) in ('no answer', 'late')
+    order by application_id
+  loop
+    if private.draft(application, 'reminder', true) is not null then drafted := drafted || application; end if;
+  end loop;
+  return jsonb_build_object(
+    'drafted', cardinality(drafted),
+    'late', (
+      select count(*) from private.acceptances
+      where application_id = any (drafted) and kept_until < private.today()
+    ),
+    'waiting', found.waiting, 'reminded', found.reminded, 'more', cardinality(found.wanted) > 1000
+  );
+end
+$$;
+
+-- Whether somebody was sent a reminder in the last three days.
+create function private.is_reminded(application uuid) returns boolean
+  language sql stable set search_path = ''
+as $$
+  select exists (
+    select from private.letters
+    where application_id = application and occasion = 'reminder' and state = 'sent'
+      and sent_at > now() - interval '3 days' and sent_at <= clock_timestamp()
+  )
+$$;
+
+-- Refuses what is no address of a site.
+create function private.check_site(site text) returns void
+  language plpgsql immutable set search_path = ''
+as $$
+begin
+  if coalesce(site, '') !~ '^(https?://[^\s<>"\\{}#?]+[^\s<>"\\{}#?/])?$' then
+    raise exception 'This is no address of a site.' using errcode = '22023';
+  end if;
+end
+$$;
+
+-- A draft as an organiser's own mail program sends it, with the link of whom it goes to, which the history says. Where no
+-- server knows where the site is, the desk does. The same act again says the same.
+create function public.desk_hand_over(act uuid, letter uuid, seen text, site text default null, zone text default null)
+  returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  draft private.letters;
+  text jsonb;
+  sent record;
+begin
+  if me.blind then
+    raise exception 'Who reads blind sends no letter by hand.' using errcode = '22023';
+  end if;
+  perform private.check_site(site);
+  perform private.lock_letters(array[letter]);
+  select * into draft from private.letters where id = desk_hand_over.letter;
+  text := case when draft.id is not null then private.letter_text(draft, false) end;
+  if draft.state is distinct from 'draft' or text ->> 'seen' <> seen then
+    raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
+  elsif text -> 'missing' <> '[]' then
+    raise exception 'This letter quotes what is blank.' using errcode = '22023';
+  end if;
+  if private.has_link(text ->> 'body') then
+    perform private.write_down(draft.application_id, act, me.email, 'link', jsonb_build_object('occasion', draft.occasion));
+  end if;
+  if zone is not null then perform private.adopt_zone(zone); end if;
+  sent := private.to_send(draft.application_id, text ->> 'subject', text ->> 'body', site);
+  return jsonb_build_object('subject', sent.subject, 'body', sent.body);
+end
+$$;
