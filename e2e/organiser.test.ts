@@ -195,7 +195,9 @@ test('an export shows its progress on the terminal, and nothing of it in the fil
     { env: { ...process.env, ...settings } },
   )
   expect(shown.stdout).toContain('\r3 applications\r\n')
-  expect(await readFile(file, 'utf8')).toMatch(/^\ufeffid,created_at(?!.*applications).*,true,new,,,,,,\r\n$/s)
+  expect(await readFile(file, 'utf8')).toMatch(
+    /^\ufeffid,created_at(?!.*applications).*,true,new,,,,,,\r\n$/s,
+  )
 })
 
 test('the list shows how each delivery stands, and given-up ones are tried again when asked', async () => {
