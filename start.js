@@ -104,11 +104,26 @@ async function build() {
   }
 }
 
-/** Not by `process.loadEnvFile`, which loses the first line of a file that begins with a byte order mark. */
+/**
+ * Not by `process.loadEnvFile`, which loses the first line of a file that begins with a byte order mark.
+ *
+ * @returns Whether they could be read.
+ */
 function loadSettings() {
-  if (!existsSync('.env')) return
-  const settings = util.parseEnv(readFileSync('.env', 'utf8').replace(/^\uFEFF/, ''))
+  if (!existsSync('.env')) return true
+  let text
+  try {
+    text = readFileSync('.env', 'utf8')
+  } catch (error) {
+    if (!isOneOf(error, 'EACCES', 'EPERM', 'EISDIR')) throw error
+    console.error(
+      'The settings in .env cannot be read: let this user read that file, or run this as a user who may.',
+    )
+    return false
+  }
+  const settings = util.parseEnv(text.replace(/^\uFEFF/, ''))
   for (const [name, value] of Object.entries(settings)) process.env[name] ??= value
+  return true
 }
 
 async function main() {
@@ -122,7 +137,7 @@ async function main() {
     console.log(JSON.parse(readFileSync('package.json', 'utf8')).version)
     return true
   }
-  loadSettings()
+  if (!loadSettings()) return false
   if (isStale() && !(await build())) return false
   const program = process.argv.length > 2 ? 'cli' : 'server'
   await import(pathToFileURL(join('build', `${program}.js`)).href)

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFile, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
@@ -103,6 +103,16 @@ test('a file .env with a byte order mark is read from its first line on', async 
   expect({ code, output }).toMatchObject({
     code: 1,
     output: expect.stringContaining('PORT is "first"') as string,
+  })
+})
+
+test('a file .env that cannot be read is told in one sentence', async () => {
+  // Root reads every file, but no folder.
+  await mkdir(join(checkout, '.env'))
+  expect(await start().end()).toEqual({
+    code: 1,
+    output:
+      'The settings in .env cannot be read: let this user read that file, or run this as a user who may.\n',
   })
 })
 
