@@ -145,6 +145,10 @@ test('files of an older or a newer PostgreSQL are left alone, and one line says 
       `wrong: DATA_DIR is "${old.path}", whose database is PostgreSQL ${major}'s, ${what}`,
     )
   }
+  await writeFile(join(old.path, 'pgdata', 'PG_VERSION'), '')
+  expect(findingsIn((await runCommand(['doctor'], settings)).stdout)['database']).toContain(
+    'restore a backup into a new DATA_DIR',
+  )
   expect(await readdir(old.path)).toEqual(['pgdata'])
   await old.remove()
 })

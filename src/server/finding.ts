@@ -52,9 +52,10 @@ function foundFrom(error: unknown): Found {
   return wrong(`This could not be found out: ${oneLine(error.message)}.`)
 }
 
-/** Words of another program, on one line and without a full stop. */
+/** Words of another program, on one line and without a full stop; of OpenSSL's what a person can read. */
 export function oneLine(text: string): string {
   return text
+    .replace(/^[\dA-F]+:error:[\dA-F]+:[^:]*:[^:]*:([^:]+):.*/s, 'TLS: $1')
     .replaceAll(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ')
     .trim()
     .replace(/\.$/, '')

@@ -144,9 +144,14 @@ async function initialise(dataDir: string): Promise<boolean> {
   }
 }
 
-/** @throws {OperatorError} where another PostgreSQL than the one that is built in made the files. */
+/** @throws {OperatorError} where another PostgreSQL than the one that is built in made the files, or they do not say which. */
 async function refuseOtherVersion(dataDir: string) {
   const made = await majorOf(dataDir)
+  if (made === undefined && existsSync(join(dataDir, folder))) {
+    throw new OperatorError(
+      `DATA_DIR is "${dataDir}", whose folder ${folder} is no whole database, for its PG_VERSION cannot be read: put it back as it was, or restore a backup into a new DATA_DIR.`,
+    )
+  }
   if (made === undefined) return
   const ours = await builtInMajor()
   if (made === ours) return

@@ -47,10 +47,10 @@ export async function makeFiles(files: Files): Promise<void> {
   await postgresCommand('initdb', options, files.programs)
 }
 
-/** The major version of PostgreSQL that made the files; nothing where there are none. */
+/** The major version of PostgreSQL that made the files; nothing where there are none, or they do not say. */
 export async function majorOf(dataDir: string): Promise<number | undefined> {
-  const version = await readFile(join(dataDir, folder, 'PG_VERSION'), 'utf8').catch(() => undefined)
-  return version === undefined ? undefined : Number.parseInt(version, 10)
+  const version = await readFile(join(dataDir, folder, 'PG_VERSION'), 'utf8').catch(() => '')
+  return Number.parseInt(version, 10) || undefined
 }
 
 /** Whether a server listens on the socket. Only a connection tells: its files stay behind when it dies. */

@@ -25,15 +25,18 @@ export async function checkBackups(
     return ok('BACKUP_DIR is not set, so none is made by itself: npm run backup makes one.')
   const installation = await database?.read(installationOf)
   const newest = await newestBackup(dir, { now, ...(installation !== undefined && { installation }) })
-  const { mode } = await stat(dir)
+  const { mode, uid } = await stat(dir)
   const writing = await access(dir, constants.W_OK).catch(codeOf)
   const age = newest && now.getTime() - newest.createdAt.getTime()
   return (
     wrongIf([
-      writing !== undefined && `BACKUP_DIR is "${dir}", which this user may not write to (${writing}).`,
+      writing !== undefined &&
+        `BACKUP_DIR is "${dir}", which this user may not write to (${writing}): name a folder of this user's own.`,
       (mode & 0o007) !== 0 &&
-        `Every user of this machine may use ${dir}, and backups hold all applications: chmod o= ${dir}.`,
+        writing === undefined &&
+        `Every user of this machine may use ${dir}, and backups hold all applications: ${uid === process.getuid?.() ? `chmod o= ${dir}` : "name a folder of this user's own"}.`,
       age === undefined &&
+        writing === undefined &&
         `There is no whole backup in ${dir}: the server makes one within a minute after it starts, and its log says what hinders it.`,
       age !== undefined &&
         age > oldest &&

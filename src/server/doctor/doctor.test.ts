@@ -1,7 +1,7 @@
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { newProject } from '../../../testing/hosted-project.ts'
@@ -165,6 +165,12 @@ test('a newest backup is told; one that is old, missing, or open to everybody is
   )
   await chmod(directory.path, 0o755)
   expect(await look()).toMatch(/^wrong: Every user of this machine may use .*: chmod o= /)
+  const somebodyElse = vi.spyOn(process, 'getuid').mockReturnValue(4_711)
+  expect(await look()).toMatch(/^wrong: Every user .*: name a folder of this user's own\.$/)
+  somebodyElse.mockRestore()
+  await expect(checkBackups({ ...settings, backupDir: '/dev/null' }, open)).rejects.toThrow(
+    /cannot be read \(ENOTDIR.*\): name a folder that this user may read and write\.$/,
+  )
   await directory.remove()
   expect((await said({ DATABASE_URL: url, BACKUP_DIR: directory.path }))['backups']).toMatch(
     /^wrong: BACKUP_DIR is .*, which is not there: make that folder/,
@@ -237,6 +243,9 @@ test('SITE_URL is told to be this server, another one, on its way elsewhere, or 
   )
   expect(await site(theirs.origin, port)).toBe(
     `wrong: SITE_URL is ${theirs.origin}, where a server on another database answers: set it to the address of this one.`,
+  )
+  expect(await site(mine.origin.replace('http', 'https'))).toMatch(
+    /which does not answer \(TLS: [a-z ]+\): see that/,
   )
   expect(await site(mine.origin, new URL(theirs.origin).port)).toMatch(
     /^wrong: The server at .* is another one than/,

@@ -31,7 +31,8 @@ async function checkServer(mailServer: MailServer, limit: number) {
   if ('problem' in greeting) {
     const { problem, cause } = greeting
     // The machine's own words say more than its code.
-    const why = cause === undefined ? problem : `${problem.replace(/ \([^()]*\)\.$/, '')} (${oneLine(cause)})`
+    const why =
+      cause === undefined ? problem : `${problem.replace(/( \([^()]*\))?\.$/, '')} (${oneLine(cause)})`
     return wrong(`${oneLine(why)}: see SMTP_URL, which names ${address}.`)
   }
   const { secure, signedIn } = greeting

@@ -111,11 +111,11 @@ async function removeLeftover(folder: string, installation: string | null, now: 
 /** The newest first. */
 async function findBackups(dir: string, { installation, now }: FolderOptions): Promise<Found[]> {
   const names = await readdir(dir).catch((cause: NodeJS.ErrnoException) => {
-    const why = cause.code === 'ENOENT' ? 'is not there' : `cannot be read (${cause.message})`
-    throw new OperatorError(
-      `BACKUP_DIR is "${dir}", which ${why}: make that folder, mount what it is on, or name another.`,
-      { cause },
-    )
+    const why =
+      cause.code === 'ENOENT'
+        ? 'is not there: make that folder, mount what it is on, or name another'
+        : `cannot be read (${cause.message}): name a folder that this user may read and write`
+    throw new OperatorError(`BACKUP_DIR is "${dir}", which ${why}.`, { cause })
   })
   const found = await Promise.all(
     names
