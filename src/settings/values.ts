@@ -52,8 +52,8 @@ export function readKey(environment: Environment, name: string) {
 export function isEncoded(address: string) {
   if (!URL.canParse(address) || address.includes('#')) return false
   try {
-    decodeURIComponent(address)
-    return true
+    // A call whose value nobody used would be left out of the build.
+    return decodeURIComponent(address) !== ''
   } catch {
     return false
   }
