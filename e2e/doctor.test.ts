@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process'
 import { createConnection } from 'node:net'
 import { once } from 'node:events'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -163,6 +165,12 @@ test('where there is no database yet, and where a setting cannot be read, it say
     schema: 'not known: The database would have to be asked.',
     disk: `not known: There is no ${path} yet.`,
   })
+  const { PATH = '' } = process.env
+  // The one who reads is gone before the first line.
+  const piped = await promisify(execFile)('sh', ['-c', 'node start.js doctor | :'], {
+    env: { PATH, DATA_DIR: path, PORT: String(await freePort()) },
+  })
+  expect(piped).toEqual({ stdout: '', stderr: '' })
   const failure = openDatabase({ dataDir: path, databaseUrl: undefined }, { schema: 'check' })
   await expect(failure).rejects.toThrow('where there is no database')
   await empty.remove()
@@ -173,4 +181,10 @@ test('where there is no database yet, and where a setting cannot be read, it say
     /^settings +wrong +SMTP_URL \(not shown.*\nNothing else was looked into: mend this first\.\n$/m,
   )
   expect(second.stdout).not.toContain('er2')
+  for (const name of ['WEBHOOK_URL', 'DATABASE_URL', 'SMTP_URL']) {
+    const protocol = { WEBHOOK_URL: 'https', DATABASE_URL: 'postgres', SMTP_URL: 'smtp' }[name]
+    const third = await runCommand(['doctor'], { [name]: `${protocol}://ada:hunt%er2@example.org/` })
+    expect(third).toMatchObject({ code: 1, stderr: '' })
+    expect(third.stdout).toMatch(new RegExp(`^settings +wrong +${name} \\(not shown`, 'm'))
+  }
 })

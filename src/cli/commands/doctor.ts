@@ -27,6 +27,10 @@ export async function run(): Promise<void> {
   const options = readOptions({ send: { type: 'string' } }, usage)
   if (options === undefined) return
   const to = options.send === undefined ? undefined : checkedEmail(options.send)
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // Whoever reads has read enough, as `head` does; a database that was started is stopped all the same.
+    if (error.code !== 'EPIPE') throw error
+  })
   console.log(`This is version ${version}.`)
   let settings: Settings
   try {

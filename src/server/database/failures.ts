@@ -1,4 +1,5 @@
 import { OperatorError } from '../../settings/operator-error.ts'
+import { oneLine } from '../finding.ts'
 
 /** Whether the database did not answer in time: by our deadline, or by its own, for a statement or for a lock. */
 export function isLate(error: unknown): boolean {
@@ -24,7 +25,7 @@ export function unreachable(error: unknown, description: string): unknown {
   // the rest are the network's, OpenSSL's and the driver's.
   if (!/^(08|28|3D000|42704|DEADLINE|E[A-Z_]+$|ERR_SSL|CONNECT|.*CERT|.*SIGNATURE)/.test(code)) return error
   return new OperatorError(
-    `The ${description}, which DATABASE_URL names, cannot be used (${error.message}): check its address, parameters, user and password, and that it runs.`,
+    `The ${description}, which DATABASE_URL names, cannot be used (${code === 'CONNECT_TIMEOUT' ? 'it did not answer in time' : oneLine(error.message)}): check its address, parameters, user and password, and that it runs.`,
     { cause: error },
   )
 }

@@ -292,6 +292,9 @@ test('clocks that are apart, a disk that is full and a file that everybody may r
     said: `SMTP_FORM is no setting. Every user of this machine may use ${file}, which holds secrets: chmod o= ${file}.`,
   })
   await chmod(file, 0o640)
+  expect(await checkSettings({ 'PORT 3000\nSMTP': 'x' }, file)).toMatchObject({
+    said: '"PORT 3000 SMTP" is no name: a line of .env is NAME=value.',
+  })
   expect((await checkSettings({ SMTP_URL: inFile.SMTP_URL }, file)).verdict).toBe('ok')
   await directory.remove()
 })

@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util'
 
 import { secretNames, unknownName } from '../../settings/names.ts'
 import type { Environment } from '../../settings/values.ts'
-import { ok, wrongIf } from '../finding.ts'
+import { ok, oneLine, wrongIf } from '../finding.ts'
 
 /** Names that have something, and what they have. */
 const given = (environment: Environment) => Object.entries(environment).filter(([, value]) => value)
@@ -18,7 +18,11 @@ export async function checkSettings(environment: Environment, path = '.env') {
   const text = await readFile(path, 'utf8').catch(() => undefined)
   const inFile = text === undefined ? {} : parseEnv(text.replace(/^\uFEFF/, ''))
   const names = given(environment).map(([name]) => name)
-  const unknown = names.map((name) => unknownName(name, inFile[name] !== undefined))
+  const unknown = names.map((name) =>
+    /\s/.test(name)
+      ? `"${oneLine(name)}" is no name: a line of .env is NAME=value.`
+      : unknownName(name, inFile[name] !== undefined),
+  )
   const secrets = [
     ...(given(inFile).some(([name]) => secretNames.includes(name)) ? [path] : []),
     ...keyFiles(environment['DATABASE_URL']),
