@@ -48,6 +48,9 @@ export default defineConfig(({ command, mode }) => {
           copyPublicDir: false,
           cssMinify: true,
           rolldownOptions: {
+            // Both would leave out calls that are there only for what they throw.
+            treeshake: false,
+            output: { minify: false },
             input: {
               server: 'src/server/main.ts',
               cli: 'src/cli/main.ts',

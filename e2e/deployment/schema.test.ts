@@ -32,7 +32,14 @@ describe.each([
     expect(await differencesOn(server)).toEqual([])
   })
 
-  test('the declared schema is what the migrations come to in a hosted project', async ({ skip }) => {
+  test('the declared schema is what the migrations come to in a new hosted project', async ({ skip }) => {
+    if (server === undefined) return skip('It cannot be had here.')
+    expect(await differencesInProject(server, 'push')).toEqual([])
+  })
+
+  test('the declared schema is what the migrations of a server come to before a hosted project', async ({
+    skip,
+  }) => {
     if (server === undefined) return skip('It cannot be had here.')
     expect(await differencesInProject(server, 'server')).toEqual([])
   })
