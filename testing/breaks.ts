@@ -419,6 +419,49 @@ const desk: Break[] = [
   },
 ]
 
+const answer: Break[] = [
+  {
+    broken: 'Opening the link of a letter answers it',
+    file: 'src/pages/answer/respond.ts',
+    find: `readPlace(base, backend.anonKey, own, signal)`,
+    replace: `answerPlace(base, backend.anonKey, own, 'coming', newAct(), signal)`,
+    test: 'e2e/answer.test.ts',
+    only: 'who opens a link',
+  },
+  {
+    broken: 'An answer that is tried again is another one',
+    file: 'src/pages/answer/respond.ts',
+    find: `own, answer, act, signal)`,
+    replace: `own, answer, act && newAct(), signal)`,
+    test: 'e2e/answer.test.ts',
+    only: 'whose connection is lost',
+  },
+  {
+    broken: 'The last day to answer is another one where it is earlier',
+    file: 'src/pages/answer/respond.ts',
+    find: `, timeZone: 'UTC'`,
+    replace: ``,
+    test: 'e2e/answer.test.ts',
+    only: 'how their place stands',
+  },
+  {
+    broken: 'What another window answered is not seen before a reload',
+    file: 'src/pages/answer/respond.ts',
+    find: `if (token && !isPressed`,
+    replace: `if (!token && !isPressed`,
+    test: 'e2e/answer.test.ts',
+    only: 'what another window answered',
+  },
+  {
+    broken: 'Who pressed a button is left where it was',
+    file: 'src/pages/answer/respond.ts',
+    find: `if (isTaken) came?.focus()`,
+    replace: `if (!isTaken) came?.focus()`,
+    test: 'e2e/answer.test.ts',
+    only: 'by keys alone',
+  },
+]
+
 const auth: Break[] = [
   {
     broken: 'A code is not dead after five wrong tries',
@@ -1219,6 +1262,7 @@ export const breaks: readonly Break[] = [
   ...design,
   ...apply,
   ...desk,
+  ...answer,
   ...auth,
   ...database,
   ...http,
