@@ -1,51 +1,58 @@
-import type { Page, Route } from 'playwright-core'
-import { expect } from 'vitest'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Page, Request, Route } from 'playwright-core'
+import type { Sql } from 'postgres'
+import { afterAll, beforeAll, expect } from 'vitest'
 
-import type { Answer, Place } from '../src/client/place.ts'
+import { socketConnection } from '../src/server/database/connections.ts'
+import { acceptSomebody, answersOf } from '../testing/accepted.ts'
 import { answerStates, aToken, placeRead, places, placesStand } from '../testing/answer-page.ts'
 import { extent } from '../testing/extent.ts'
-import { serverOfThisFile } from '../testing/file-server.ts'
 import { overflow } from '../testing/overflow.ts'
+import { dataDirectory, startServer, type RunningServer } from '../testing/server.ts'
 import { smallTargets } from '../testing/targets.ts'
 import { accessibilityProblems, test, type Visitor } from '../testing/visitor.ts'
 
-const server = serverOfThisFile()
 const failedRequest = /Failed to load resource/
 
-interface Sent {
-  token: string
-  answer: Answer
-  act: string
-}
+let directory: Awaited<ReturnType<typeof dataDirectory>>
+let server: RunningServer
+let sql: Sql
 
-/** A backend with one open place, which what is sent answers. */
-function aBackend() {
-  const sent: Sent[] = []
-  let place: Place = places.open
-  return {
-    sent,
-    stands: () => place,
-    now: (next: Place) => (place = next),
-    async before(page: Page) {
-      await placesStand(page, () => place)
-      await page.route('**/rpc/answer_place', (route) => this.answer(route))
-    },
-    answer(route: Route) {
-      const given = route.request().postDataJSON() as Sent
-      sent.push(given)
-      if (place.state !== 'invalid') place = { ...place, answer: given.answer }
-      return route.fulfill({ json: place })
-    },
-  }
-}
+beforeAll(async () => {
+  directory = await dataDirectory()
+  server = await startServer({ DATA_DIR: directory.path })
+  sql = socketConnection(directory.path, { max: 1 })
+})
+
+afterAll(async () => {
+  await sql.end()
+  await server.stop()
+  await directory.remove()
+})
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const told = async (page: Page) => (await page.locator('#place > *').allInnerTexts()).join(' | ')
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent)
+/** The window is looked at, as a browser says it. */
+const lookAt = (page: Page) => page.evaluate(() => dispatchEvent(new Event('focus')))
 
-function open(visitor: Visitor, prepare: (page: Page) => Promise<unknown>, options = {}) {
-  return visitor.open(`${server.origin}/answer/#${aToken()}`, options, prepare)
+function open(
+  visitor: Visitor,
+  { token }: { token: string },
+  prepare: (page: Page) => Promise<unknown> = async () => {},
+  options = {},
+) {
+  return visitor.open(`${server.origin}/answer/#${token}`, options, prepare)
 }
+
+/** Opens the page where places stand so, whatever the token. */
+function openAt(visitor: Visitor, place: (typeof places)[keyof typeof places], options = {}) {
+  return open(visitor, { token: aToken() }, (page) => placesStand(page, () => place), options)
+}
+
+/** The act that a request is. */
+const actOf = (request: Request) => (request.postDataJSON() as { act: string }).act
 
 test('a guest is told how their place stands, and of the same day wherever it is read', async ({
   visitor,
@@ -75,8 +82,8 @@ test('a guest is told how their place stands, and of the same day wherever it is
 })
 
 test('a guest answers by keys alone, and is taken to what came of it', async ({ visitor }) => {
-  const backend = aBackend()
-  const page = await open(visitor, (opened) => backend.before(opened))
+  const guest = await acceptSomebody(sql)
+  const page = await open(visitor, guest)
   await placeRead(page)
   await page.keyboard.press('Tab')
   expect(await focused(page)).toBe('I am coming')
@@ -88,17 +95,15 @@ test('a guest answers by keys alone, and is taken to what came of it', async ({ 
   expect(await focused(page)).toBe('I am coming')
   await page.keyboard.press('Space')
   await expect.poll(() => focused(page)).toBe('You are coming. See you there.')
-  expect(backend.sent.map(({ answer }) => answer)).toEqual(['not coming', 'coming'])
-  expect(new Set(backend.sent.map(({ act }) => act)).size).toBe(2)
+  expect(await answersOf(sql, guest)).toEqual(['coming', 'not coming'])
 })
 
 test('however often a button is pressed, one answer is sent', async ({ visitor }) => {
-  const backend = aBackend()
+  const guest = await acceptSomebody(sql)
   const held: Route[] = []
-  const page = await open(visitor, async (opened) => {
-    await backend.before(opened)
-    await opened.route('**/rpc/answer_place', (route) => void held.push(route))
-  })
+  const page = await open(visitor, guest, (opened) =>
+    opened.route('**/rpc/answer_place', (route) => void held.push(route)),
+  )
   await button(page, 'I am coming').evaluate((pressed: HTMLButtonElement) => {
     for (let press = 0; press < 3; press += 1) pressed.click()
   })
@@ -106,10 +111,11 @@ test('however often a button is pressed, one answer is sent', async ({ visitor }
   expect(await button(page, 'Sending...').isDisabled()).toBe(true)
   expect(await button(page, 'I cannot come').isDisabled()).toBe(true)
   // What is under way is not read over.
-  await page.evaluate(() => dispatchEvent(new Event('focus')))
-  for (const route of held) await backend.answer(route)
+  await lookAt(page)
+  for (const route of held) await route.continue()
   await page.getByText('You are coming.').waitFor()
-  expect(backend.sent).toHaveLength(1)
+  expect(held).toHaveLength(1)
+  expect(await answersOf(sql, guest)).toEqual(['coming'])
 })
 
 test('who opens a link and runs its script, and follows what else there is, answers nothing', async ({
@@ -117,121 +123,138 @@ test('who opens a link and runs its script, and follows what else there is, answ
 }) => {
   // Not every way to ask is one of the page's.
   visitor.expects(failedRequest)
-  const backend = aBackend()
+  const guest = await acceptSomebody(sql)
   const asked: string[] = []
-  const page = await open(visitor, async (opened) => {
-    await backend.before(opened)
+  const page = await open(visitor, guest, async (opened) => {
     opened.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`))
   })
   await page.waitForLoadState('networkidle')
-  await page
-    .evaluate(async () => {
-      for (const event of ['focus', 'blur', 'online', 'pageshow', 'scroll', 'mouseover', 'hashchange'])
-        dispatchEvent(new Event(event))
-      for (const method of ['GET', 'HEAD', 'OPTIONS'])
-        await fetch(location.href, { method, headers: { purpose: 'prefetch' } })
-    })
-    .catch(() => {})
+  await button(page, 'I am coming').waitFor()
+  await page.evaluate(async () => {
+    for (const event of ['focus', 'online', 'pageshow', 'hashchange', 'load']) dispatchEvent(new Event(event))
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) await fetch(location.href, { method })
+  })
   expect(await page.locator('form, a[href]:not([href^="mailto:"])').count()).toBe(0)
   await page.reload({ waitUntil: 'networkidle' })
-  expect(backend.stands()).toEqual(places.open)
-  expect(new Set(asked)).toContain('POST /rest/v1/rpc/place_by_token')
-  expect(asked.filter((each) => each.includes('answer_place'))).toEqual([])
+  expect(new Set(asked)).toEqual(
+    new Set(['GET /answer/', 'HEAD /answer/', 'OPTIONS /answer/', 'POST /rest/v1/rpc/place_by_token']),
+  )
+  expect(await answersOf(sql, guest)).toEqual([])
 })
 
-test('an answer whose connection is lost is sent again as the same, and a reload does no harm', async ({
+test('an answer whose connection is lost is sent again as the same, is kept once, and a reload does no harm', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
-  const backend = aBackend()
-  const lost: Sent[] = []
-  const page = await open(visitor, async (opened) => {
-    await backend.before(opened)
-    await opened.route('**/rpc/answer_place', async (route) => {
-      lost.push(route.request().postDataJSON() as Sent)
+  const guest = await acceptSomebody(sql)
+  const acts: string[] = []
+  const page = await open(visitor, guest, (opened) =>
+    opened.route('**/rpc/answer_place', async (route) => {
+      acts.push(actOf(route.request()))
       await route.abort('internetdisconnected')
-    })
-  })
+    }),
+  )
   await page.clock.install()
+  const focusedLater = async () => {
+    await page.clock.runFor(1_000)
+    return focused(page)
+  }
   await button(page, 'I am coming').click()
-  await expect
-    .poll(async () => {
-      await page.clock.runFor(1_000)
-      return focused(page)
-    })
-    .toBe('Your answer may not have arrived. Please check your connection.')
-  expect(lost).toHaveLength(3)
-  // It was kept, and what said so is lost.
+  await expect.poll(focusedLater).toBe('Your answer may not have arrived. Please check your connection.')
+  expect(acts).toHaveLength(3)
   await page.unroute('**/rpc/answer_place')
   await page.route('**/rpc/answer_place', async (route) => {
-    backend.sent.push(route.request().postDataJSON() as Sent)
-    if (backend.sent.length === 1) return route.abort('connectionreset')
-    backend.sent.pop()
-    return backend.answer(route)
+    acts.push(actOf(route.request()))
+    const answered = await route.fetch()
+    // It was kept, and what said so is lost.
+    await (acts.length === 4 ? route.abort('connectionreset') : route.fulfill({ response: answered }))
   })
   await button(page, 'Try again').click()
-  await expect
-    .poll(async () => {
-      await page.clock.runFor(1_000)
-      return focused(page)
-    })
-    .toBe('You are coming. See you there.')
-  expect(new Set([...lost, ...backend.sent].map(({ act }) => act)).size).toBe(1)
-  expect(backend.sent).toHaveLength(2)
+  await expect.poll(focusedLater).toBe('You are coming. See you there.')
+  expect(acts).toHaveLength(5)
+  expect(new Set(acts).size).toBe(1)
   await page.reload()
   await page.getByText('You are coming.').waitFor()
   expect(await button(page, 'Try again').count()).toBe(0)
-  expect(backend.sent).toHaveLength(2)
+  expect(await answersOf(sql, guest)).toEqual(['coming'])
 })
 
 test('a place that cannot be read says so, and is read when asked again or once there is a connection', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
-  const backend = aBackend()
-  const page = await open(visitor, async (opened) => {
-    await backend.before(opened)
-    await opened.route('**/rpc/place_by_token', (route) =>
-      route.fulfill({ status: 500, body: '<h1>No</h1>' }),
-    )
-  })
+  const guest = await acceptSomebody(sql)
+  const page = await open(visitor, guest, (opened) =>
+    opened.route('**/rpc/place_by_token', (route) => route.fulfill({ status: 500, body: '<h1>No</h1>' })),
+  )
   const failure = 'Your place could not be looked up. Please check your connection.'
   await page.getByText(failure).waitFor()
-  await page.route('**/rpc/place_by_token', (route) => route.fulfill({ json: {} }))
   await button(page, 'Try again').click()
   await expect.poll(() => focused(page)).toBe(failure)
   await page.unroute('**/rpc/place_by_token')
-  await placesStand(page, backend.stands)
   await page.evaluate(() => dispatchEvent(new Event('online')))
   await button(page, 'I am coming').waitFor()
   expect(await page.getByText(failure).count()).toBe(0)
 })
 
-test('what another window answered is there when this one is looked at, and after it was kept', async ({
+test('what another window answered is there when this one is looked at; what was kept by the browser is read anew', async ({
   visitor,
 }) => {
-  const backend = aBackend()
-  const page = await open(visitor, (opened) => backend.before(opened))
+  const guest = await acceptSomebody(sql)
+  const page = await open(visitor, guest)
   await button(page, 'I cannot come').focus()
-  backend.now(places.coming)
-  await page.evaluate(() => dispatchEvent(new Event('focus')))
+  const other = await open(visitor, guest)
+  await button(other, 'I am coming').click()
+  await other.getByText('You are coming.').waitFor()
+  await lookAt(page)
   // What had the focus is gone.
   await expect.poll(() => focused(page)).toBe('You are coming. See you there.')
   await button(page, 'Change my answer').click()
   const again = page.waitForResponse('**/rpc/place_by_token')
-  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
-  await again
+  await lookAt(page)
+  await (await again).finished()
   expect(await focused(page)).toBe('I am coming')
-  backend.now(places.over)
+  await sql`update private.acceptances set kept_until = private.today() - 1 where application_id = ${guest.id}`
   await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
   await page.getByText('The time to answer is over.').waitFor()
   expect(await page.getByRole('button').count()).toBe(0)
 })
 
+test('the token of a link stands in no log, no address that is asked for, no referrer and no title', async ({
+  visitor,
+}) => {
+  const guest = await acceptSomebody(sql)
+  const requests: Request[] = []
+  const page = await open(visitor, guest, async (opened) => {
+    opened.on('request', (request) => requests.push(request))
+  })
+  await button(page, 'I am coming').click()
+  await page.getByText('You are coming.').waitFor()
+  const wrong = aToken()
+  await page.evaluate((hash) => location.assign(`#${hash}`), wrong)
+  await page.getByText('not valid').waitFor()
+  for (const request of requests) {
+    const sent = JSON.stringify([request.url(), await request.allHeaders()])
+    expect(sent).not.toContain(guest.token)
+    expect(sent).not.toContain('referer')
+  }
+  expect(await page.title()).toBe('Your place at Unplugged.')
+  const { headers } = await fetch(`${server.origin}/answer`)
+  expect(headers.get('x-robots-tag')).toBe('noindex')
+  expect(headers.get('referrer-policy')).toBe('no-referrer')
+  expect(headers.get('content-security-policy')).toMatch(
+    /^default-src 'none'; script-src 'sha256-[^ ]+'; .*connect-src 'self'; form-action 'none'/,
+  )
+  await server.printed(/"route":"\/answer"/)
+  await server.printed(/"route":"\/rest\/v1\/rpc\/:name"/)
+  const log = server.output() + (await readFile(join(directory.path, 'postgres.log'), 'utf8'))
+  for (const token of [guest.token, wrong]) expect(log).not.toContain(token)
+})
+
 test('without a script a guest is told to answer by mail, and of nothing that is not there', async ({
   visitor,
 }) => {
-  const page = await open(visitor, async () => {}, { javaScriptEnabled: false })
+  const page = await openAt(visitor, places.open, { javaScriptEnabled: false })
   expect((await page.locator('body').innerText()).trim().split(/\n+/)).toEqual([
     'Your place at Unplugged.',
     'Please answer the letter by mail.',
@@ -248,7 +271,7 @@ test.for(looked)(
   async (state, { visitor }) => {
     visitor.expects(failedRequest)
     const { place, reach } = answerStates[state]
-    const page = await open(visitor, (opened) => placesStand(opened, () => place))
+    const page = await openAt(visitor, place)
     await reach(page)
     // 320 is 1280 at four times the size.
     await page.setViewportSize({ width: 320, height: 256 })

@@ -3,6 +3,8 @@ import { deepStrictEqual, ok } from 'node:assert'
 
 import type { Application } from '../src/application/application.ts'
 import { textFields } from '../src/application/fields.ts'
+import { socketConnection } from '../src/server/database/connections.ts'
+import { acceptSomebody, answersOf } from '../testing/accepted.ts'
 import { send } from '../testing/client.ts'
 import { engines, type EngineBrowser } from '../testing/engines.ts'
 import { anApplication } from '../testing/form.ts'
@@ -30,6 +32,8 @@ async function until(browser: EngineBrowser, expression: string) {
 interface World {
   browser: EngineBrowser
   gate: Gate
+  /** The server's database. */
+  sql: ReturnType<typeof socketConnection>
   /** A link that signs an organiser in, once. */
   signInLink: () => Promise<string>
   /** The applications that are stored under an address. */
@@ -199,6 +203,42 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     deepStrictEqual(Number(await browser.evaluate(height)) > empty, true)
   },
 
+  async 'a guest opens the link of a letter, answers, and changes the answer, by keys and clicks'({
+    browser,
+    gate,
+    sql,
+  }) {
+    const guest = await acceptSomebody(sql)
+    const focused = `document.activeElement.textContent`
+    await browser.open(`${gate.origin}/answer/#${guest.token}`)
+    await browser.waitFor('#place button')
+    const day = new Date(guest.until).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+    const seen = await browser.evaluate(`({
+      sentence: document.querySelector('#place p').textContent,
+      buttons: [...document.querySelectorAll('button')].map((each) => each.textContent),
+      overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    })`)
+    deepStrictEqual(seen, {
+      sentence: `Hello Ada, your place is kept until ${day}.`,
+      buttons: ['I am coming', 'I cannot come'],
+      overflow: 0,
+    })
+    deepStrictEqual(await answersOf(sql, guest), [])
+    await browser.click('#place button')
+    await until(browser, `${focused} === 'You are coming. See you there.'`)
+    await browser.click('#place button')
+    await until(browser, `${focused} === 'I am coming'`)
+    await browser.press('Tab')
+    await browser.press(' ')
+    await until(browser, `${focused} === 'You are not coming. Thank you for telling us.'`)
+    deepStrictEqual(await answersOf(sql, guest), ['not coming', 'coming'])
+    await browser.evaluate(`(location.hash = '#nobody', true)`)
+    await until(
+      browser,
+      `document.querySelector('#place').textContent === 'This link is not valid any more.'`,
+    )
+  },
+
   async 'an organiser signs in, finds an application, accepts it, notes, and takes it back'({
     browser,
     gate,
@@ -250,6 +290,7 @@ const directory = await dataDirectory()
 const settings = { DATA_DIR: directory.path }
 const server = await startServer(settings)
 const gate = await startGate(server.origin)
+const sql = socketConnection(directory.path, { max: 1 })
 const stored = async (email: string) => {
   const { stdout } = await runCommand(['applications', '--json'], settings)
   const rows = stdout.split('\n').filter((line) => line.includes(`"${email}"`))
@@ -273,7 +314,7 @@ for (const [name, find] of Object.entries(engines)) {
     gate.scripts('pass')
     const browser = await start()
     try {
-      await go({ browser, gate, signInLink, stored })
+      await go({ browser, gate, sql, signInLink, stored })
       console.log(`✓ ${name}: ${journey}`)
     } catch (error) {
       failed = true
@@ -284,6 +325,7 @@ for (const [name, find] of Object.entries(engines)) {
   }
 }
 gate.close()
+await sql.end()
 await server.stop()
 await directory.remove()
 process.exit(failed ? 1 : 0)

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import type { Place } from '../src/client/place.ts'
 
 /** A token as a letter's link has one. */
-export const aToken = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')
+export const aToken = (): string => crypto.randomUUID()
 
 const ada = { first_name: 'Ada', until: '2026-12-03' }
 

@@ -857,6 +857,14 @@ const letters: Break[] = [
 
 const rest: Break[] = [
   {
+    broken: 'Whoever looks at their place often is refused for wrong tokens',
+    file: 'src/server/rest/data-interface.ts',
+    find: `has('token') && isInvalid(result)) count`,
+    replace: `has('token') && result) count`,
+    test: 'src/server/rest/data-interface.test.ts',
+    only: 'wrong tokens',
+  },
+  {
     broken: 'Anonymous calls of the desk’s functions reach the database',
     file: 'src/server/rest/data-interface.ts',
     find: `    if (caller.role === 'anon' && !called.isPublic) throw permissionDenied(request, \`function \${name}\`)\n`,

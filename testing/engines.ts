@@ -71,7 +71,7 @@ async function byPuppeteer(options: Parameters<typeof launch>[0]): Promise<Engin
     click: (selector) => page.click(selector),
     async press(key, shift) {
       if (shift) await page.keyboard.down(shift)
-      await page.keyboard.press(key === ' ' ? 'Space' : key)
+      await page.keyboard.press(key)
       if (shift) await page.keyboard.up(shift)
     },
     waitFor: async (selector) => void (await page.waitForSelector(selector)),

@@ -1,11 +1,9 @@
+import type { Answer } from '../application/statuses.ts'
 import { isJwt } from './data-interface.ts'
 import { withRetry } from './retry.ts'
 import { RefusedCall } from './rpc.ts'
 
 export { RefusedCall }
-
-/** Whether somebody who was accepted comes. */
-export type Answer = 'coming' | 'not coming'
 
 /** What is said of an acceptance to whoever has the token of its letter. */
 export type Place =

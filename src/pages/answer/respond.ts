@@ -2,8 +2,9 @@
  * All that the page does, as it stands in the document. Opening it only reads, since what looks through mails opens links
  * and runs scripts: an answer is sent by a button alone.
  */
+import type { Answer } from '../../application/statuses.ts'
 import { newAct } from '../../client/act.ts'
-import { answerPlace, readPlace, RefusedCall, type Answer, type Place } from '../../client/place.ts'
+import { answerPlace, readPlace, RefusedCall, type Place } from '../../client/place.ts'
 import { readPageData } from '../page-data.ts'
 import { siteRoot } from '../site-root.ts'
 import type { AnswerData } from './answer-data.ts'

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import ws from 'ws'
 
 import { openTestDatabase } from '../../../testing/database.ts'
+import { acceptSomebody } from '../../../testing/accepted.ts'
 import { anApplication } from '../../../testing/form.ts'
 import { columns, longest } from '../../application/application.ts'
 import { checks } from '../../contract/checks.ts'
@@ -181,6 +182,40 @@ test.each(['', '?columns=email'])(
     await app.close()
   },
 )
+
+test('wrong tokens of letters have a limit of their own by address, which keeps nobody from a right one, or from applying', async () => {
+  const guest = await acceptSomebody(database.owner)
+  const app = await createApp({ settings: { ...settings, rateLimitPerMinute: 1 }, database })
+  const call = async (path: string, payload: object, remoteAddress = '192.0.2.1') => {
+    const headers = { apikey: key, 'content-type': 'application/json' }
+    const { statusCode, json } = await app.inject({
+      method: 'POST',
+      url: `/rest/v1/${path}`,
+      headers,
+      payload: JSON.stringify(payload),
+      remoteAddress,
+    })
+    return { statusCode, said: statusCode === 201 ? undefined : json<{ state?: string; message?: string }>() }
+  }
+  const show = (token: string, from?: string) => call('rpc/place_by_token', { token }, from)
+  for (let time = 0; time < 15; time += 1) {
+    expect(await show(crypto.randomUUID())).toEqual({ statusCode: 200, said: { state: 'invalid' } })
+    const act = crypto.randomUUID()
+    const answered = await call('rpc/answer_place', { token: 'none', answer: 'coming', act })
+    expect(answered.said).toEqual({ state: 'invalid' })
+  }
+  const refused = await show(crypto.randomUUID())
+  expect(refused.statusCode).toBe(429)
+  expect(refused.said?.message).toMatch(
+    /^Too many wrong links came from your connection\. Please wait \d+ seconds? /,
+  )
+  for (let time = 0; time < 40; time += 1) {
+    expect((await show(guest.token)).said).toMatchObject({ state: 'open' })
+  }
+  expect((await show('none', '192.0.2.2')).said).toEqual({ state: 'invalid' })
+  expect((await call(table, anApplication())).statusCode).toBe(201)
+  await app.close()
+})
 
 test('after each insert that stored something, and no other, the outbox is woken', async () => {
   let woken = 0

@@ -1,0 +1,34 @@
+import type { Sql } from 'postgres'
+
+import type { Answer } from '../src/application/statuses.ts'
+import { anApplication } from './form.ts'
+
+/** Somebody who was accepted and told so. */
+export interface Accepted {
+  id: string
+  /** With which the link in their letter ends. */
+  token: string
+  /** The last day on which they can answer. */
+  until: string
+}
+
+/** Stores somebody who was accepted and told so, and has some days to answer. */
+export async function acceptSomebody(sql: Sql): Promise<Accepted> {
+  const [application] = await sql<[{ id: string; created_at: Date }]>`
+    insert into public.retreat_applications ${sql({ ...anApplication({ first_name: 'Ada' }) })}
+    returning id, created_at`
+  await sql`insert into private.statuses ${sql({ application_id: application.id, created_at: application.created_at, status: 'accepted', version: 1 })}`
+  const [acceptance] = await sql<[{ token: string; until: string }]>`
+    update private.acceptances set told_at = now(), kept_until = private.today() + 10
+    where application_id = ${application.id}
+    returning token, kept_until::text as until`
+  return { id: application.id, ...acceptance }
+}
+
+/** What they answered, the last first, each once however often it was sent. */
+export async function answersOf(sql: Sql, { id }: Accepted): Promise<Answer[]> {
+  const rows = await sql<{ answer: Answer }[]>`
+    select detail ->> 'answer' as answer from private.history
+    where application_id = ${id} and kind = 'answer' order by at desc, id desc`
+  return rows.map(({ answer }) => answer)
+}
