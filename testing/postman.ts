@@ -68,7 +68,8 @@ export async function startOutbox(): Promise<TestOutbox> {
         organised as (
           update private.organisers set told_until = told_until ${earlier}, day_due_at = day_due_at ${earlier}
         ),
-        applied as (update public.retreat_applications set created_at = created_at ${earlier})
+        applied as (update public.retreat_applications set created_at = created_at ${earlier}),
+        answered as (update private.history set at = at ${earlier})
         update private.postman
         set paused_until = paused_until ${earlier}, hour_began_at = hour_began_at ${earlier}`
     },

@@ -80,6 +80,14 @@ test('its HTML has the paragraphs and lines of its text, and nothing that is loa
   expect(html).not.toMatch(/<(img|a|b|script|link)\b/)
 })
 
+test('the one link that a letter has can be followed, also where its text quotes more of them', async () => {
+  const link = 'https://example.org/answer/#6f2f2f0e-1f1c-4a7e-9a55-0f5d7d5c9a11'
+  const { rest } = await written({ body: `Here: ${link}\nhttps://elsewhere.example/?a&b`, link })
+  const html = rest.slice(rest.indexOf('<!doctype html>')).replaceAll('=\r\n', '').replaceAll('=3D', '=')
+  expect(html).toContain(`Here: <a href="${link}">${link}</a><br>`)
+  expect(html.match(/<a\b/g)).toHaveLength(1)
+})
+
 test.each([
   ['plain', 'ada@example.com'],
   ['with a tag', 'ada.l+retreat@mail.example.com'],

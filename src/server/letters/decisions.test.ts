@@ -6,9 +6,11 @@ import { anApplication } from '../../../testing/form.ts'
 import { aLog } from '../../../testing/postman.ts'
 import { startReceiver, type Receiver } from '../../../testing/receiver.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
-import type { Letter, LettersOverview } from '../../client/desk.ts'
+import type { Letter, LettersOverview, Places } from '../../client/desk.ts'
+import { startDispatcher } from '../webhook/dispatcher.ts'
+import { answersOutbox } from './answers.ts'
 import { startDecisions } from './decisions.ts'
-import { claimDecisions, countLetters } from './outbox.ts'
+import { claimDecisions, countLetters, listUndelivered } from './outbox.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
@@ -16,6 +18,8 @@ let server: SignInServer
 let client: SupabaseClient
 const running: { stop: () => Promise<void> }[] = []
 const receivers: Receiver[] = []
+/** What automations answer that are asked for it. */
+let status = 200
 
 beforeAll(async () => {
   server = await startSignIn()
@@ -122,6 +126,60 @@ test('an automation is told of a decision when an organiser sends, and not when 
   expect(receiver.received).toHaveLength(1)
   // It says nothing of the mail server.
   expect(await sql()`select problem from private.postman`).toEqual([{ problem: 'no mail' }])
+})
+
+test('an automation is told where and until when is answered, and the answers, in their order', async () => {
+  await sql()`update private.places set site = 'https://unplugged.example', days = 7`
+  const { receiver } = await automation((_request, response) => response.writeHead(status).end())
+  const id = await store()
+  await decide(id, 'accepted')
+  await send()
+  const [decision] = await receiver.count(1)
+  const [kept] = await sql()<[{ token: string; day: string }]>`
+    select token, kept_until::text as day from private.acceptances where application_id = ${id}`
+  expect(Object.fromEntries(new URLSearchParams(decision?.body))).toMatchObject({
+    answerLink: `https://unplugged.example/answer/#${kept.token}`,
+    replyBy: kept.day,
+  })
+  await expect.poll(async () => (await ask<Places>('places')).no_answer).toBe(1)
+
+  const answers = startDispatcher({
+    run: server.database.asOwner,
+    outbox: answersOutbox,
+    receiver: { url: `${receiver.origin}/hook`, secret },
+    log: aLog().log,
+    interval: 50,
+  })
+  running.push(answers)
+  // The first one is not taken at once, and what comes behind it waits for it.
+  status = 500
+  await sql()`select public.answer_place(${kept.token}, 'coming', gen_random_uuid())`
+  await receiver.count(2)
+  await sql()`select public.answer_place(${kept.token}, 'not coming', gen_random_uuid())`
+  await ask('set_answer', { act: crypto.randomUUID(), application: id, answer: null })
+  await expect
+    .poll(async () => (await listUndelivered(sql())).map(({ answer }) => answer))
+    .toEqual(['HTTP 500'])
+  expect(await countLetters(sql())).toMatchObject({ toTell: 3, untold: 0 })
+  status = 200
+  await sql()`update private.answer_outbox set next_attempt_at = now() where attempts > 0`
+  const told = (await receiver.count(5)).slice(1).map(({ body, headers }) => ({
+    ...Object.fromEntries(new URLSearchParams(body)),
+    webhookId: headers['webhook-id'],
+  }))
+  expect(told[0]).toEqual(told[1])
+  const at = expect.stringMatching(/^\d{4}-.*Z$/) as string
+  const webhookId = expect.any(String) as string
+  const of = (answer: string) => ({
+    event: 'answer',
+    id,
+    email: 'ada@example.org',
+    answer,
+    answeredAt: at,
+    webhookId,
+  })
+  expect(told.slice(1)).toEqual([of('coming'), of('not coming'), of('none')])
+  await expect.poll(() => sql()`select from private.answer_outbox`).toHaveLength(0)
 })
 
 test('beside a mail server both go, and with what stops the one the other is stopped', async () => {

@@ -213,6 +213,43 @@ test('a day’s mail keeps its time of day after days without a server', async (
   expect(await takeAll()).toMatchObject([{ says: { count: 1 } }])
 })
 
+/** Lets somebody who was accepted answer, as they do themselves. */
+async function answer(id: string, given: string) {
+  await sql()`
+    insert into private.statuses (application_id, created_at, status, version) values (${id}, now(), 'accepted', 1)
+    on conflict do nothing`
+  await sql()`select private.set_answer(${id}, gen_random_uuid(), 'applicant', ${given})`
+}
+
+test('an answer is told as an application is: singly, or with the day’s', async () => {
+  const [id, other] = [await apply('Zoë'), await apply('Grace', 'Hopper')]
+  await organiser('each')
+  await organiser('each', { blind: true })
+  await answer(id, 'coming')
+  // What organisers note themselves is no news.
+  await sql()`select private.set_answer(${id}, gen_random_uuid(), 'mary@example.org', 'not coming')`
+  const letters = (await takeAll()).map((claim) => noticeLetter(claim, site))
+  expect(letters.map(({ subject }) => subject).toSorted()).toEqual([
+    'Somebody is coming',
+    'Zoë Lovelace is coming',
+  ])
+  for (const { body } of letters)
+    expect(body).toContain(`https://example.org/retreat/desk#/applications/${id}`)
+
+  await sql()`delete from private.organisers`
+  await organiser('daily')
+  await answer(other, 'not coming')
+  await answer(id, 'coming')
+  await outbox.pass(day + 120)
+  await keepNotices(sql())
+  const claim = await take()
+  const daily = claim && noticeLetter(claim, site)
+  expect(daily?.subject).toBe('New answers')
+  expect(daily?.body).toMatch(
+    /^1 answered that they are coming, 1 answered that they are not coming since \d{4}-\d\d-\d\d \d\d:\d\d UTC\.\n/,
+  )
+})
+
 test('who was erased is named in no notice', async () => {
   await organiser('each')
   await organiser('daily')
