@@ -64,6 +64,8 @@ test('what is filtered is downloaded whole, as the database has it', async ({ vi
       ['paid_solution', 'team_size'].includes(column) ? [column, `${column}_label`] : [column],
     ),
     'status',
+    'answer',
+    'answered_at',
     'decided_by',
     'decided_at',
     'notes',
@@ -98,6 +100,8 @@ test('what is filtered is downloaded whole, as the database has it', async ({ vi
       '',
       '',
       '',
+      '',
+      '',
     ]),
   )
   expect(rows.filter((row) => row.includes("'=1+1"))).toHaveLength(1)
@@ -116,7 +120,7 @@ test('who reads blind downloads no hidden column', async ({ visitor }) => {
     select count(*)::int as count from public.retreat_applications
     where id not in (select application_id from private.statuses)`
   expect(rows).toHaveLength(count)
-  expect(new Set(rows.map((row) => row.at(-5)))).toEqual(new Set(['new']))
+  expect(new Set(rows.map((row) => row.at(-7)))).toEqual(new Set(['new']))
   expect(text).not.toMatch(/Ada|@|Engines|\+44/)
 })
 

@@ -477,19 +477,23 @@ test('the roles of the data interface may call what is listed here, insert appli
     order by 1, 2`)
   // Besides the desk's functions, which each ask who calls.
   expect(functions).toEqual([
+    { role: 'anon', function: 'answer_place(text,text,uuid)' },
     { role: 'anon', function: 'auth.jwt()' },
     { role: 'anon', function: 'auth.role()' },
     { role: 'anon', function: 'auth.uid()' },
     { role: 'anon', function: 'door_is_open()' },
+    { role: 'anon', function: 'place_by_token(text)' },
     // What indexes are made of.
     { role: 'anon', function: 'private.folded(text)' },
     { role: 'anon', function: 'private.person(text)' },
     { role: 'anon', function: 'private.search_octets(text,text,text,text,text,text,text)' },
     { role: 'anon', function: 'private.search_vector(text,text,text,text,text,text,text)' },
+    { role: 'authenticated', function: 'answer_place(text,text,uuid)' },
     { role: 'authenticated', function: 'auth.jwt()' },
     { role: 'authenticated', function: 'auth.role()' },
     { role: 'authenticated', function: 'auth.uid()' },
     { role: 'authenticated', function: 'door_is_open()' },
+    { role: 'authenticated', function: 'place_by_token(text)' },
   ])
   const tables = await owner.unsafe(`
     select role, oid::regclass::text as table, privilege from pg_class, ${roles},

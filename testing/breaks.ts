@@ -1056,7 +1056,7 @@ const rest: Break[] = [
   {
     broken: 'Whoever was told is told again unasked',
     file: 'supabase/schemas/11_desk_letters.sql',
-    find: `when letter.edition > 1 and letter.occasion <> '' and not coalesce(again, false) then 'again'`,
+    find: `when letter.edition > 1 and letter.occasion not in ('', 'reminder') and not coalesce(again, false) then 'again'`,
     replace: `when letter.edition > 99 then 'again'`,
     test: 'src/server/rest/letters.test.ts',
     only: 'who was told',
@@ -1258,6 +1258,75 @@ const doctor: Break[] = [
     find: `off <= mistakes(known.length)`,
     replace: `off < mistakes(known.length)`,
     test: 'src/settings/names.test.ts',
+  },
+  {
+    broken: 'Who was told something else keeps their link and their answer',
+    file: 'supabase/schemas/15_places.sql',
+    find: `set token = gen_random_uuid(), told_at = null, kept_until = null, answer = null, answered_at = null`,
+    replace: `set told_at = told_at`,
+    test: 'src/server/rest/places.test.ts',
+    only: 'through any',
+  },
+  {
+    broken: 'An answer that is sent again is kept once more over what came since',
+    file: 'supabase/schemas/15_places.sql',
+    find: `  if is_repeat then return; end if;`,
+    replace: ``,
+    test: 'src/server/rest/places.test.ts',
+    only: 'organisers note',
+  },
+  {
+    broken: 'A link of an acceptance that was taken back answers',
+    file: 'supabase/schemas/15_places.sql',
+    find: `where is_accepted and acceptance.token`,
+    replace: `where acceptance.token`,
+    test: 'src/server/rest/places.test.ts',
+    only: 'what is no link',
+  },
+  {
+    broken: 'An answer is kept once the day is over',
+    file: 'supabase/schemas/15_places.sql',
+    find: `elsif public.place_by_token(token) ->> 'state' = 'open' then`,
+    replace: `else`,
+    test: 'src/server/rest/places.test.ts',
+    only: 'whoever has the link',
+  },
+  {
+    broken: 'Who was reminded today is reminded again',
+    file: 'supabase/schemas/15_places.sql',
+    find: `and sent_at > now() - interval '3 days' and sent_at <= clock_timestamp()
+  )
+$$`,
+    replace: `and sent_at > now()
+  )
+$$`,
+    test: 'src/server/rest/places.test.ts',
+    only: 'a place is kept until',
+  },
+  {
+    broken: 'What an applicant wrote becomes their link',
+    file: 'supabase/schemas/09_templates.sql',
+    find: `'{ ', 'g')`,
+    replace: `'{', 'g')`,
+    test: 'src/server/rest/places.test.ts',
+    only: 'what an applicant wrote',
+  },
+  {
+    broken: 'Who has answered is reminded',
+    file: 'supabase/schemas/15_places.sql',
+    find: `occasion = 'reminder' and state in ('draft', 'waiting')`,
+    replace: `occasion = 'nothing' and state in ('draft', 'waiting')`,
+    test: 'src/server/rest/places.test.ts',
+    only: 'a place is kept until',
+  },
+  {
+    broken: 'A letter is stored with the link',
+    file: 'supabase/schemas/10_letters.sql',
+    find: `text := private.filled(template.subject, template.body, given, blind);`,
+    replace: `text := private.filled(template.subject, template.body, given, blind);
+    text := text || jsonb_build_object('body', (private.to_send(given.id, text ->> 'subject', text ->> 'body')).body);`,
+    test: 'src/server/rest/places.test.ts',
+    only: 'an acceptance has a link',
   },
 ]
 

@@ -1258,7 +1258,7 @@ declare
   application uuid := private.accepted_by(token);
 begin
   if application is null then
-    return '{"state": "invalid"}';
+    return jsonb_build_object('state', 'invalid');
   end if;
   return (
     select jsonb_build_object(
@@ -1289,12 +1289,12 @@ begin
   if act is null or answer is null or answer not in ('coming', 'not coming') then
     raise exception 'An answer is "coming" or "not coming", and has an id.' using errcode = '22023';
   elsif application is null then
-    return '{"state": "invalid"}';
+    return jsonb_build_object('state', 'invalid');
   end if;
   perform private.lock_for_letters(array[application]);
   -- As it stands now that nobody decides meanwhile.
   if private.accepted_by(token) is distinct from application then
-    return '{"state": "invalid"}';
+    return jsonb_build_object('state', 'invalid');
   elsif public.place_by_token(token) ->> 'state' = 'open' then
     if (
       select count(*) from private.history
@@ -1429,7 +1429,7 @@ create function public.desk_remind() returns jsonb
 as $$
 declare
   found record;
-  drafted uuid[] := '{}';
+  drafted uuid[] := array[]::uuid[];
   application uuid;
 begin
   perform private.caller();

@@ -19,7 +19,7 @@ let client: SupabaseClient
 const running: { stop: () => Promise<void> }[] = []
 const receivers: Receiver[] = []
 /** What automations answer that are asked for it. */
-let status = 200
+let answersWith = 200
 
 beforeAll(async () => {
   server = await startSignIn()
@@ -130,7 +130,7 @@ test('an automation is told of a decision when an organiser sends, and not when 
 
 test('an automation is told where and until when is answered, and the answers, in their order', async () => {
   await sql()`update private.places set site = 'https://unplugged.example', days = 7`
-  const { receiver } = await automation((_request, response) => response.writeHead(status).end())
+  const { receiver } = await automation((_request, response) => response.writeHead(answersWith).end())
   const id = await store()
   await decide(id, 'accepted')
   await send()
@@ -152,7 +152,7 @@ test('an automation is told where and until when is answered, and the answers, i
   })
   running.push(answers)
   // The first one is not taken at once, and what comes behind it waits for it.
-  status = 500
+  answersWith = 500
   await sql()`select public.answer_place(${kept.token}, 'coming', gen_random_uuid())`
   await receiver.count(2)
   await sql()`select public.answer_place(${kept.token}, 'not coming', gen_random_uuid())`
@@ -161,7 +161,7 @@ test('an automation is told where and until when is answered, and the answers, i
     .poll(async () => (await listUndelivered(sql())).map(({ answer }) => answer))
     .toEqual(['HTTP 500'])
   expect(await countLetters(sql())).toMatchObject({ toTell: 3, untold: 0 })
-  status = 200
+  answersWith = 200
   await sql()`update private.answer_outbox set next_attempt_at = now() where attempts > 0`
   const told = (await receiver.count(5)).slice(1).map(({ body, headers }) => ({
     ...Object.fromEntries(new URLSearchParams(body)),

@@ -1,7 +1,9 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
+import { extent, seedOf } from '../../../testing/extent.ts'
 import { anApplication } from '../../../testing/form.ts'
+import { randomFrom } from '../../../testing/random.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import type { Letter, Places, Reminded, ReleaseOutcome, Whole } from '../../client/desk.ts'
 import { writeSite } from '../database/places.ts'
@@ -411,4 +413,116 @@ test('days end in the time zone that came first, if PostgreSQL knows it', async 
   const [row] = await sql()<[{ is_so: boolean }]>`
     select private.today() = (now() at time zone 'Pacific/Kiritimati')::date as is_so`
   expect(row.is_so).toBe(true)
+})
+
+/** What is known of somebody without asking the database. */
+interface Guest {
+  id: string
+  status: string
+  isTold: boolean
+  answer: string | null
+  isLate: boolean
+  /** The links that they were sent, the newest last; those before a decision that was told are dead. */
+  links: string[]
+  isDead: boolean
+}
+
+test('through any decisions, letters, answers, reminders and places, the sums are right and no place is given twice', async () => {
+  const random = randomFrom(seedOf('PLACES_SEED'))
+  const among = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)] as Item
+  const guests = await Promise.all(
+    Array.from({ length: 5 }, async (): Promise<Guest> => {
+      const id = await store()
+      return { id, status: 'new', isTold: false, answer: null, isLate: false, links: [], isDead: true }
+    }),
+  )
+  let total: number | null = null
+
+  /** Everything that is due is handed over, and each is told what their letter says. */
+  const deliver = async () => {
+    for (;;) {
+      await sql()`update private.postman set next_at = '-infinity'`
+      const claim = await claimDue(sql())
+      if (claim === undefined) return
+      await record(sql(), claim, { outcome: 'sent', code: 250 })
+      const guest = guests.find(({ id }) => id === claim.applicationId)
+      if (guest === undefined) throw new Error('a letter to nobody')
+      const token = tokenIn(claim.body)
+      if (token !== '') {
+        // A link that holds is the same in every letter; another one is a new one.
+        expect(guest.isDead ? !guest.links.includes(token) : token === guest.links.at(-1)).toBe(true)
+        if (guest.isDead) guest.links.push(token)
+        guest.isDead = false
+        guest.isTold = true
+      } else {
+        Object.assign(guest, { isTold: false, answer: null, isLate: false, isDead: true })
+      }
+    }
+  }
+  const acts: Record<string, () => Promise<void>> = {
+    async decide() {
+      const guest = among(guests)
+      guest.status = among(['shortlisted', 'accepted', 'accepted', 'waitlisted', 'declined'])
+      await decide(guest.id, guest.status)
+    },
+    async send() {
+      await sql()`update private.postman set seen_at = now()`
+      for (const { id } of guests) if (random() < 0.5) await release(id, true)
+      await deliver()
+    },
+    async answer() {
+      const { links, ...guest } = among(guests)
+      const token = among(links)
+      if (token === undefined) return
+      const given = among(['coming', 'not coming'])
+      const holds = guest.status === 'accepted' && !guest.isDead && token === links.at(-1)
+      const said = await answer(token, given)
+      expect(said).toMatchObject({ state: holds ? (guest.isLate ? 'over' : 'open') : 'invalid' })
+      if (holds && !guest.isLate)
+        Object.assign(guests.find(({ id }) => id === guest.id) ?? {}, { answer: given })
+    },
+    async note() {
+      const guest = among(guests)
+      if (guest.status !== 'accepted') return
+      guest.answer = among(['coming', 'not coming', null])
+      await ask('set_answer', { act: crypto.randomUUID(), application: guest.id, answer: guest.answer })
+    },
+    async remind() {
+      await ask('remind')
+      await sql()`update private.letters set sent_at = sent_at - interval '3 days' where state = 'sent'`
+    },
+    async passDays() {
+      const guest = among(guests)
+      if (!guest.isTold || guest.status !== 'accepted') return
+      guest.isLate = true
+      await late(guest.id)
+    },
+    async keepLonger() {
+      const guest = among(guests)
+      if (!guest.isTold || guest.status !== 'accepted') return
+      guest.isLate = false
+      await ask('keep_until', { act: crypto.randomUUID(), application: guest.id, until: await dayIn(2) })
+    },
+    async setPlaces() {
+      total = among([null, 0, 3, 5])
+      await ask('set_places', { version: (await places()).version, places: total, days: 10 })
+    },
+  }
+  for (let step = 0; step < extent(200, 3_000); step += 1) {
+    await among(Object.values(acts))()
+    const accepted = guests.filter(({ status }) => status === 'accepted')
+    const count = (is: (guest: Guest) => boolean) => accepted.filter(is).length
+    const waits = (guest: Guest) => guest.answer === null && guest.isTold
+    const expected = {
+      coming: count((guest) => guest.answer === 'coming'),
+      not_coming: count((guest) => guest.answer === 'not coming'),
+      no_answer: count(waits),
+      late: count((guest) => waits(guest) && guest.isLate),
+      not_told: count((guest) => guest.answer === null && !guest.isTold),
+    }
+    const free = total === null ? null : total - (accepted.length - expected.not_coming)
+    const shown = await places()
+    expect({ step, ...shown }).toMatchObject({ step, ...expected, free, places: total })
+    expect(free ?? 0).toBeLessThanOrEqual(total ?? 0)
+  }
 })

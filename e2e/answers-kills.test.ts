@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest'
+
+import type { Answer } from '../src/application/statuses.ts'
+import type { Place } from '../src/client/place.ts'
+import type { DecisionOutcome, Places } from '../src/client/desk.ts'
+import { startDesk } from '../testing/desk.ts'
+import { extent, seedOf } from '../testing/extent.ts'
+import { anApplication } from '../testing/form.ts'
+import { randomFrom } from '../testing/random.ts'
+
+const guests = 500
+const rounds = extent(2, 10)
+
+test(`of ${guests} who answer at once while organisers decide, through ${rounds} kills each answer is kept once`, async () => {
+  const random = randomFrom(seedOf('KILL_SEED'))
+  const desk = await startDesk({ RATE_LIMIT_PER_MINUTE: '0' })
+  const organiser = await desk.signedIn('mary@example.org')
+  const { sql } = desk
+  const rows = Array.from({ length: guests }, () => ({ ...anApplication() }))
+  await sql`insert into public.retreat_applications ${sql(rows)}`
+  await sql`
+    insert into private.statuses (application_id, created_at, status, version)
+      select id, created_at, 'accepted', 1 from public.retreat_applications`
+  await sql`update private.acceptances set told_at = now(), kept_until = private.today() + 10`
+  await sql`update private.places set places = ${guests}`
+  const people = await sql<{ id: string; token: string }[]>`
+    select application_id as id, token from private.acceptances order by 1`
+
+  /** Tries until it is answered: a server that was killed comes back. */
+  async function insist<Said>(call: () => Promise<Said | undefined>): Promise<Said> {
+    let said: Said | undefined
+    await expect
+      .poll(async () => (said = await call().catch(() => undefined)), { timeout: 60_000, interval: 20 })
+      .toBeDefined()
+    return said as Said
+  }
+  const answer = (token: string, given: Answer, act: string) =>
+    insist(async () => {
+      const response = await fetch(`${desk.origin}/rest/v1/rpc/answer_place`, {
+        method: 'POST',
+        headers: { apikey: 'public-anon-key', 'content-type': 'application/json' },
+        body: JSON.stringify({ token, answer: given, act }),
+      })
+      return response.ok ? ((await response.json()) as Place) : undefined
+    })
+
+  /** What each was told to be kept, by its act. */
+  const acknowledged = new Map<string, { id: string; answer: Answer }>()
+  const waiting = [...people]
+  const answering = Array.from({ length: 50 }, async () => {
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const { id, token } = next
+      for (const given of random() < 0.3 ? (['coming', 'not coming'] as const) : (['coming'] as const)) {
+        const act = crypto.randomUUID()
+        const place = await answer(token, given, act)
+        if (place.state === 'open') acknowledged.set(act, { id, answer: given })
+      }
+    }
+  })
+  let isOver = false
+  const deciding = (async () => {
+    const versions = new Map<string, number>()
+    while (!isOver) {
+      const { id } = people[Math.floor(random() * guests)] ?? { id: '' }
+      for (const status of ['declined', 'accepted'] as const) {
+        const act = crypto.randomUUID()
+        const version = versions.get(id) ?? 1
+        const [outcome] = await insist(async () => {
+          const { data, error } = await organiser.rpc('desk_decide', {
+            act,
+            decisions: [{ id, status, version }],
+          })
+          return error ? undefined : (data as DecisionOutcome[])
+        })
+        if (outcome?.outcome === 'kept') versions.set(id, outcome.version)
+      }
+    }
+  })()
+  let looks = 0
+  const watching = (async () => {
+    while (!isOver) {
+      const places = await organiser.rpc('desk_places')
+      if (places.error) continue
+      const {
+        coming,
+        not_coming: notComing,
+        no_answer: waits,
+        not_told: untold,
+        free,
+      } = places.data as Places
+      // One organiser decides on one person at a time.
+      expect([guests, guests - 1]).toContain(coming + notComing + waits + untold)
+      expect(free).toBe(guests - coming - waits - untold)
+      looks += 1
+    }
+  })()
+  for (let round = 1; round <= rounds; round += 1) {
+    const enough = Math.floor((round * guests) / (rounds + 2))
+    await expect
+      .poll(() => acknowledged.size, { timeout: 60_000, interval: 5 })
+      .toBeGreaterThanOrEqual(enough)
+    await desk.killed()
+  }
+  await Promise.all(answering)
+  isOver = true
+  await Promise.all([deciding, watching])
+
+  const kept = await sql<{ id: string; act: string; answer: Answer }[]>`
+    select application_id as id, act, detail ->> 'answer' as answer from private.history
+    where kind = 'answer' order by history.id`
+  expect(Object.fromEntries(kept.map(({ act, ...rest }) => [act, rest]))).toEqual(
+    Object.fromEntries(acknowledged),
+  )
+  expect(kept).toHaveLength(acknowledged.size)
+  const newest = new Map(kept.map(({ id, answer: given }) => [id, given]))
+  const stands = await sql<{ id: string; answer: Answer }[]>`
+    select application_id as id, answer from private.acceptances where answer is not null`
+  expect(new Map(stands.map(({ id, answer: given }) => [id, given]))).toEqual(newest)
+  const { data } = await organiser.rpc('desk_places')
+  const count = (given: Answer) => [...newest.values()].filter((each) => each === given).length
+  expect(data).toMatchObject({ coming: count('coming'), not_coming: count('not coming') })
+  expect(acknowledged.size).toBeGreaterThan(guests / 2)
+  expect(looks).toBeGreaterThan(0)
+  await desk.close()
+}, 180_000)
