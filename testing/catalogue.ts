@@ -154,19 +154,10 @@ async function compare(migrated: Sql, declared: Sql) {
   ]
 }
 
-/**
- * In the order of their versions, as `supabase db push` does; and where that stops in a new project of a newer minor version
- * of PostgreSQL, as the README says.
- */
+/** In the order of their versions, as `supabase db push` does. */
 async function pushMigrations(owner: Sql) {
   for (const file of (await readdir('supabase/migrations')).toSorted()) {
-    const migration = await readFile(`supabase/migrations/${file}`, 'utf8')
-    await owner.unsafe(migration).catch(async (error: unknown) => {
-      if (file !== '20261123100000_letters_mended.sql' || !String(error).endsWith('uses its row type'))
-        throw error
-      await owner.unsafe(await readFile('supabase/migrations/20261124090000_row_type_of_letters.sql', 'utf8'))
-      await owner.unsafe(migration)
-    })
+    await owner.unsafe(await readFile(`supabase/migrations/${file}`, 'utf8'))
   }
 }
 

@@ -36,12 +36,12 @@ create index letters_mailbox on private.letters (mailbox, released_at) where mai
 -- Whether a letter is what an applicant was written: by mail, or where there was none by the automation.
 create function private.is_to_applicant(letter private.letters) returns boolean
   language sql stable set search_path = ''
-  begin atomic
-    select letter.way = 'mail' or not exists (
-      select from private.letters as mail
-      where mail.application_id = letter.application_id and mail.act = letter.act and mail.way = 'mail'
-    );
-  end;
+as $$
+  select letter.way = 'mail' or not exists (
+    select from private.letters as mail
+    where mail.application_id = letter.application_id and mail.act = letter.act and mail.way = 'mail'
+  )
+$$;
 
 -- Makes the draft of an occasion, unless there is one, or a letter that has left or is to leave. One that was withdrawn
 -- before it was released comes back as it was. `again`: also where it was sent before.
