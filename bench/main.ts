@@ -1,4 +1,4 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk desk-page letters together search readiness backup beside`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk desk-page letters together search readiness backup beside places`. */
 import { benchBackup } from './backup.ts'
 import { benchBeside } from './beside.ts'
 import { benchDesk } from './desk.ts'
@@ -11,6 +11,7 @@ import { benchLaunch } from './launch.ts'
 import { benchLetters } from './letters.ts'
 import { benchPage } from './page.ts'
 import { benchParts } from './parts.ts'
+import { benchPlaces } from './places.ts'
 import { benchReadiness } from './readiness.ts'
 import { benchSearch } from './search.ts'
 import { benchServer } from './server.ts'
@@ -38,6 +39,7 @@ const parts: Record<string, () => Promise<void>> = {
   readiness: benchReadiness,
   backup: benchBackup,
   beside: benchBeside,
+  places: benchPlaces,
 }
 const chosen = process.argv.slice(2)
 const unknown = chosen.find((name) => !(name in parts))

@@ -14,6 +14,7 @@ as $$
 declare
   wanted text := nullif(filter ->> 'status', 'all');
   wanted_answer text := filter ->> 'answer';
+  today date := case when wanted_answer is not null then private.today() end;
   query tsquery;
   hits uuid[];
   is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
@@ -137,7 +138,7 @@ begin
     if candidate.matches and candidate.status = coalesce(wanted, candidate.status)
       and candidate.team_size = coalesce(filter ->> 'team_size', candidate.team_size)
       and candidate.paid_solution = coalesce(filter ->> 'paid_solution', candidate.paid_solution)
-      and (wanted_answer is null or private.has_answer(candidate.id, wanted_answer))
+      and (wanted_answer is null or private.has_answer(candidate.id, wanted_answer, today))
     then
       ids := ids || candidate.id;
     end if;

@@ -71,13 +71,15 @@ end
 $$;
 
 -- Whether an application is one of those with an answer, or without: who is late has given none.
-create function private.has_answer(application uuid, wanted text) returns boolean
+create function private.has_answer(application uuid, wanted text, today date) returns boolean
   language plpgsql stable set search_path = ''
 as $$
-declare
-  state text := private.answer_shown(application) ->> 'answer_state';
 begin
-  return coalesce(state = wanted or wanted = 'no answer' and state = 'late', false);
+  return exists (
+    select from private.acceptances
+    where application_id = application and private.answer_state(is_accepted, told_at, kept_until, answer, today) in (
+      wanted, case when wanted = 'no answer' then 'late' end)
+  );
 end
 $$;
 
@@ -380,10 +382,13 @@ create function public.desk_places(zone text default null) returns jsonb
 as $$
 declare
   me record := private.caller();
+  today date;
 begin
   if desk_places.zone is not null then
     perform private.adopt_zone(desk_places.zone);
   end if;
+  -- Once, and not for each of them.
+  today := private.today();
   return (
     with counted as (
       select count(*) filter (where state = 'coming') as coming,
@@ -393,13 +398,13 @@ begin
         count(*) filter (where state = 'not told') as not_told
       from (
         select private.answer_state(is_accepted, told_at, kept_until, answer, today) as state
-        from private.acceptances as acceptance cross join (select private.today() as today) as days
+        from private.acceptances
         where is_accepted
       ) as answers
     )
     select to_jsonb(counted) || jsonb_build_object(
       'version', version, 'places', places, 'days', days, 'zone', coalesce(kept.zone, 'UTC'), 'site', site,
-      'today', private.today(), 'free', places - coming - no_answer - not_told,
+      'today', today, 'free', places - coming - no_answer - not_told,
       'waitlist', (
         select coalesce(jsonb_agg(
           jsonb_build_object('set_at', set_at) || private.beginnings(private.shown(application, me.blind))
@@ -508,6 +513,7 @@ create function public.desk_remind() returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
+  today constant date := private.today();
   found record;
   drafted uuid[] := array[]::uuid[];
   application uuid;
@@ -516,7 +522,7 @@ begin
   perform from private.templates where occasion = 'reminder' for key share;
   with asked as (
     select application_id, kept_until
-    from private.acceptances cross join (select private.today() as today) as days
+    from private.acceptances
     where private.answer_state(is_accepted, told_at, kept_until, answer, today) in ('no answer', 'late')
   ), reminded as materialized (
     select application_id, bool_or(state not in ('sent', 'withdrawn')) as is_waiting
@@ -536,7 +542,7 @@ begin
     into found;
   perform private.lock_for_letters(found.wanted[:1000]);
   for application in
-    select application_id from private.acceptances cross join (select private.today() as today) as days
+    select application_id from private.acceptances
     where application_id = any (found.wanted[:1000])
       and private.answer_state(is_accepted, told_at, kept_until, answer, today) in ('no answer', 'late')
     order by application_id
@@ -547,7 +553,7 @@ begin
     'drafted', cardinality(drafted),
     'late', (
       select count(*) from private.acceptances
-      where application_id = any (drafted) and kept_until < private.today()
+      where application_id = any (drafted) and kept_until < today
     ),
     'waiting', found.waiting, 'reminded', found.reminded, 'more', cardinality(found.wanted) > 1000
   );

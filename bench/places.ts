@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+
+import { filledDesk } from './filled-desk.ts'
+import { median, printTable, spread } from './table.ts'
+
+const rounds = 15
+const applications = 1_000_000
+const accepted = 50_000
+/** Milliseconds that Places may take. */
+const most = 50
+
+/** How long it takes to see who comes, and to answer, where very many were accepted of very many more. */
+export async function benchPlaces() {
+  const { desk, client } = await filledDesk(applications)
+  const { sql } = desk
+  await sql`
+    insert into private.statuses (application_id, created_at, status, version)
+      select id, created_at, 'accepted', 1 from public.retreat_applications
+      where not exists (select from private.statuses where application_id = id)
+      order by created_at limit ${accepted} - (select count(*) from private.acceptances)`
+  await sql`
+    update private.acceptances as acceptance set
+        told_at = case when row % 10 < 8 then now() end, kept_until = private.today() + (row % 20)::integer - 3,
+        answer = (array['coming', 'not coming', 'coming'])[row % 10],
+        answered_at = case when row % 10 between 1 and 3 then now() end
+      from (select application_id, row_number() over () as row from private.acceptances) as numbered
+      where numbered.application_id = acceptance.application_id`
+  await sql`vacuum analyze private.acceptances`
+  const tokens = await sql<{ token: string }[]>`
+    select token from private.acceptances where answer is null and kept_until > private.today() limit ${2 * rounds + 2}`
+  const call = (name: string, given: object) => client.rpc(name, given).throwOnError()
+  const acts: Record<string, () => PromiseLike<unknown>> = {
+    Places: () => call('desk_places', {}),
+    'list of who is coming': () => call('desk_list', { filter: { answer: 'coming' } }),
+    'list of who is late': () => call('desk_list', { filter: { answer: 'late' } }),
+    'reading a link': () => call('place_by_token', { token: tokens[0]?.token }),
+    'a wrong link': () => call('place_by_token', { token: randomUUID() }),
+    'an answer': () =>
+      call('answer_place', { token: tokens.pop()?.token, answer: 'coming', act: randomUUID() }),
+    'reminding a thousand': () => call('desk_remind', {}),
+  }
+  const times = new Map(Object.keys(acts).map((name) => [name, [] as number[]]))
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [name, act] of Object.entries(acts)) {
+      const started = performance.now()
+      await act()
+      // The first round warms up.
+      if (round > 0) times.get(name)?.push(performance.now() - started)
+    }
+  }
+  printTable(
+    `Who is coming, of ${accepted.toLocaleString('en')} accepted of ${applications.toLocaleString('en')}, in ms (${rounds} rounds)`,
+    ['', 'ms', `within ${most}`],
+    [...times].map(([name, took]) => [
+      name,
+      spread(took, 1),
+      name !== 'Places' ? '' : median(took) <= most ? 'yes' : 'NO',
+    ]),
+  )
+  await desk.close()
+}
