@@ -105,6 +105,8 @@ async function deskOf(dataDir: string) {
     templates: await database`select * from private.templates order by occasion`,
     letterSettings: await database`select * from private.letter_settings`,
     letters: await database`select * from private.letters order by id`,
+    acceptances: await database`select * from private.acceptances order by application_id`,
+    places: await database`select version, places, days, zone from private.places`,
     postman: await database`select stopped, problem from private.postman`,
     // No backup holds it: it is made again.
     searched: await database`select * from private.search_vectors`,
@@ -140,6 +142,8 @@ test('what organisers made of the applications comes back, and so does a door th
       body: 'By train.',
     }),
     await client.rpc('desk_set_letters', { version: 0, reply_to: 'desk@example.org' }),
+    await client.rpc('desk_set_places', { version: 0, places: 40, days: 7 }),
+    await client.rpc('desk_set_answer', { act: act(), application: first, answer: 'coming' }),
     await client.rpc('desk_set_blind', { blind: true }),
   ])
     expect(error).toBeNull()
@@ -178,6 +182,8 @@ test('what organisers made of the applications comes back, and so does a door th
     'note',
     'letters',
     'letters',
+    'places',
+    'answer',
     'blind',
     'door',
     'letters',
@@ -189,6 +195,8 @@ test('what organisers made of the applications comes back, and so does a door th
     'waiting',
     'waiting',
   ])
+  expect(before.acceptances).toMatchObject([{ is_accepted: true, answer: 'coming' }])
+  expect(before.places).toMatchObject([{ version: 1, places: 40, days: 7 }])
   expect(before.organisers).toMatchObject([{ blind: true }])
   expect(before.door).toMatchObject([{ closed: true, sentence: 'See you next year.' }])
   expect(before.postman).toEqual([{ stopped: true, problem: '' }])
@@ -224,6 +232,7 @@ test('what organisers made of the applications comes back, and so does a door th
   expect((await again.rpc('desk_note', note)).data).toMatchObject([
     { kind: 'status', author: 'ada@example.org' },
     { kind: 'note', detail: { note: 'Has a cabin: "yes"\n\u2028' } },
+    { kind: 'answer', detail: { answer: 'coming' } },
     { kind: 'note', detail: { note: 'And a boat.' } },
   ])
   await restored.stop()

@@ -262,18 +262,17 @@ export const checks: readonly Check[] = [
   {
     name: 'whoever has no link of a letter is told nothing of anybody, and answers for nobody',
     async run({ client }) {
-      for (const token of [randomUUID(), '', "' or true --"]) {
-        const calls = {
-          place_by_token: { token },
-          answer_place: { token, answer: 'coming', act: randomUUID() },
-        }
-        for (const [name, given] of Object.entries(calls)) {
-          const answer = await client.rpc(name, given)
-          refuseMissing(name, answer)
-          if (answer.error) fail('200', answer)
-          if (JSON.stringify(answer.data) !== '{"state":"invalid"}') {
-            throw new Error(`expected ${name} to know no such link, got something else`)
-          }
+      // As few as may be: wrong links are counted.
+      const calls = {
+        place_by_token: { token: randomUUID() },
+        answer_place: { token: randomUUID(), answer: 'coming', act: randomUUID() },
+      }
+      for (const [name, given] of Object.entries(calls)) {
+        const answer = await client.rpc(name, given)
+        refuseMissing(name, answer)
+        if (answer.error) fail('200', answer)
+        if (JSON.stringify(answer.data) !== '{"state":"invalid"}') {
+          throw new Error(`expected ${name} to know no such link, got something else`)
         }
       }
     },

@@ -370,6 +370,27 @@ test('places add up, and the waitlist is those who wait longest', async () => {
   ])
 })
 
+test('who was accepted before there were places has a link once they are written to', async () => {
+  const [toldBefore, toldOtherwise, untold] = [await told(), await told(), await store()]
+  await decide(untold, 'accepted')
+  await decide(toldOtherwise.id, 'declined')
+  await release(toldOtherwise.id)
+  await send()
+  await sql()`delete from private.acceptances`
+  await sql()`update private.statuses set set_at = now() + interval '1 day'`
+  await sql()`select private.fill_in_acceptances()`
+  expect(await places()).toMatchObject({ no_answer: 1, late: 0, not_told: 1, coming: 0 })
+  expect((await whole(toldBefore.id)).application).toMatchObject({
+    answer_state: 'no answer',
+    kept_until: null,
+  })
+  expect(await sql()`select from private.statuses where set_at > now()`).toHaveLength(0)
+  expect(await ask<Reminded>('remind')).toMatchObject({ drafted: 1, late: 0 })
+  expect(await release(toldBefore.id)).toBe('released')
+  const token = tokenIn((await send()).body)
+  expect(await visit('place_by_token', { token })).toMatchObject({ state: 'open', until: await dayIn(10) })
+})
+
 test('an own mail program gets the link with one letter, which the history says', async () => {
   const id = await store()
   await decide(id, 'accepted')
