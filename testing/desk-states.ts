@@ -31,10 +31,17 @@ export async function standAsBefore(sql: Sql): Promise<void> {
     delete from private.statuses;
     update private.letter_settings set receipts = false;
     update private.organisers set notices = 'off';
+    delete from private.acceptances;
+    update private.places set version = version + 1, places = 24, days = 10;
     insert into private.statuses (application_id, created_at, status, version)
       select id, created_at, (array['shortlisted', 'accepted', 'waitlisted', 'declined'])[1 + row % 4], 1
       from (select *, row_number() over (order by created_at desc) as row from public.retreat_applications) as newest
-      where row > 12 and row % 3 = 0`)
+      where row > 12 and row % 3 = 0;
+    update private.acceptances set told_at = now() - interval '9 days', kept_until = private.today() + place - 2,
+        answer = (array['coming', null, 'not coming', null, 'coming'])[place + 1],
+        answered_at = case when place % 2 = 0 then now() - interval '1 day' end
+      from (select application_id, (row_number() over (order by application_id) % 6)::int as place from private.acceptances) as spread
+      where acceptances.application_id = spread.application_id and place < 5`)
 }
 
 /** The desk's screens and states, and how an organiser reaches each from the list. */
@@ -165,6 +172,24 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
     await page.getByRole('button', { name: 'Draft letters' }).click()
     await page.getByRole('dialog').getByText('3 written before').waitFor()
   },
+  places: openPlaces,
+  async 'places-reminded'(page) {
+    await openPlaces(page)
+    await page.getByRole('button', { name: 'Remind' }).click()
+    await page.locator('.reminded').waitFor()
+  },
+  async answer(page) {
+    await openPlaces(page)
+    await page.getByRole('link', { name: /Late/ }).click()
+    await page.locator('tbody .name a').first().click()
+    await page.getByRole('heading', { name: 'Whether they come' }).waitFor()
+  },
+  async answers(page) {
+    await openPlaces(page)
+    await page.getByRole('link', { name: /No answer yet/ }).click()
+    await page.getByRole('button', { name: 'Filters' }).click()
+    await page.locator('tbody .name a').first().waitFor()
+  },
   async door(page) {
     await page.getByRole('link', { name: 'Door' }).click()
     await page.getByRole('button', { name: 'Save' }).waitFor()
@@ -222,6 +247,11 @@ async function writeLetter(page: Page) {
   await page
     .getByLabel('Text', { exact: true })
     .fill('Dear Zoë,\n\nwould you come for the second week alone?\n\nGrace')
+}
+
+async function openPlaces(page: Page) {
+  await page.getByRole('link', { name: 'Places' }).click()
+  await page.locator('.numbers').waitFor()
 }
 
 async function open(page: Page) {

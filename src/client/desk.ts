@@ -20,7 +20,7 @@ export interface Filter {
 }
 
 /** Whether somebody comes; all null where they are not accepted. */
-interface AnswerShown {
+export interface AnswerShown {
   answer_state: AnswerState | null
   answer: Answer | null
   answered_at: string | null

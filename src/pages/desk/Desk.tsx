@@ -85,6 +85,7 @@ function Shown({ auth, session }: Pick<DeskProps, 'auth' | 'session'>) {
       return <ApplicationShow key={place.id} id={place.id} filters={place.filters} />
     case 'unknown':
       return <Unknown />
+    case 'places':
     case 'letters':
     case 'drafts':
     case 'template':

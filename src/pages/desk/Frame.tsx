@@ -59,6 +59,7 @@ export function Frame({ session, version, children }: FrameProps) {
 
 const rooms: { name: string; to: Place; screens: Place['screen'][] }[] = [
   { name: 'Applications', to: wholeList, screens: ['list'] },
+  { name: 'Places', to: { screen: 'places' }, screens: ['places'] },
   {
     name: 'Letters',
     to: { screen: 'letters' },

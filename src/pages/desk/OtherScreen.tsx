@@ -6,6 +6,7 @@ import { HistoryList } from './history/HistoryList.tsx'
 import type { Place } from './kit/places.ts'
 import { LettersShow } from './letters/LettersShow.tsx'
 import { OutboxList } from './letters/OutboxList.tsx'
+import { PlacesShow } from './places/PlacesShow.tsx'
 import type { WatchedSession } from './session/watch-session.ts'
 import { TemplateEdit } from './templates/TemplateEdit.tsx'
 
@@ -18,6 +19,8 @@ interface OtherScreenProps {
 /** The screens besides the applications: a script of their own, which the first list does not wait for. */
 export default function OtherScreen({ place, auth, session }: OtherScreenProps) {
   switch (place.screen) {
+    case 'places':
+      return <PlacesShow />
     case 'letters':
       return <LettersShow />
     case 'drafts':

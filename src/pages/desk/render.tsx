@@ -15,6 +15,7 @@ import draftsStyle from './drafts/drafts.css?inline'
 import historyStyle from './history/history.css?inline'
 import controls from './kit/controls.css?inline'
 import lettersStyle from './letters/letters.css?inline'
+import placesStyle from './places/places.css?inline'
 import { Opening } from './session/Step.tsx'
 import printStyle from './print.css?inline'
 import sessionStyle from './session/session.css?inline'
@@ -48,6 +49,7 @@ const screenStyles = [
   lettersStyle,
   draftsStyle,
   templatesStyle,
+  placesStyle,
   doorStyle,
   historyStyle,
   accountStyle,

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'react'
 
 import { paidSolutions, teamSizes } from '../../../application/application.ts'
-import { statuses, type Status } from '../../../application/statuses.ts'
+import { answerStates, statuses, type AnswerState, type Status } from '../../../application/statuses.ts'
 import type { Overview } from '../../../client/desk.ts'
 import { Choice, Field } from '../kit/Field.tsx'
 import { upTo } from '../kit/format.ts'
@@ -36,8 +36,9 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
     }, pause)
   }
   const wholeWord = wholeWordOf(filters.search)
-  const { team_size, paid_solution, from, to, order } = filters
-  const count = [team_size, paid_solution, from || null, to || null].filter((value) => value !== null).length
+  const { team_size, paid_solution, answer, from, to, order } = filters
+  const narrowing = [team_size, paid_solution, answer, from || null, to || null]
+  const count = narrowing.filter((value) => value !== null).length
   return (
     <search className="filters">
       <div className="row">
@@ -62,7 +63,7 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
             onClick={() => {
               clearTimeout(timer.current)
               setTyped(null)
-              onChange({ search: '', team_size: null, paid_solution: null, from: '', to: '' })
+              onChange({ search: '', team_size: null, paid_solution: null, answer: null, from: '', to: '' })
               // The button that was pressed goes.
               searchField.current?.focus()
             }}
@@ -101,6 +102,12 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
           value={paid_solution ?? any}
           onChoose={(chosen) => onChange({ paid_solution: chosen === any ? null : chosen })}
         />
+        <Choice
+          label="Answer"
+          options={answerOptions}
+          value={answer ?? any}
+          onChoose={(chosen) => onChange({ answer: chosen === any ? null : chosen })}
+        />
         <Field label="From" type="date" value={from} onText={(day) => onChange({ from: day })} />
         <Field label="To" type="date" value={to} onText={(day) => onChange({ to: day })} />
         <Choice
@@ -119,6 +126,8 @@ const orders = [
   ['newest', 'Newest first'],
   ['oldest', 'Oldest first'],
 ] as const
+
+const answerOptions = [[any, 'Any'], ...Object.entries(answerStates)] as [AnswerState | typeof any, string][]
 
 function answersOf<Answer extends string>(words: Record<Answer, string>) {
   const answers = Object.entries(words) as [Answer, string][]

@@ -106,7 +106,7 @@ function List({ filters, countedAt, matching }: ListProps) {
   const queries = useQueryClient()
   const { judge } = useJudge()
   const rows = data?.pages.flatMap(({ applications }) => applications)
-  const { gone, newer, older, more, letters } = useListUpdates(filter, data?.pages, countedAt)
+  const { gone, newer, older, more, letters, answers } = useListUpdates(filter, data?.pages, countedAt)
 
   const shown = new Set(rows?.map(({ id }) => id))
   const known: Selected[] = [...(rows ?? []), ...beyond.filter(({ id }) => !shown.has(id))]
@@ -217,7 +217,7 @@ function List({ filters, countedAt, matching }: ListProps) {
       <DecisionProblems />
       {rows.length > 0 && (
         <ApplicationTable
-          {...{ rows, letters, filters, selected, current, gone }}
+          {...{ rows, letters, answers, filters, selected, current, gone }}
           onSelect={(row, isOn) => select([row], isOn)}
           onCurrent={setCurrent}
         />

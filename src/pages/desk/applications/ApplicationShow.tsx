@@ -4,6 +4,7 @@ import { flushSync } from 'react-dom'
 
 import { statuses } from '../../../application/statuses.ts'
 import type { Filter, Whole } from '../../../client/desk.ts'
+import { AnswerEdit, AnswerSentence } from '../decisions/AnswerEdit.tsx'
 import { DecisionBar, decisionKeys } from '../decisions/DecisionBar.tsx'
 import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
 import type { Seen } from '../decisions/judge.ts'
@@ -55,6 +56,7 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
   const name = whole ? nameOf(whole.application) : 'Application'
   useTitle(name)
   const seen: Seen[] = whole ? [{ ...whole.application, name }] : []
+  const isAccepted = whole !== undefined && judge.shownOf(whole.application).status === 'accepted'
   const list: Place = { screen: 'list', filters }
   const placeOf = (other: string): Place => ({ screen: 'application', id: other, filters })
   const open = (other: string | undefined) => other !== undefined && go(placeOf(other))
@@ -84,6 +86,7 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
             <bdi>{name}</bdi>
           </Heading>
           <StatusPill seen={whole.application} />
+          {isAccepted && <AnswerSentence answer={whole.application} />}
           {changed && <span className="changed">Set by {changed} since you looked</span>}
         </header>
       )}
@@ -99,17 +102,20 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
             />
             <Problem error={reveal.error} />
           </section>
-          <Sheet title="What happened">
-            <ApplicationTimeline whole={whole} letters={whole.letters} fresh={fresh} />
-            <NoteCreate application={id} filter={filter} field={note} history={whole.history} />
-            <LetterWrite application={id} status={judge.shownOf(whole.application).status} />
-            <LetterCreate
-              application={id}
-              filter={filter}
-              letters={whole.letters}
-              isBlind={data?.application.email === undefined}
-            />
-          </Sheet>
+          <div>
+            {isAccepted && <AnswerEdit application={whole.application} name={name} />}
+            <Sheet title="What happened">
+              <ApplicationTimeline whole={whole} letters={whole.letters} fresh={fresh} />
+              <NoteCreate application={id} filter={filter} field={note} history={whole.history} />
+              <LetterWrite application={id} status={judge.shownOf(whole.application).status} />
+              <LetterCreate
+                application={id}
+                filter={filter}
+                letters={whole.letters}
+                isBlind={data?.application.email === undefined}
+              />
+            </Sheet>
+          </div>
           <Others filters={filters} others={whole.others} />
           <ApplicationErase whole={whole} onErased={() => go(list)} />
         </div>

@@ -1,5 +1,6 @@
 import { teamSizes } from '../../../application/application.ts'
-import type { LetterState, Listed } from '../../../client/desk.ts'
+import { answerStates } from '../../../application/statuses.ts'
+import type { AnswerShown, LetterState, Listed } from '../../../client/desk.ts'
 import { StatusPill } from '../decisions/StatusPill.tsx'
 import { momentOf, nameOf, shortMomentOf, shortOf } from '../kit/format.ts'
 import { hrefOf } from '../kit/places.ts'
@@ -11,6 +12,8 @@ interface ApplicationTableProps {
   rows: readonly Listed[]
   /** Of any applications, the oldest first. */
   letters: readonly LetterState[]
+  /** How it stands with the answers by now, where that was read after the rows. */
+  answers: Readonly<Record<string, AnswerShown>>
   filters: Filters
   selected: ReadonlySet<string>
   current: string | null
@@ -24,7 +27,7 @@ const columns = ['Name', 'Company', 'Team', 'Reason', 'When', 'Status']
 
 /** The rows of a list. On a phone each is a card. */
 export function ApplicationTable(props: ApplicationTableProps) {
-  const { rows, letters, filters, selected, current, gone, onSelect, onCurrent } = props
+  const { rows, letters, answers, filters, selected, current, gone, onSelect, onCurrent } = props
   const keysAreOn = useKeysAreOn()
   return (
     <table className="applications">
@@ -86,7 +89,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
               ) : (
                 <>
                   <StatusPill seen={row} />
-                  <LetterWord row={row} letters={letters} />
+                  <StandingWord row={row} letters={letters} answer={answers[row.id] ?? row} />
                 </>
               )}
             </td>
@@ -97,13 +100,27 @@ export function ApplicationTable(props: ApplicationTableProps) {
   )
 }
 
-/** In a few words, what became of the letter for how an application stands. */
-function LetterWord({ row, letters }: { row: Listed; letters: readonly LetterState[] }) {
+interface StandingWordProps {
+  row: Listed
+  letters: readonly LetterState[]
+  answer: AnswerShown
+}
+
+/**
+ * In a few words, whether who was told of their acceptance comes; of others, and where their letter may not have
+ * arrived, what became of the letter for how they stand. It is one line: rows have room for it.
+ */
+function StandingWord({ row, letters, answer: { answer, answer_state: state } }: StandingWordProps) {
   const { status } = useJudge().judge.shownOf(row)
   const those = letters.filter(({ application, occasion }) => application === row.id && occasion === status)
   const letter = those.findLast(({ way }) => way === 'mail') ?? those.at(-1)
-  if (letter === undefined) return null
-  return <span className="letter-word">{wordOf(letter)}</span>
+  const isLost = letter?.state === 'refused' || letter?.state === 'given up'
+  const saysMore = letter !== undefined && answer === null && (state === 'not told' || isLost)
+  if (status === 'accepted' && state !== null && !saysMore)
+    return (
+      <span className={state === 'late' ? 'letter-word late' : 'letter-word'}>{answerStates[state]}</span>
+    )
+  return letter && <span className="letter-word">{wordOf(letter)}</span>
 }
 
 function wordOf({ way, state, otherwise }: LetterState) {

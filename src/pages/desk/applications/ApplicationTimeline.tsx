@@ -31,7 +31,12 @@ export function timelineOf({ application, delivery, history }: Whole, letters: r
           },
         ]
       : []),
-    ...history.map((happening) => ({ key: happening.act, ...happening, text: textOf(happening) })),
+    ...history.map((happening) => ({
+      key: happening.act,
+      at: happening.at,
+      author: happening.author === 'applicant' ? 'the applicant' : happening.author,
+      text: textOf(happening),
+    })),
     ...eventsOf(letters).map((event) => ({ ...event, text: <LetterEvent event={event} /> })),
   ].toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
 }

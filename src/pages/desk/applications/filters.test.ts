@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { filterOf, filtersFrom, searchOf, wholeWordOf } from './filters.ts'
 
 const everything =
-  'status=accepted&search=ann%40acme.com&team_size=10%2B&paid_solution=none&from=2026-03-28&to=2026-03-29&order=oldest'
+  'status=accepted&search=ann%40acme.com&team_size=10%2B&paid_solution=none&answer=not+coming&from=2026-03-28&to=2026-03-29&order=oldest'
 
 afterEach(() => vi.unstubAllEnvs())
 
@@ -14,6 +14,7 @@ test('what a list is narrowed to survives the address', () => {
     search: 'ann@acme.com',
     team_size: '10+',
     paid_solution: '',
+    answer: 'not coming',
     from: '2026-03-28',
     to: '2026-03-29',
     order: 'oldest',
@@ -28,13 +29,14 @@ test('an address that says nothing, or what is not there, asks for what is new',
     search: '',
     team_size: null,
     paid_solution: null,
+    answer: null,
     from: '',
     to: '',
     order: 'newest',
   })
-  expect(filtersFrom('status=hired&team_size=7&from=yesterday&to=2026-13-45&order=newest&x=1')).toEqual(
-    nothing,
-  )
+  expect(
+    filtersFrom('status=hired&team_size=7&answer=maybe&from=yesterday&to=2026-13-45&order=newest&x=1'),
+  ).toEqual(nothing)
   expect(searchOf(nothing)).toBe('')
 })
 
@@ -47,6 +49,7 @@ test('the database is asked for whole days of the organiser, and for no status w
     search: 'ann@acme.com',
     team_size: '10+',
     paid_solution: '',
+    answer: 'not coming',
     order: 'oldest',
   })
   expect(since).toBe(new Date(2026, 2, 28).toISOString())

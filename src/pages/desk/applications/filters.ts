@@ -1,5 +1,5 @@
 import { paidSolutions, teamSizes, type Application } from '../../../application/application.ts'
-import { statuses, type Status } from '../../../application/statuses.ts'
+import { answerStates, statuses, type AnswerState, type Status } from '../../../application/statuses.ts'
 import type { Filter } from '../../../client/desk.ts'
 
 /** What a list is narrowed to, as the address says it. */
@@ -9,6 +9,8 @@ export interface Filters {
   /** Null asks for any answer, a blank one for those that did not answer. */
   team_size: Application['team_size'] | null
   paid_solution: Application['paid_solution'] | null
+  /** Whether who was accepted comes; null asks for everybody. */
+  answer: AnswerState | null
   /** Days as `2026-12-31`, both inclusive; blank where they are not asked for. */
   from: string
   to: string
@@ -27,7 +29,7 @@ export function filtersFrom(search: string): Filters {
   const given = new URLSearchParams(search)
   const one = <Value extends string>(name: string, values: readonly Value[]) =>
     values.find((value) => value === given.get(name))
-  const answer = <Value extends string>(name: string, values: readonly Value[]) =>
+  const choice = <Value extends string>(name: string, values: readonly Value[]) =>
     given.get(name) === blank ? ('' as const) : (one(name, values) ?? null)
   const day = (name: string) => {
     const value = given.get(name) ?? ''
@@ -36,8 +38,9 @@ export function filtersFrom(search: string): Filters {
   return {
     status: one('status', ['all', ...keys(statuses)]) ?? 'new',
     search: given.get('search') ?? '',
-    team_size: answer('team_size', keys(teamSizes)),
-    paid_solution: answer('paid_solution', keys(paidSolutions)),
+    team_size: choice('team_size', keys(teamSizes)),
+    paid_solution: choice('paid_solution', keys(paidSolutions)),
+    answer: one('answer', keys(answerStates)) ?? null,
     from: day('from'),
     to: day('to'),
     order: one('order', ['oldest']) ?? 'newest',
@@ -45,12 +48,14 @@ export function filtersFrom(search: string): Filters {
 }
 
 /** What stands behind the question mark for this, as short as it can be. */
-export function searchOf({ status, search, team_size, paid_solution, from, to, order }: Filters): string {
+export function searchOf(filters: Filters): string {
+  const { status, search, team_size, paid_solution, answer, from, to, order } = filters
   const given: [string, string | null][] = [
     ['status', status === 'new' ? null : status],
     ['search', search || null],
     ['team_size', team_size === '' ? blank : team_size],
     ['paid_solution', paid_solution === '' ? blank : paid_solution],
+    ['answer', answer],
     ['from', from || null],
     ['to', to || null],
     ['order', order === 'newest' ? null : order],
@@ -60,7 +65,8 @@ export function searchOf({ status, search, team_size, paid_solution, from, to, o
 }
 
 /** The same as the database is asked: days begin and end as the organiser's do. */
-export function filterOf({ status, search, team_size, paid_solution, from, to, order }: Filters): Filter {
+export function filterOf(filters: Filters): Filter {
+  const { status, search, team_size, paid_solution, answer, from, to, order } = filters
   const until = to === '' ? undefined : startOf(to)
   // The day after: not so many hours later, since some days have 23.
   until?.setDate(until.getDate() + 1)
@@ -69,6 +75,7 @@ export function filterOf({ status, search, team_size, paid_solution, from, to, o
     ...(search.trim() === '' ? {} : { search: search.trim() }),
     ...(team_size === null ? {} : { team_size }),
     ...(paid_solution === null ? {} : { paid_solution }),
+    ...(answer === null ? {} : { answer }),
     ...(from === '' ? {} : { since: startOf(from).toISOString() }),
     ...(until === undefined ? {} : { until: until.toISOString() }),
     ...(order === 'newest' ? {} : { order }),

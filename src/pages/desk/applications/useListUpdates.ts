@@ -5,7 +5,7 @@ import { useDesk } from '../kit/useDesk.tsx'
 
 /**
  * What became of the list that is shown, whose rows keep their places: what was decided on them is learned, what was
- * erased and how many are missing is told, and how their letters stand.
+ * erased and how many are missing is told, and how their letters and answers stand.
  *
  * @param pages Those of the list, once it was read.
  * @param countedAt When the applications were counted last.
@@ -18,14 +18,15 @@ export function useListUpdates(filter: Filter, pages: readonly ListPage[] | unde
   })
   const lettersRead = pages?.flatMap(({ letters }) => letters) ?? []
   if (data === undefined || data.first !== pages?.[0]) {
-    return { gone: new Set(data?.gone), newer: 0, older: 0, more: false, letters: lettersRead }
+    return { gone: new Set(data?.gone), newer: 0, older: 0, more: false, letters: lettersRead, answers: {} }
   }
-  const { gone, newer, older, more, letters, shown } = data
+  const { gone, newer, older, more, letters, answers, shown } = data
   return {
     gone: new Set(gone),
     newer,
     older,
     more: more && newer + older > 0,
+    answers,
     // The list may have been read on since.
     letters: [...lettersRead.filter(({ application }) => !shown.has(application)), ...letters],
   }

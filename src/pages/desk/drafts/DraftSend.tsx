@@ -106,7 +106,7 @@ export function DraftSend({ drafts, holdSeconds, onSent }: DraftSendProps) {
 
 const reasons: Record<Unsent['outcome'], string> = {
   changed: 'it changed since you read it. Please read it again.',
-  missing: 'it quotes an answer that was left blank.',
+  missing: 'it quotes an answer that was left blank, or asks who is asked no more whether they come.',
   long: 'filled in it is longer than a letter may be: edit it for them alone.',
   again: 'they were sent this before.',
   gone: 'it is no draft any more: somebody sent or removed it, or decided otherwise.',

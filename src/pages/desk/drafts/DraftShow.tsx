@@ -1,17 +1,18 @@
-import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { useEffect, useEffectEvent, useRef, useState, type ReactNode } from 'react'
 
 import { mostCharacters } from '../../../application/limits.ts'
 import type { Letter } from '../../../client/desk.ts'
 import { announce } from '../kit/announce.tsx'
 import { Field, TextField } from '../kit/Field.tsx'
 import { focusOn } from '../kit/focus.ts'
+import { zone } from '../kit/format.ts'
 import { LongText } from '../kit/LongText.tsx'
 import { applicationOf } from '../kit/places.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useDeskAct } from '../kit/useDesk.tsx'
 import { useTyped, type Change } from '../kit/useTyped.ts'
 import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
-import { isAgain, isSendable, nameOfLetter } from '../letters/letters.ts'
+import { isAgain, isFilledLater, isSendable, nameOfLetter, siteOfDesk } from '../letters/letters.ts'
 import { LetterText } from '../letters/LetterText.tsx'
 import { mailProgramLink } from '../applications/contact-links.ts'
 
@@ -58,6 +59,17 @@ export function DraftShow(props: DraftShowProps) {
     announce(`${name}: sent by hand`)
   })
   const mailto = isByHand && isSendable(letter) ? mailProgramLink(letter) : undefined
+  const handOver = useDeskAct('desk_hand_over')
+  const { answer: handed } = handOver
+  const openHanded = useEffectEvent((text: Pick<Letter, 'subject' | 'body'>) => {
+    const link = document.createElement('a')
+    link.href = mailProgramLink({ ...letter, ...text }) ?? ''
+    link.click()
+  })
+  // Once the act is over: before that, the page asks whether to leave it.
+  useEffect(() => {
+    if (handed) openHanded(handed)
+  }, [handed])
   // The focus goes back to where it was before the form came.
   const wasEditing = useRef(false)
   useEffect(() => {
@@ -104,14 +116,23 @@ export function DraftShow(props: DraftShowProps) {
       ) : (
         <>
           <LetterText text={letter} />
-          <Problem error={remove.error ?? restore.error ?? note.error} />
+          <Problem error={remove.error ?? restore.error ?? note.error ?? handOver.error} />
           <div className="row">
             {children}
             {mailto !== undefined && (
               <>
-                <a aria-label={`Open in mail program: ${name}`} className="button" href={mailto}>
-                  Open in mail program
-                </a>
+                {isFilledLater(letter) ? (
+                  <button
+                    aria-label={`Open in mail program: ${name}`}
+                    onClick={() => handOver.press({ letter: id, seen, site: siteOfDesk(), zone: zone() })}
+                  >
+                    Open in mail program
+                  </button>
+                ) : (
+                  <a aria-label={`Open in mail program: ${name}`} className="button" href={mailto}>
+                    Open in mail program
+                  </a>
+                )}
                 <button
                   aria-label={`I sent it: ${name}`}
                   className="quiet"

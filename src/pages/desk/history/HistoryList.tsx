@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import type { GeneralHappening } from '../../../client/desk.ts'
 import { doorWordsOf } from '../door/door.ts'
 import { countOf, momentOf } from '../kit/format.ts'
+import { placesWordsOf } from '../places/places.ts'
 import { MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 
@@ -44,10 +45,8 @@ export function wordsOf(happening: GeneralHappening): string {
       return `${countOf(happening.detail.applications, 'application')} erased`
     case 'blind':
       return `Blind reading switched ${happening.detail.on ? 'on' : 'off'} for themselves`
-    case 'places': {
-      const { places, days } = happening.detail
-      return `${places === null ? 'Places: not known how many' : countOf(places, 'place')}, each kept for ${countOf(days, 'day')}`
-    }
+    case 'places':
+      return placesWordsOf(happening.detail)
     case 'letters':
       return letterWordsOf(happening.detail)
   }

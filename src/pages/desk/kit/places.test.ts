@@ -9,6 +9,7 @@ test.each<[string, Place]>([
   ['#/', { screen: 'list', filters: filtersFrom('') }],
   ['#/?status=all&search=acme', { screen: 'list', filters }],
   ['#/applications/1?status=all&search=acme', { screen: 'application', id: '1', filters }],
+  ['#/places', { screen: 'places' }],
   ['#/letters', { screen: 'letters' }],
   ['#/letters/drafts/A%20%2F%20B%25', { screen: 'drafts', occasion: 'A / B%' }],
   ['#/letters/personal', { screen: 'drafts', occasion: '' }],

@@ -14,7 +14,7 @@ export type Place =
 
 /** Where the letters are that were written to one person, whose occasion is blank. */
 const personal = 'letters/personal'
-const plain = ['letters', 'door', 'account', 'history'] as const
+const plain = ['places', 'letters', 'door', 'account', 'history'] as const
 const outboxStates: readonly OutboxState[] = ['waiting', 'refused', 'given up']
 
 /**
@@ -57,6 +57,7 @@ export function hrefOf(place: Place): string {
       return `#/letters/outbox/${encodeURIComponent(place.state)}`
     case 'unknown':
       return '#/'
+    case 'places':
     case 'letters':
     case 'door':
     case 'account':

@@ -21,17 +21,17 @@ import type { Judge } from '../decisions/judge.ts'
 import { zone } from './format.ts'
 
 /** The nouns that keys begin with. */
-type Noun = 'overview' | 'meanwhile' | 'application' | 'letters' | 'door'
+type Noun = 'overview' | 'meanwhile' | 'application' | 'letters' | 'places' | 'door'
 
 /** Whatever shows letters: an application and a list come with theirs. */
 const withLetters: Noun[] = ['letters', 'application', 'meanwhile']
 
 /** What is read again after each act, whether it succeeded or not: everything whose key begins so. */
 export const readAgain = {
-  desk_decide: ['overview', 'application', 'letters'],
+  desk_decide: ['overview', 'application', 'letters', 'places'],
   desk_reveal: ['application'],
   desk_note: [],
-  desk_erase: ['overview', 'letters', 'application'],
+  desk_erase: ['overview', 'letters', 'application', 'places'],
   desk_set_blind: [],
   desk_set_notices: [],
   desk_set_door: ['door'],
@@ -51,6 +51,11 @@ export const readAgain = {
   desk_retry: withLetters,
   desk_readdress: withLetters,
   desk_settle: withLetters,
+  desk_hand_over: ['application'],
+  desk_remind: [...withLetters, 'places'],
+  desk_set_places: ['places'],
+  desk_set_answer: [...withLetters, 'overview', 'places'],
+  desk_keep_until: [...withLetters, 'overview', 'places'],
 } satisfies Partial<Record<keyof Functions, readonly Noun[]>>
 
 export type ActName = keyof typeof readAgain
@@ -186,6 +191,18 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
         queryKey: ['letters', 'preview', text],
         queryFn: ({ signal }) => call('desk_preview', text, signal),
         placeholderData: keepPreviousData,
+      }),
+    /** How many places there are, who comes, and who waits for one. */
+    places: () =>
+      queryOptions({
+        queryKey: ['places'],
+        queryFn: async ({ signal }) => {
+          const places = await call('desk_places', { zone: zone() }, signal)
+          for (const each of places.waitlist) judge.learn(each)
+          return places
+        },
+        refetchInterval: lookAgain,
+        refetchOnWindowFocus: 'always',
       }),
     /** What happened at the desk, page by page. */
     history: () =>

@@ -18,6 +18,9 @@ const withId = [
   'desk_write_to',
   'desk_release',
   'desk_readdress',
+  'desk_hand_over',
+  'desk_set_answer',
+  'desk_keep_until',
 ] as const satisfies ActName[]
 
 /** What an act is done with; its id comes by itself where nobody gives one. */

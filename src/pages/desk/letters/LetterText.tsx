@@ -1,5 +1,6 @@
 import type { Letter } from '../../../client/desk.ts'
 import { LongText } from '../kit/LongText.tsx'
+import { isOfPlace, partsOf, placeWords } from './letters.ts'
 
 /** What a letter says, and which placeholders it cannot fill. */
 export function LetterText({
@@ -8,22 +9,43 @@ export function LetterText({
   text: Pick<Letter, 'subject' | 'body' | 'missing' | 'unknown' | 'is_long'>
 }) {
   const { subject, body, missing, unknown, is_long: isLong } = text
+  const blank = missing.filter((name) => !isOfPlace(name))
   return (
     <>
       <div className="letter">
         <p className="subject">
           <span className="visually-hidden">Subject: </span>
-          <LongText text={subject} />
+          <Filled text={subject} />
         </p>
         <p className="body">
-          <LongText text={body} />
+          <Filled text={body} />
         </p>
       </div>
       {isLong && (
         <p className="notice error">Filled in it is longer than a letter may be: this is its beginning.</p>
       )}
-      {missing.length > 0 && <p className="notice error">No answer to: {missing.join(', ')}</p>}
+      {blank.length > 0 && <p className="notice error">No answer to: {blank.join(', ')}</p>}
+      {missing.length > blank.length && (
+        <p className="notice error">
+          They are not asked whether they come: they are not accepted, or the last day to answer is over. In
+          their application that day can be moved (“Kept until”).
+        </p>
+      )}
       {unknown.length > 0 && <p className="notice error">There is no placeholder: {unknown.join(', ')}</p>}
     </>
+  )
+}
+
+/** A text with words in place of what it says only when it is handed over. */
+function Filled({ text }: { text: string }) {
+  return partsOf(text).map((part, place) =>
+    place % 2 === 1 && isOfPlace(part) ? (
+      // Parts change with the text alone, all at once.
+      // oxlint-disable-next-line react/no-array-index-key
+      <mark key={place}>{placeWords[part]}</mark>
+    ) : (
+      // oxlint-disable-next-line react/no-array-index-key
+      part !== '' && <LongText key={place} text={part} />
+    ),
   )
 }

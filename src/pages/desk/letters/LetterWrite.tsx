@@ -11,7 +11,7 @@ import { hrefOf } from '../kit/places.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Loading } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
-import { isNamed, nameOfOccasion, received } from './letters.ts'
+import { isNamed, nameOfOccasion, received, reminder } from './letters.ts'
 
 /** What letters can be about, and which of it is chosen. */
 function useOccasion(isOffered: (occasion: string) => boolean) {
@@ -33,7 +33,9 @@ interface LetterWriteProps {
 
 /** Drafts a letter to one applicant: for the decision that stands, or one that organisers named. */
 export function LetterWrite({ application, status }: LetterWriteProps) {
-  const { occasion, options, choose } = useOccasion((each) => isNamed(each) || each === status)
+  const { occasion, options, choose } = useOccasion(
+    (each) => each === status || (isNamed(each) && (each !== reminder || status === 'accepted')),
+  )
   const write = useDeskAct('desk_write', ([outcome]) => {
     if (outcome?.outcome === 'drafted') announce('Draft made')
   })

@@ -80,7 +80,7 @@ function waitWords(occasion: string, isOne: boolean) {
   const drafts = isOne ? 'draft' : 'drafts'
   return occasion === ''
     ? `${drafts} without a template, written to one person`
-    : `${drafts} of “${occasion}”`
+    : `${drafts} of “${nameOfOccasion(occasion)}”`
 }
 
 function review(drafts: Count) {

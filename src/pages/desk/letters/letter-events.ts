@@ -1,6 +1,6 @@
 import type { Letter } from '../../../client/desk.ts'
 import { momentOf, shortOf } from '../kit/format.ts'
-import { nameOfOccasion, received } from './letters.ts'
+import { nameOfOccasion, readable, received } from './letters.ts'
 
 interface LetterEvent {
   key: string
@@ -63,7 +63,7 @@ function eventWordsOf(letter: Letter) {
 /** What a letter is called in a sentence: a receipt, a letter, or, for an automation, the decision. */
 function subjectOf({ occasion, way, subject }: Letter) {
   if (occasion === received) return nameOfOccasion(occasion)
-  const about = occasion === '' ? shortOf(subject) : nameOfOccasion(occasion)
+  const about = occasion === '' ? shortOf(readable(subject)) : nameOfOccasion(occasion)
   return `${way === 'mail' ? 'Letter ' : ''}“${about}”`
 }
 

@@ -1,5 +1,6 @@
 import { statuses, type Status } from '../../../application/statuses.ts'
 import type { Letter, LettersOverview } from '../../../client/desk.ts'
+import { siteRoot } from '../../site-root.ts'
 import { shortOf } from '../kit/format.ts'
 
 /** The decisions that applicants are told of. */
@@ -7,6 +8,9 @@ const told: readonly string[] = ['accepted', 'waitlisted', 'declined'] satisfies
 
 /** The occasion of the receipts, which go by themselves. */
 export const received = 'received'
+
+/** The occasion of the letters to who was accepted and has not answered. */
+export const reminder = 'reminder'
 
 /** Whether letters of this occasion tell a decision. */
 export function isOfDecision(occasion: string): occasion is Status {
@@ -18,6 +22,46 @@ export function isNamed(occasion: string): boolean {
   return !isOfDecision(occasion) && occasion !== received
 }
 
+/** What stays a placeholder in a letter until it is handed over, and what stands there for who reads it. */
+export const placeWords = {
+  answer_link: 'their link to answer',
+  reply_by: 'the day until which the place is kept',
+}
+
+const placePlaceholder = /\{\{\s*(answer_link|reply_by)\s*\}\}/
+
+/** Cuts a text at the placeholders that stay in it: every second part is the name of one. */
+export function partsOf(text: string): string[] {
+  return text.split(placePlaceholder)
+}
+
+/** A text with words in place of these. */
+export function readable(text: string): string {
+  return partsOf(text)
+    .map((part, place) => (place % 2 === 1 && isOfPlace(part) ? placeWords[part] : part))
+    .join('')
+}
+
+/** Whether something stands in a letter only when it is handed over. */
+export function isFilledLater({ subject, body }: Pick<Letter, 'subject' | 'body'>): boolean {
+  return placePlaceholder.test(subject + body)
+}
+
+/** Whether a placeholder is about the place that is kept for somebody. */
+export function isOfPlace(placeholder: string): placeholder is keyof typeof placeWords {
+  return placeholder in placeWords
+}
+
+/** Whether letters of this occasion may ask whether somebody comes. */
+export function mayAsk(occasion: string): boolean {
+  return occasion === 'accepted' || (occasion !== received && !isOfDecision(occasion))
+}
+
+/** Where the site is, as letters have it. */
+export function siteOfDesk(): string {
+  return siteRoot().replace(/\/$/, '')
+}
+
 /** Whether somebody carries letters of this occasion; an automation is told of decisions alone. */
 export function isCarried(occasion: string, postman: LettersOverview['postman']): boolean {
   return postman.is_there || (postman.is_automation_there && isOfDecision(occasion))
@@ -26,6 +70,7 @@ export function isCarried(occasion: string, postman: LettersOverview['postman'])
 /** An occasion as organisers read it. */
 export function nameOfOccasion(occasion: string): string {
   if (occasion === received) return 'Receipt'
+  if (occasion === reminder) return 'Reminder'
   if (occasion === '') return 'To one person'
   return isOfDecision(occasion) ? statuses[occasion] : occasion
 }

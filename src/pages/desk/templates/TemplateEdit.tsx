@@ -13,7 +13,7 @@ import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { go } from '../kit/places.ts'
 import { useTyped } from '../kit/useTyped.ts'
 import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
-import { isNamed, nameOfOccasion, received } from '../letters/letters.ts'
+import { isNamed, mayAsk, nameOfOccasion, placeWords, received, reminder } from '../letters/letters.ts'
 import { TemplatePreview } from './TemplatePreview.tsx'
 
 /** What letters of one occasion say. */
@@ -30,7 +30,7 @@ export function TemplateEdit({ occasion }: { occasion: string }) {
         return (
           <>
             <TemplateForm occasion={occasion} template={template} />
-            {template && isNamed(occasion) && <TemplateRemove template={template} />}
+            {template && isNamed(occasion) && occasion !== reminder && <TemplateRemove template={template} />}
           </>
         )
       }}
@@ -78,6 +78,12 @@ function TemplateForm({ occasion, template }: TemplateFormProps) {
     enter({ [field.name]: field.value })
   }
 
+  const placeholderButton = (name: string) => (
+    <button key={name} type="button" className="quiet" onClick={() => insert(`{{${name}}}`)}>
+      {`{{${name}}}`}
+    </button>
+  )
+
   return (
     <div className="template columns">
       <form ref={form} className="sheet" onSubmit={draft.onSubmit}>
@@ -107,13 +113,17 @@ function TemplateForm({ occasion, template }: TemplateFormProps) {
           {columns
             // A receipt goes to whatever address was given: it quotes a name, and nothing else.
             .filter((column) => (occasion === received ? column === 'first_name' : column !== 'consent'))
-            .map((column) => `{{${column}}}`)
-            .map((placeholder) => (
-              <button key={placeholder} type="button" className="quiet" onClick={() => insert(placeholder)}>
-                {placeholder}
-              </button>
-            ))}
+            .map(placeholderButton)}
         </fieldset>
+        {mayAsk(occasion) && (
+          <fieldset className="placeholders">
+            <legend>Insert for who is accepted</legend>
+            {Object.keys(placeWords).map(placeholderButton)}
+            <p className="hint">
+              {'{{answer_link}} is'} {placeWords.answer_link}, {'{{reply_by}} is'} {placeWords.reply_by}.
+            </p>
+          </fieldset>
+        )}
         <DraftButtons
           draft={draft}
           meanwhile="Somebody else changed this template meanwhile. What you entered is still here and not saved: you can save it over how it stands now."

@@ -8,7 +8,7 @@ import { nameOf, shortMomentOf } from '../kit/format.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Sheet } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
-import { nameOfLetter } from '../letters/letters.ts'
+import { nameOfLetter, siteOfDesk } from '../letters/letters.ts'
 import { LetterText } from '../letters/LetterText.tsx'
 
 /** Milliseconds without a key after which what is typed is looked at. */
@@ -33,6 +33,8 @@ export function TemplatePreview({ occasion, subject, body }: TemplatePreviewProp
       subject: usePaused(subject),
       body: usePaused(body),
       ...(chosen && { application: chosen.id }),
+      // Where a server carries letters, it knows where the site is, or nobody does.
+      ...(overview?.postman.is_there === false && { site: siteOfDesk() }),
     }),
   )
   const test = useDeskAct('desk_send_test', ({ to }) => announce(`A test leaves for ${to}.`))
@@ -55,6 +57,11 @@ export function TemplatePreview({ occasion, subject, body }: TemplatePreviewProp
             </p>
           )}
           <LetterText text={preview} />
+          {preview.has_no_site === true && (
+            <p className="notice error">
+              Nobody knows the site’s address (SITE_URL), so the paragraph with the link is left out.
+            </p>
+          )}
           {overview?.postman.is_there && (
             <button
               className="quiet"

@@ -1,0 +1,317 @@
+import type { Page } from 'playwright-core'
+import { beforeEach, expect } from 'vitest'
+
+import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
+import { extent } from '../testing/extent.ts'
+import { overflow } from '../testing/overflow.ts'
+import { smallTargets } from '../testing/targets.ts'
+import { accessibilityProblems, test } from '../testing/visitor.ts'
+
+const desk = deskOfThisFile()
+const failedRequest = /Failed to load resource/
+
+beforeEach(async () => {
+  await desk.sql`delete from private.places`
+  await desk.sql`insert into private.places (zone) values ('UTC')`
+  await carried(false)
+})
+
+/** Somebody carries letters, as far as the database knows, or nobody does. */
+const carried = (isCarried: boolean) =>
+  desk.sql`update private.postman set seen_at = now() + ${isCarried ? '1 hour' : '-1 hour'}::interval`
+
+/** Accepts somebody, who was told so some days ago unless they were not. */
+async function accept(id: string, told?: { answer?: 'coming' | 'not coming'; days?: number }) {
+  await desk.stand([{ id }], 'accepted')
+  if (told === undefined) return
+  const { answer = null, days = 3 } = told
+  await desk.sql`
+    update private.acceptances set told_at = now(), kept_until = private.today() + ${days}::integer,
+      answer = ${answer}, answered_at = ${answer && new Date()}
+    where application_id = ${id}`
+}
+
+/** So many people, the first of whom is named Person 1. */
+async function storePeople(count: number) {
+  const stored = await desk.store(people(count))
+  return stored.map(({ id }) => id)
+}
+
+/** What stands in the tiles: `2 Coming`. */
+const numbers = (page: Page) => page.locator('.numbers li').allTextContents()
+const answersOf = () => desk.sql`select answer, kept_until::text from private.acceptances`
+/** The day in so many days, as a field has it. */
+async function dayIn(days: number) {
+  const [row] = await desk.sql<[{ day: string }]>`select (private.today() + ${days}::integer)::text as day`
+  return row.day
+}
+
+test('who comes is counted, places are set over what nobody else changed, and each number leads to its list', async ({
+  visitor,
+}) => {
+  visitor.expects(failedRequest)
+  const ids = await storePeople(7)
+  await accept(ids[0] ?? '', { answer: 'coming' })
+  await accept(ids[1] ?? '', { answer: 'not coming' })
+  await accept(ids[2] ?? '', {})
+  await accept(ids[3] ?? '', { days: -1 })
+  await accept(ids[4] ?? '')
+  const page = await desk.open(visitor, '/places')
+  const { button, heading, link, names, row, status } = getDesk(page)
+  await heading('Places').waitFor()
+  const answers = ['1 Coming', '1 Not coming', '2 No answer yet', '1 Late, of these', '1 Not told yet']
+  await expect.poll(() => numbers(page)).toEqual(answers)
+  await page.getByText('Nobody has said how many places there are.').waitFor()
+  await page.getByText('A day ends at midnight in this time zone: UTC.').waitFor()
+  const field = page.getByLabel('Places', { exact: true })
+  await field.fill('2')
+  await desk.bob.client.rpc('desk_set_places', { version: 0, places: 9, days: 5 }).throwOnError()
+  await button('Save').click()
+  await page
+    .getByRole('alert')
+    .getByText('Somebody else changed this meanwhile: 9 places, each kept for 5 days.')
+    .waitFor()
+  expect(await field.inputValue()).toBe('2')
+  await button('Save anyway').click()
+  const said = '0 of 2 places are free: 2 more are accepted than there are places.'
+  await status.getByText(`Saved. ${said}`).waitFor()
+  await expect.poll(() => numbers(page)).toEqual([...answers, '0 Free'])
+  expect(await desk.sql`select places, days from private.places`).toEqual([{ places: 2, days: 10 }])
+
+  await page.getByRole('link', { name: /Late/ }).click()
+  await expect.poll(names).toEqual(['Person 4'])
+  expect(await page.evaluate(() => location.hash)).toBe('#/?status=accepted&answer=late')
+  expect(await row('Person 4').locator('.standing').textContent()).toBe('AcceptedLate')
+  await button('Filters (1)').click()
+  await page.getByLabel('Answer').selectOption('No answer yet')
+  await expect.poll(names).toEqual(['Person 3', 'Person 4'])
+  await button('Clear').click()
+  await expect.poll(names).toHaveLength(5)
+  await link('Door').click()
+  await link('History').click()
+  await page.getByText('2 places, each kept for 10 days').waitFor()
+})
+
+test('reminders are drafted for who has not answered, once, and what became of it is said', async ({
+  visitor,
+}) => {
+  const ids = await storePeople(3)
+  await accept(ids[0] ?? '', {})
+  await accept(ids[1] ?? '', { days: -1 })
+  const page = await desk.open(visitor, '/places')
+  const { button, heading, link } = getDesk(page)
+  await button('Remind').click()
+  const said = page.locator('.reminded')
+  await said
+    .getByText('2 reminders drafted. Nothing has left. 1 is late: move “Kept until” at their application')
+    .waitFor()
+  await button('Remind').click()
+  await said.getByText('No reminder was drafted. 2 have one already that did not leave yet.').waitFor()
+  await link('Review drafts').click()
+  await heading('Drafts: Reminder').waitFor()
+  const late = page.locator('.draft', { has: link('Person 2') })
+  await late.getByText('They are not asked whether they come').waitFor()
+  expect(await late.getByRole('button', { name: /mail program/ }).count()).toBe(0)
+  const asked = page.locator('.draft', { has: link('Person 1') })
+  expect(await asked.locator('.body').textContent()).toMatch(
+    /until the day until which the place is kept\.[^]*here: their link to answer\s/,
+  )
+  // Raw where it is changed.
+  await asked.getByRole('button', { name: 'Edit' }).click()
+  expect(await asked.getByLabel('Text').inputValue()).toContain('here: {{answer_link}}')
+})
+
+test('who waits the longest is accepted where a place is free, by whoever presses, and it can be undone', async ({
+  visitor,
+}) => {
+  visitor.expects(failedRequest)
+  const ids = await storePeople(4)
+  for (const id of ids.slice(0, 3)) await desk.stand([{ id }], 'waitlisted')
+  await desk.sql`update private.places set places = 1`
+  const page = await desk.open(visitor, '/places')
+  const { alert, button, link, undo } = getDesk(page)
+  const waiting = page.locator('.waiting a')
+  await expect.poll(() => waiting.allTextContents()).toEqual(['Person 1', 'Person 2', 'Person 3'])
+  await button('Accept: Person 1').click()
+  await page.getByText('No place is free.').waitFor()
+  expect(await desk.statusOf(ids[0] ?? '')).toBe('accepted')
+  await expect.poll(() => numbers(page)).toContain('1 Not told yet')
+  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
+  await undo.click()
+  await expect.poll(() => waiting.count()).toBe(3)
+  expect(await desk.statusOf(ids[0] ?? '')).toBe('waitlisted')
+
+  // Where nobody said how many there are, all may be; what somebody else decided is not overwritten.
+  await desk.sql`update private.places set places = null`
+  await page.evaluate(() => dispatchEvent(new Event('focus')))
+  await page.getByText('Nobody has said how many places there are.').waitFor()
+  await page.route(
+    '**/rpc/desk_decide',
+    async (route) => {
+      await desk.stand([{ id: ids[1] ?? '' }], 'declined')
+      await route.continue()
+    },
+    { times: 1 },
+  )
+  await button('Accept: Person 2').click()
+  await alert.getByText('bob@example.org set it to Declined meanwhile').waitFor()
+  await button('Leave it Declined').click()
+  expect(await desk.statusOf(ids[1] ?? '')).toBe('declined')
+  await link('All who are waitlisted').click()
+  await expect.poll(getDesk(page).names).toHaveLength(2)
+})
+
+test('what people answer shows in rows that stay as high as they are', async ({ visitor }) => {
+  const [first = '', second = ''] = await storePeople(3)
+  await accept(first, {})
+  await accept(second)
+  const page = await desk.open(visitor, '/?status=all')
+  const { button, row, select, status } = getDesk(page)
+  const standing = (name: string) => row(name).locator('.standing').textContent()
+  const heights = () =>
+    page.locator('tbody tr').evaluateAll((rows) => rows.map((each) => each.getBoundingClientRect().height))
+  await expect.poll(() => standing('Person 1')).toBe('AcceptedNo answer yet')
+  expect(await standing('Person 2')).toBe('AcceptedNot told yet')
+  expect(await standing('Person 3')).toBe('New')
+  const wide = await heights()
+  expect(new Set(wide).size).toBe(1)
+  await page.setViewportSize({ width: 390, height: 844 })
+  const narrow = await heights()
+  expect(new Set(narrow).size).toBe(1)
+
+  await desk.sql`update private.acceptances set answer = 'coming', answered_at = now() where told_at is not null`
+  await select('Person 3').check()
+  await button('Accept').click()
+  await status.getByText('Person 3: Accepted').waitFor()
+  await expect.poll(() => standing('Person 3')).toBe('AcceptedNot told yet')
+  await expect.poll(() => standing('Person 1')).toBe('AcceptedComing')
+  expect(await heights()).toEqual(narrow)
+  await page.setViewportSize({ width: 1280, height: 720 })
+  expect(await heights()).toEqual(wide)
+})
+
+test('an answer that came by mail is noted, the day is moved, and what the applicant says appears', async ({
+  visitor,
+}) => {
+  const [id = ''] = await storePeople(1)
+  await accept(id, { days: -1 })
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { button, status, timeline } = getDesk(page)
+  const head = page.locator('.application-head .answer')
+  await head.getByText(/^Late, place kept until \d+ \w+ 20\d\d$/).waitFor()
+  const kept = page.getByLabel('Kept until')
+  await kept.fill(await dayIn(5))
+  await button('Save').click()
+  await status.getByText('Person 1: place kept until').waitFor()
+  await head.getByText(/^No answer yet, place kept until/).waitFor()
+  await button('Not coming').click()
+  await head.getByText(/^Not coming, answered \d/).waitFor()
+  expect(await answersOf()).toEqual([{ answer: 'not coming', kept_until: await dayIn(5) }])
+  await button('No answer').click()
+  await head.getByText(/^No answer yet/).waitFor()
+
+  const [row] = await desk.sql<[{ token: string }]>`select token from private.acceptances`
+  await desk.ada.client
+    .rpc('answer_place', { token: row.token, answer: 'coming', act: crypto.randomUUID() })
+    .throwOnError()
+  await page.evaluate(() => dispatchEvent(new Event('focus')))
+  await head.getByText(/^Coming, answered/).waitFor()
+  await timeline.last().getByText('the applicant, new since you looked').waitFor()
+  expect(await timeline.last().textContent()).toMatch(/Answer: Coming$/)
+  // On paper it stands, and nothing to press.
+  await page.emulateMedia({ media: 'print' })
+  expect(await head.isVisible()).toBe(true)
+  expect(await page.getByRole('heading', { name: 'Whether they come' }).isVisible()).toBe(false)
+})
+
+test('by hand, a letter opens with the link of whom it goes to, and is noted as sent', async ({
+  visitor,
+}) => {
+  const [id = ''] = await storePeople(1)
+  await accept(id)
+  const page = await desk.open(visitor, '/letters/drafts/accepted', {
+    prepare: (opened) =>
+      opened.addInitScript(() => {
+        HTMLAnchorElement.prototype.click = function click() {
+          document.title = this.href
+        }
+      }),
+  })
+  const { button } = getDesk(page)
+  await button('Open in mail program: Person 1').click()
+  await expect.poll(() => page.title()).toMatch(/^mailto:/)
+  const address = new URL(await page.title())
+  const [row] = await desk.sql<[{ token: string }]>`select token from private.acceptances`
+  expect(address.searchParams.get('body')).toContain(`here: ${desk.origin}/answer/#${row.token}\r\n`)
+  expect(address.searchParams.get('body')).not.toContain('{{')
+  await button('I sent it: Person 1').click()
+  await page.getByText('No drafts here.').waitFor()
+  await getDesk(page).link('Places').click()
+  await expect.poll(() => numbers(page)).toContain('1 No answer yet')
+})
+
+test('a template names the link and the day where they may be asked, and says where the site is not known', async ({
+  visitor,
+}) => {
+  await storePeople(1)
+  const page = await desk.open(visitor, '/letters/templates/reminder')
+  const { button } = getDesk(page)
+  const letter = page.locator('.letter')
+  await letter.getByText(`${desk.origin}/answer/#example`).waitFor()
+  expect(await button('Remove').count()).toBe(0)
+  await button('{{reply_by}}').click()
+  await button('Discard').click()
+  // Who carries letters would know it.
+  await carried(true)
+  await page.reload()
+  await page.getByText('Nobody knows the site’s address (SITE_URL)').waitFor()
+  expect(await letter.textContent()).not.toContain('here:')
+  await page.evaluate(() => (location.hash = '#/letters/templates/waitlisted'))
+  await button('{{company}}').waitFor()
+  expect(await button('{{answer_link}}').count()).toBe(0)
+})
+
+test('axe finds nothing about places, light, dark or in forced colours, nothing sticks out, and who reads blind learns no name', async ({
+  visitor,
+}) => {
+  const ids = await storePeople(5)
+  await accept(ids[0] ?? '', { days: -1 })
+  await accept(ids[1] ?? '', { answer: 'coming' })
+  for (const id of ids.slice(2)) await desk.stand([{ id }], 'waitlisted')
+  await desk.sql`update private.places set places = 1000000`
+  await desk.ada.client.rpc('desk_set_blind', { blind: true }).throwOnError()
+  try {
+    const page = await desk.open(visitor, '/places')
+    for (const place of ['places', `applications/${ids[0]}`]) {
+      await page.evaluate((path) => (location.hash = `#/${path}`), place)
+      await page.locator('.numbers, .answer-edit').waitFor()
+      if (place === 'places') await getDesk(page).button('Remind').click()
+      expect(await page.locator('#content').textContent()).not.toContain('Person')
+      for (const width of [1366, 768, 320]) {
+        await page.setViewportSize({ width, height: 650 })
+        expect(await overflow(page, '.said, .visually-hidden, .bar'), `${place} at ${width} px`).toEqual({
+          scroll: 0,
+          wide: [],
+        })
+      }
+      await page.setViewportSize({ width: 390, height: 844 })
+      expect(await smallTargets(page), `${place} at 390 px`).toEqual([])
+      for (const width of extent([320], [320, 768, 1366])) {
+        await page.setViewportSize({ width, height: 650 })
+        for (const [rules, media] of [
+          ['all', { colorScheme: 'light', forcedColors: 'none' }],
+          ['colours', { colorScheme: 'dark', forcedColors: 'none' }],
+          ['colours', { colorScheme: 'dark', forcedColors: 'active' }],
+        ] as const) {
+          await page.emulateMedia(media)
+          expect(
+            await accessibilityProblems(page, rules),
+            `${place} ${width} ${JSON.stringify(media)}`,
+          ).toEqual([])
+        }
+      }
+    }
+  } finally {
+    await desk.ada.client.rpc('desk_set_blind', { blind: false }).throwOnError()
+  }
+})

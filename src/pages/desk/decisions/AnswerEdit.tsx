@@ -1,0 +1,94 @@
+import { answerStates, type Answer } from '../../../application/statuses.ts'
+import type { AnswerShown, Read } from '../../../client/desk.ts'
+import { announce } from '../kit/announce.tsx'
+import { Field } from '../kit/Field.tsx'
+import { dayOf, momentOf } from '../kit/format.ts'
+import { Problem } from '../kit/Problem.tsx'
+import { Sheet } from '../kit/Screen.tsx'
+import { useDeskAct } from '../kit/useDesk.tsx'
+import { useTyped } from '../kit/useTyped.ts'
+import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
+
+/** Whether who was accepted comes, in a sentence; nothing as long as nobody is asked. */
+export function AnswerSentence({ answer: given }: { answer: AnswerShown }) {
+  const { answer_state: state, answer, answered_at: at, kept_until: until } = given
+  if (state === null) return null
+  const kept = until !== null && answer === null
+  return (
+    <span className="answer">
+      {answerStates[state]}
+      {answer !== null && at !== null && `, answered ${momentOf(at)}`}
+      {kept && `, place kept until ${dayOf(until)}`}
+    </span>
+  )
+}
+
+const answers = [
+  ['coming', 'Coming'],
+  ['not coming', 'Not coming'],
+  [null, 'No answer'],
+] as const satisfies [Answer | null, string][]
+
+/** Sets what somebody answered otherwise than by their link, and moves the last day on which they can. */
+export function AnswerEdit({ application, name }: { application: Read; name: string }) {
+  const { id, answer, answer_state: state } = application
+  const note = useDeskAct('desk_set_answer', (_whole, { answer: noted }) =>
+    announce(`${name}: ${noted === null ? 'No answer' : answerStates[noted]}`),
+  )
+  // Until it was read again that they are accepted, nobody knows.
+  if (state === null) return null
+  return (
+    <Sheet title="Whether they come" className="answer-edit">
+      <fieldset>
+        <legend>Answer</legend>
+        <div className="row">
+          {answers.map(([value, label]) => (
+            <button
+              key={label}
+              className="quiet"
+              aria-pressed={value === answer}
+              onClick={() => value !== answer && note.press({ application: id, answer: value })}
+            >
+              {label}
+            </button>
+          ))}
+        </div>
+      </fieldset>
+      <Problem said="Not saved." error={note.error} />
+      <KeptUntilEdit application={application} name={name} />
+    </Sheet>
+  )
+}
+
+function KeptUntilEdit({ application, name }: { application: Read; name: string }) {
+  const { id, kept_until: until } = application
+  const draft = useVersionedDraft({
+    kept: useTyped<Draft<{ day: string }>>(`kept until ${id}`),
+    call: 'desk_keep_until',
+    standing: { day: until ?? '' },
+    version: until,
+    givenOf: ({ day }) => ({ application: id, until: day }),
+    onSaved({ application: { kept_until: saved } }) {
+      if (saved !== null) announce(`${name}: place kept until ${dayOf(saved)}`)
+      return saved
+    },
+  })
+  return (
+    <form onSubmit={draft.onSubmit}>
+      <Field
+        label="Kept until"
+        hint="The last day on which they can answer by their link."
+        type="date"
+        required
+        max="9999-12-31"
+        value={draft.value.day}
+        onText={(day) => draft.enter({ day })}
+      />
+      <DraftButtons
+        draft={draft}
+        className="quiet"
+        meanwhile={until !== null && `Kept until ${dayOf(until)} now. What you entered is not saved.`}
+      />
+    </form>
+  )
+}

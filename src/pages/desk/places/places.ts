@@ -1,0 +1,46 @@
+import type { Places, Reminded } from '../../../client/desk.ts'
+import { countOf, digits } from '../kit/format.ts'
+
+/** How many places are free, in a sentence. */
+export function freeSentence({ places, free }: Pick<Places, 'places' | 'free'>): string {
+  if (places === null || free === null) return 'Nobody has said how many places there are.'
+  const of = `of ${countOf(places, 'place')}`
+  if (free >= 0) return `${digits(free)} ${of} ${free === 1 ? 'is' : 'are'} free.`
+  return `0 ${of} are free: ${digits(-free)} more ${free === -1 ? 'is' : 'are'} accepted than there are places.`
+}
+
+/** How many places there are and how long each is kept, in a few words. */
+export function placesWordsOf({ places, days }: Pick<Places, 'places' | 'days'>): string {
+  const many = places === null ? 'Places: not known how many' : countOf(places, 'place')
+  return `${many}, each kept for ${countOf(days, 'day')}`
+}
+
+/** What stands in the fields of the form. */
+export interface Entries {
+  places: string
+  days: string
+}
+
+export function entriesOf({ places, days }: Places): Entries {
+  return { places: places === null ? '' : String(places), days: String(days) }
+}
+
+/** What is to be saved of them. */
+export function changeFrom({ places, days }: Entries, { version }: Places) {
+  return { version, places: places === '' ? null : Number(places), days: Number(days) }
+}
+
+/** What became of reminding, in sentences. */
+export function remindedSentences({ drafted, late, waiting, reminded, more }: Reminded): string[] {
+  const one = (count: number, singular: string, plural: string) =>
+    `${digits(count)} ${count === 1 ? singular : plural}`
+  return [
+    drafted === 0 ? 'No reminder was drafted.' : `${countOf(drafted, 'reminder')} drafted. Nothing has left.`,
+    ...(late === 0
+      ? []
+      : [`${one(late, 'is', 'are')} late: move “Kept until” at their application before it is sent.`]),
+    ...(waiting === 0 ? [] : [`${one(waiting, 'has', 'have')} one already that did not leave yet.`]),
+    ...(reminded === 0 ? [] : [`${one(reminded, 'was', 'were')} sent one in the last three days.`]),
+    ...(more ? ['There are more than were drafted at once: press Remind again for the rest.'] : []),
+  ]
+}
