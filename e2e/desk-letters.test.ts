@@ -555,7 +555,7 @@ test('an automation alone is told of decisions, and other letters go by hand', a
   await timeline.getByText('Automation told: “Accepted”').waitFor()
   await link('Applications').click()
   await getDesk(page).tab('Accepted').click()
-  await page.getByText('automation told').waitFor()
+  await page.locator('.letter-word').getByText('No answer yet').waitFor()
 })
 
 test('an organiser hears of applications as they choose, which shows once it is kept', async ({

@@ -75,7 +75,7 @@ test('who comes is counted, places are set over what nobody else changed, and ea
   await button('Save anyway').click()
   const said = '0 of 2 places are free: 2 more are accepted than there are places.'
   await status.getByText(`Saved. ${said}`).waitFor()
-  await expect.poll(() => numbers(page)).toEqual([...answers, '0 Free'])
+  await expect.poll(() => numbers(page)).toEqual([...answers, '0 Free of 2'])
   expect(await desk.sql`select places, days from private.places`).toEqual([{ places: 2, days: 10 }])
 
   await page.getByRole('link', { name: /Late/ }).click()

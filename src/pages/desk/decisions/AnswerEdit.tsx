@@ -40,7 +40,7 @@ export function AnswerEdit({ application, name }: { application: Read; name: str
   return (
     <Sheet title="Whether they come" className="answer-edit">
       <fieldset>
-        <legend>Answer</legend>
+        <legend className="visually-hidden">Answer</legend>
         <div className="row">
           {answers.map(([value, label]) => (
             <button
@@ -77,7 +77,6 @@ function KeptUntilEdit({ application, name }: { application: Read; name: string 
     <form onSubmit={draft.onSubmit}>
       <Field
         label="Kept until"
-        hint="The last day on which they can answer by their link."
         type="date"
         required
         max="9999-12-31"

@@ -36,7 +36,7 @@ export function PlacesShow() {
     <>
       <Screen title="Places" query={useQuery(useDesk().places())} head={<DecisionProblems />}>
         {(places) => (
-          <div className="places">
+          <div className="places columns">
             <Sheet title="Who is coming">
               <Numbers places={places} />
               <Remind isAnybodyAsked={places.no_answer > 0} />
@@ -64,6 +64,7 @@ function linkTo(answer: AnswerState) {
 /** How many there are of each answer. */
 function Numbers({ places }: { places: Places }) {
   const { coming, not_coming, no_answer, late, not_told, free } = places
+  const isFree = free !== null && free > 0
   return (
     <>
       <ul className="numbers">
@@ -75,12 +76,14 @@ function Numbers({ places }: { places: Places }) {
         </Count>
         <Count answer="not told" count={not_told} />
         {free !== null && (
-          <li className="free">
-            <b>{digits(Math.max(free, 0))}</b> Free
+          <li className={isFree ? 'free' : undefined}>
+            <p>
+              <b>{digits(Math.max(free, 0))}</b> Free of {digits(places.places ?? 0)}
+            </p>
           </li>
         )}
       </ul>
-      <p>{freeSentence(places)}</p>
+      {(free === null || free < 0) && <p>{freeSentence(places)}</p>}
     </>
   )
 }
@@ -98,9 +101,7 @@ function Count({ answer, count, children }: { answer: AnswerState; count: number
 
 /** Drafts a letter to who has not answered, and says what became of it. */
 function Remind({ isAnybodyAsked }: { isAnybodyAsked: boolean }) {
-  const { press, isPending, answer, error } = useDeskAct('desk_remind', (reminded) =>
-    announce(remindedSentences(reminded).join(' ')),
-  )
+  const { press, isPending, answer, error } = useDeskAct('desk_remind')
   return (
     <>
       <button
@@ -114,14 +115,16 @@ function Remind({ isAnybodyAsked }: { isAnybodyAsked: boolean }) {
       <p className="hint" id="remind-hint">
         Drafts a reminder for each who has not answered. Nothing is sent by this: the drafts are read first.
       </p>
-      {answer && (
-        <p className="reminded">
-          {remindedSentences(answer).join(' ')}{' '}
-          {answer.drafted + answer.waiting > 0 && (
-            <a href={hrefOf({ screen: 'drafts', occasion: reminder })}>Review drafts</a>
-          )}
-        </p>
-      )}
+      <div aria-live="polite">
+        {answer && (
+          <p className="reminded">
+            {remindedSentences(answer).join(' ')}{' '}
+            {answer.drafted + answer.waiting > 0 && (
+              <a href={hrefOf({ screen: 'drafts', occasion: reminder })}>Review drafts</a>
+            )}
+          </p>
+        )}
+      </div>
       <Problem said="Nobody was reminded." error={error} />
     </>
   )
@@ -211,7 +214,7 @@ function Waiting({ row, left }: WaitingProps) {
         <a href={hrefOf({ screen: 'application', id, filters: waitlisted })}>
           <bdi>{name}</bdi>
         </a>
-        <bdi>{company === undefined ? 'hidden' : shortOf(company)}</bdi>
+        , <bdi>{company === undefined ? 'hidden' : shortOf(company)}</bdi>
         <span className="quietly">Waitlisted {momentOf(setAt)}</span>
       </p>
       {judge.shownOf(row).status === 'waitlisted' ? (
