@@ -20,7 +20,7 @@ import { buildStaticSite } from '../../testing/static-site.ts'
 import { fetchSupabaseLite, startSupabaseLite, type SupabaseLite } from '../../testing/supabase-lite.ts'
 import { test } from '../../testing/visitor.ts'
 
-/** Of the version that the README names. */
+/** Of the version that docs/hosted.md names. */
 const cli = 'supabase@3.1.0'
 
 // The hosted way with as much of Supabase as can be had here: the real PostgreSQL with a project's roles and default

@@ -10,7 +10,7 @@ import { newProject } from '../../testing/hosted-project.ts'
 import { startPostgres } from '../../testing/postgres.ts'
 import { startServer, temporaryDirectory } from '../../testing/server.ts'
 
-/** Of the version that the README names: its options are other ones than those of the versions before. */
+/** Of the version that docs/hosted.md names: its options are other ones than those of the versions before. */
 const cli = 'supabase@3.1.0'
 
 test('"supabase db push" gives a new project its schema, and leaves a visitor the insert alone', async () => {

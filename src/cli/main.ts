@@ -15,7 +15,7 @@ await runProgram(async () => {
   const load = commands.get(name)
   if (load === undefined) {
     throw new OperatorError(
-      `There is no command "${name}"; there are ${[...commands.keys()].join(', ')}. The server takes its settings from the environment, see README.md.`,
+      `There is no command "${name}"; there are ${[...commands.keys()].join(', ')}. The server takes its settings from the environment, see docs/operate.md.`,
     )
   }
   const command = await load()

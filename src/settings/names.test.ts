@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 
 import { settingNames, unknownName } from './names.ts'
 
-test('the names that are known are those that the README and the example file list', async () => {
-  const readme = await readFile('README.md', 'utf8')
-  const rows = readme.match(/^\| `[A-Z_]+`(, `[A-Z_]+`)* \|.*$/gm) ?? []
+test('the names that are known are those that the docs and the example file list', async () => {
+  const docs = await Promise.all(['operate', 'hosted'].map((name) => readFile(`docs/${name}.md`, 'utf8')))
+  const rows = docs.join('').match(/^\| `[A-Z_]+`(, `[A-Z_]+`)* \|.*$/gm) ?? []
   const listed = rows.flatMap((row) => row.split('|')[1]?.match(/[A-Z_]+/g) ?? [])
   expect(listed.toSorted()).toEqual(settingNames.toSorted())
   const example = await readFile('.env.example', 'utf8')

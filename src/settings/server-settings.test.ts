@@ -5,10 +5,10 @@ import { expect, test } from 'vitest'
 
 import { readSettings } from './server-settings.ts'
 
-/** The second column of README's table, by the names of the first. */
-async function defaultsOfReadme() {
+/** The second column of the settings' table, by the names of the first. */
+async function defaultsOfDocs() {
   const rows = [
-    ...(await readFile('README.md', 'utf8')).matchAll(/^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) \| (.*?) \|/gm),
+    ...(await readFile('docs/operate.md', 'utf8')).matchAll(/^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) \| (.*?) \|/gm),
   ]
   return Object.fromEntries(
     rows.flatMap(([, names = '', defaults = '']) => {
@@ -21,8 +21,8 @@ async function defaultsOfReadme() {
   ) as Record<string, string>
 }
 
-test('without any variable the settings are the defaults of the README', async () => {
-  const readme = await defaultsOfReadme()
+test('without any variable the settings are the defaults of the docs', async () => {
+  const defaults = await defaultsOfDocs()
   const settings = readSettings({ PORT: '' })
   const told = (value: string | number | string[] | false | undefined) =>
     value === undefined ? 'none' : value === false ? 'off' : String(value)
@@ -46,8 +46,8 @@ test('without any variable the settings are the defaults of the README', async (
     BACKUP_KEEP: settings.backupKeep,
   }
   for (const [name, value] of Object.entries(named))
-    expect(`${name} ${told(value)}`).toBe(`${name} ${readme[name]}`)
-  expect(settings.dataDir).toBe(resolve(readme['DATA_DIR'] ?? ''))
+    expect(`${name} ${told(value)}`).toBe(`${name} ${defaults[name]}`)
+  expect(settings.dataDir).toBe(resolve(defaults['DATA_DIR'] ?? ''))
 })
 
 test('the public address may have its old name too', () => {

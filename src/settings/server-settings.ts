@@ -15,7 +15,7 @@ import {
   type Environment,
 } from './values.ts'
 
-/** What an operator can set, read from the environment. Names and defaults are the README's table. */
+/** What an operator can set, read from the environment. Names and defaults are the table of docs/operate.md. */
 export interface Settings {
   port: number
   host: string

@@ -124,7 +124,7 @@ test('the signature is the one that the Standard Webhooks library makes', async 
   const id = String(call?.headers['webhook-id'])
   const time = new Date(Number(call?.headers['webhook-timestamp']) * 1000)
   expect(call?.headers['webhook-signature']).toBe(new Webhook(secret).sign(id, time, call?.body ?? ''))
-  // As the README has it: the body is a form.
+  // As docs/operate.md has it: the body is a form.
   const verify = (body: string) =>
     new Webhook(secret).verify(body, call?.headers as Record<string, string>, { jsonParse: false })
   expect(() => verify(call?.body ?? '')).not.toThrow()
