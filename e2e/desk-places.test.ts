@@ -132,7 +132,20 @@ test('who waits the longest is accepted where a place is free, by whoever presse
   const { alert, button, link, undo } = getDesk(page)
   const waiting = page.locator('.waiting a')
   await expect.poll(() => waiting.allTextContents()).toEqual(['Person 1', 'Person 2', 'Person 3'])
+  // Before it is known that it is kept, the place is nobody else's.
+  let release = () => {}
+  const released = new Promise<void>((resolve) => (release = resolve))
+  await page.route(
+    '**/rpc/desk_decide',
+    async (route) => {
+      await released
+      await route.continue()
+    },
+    { times: 1 },
+  )
   await button('Accept: Person 1').click()
+  await button('Accept: Person 2').waitFor({ state: 'detached' })
+  release()
   await page.getByText('No place is free.').waitFor()
   expect(await desk.statusOf(ids[0] ?? '')).toBe('accepted')
   await expect.poll(() => numbers(page)).toContain('1 Not told yet')

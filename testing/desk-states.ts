@@ -128,7 +128,7 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
   },
   async template(page) {
     await page.getByRole('link', { name: 'Letters' }).click()
-    await page.getByRole('link', { name: 'Declined', exact: true }).click()
+    await page.getByRole('link', { name: 'Accepted', exact: true }).click()
     await page.locator('.letter').waitFor()
   },
   async receipt(page) {

@@ -112,6 +112,7 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
                 application={id}
                 filter={filter}
                 letters={whole.letters}
+                isAsked={whole.application.answer_state !== null}
                 isBlind={data?.application.email === undefined}
               />
             </Sheet>

@@ -95,9 +95,8 @@ function Sending({ drafts, overview, isByHand, onSent }: SendingProps) {
       )}
       {held.length > 0 && (
         <span className="quietly">
-          {countOf(held.length, 'draft')} cannot be sent: {held.length === 1 ? 'it quotes' : 'they quote'} an
-          answer that was left blank or asks who is asked no more
-          {held.some(({ is_long }) => is_long) && `, or ${held.length === 1 ? 'is' : 'are'} too long`}.
+          {countOf(held.length, 'draft')} cannot be sent: below {held.length === 1 ? 'it' : 'each'} stands
+          why.
         </span>
       )}
     </>

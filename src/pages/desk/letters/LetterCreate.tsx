@@ -12,19 +12,21 @@ import { focusOn } from '../kit/focus.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { useTyped } from '../kit/useTyped.ts'
-import { isCarried } from './letters.ts'
+import { isCarried, placeHint } from './letters.ts'
 
 interface LetterCreateProps {
   application: string
   /** Of the list that it was opened from. */
   filter: Filter
   letters: readonly Letter[]
+  /** Whether they are asked whether they come. */
+  isAsked: boolean
   /** Who reads blind writes to nobody. */
   isBlind: boolean
 }
 
 /** A letter to one person that no template says: written, read as it will arrive, and sent. */
-export function LetterCreate({ application, filter, letters, isBlind }: LetterCreateProps) {
+export function LetterCreate({ application, filter, letters, isAsked, isBlind }: LetterCreateProps) {
   const { data: overview } = useQuery(useDesk().letters())
   const { keptOf } = useDraftChanges('')
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
@@ -54,7 +56,7 @@ export function LetterCreate({ application, filter, letters, isBlind }: LetterCr
           )}
         </DraftShow>
       ))}
-      {!isBlind && <LetterForm {...{ application, filter, letters }} />}
+      {!isBlind && <LetterForm {...{ application, filter, letters, isAsked }} />}
     </>
   )
 }
@@ -65,7 +67,7 @@ export function typedInto(application: string): string {
 }
 
 /** What it is to say, behind a button. It becomes a draft before it can be sent. */
-function LetterForm({ application, filter, letters }: Omit<LetterCreateProps, 'isBlind'>) {
+function LetterForm({ application, filter, letters, isAsked }: Omit<LetterCreateProps, 'isBlind'>) {
   const desk = useDesk()
   // Its act is made with it: a letter that is written again because no answer came is the same letter.
   const [typed, type] = useTyped<{ act: string; subject: string; body: string }>(typedInto(application))
@@ -126,7 +128,7 @@ function LetterForm({ application, filter, letters }: Omit<LetterCreateProps, 'i
       />
       <TextField
         label="Text"
-        hint="It is sent as it stands here."
+        hint={`It is sent as it stands here.${isAsked ? ` ${placeHint}` : ''}`}
         required
         maxLength={mostCharacters.body}
         value={body}

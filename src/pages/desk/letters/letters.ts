@@ -28,6 +28,9 @@ export const placeWords = {
   reply_by: 'the day until which the place is kept',
 }
 
+/** The same for who writes one. */
+export const placeHint = `{{answer_link}} is ${placeWords.answer_link}, {{reply_by}} is ${placeWords.reply_by}.`
+
 const placePlaceholder = /\{\{\s*(answer_link|reply_by)\s*\}\}/
 
 /** Cuts a text at the placeholders that stay in it: every second part is the name of one. */

@@ -10,7 +10,7 @@ import { StatusPill } from '../decisions/StatusPill.tsx'
 import { announce } from '../kit/announce.tsx'
 import { Field } from '../kit/Field.tsx'
 import { focusOn } from '../kit/focus.ts'
-import { digits, momentOf, nameOf, shortOf } from '../kit/format.ts'
+import { digits, momentOf, nameOf, shortMomentOf, shortOf } from '../kit/format.ts'
 import { hrefOf } from '../kit/places.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Screen, Sheet } from '../kit/Screen.tsx'
@@ -215,7 +215,12 @@ function Waiting({ row, left }: WaitingProps) {
           <bdi>{name}</bdi>
         </a>
         , <bdi>{company === undefined ? 'hidden' : shortOf(company)}</bdi>
-        <span className="quietly">Waitlisted {momentOf(setAt)}</span>
+        <span className="quietly">
+          Waitlisted{' '}
+          <time dateTime={setAt} title={momentOf(setAt)}>
+            {shortMomentOf(setAt)}
+          </time>
+        </span>
       </p>
       {judge.shownOf(row).status === 'waitlisted' ? (
         left > 0 && (

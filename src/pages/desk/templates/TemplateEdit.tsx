@@ -13,7 +13,15 @@ import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { go } from '../kit/places.ts'
 import { useTyped } from '../kit/useTyped.ts'
 import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
-import { isNamed, mayAsk, nameOfOccasion, placeWords, received, reminder } from '../letters/letters.ts'
+import {
+  isNamed,
+  mayAsk,
+  nameOfOccasion,
+  placeHint,
+  placeWords,
+  received,
+  reminder,
+} from '../letters/letters.ts'
 import { TemplatePreview } from './TemplatePreview.tsx'
 
 /** What letters of one occasion say. */
@@ -119,9 +127,7 @@ function TemplateForm({ occasion, template }: TemplateFormProps) {
           <fieldset className="placeholders">
             <legend>Insert for who is accepted</legend>
             {Object.keys(placeWords).map(placeholderButton)}
-            <p className="hint">
-              {'{{answer_link}} is'} {placeWords.answer_link}, {'{{reply_by}} is'} {placeWords.reply_by}.
-            </p>
+            <p className="hint">{placeHint}</p>
           </fieldset>
         )}
         <DraftButtons
