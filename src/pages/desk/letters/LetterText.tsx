@@ -42,7 +42,9 @@ function Filled({ text }: { text: string }) {
     place % 2 === 1 && isOfPlace(part) ? (
       // Parts change with the text alone, all at once.
       // oxlint-disable-next-line react/no-array-index-key
-      <mark key={place}>{placeWords[part]}</mark>
+      <span key={place} className="filled-later">
+        {placeWords[part]}
+      </span>
     ) : (
       // oxlint-disable-next-line react/no-array-index-key
       part !== '' && <LongText key={place} text={part} />
