@@ -9,6 +9,8 @@ import { send } from '../testing/client.ts'
 import { engines, type EngineBrowser } from '../testing/engines.ts'
 import { anApplication } from '../testing/form.ts'
 import { startGate, type Gate } from '../testing/gate.ts'
+import { startMailServer, type MailServer } from '../testing/mail-server.ts'
+import { freePort } from '../testing/ports.ts'
 import { runCommand, startServer, dataDirectory } from '../testing/server.ts'
 
 const named = process.argv.slice(2)
@@ -34,6 +36,8 @@ interface World {
   gate: Gate
   /** The server's database. */
   sql: ReturnType<typeof socketConnection>
+  /** Where letters arrive. */
+  mails: MailServer
   /** A link that signs an organiser in, once. */
   signInLink: () => Promise<string>
   /** The applications that are stored under an address. */
@@ -283,11 +287,55 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
       overflow: 0,
     })
   },
+
+  async 'who is accepted gets a letter, answers by its link, and the desk says that they come'(world) {
+    const { browser, gate, sql, mails } = world
+    const application = anApplication({ first_name: 'Grace' })
+    deepStrictEqual(await send(gate.origin, application), 201)
+    const [row] = await world.stored(application.email)
+    await sql`update private.letter_settings set hold = '0'`
+    const text = (selector: string) => `(document.querySelector('${selector}')?.textContent ?? '')`
+    const press = (label: string) =>
+      until(
+        browser,
+        `(([button]) => button !== undefined && (button.click(), true))(
+          [...document.querySelectorAll('button')].filter((each) => each.textContent.startsWith('${label}')))`,
+      )
+    await browser.open(await world.signInLink())
+    await browser.waitFor('button')
+    await browser.click('button')
+    await browser.waitFor('#search')
+    const opened = `${gate.origin}/desk#/applications/${String(row?.['id'])}`
+    await browser.open(opened)
+    await browser.waitFor('.bar .accepted')
+    await browser.click('.bar .accepted')
+    await until(browser, `${text('[role=status]')}.endsWith(': Accepted')`)
+    await browser.open(`${gate.origin}/desk#/letters/drafts/accepted`)
+    await press('Send ')
+    await browser.waitFor('dialog[open]')
+    await browser.click('dialog[open] form button:not([type=button])')
+    const [letter] = await mails.count(1, application.email)
+    const [, token = ''] = /\/answer\/#([0-9a-f-]{36})/.exec(letter?.text ?? '') ?? []
+    await browser.open(`${gate.origin}/answer/#${token}`)
+    await until(browser, `${text('#place p')}.startsWith('Hello Grace, your place is kept until')`)
+    await browser.click('#place button')
+    await until(browser, `${text('#place')}.startsWith('You are coming.')`)
+    await browser.open(opened)
+    await until(browser, `${text('.application-head .answer')}.startsWith('Coming, answered')`)
+  },
 }
 
 let failed = false
 const directory = await dataDirectory()
-const settings = { DATA_DIR: directory.path }
+const mails = await startMailServer()
+const port = String(await freePort())
+const settings = {
+  DATA_DIR: directory.path,
+  PORT: port,
+  SITE_URL: `http://127.0.0.1:${port}`,
+  SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+  MAIL_FROM: 'hello@example.org',
+}
 const server = await startServer(settings)
 const gate = await startGate(server.origin)
 const sql = socketConnection(directory.path, { max: 1 })
@@ -298,8 +346,7 @@ const stored = async (email: string) => {
 }
 const signInLink = async () => {
   const account = `organiser-${crypto.randomUUID()}@example.org`
-  const { port } = new URL(server.origin)
-  const { stdout } = await runCommand(['organisers', '--add', account], { ...settings, PORT: port })
+  const { stdout } = await runCommand(['organisers', '--add', account], settings)
   return stdout.trim().replace(server.origin, gate.origin)
 }
 for (const [name, find] of Object.entries(engines)) {
@@ -314,7 +361,7 @@ for (const [name, find] of Object.entries(engines)) {
     gate.scripts('pass')
     const browser = await start()
     try {
-      await go({ browser, gate, sql, signInLink, stored })
+      await go({ browser, gate, sql, mails, signInLink, stored })
       console.log(`✓ ${name}: ${journey}`)
     } catch (error) {
       failed = true
@@ -327,5 +374,6 @@ for (const [name, find] of Object.entries(engines)) {
 gate.close()
 await sql.end()
 await server.stop()
+await mails.close()
 await directory.remove()
 process.exit(failed ? 1 : 0)
