@@ -128,8 +128,12 @@ test('a door that is not ours lets nobody but an organiser call the desk, and no
   if (!door) return skip()
   const functions = await callable('authenticated')
   expect(functions.map(({ name }) => name)).toEqual(expect.arrayContaining(['desk_me', 'desk_decide']))
-  // Whoever applies may ask whether they may.
-  expect((await callable('anon')).map(({ name }) => name)).toEqual(['door_is_open'])
+  // Whoever applies may ask whether they may, and whoever has a letter may answer it.
+  expect((await callable('anon')).map(({ name }) => name).toSorted()).toEqual([
+    'answer_place',
+    'door_is_open',
+    'place_by_token',
+  ])
   const stranger = await account(door, 'stranger@example.org')
   const clients = { visitor: clientOf(door), stranger, former: await account(door, 'former@example.org') }
   const added = await makeOrganiser('former@example.org')
@@ -220,7 +224,7 @@ test('through that door an application comes in, and the static desk lists, deci
   expect(table).toMatch(/^\ufeffid,created_at,/)
   expect(table).toContain(application.email)
   // And who decided.
-  expect(table).toMatch(/,declined,[^,@]+@[^,]+,/)
+  expect(table).toMatch(/,declined,,,[^,@]+@[^,]+,/)
 
   await desk.button('Sign out').click()
   await page.getByText('You are signed out.').waitFor()
@@ -230,7 +234,8 @@ test('through that door an application comes in, and the static desk lists, deci
   expect(new Set(kept.map(({ author }) => author as string))).toEqual(new Set([email]))
 })
 
-test('a server of ours beside the project carries its letters, and nobody does before there is one', async ({
+test('a server of ours beside the project carries its letters, before that an own mail program does; both have the link', async ({
+  visitor: guest,
   skip,
 }) => {
   if (!door) return skip()
@@ -265,6 +270,22 @@ test('a server of ours beside the project carries its letters, and nobody does b
   expect(await isThere()).toBe(false)
   await expect(send()).rejects.toMatchObject({ message: expect.stringContaining('Nobody carries') as string })
 
+  const [draft] = own
+  const handed = await ask<{ body: string }>('desk_hand_over', {
+    act: crypto.randomUUID(),
+    letter: draft?.id,
+    seen: draft?.seen,
+    site,
+    zone: 'Europe/Berlin',
+  })
+  const [link = ''] = /\S+\/answer\/#\S+/.exec(handed.body) ?? []
+  expect(link.startsWith(`${site}/answer/#`)).toBe(true)
+  const phone = { viewport: { width: 390, height: 844 }, hasTouch: true }
+  const page = await guest.open(link, phone)
+  await page.getByRole('button', { name: 'I am coming' }).press('Enter')
+  await page.getByText('You are coming. See you there.').waitFor()
+  expect(await ask('desk_places')).toMatchObject({ coming: 1, zone: 'Europe/Berlin' })
+
   const mails = await startMailServer()
   const server = await startServer({
     DATABASE_URL: project.url,
@@ -275,7 +296,11 @@ test('a server of ours beside the project carries its letters, and nobody does b
   })
   await expect.poll(isThere).toBe(true)
   await send()
-  expect(await mails.count(1, 'eve@example.com')).toMatchObject([{ subject: 'Your place at Unplugged' }])
+  const [letter] = await mails.count(1, 'eve@example.com')
+  expect(letter).toMatchObject({
+    subject: 'Your place at Unplugged',
+    text: expect.stringContaining(link) as string,
+  })
   await ask('desk_set_letters', { version: 0, reply_to: '', receipts: true })
   await ask('desk_set_notices', { notices: 'each' })
   await apply('bob@example.com')

@@ -1427,6 +1427,39 @@ $$;
 revoke all on function public.desk_keep_until(uuid, uuid, date) from public, anon, authenticated;
 grant execute on function public.desk_keep_until(uuid, uuid, date) to authenticated;
 
+-- Who is to be reminded, those whose day comes first, one more than a thousand at the most; how many have a reminder that did
+-- not leave yet, and how many had one in the last three days.
+create function private.to_remind(today date, out wanted uuid[], out waiting bigint, out reminded bigint)
+  language plpgsql stable
+  -- Of many that were just drafted PostgreSQL knows nothing, and would compare each with each.
+  set search_path = '' set enable_nestloop = off
+as $$
+begin
+  with asked as (
+    select application_id, kept_until
+    from private.acceptances
+    where private.answer_state(is_accepted, told_at, kept_until, answer, today) in ('no answer', 'late')
+  ), reminders as materialized (
+    select application_id, bool_or(state not in ('sent', 'withdrawn')) as is_waiting
+    from private.letters
+    where occasion = 'reminder' and (
+      state not in ('sent', 'withdrawn') or sent_at > now() - interval '3 days' and sent_at <= clock_timestamp()
+    )
+    group by 1
+  ), known as (
+    select asked.application_id, kept_until, is_waiting from asked left join reminders using (application_id)
+  )
+  select array(
+      select application_id from known where is_waiting is null order by kept_until, application_id limit 1001
+    ),
+    (select count(*) from known where is_waiting),
+    (select count(*) from known where not is_waiting)
+    into wanted, waiting, reminded;
+end
+$$;
+
+revoke all on function private.to_remind(date) from public, anon, authenticated;
+
 -- Drafts a reminder for who has not answered, those whose day comes first, at most a thousand at once: nobody is reminded
 -- twice in three days. {drafted, late: those of them whose day has to be moved first, waiting: who has a reminder that did
 -- not leave yet, reminded: who had one in the last three days, more}.
@@ -1441,26 +1474,7 @@ declare
 begin
   perform private.caller();
   perform from private.templates where occasion = 'reminder' for key share;
-  with asked as (
-    select application_id, kept_until
-    from private.acceptances
-    where private.answer_state(is_accepted, told_at, kept_until, answer, today) in ('no answer', 'late')
-  ), reminded as materialized (
-    select application_id, bool_or(state not in ('sent', 'withdrawn')) as is_waiting
-    from private.letters
-    where occasion = 'reminder' and (
-      state not in ('sent', 'withdrawn') or sent_at > now() - interval '3 days' and sent_at <= clock_timestamp()
-    )
-    group by 1
-  ), known as (
-    select asked.application_id, kept_until, is_waiting from asked left join reminded using (application_id)
-  )
-  select array(
-      select application_id from known where is_waiting is null order by kept_until, application_id limit 1001
-    ) as wanted,
-    (select count(*) from known where is_waiting) as waiting,
-    (select count(*) from known where not is_waiting) as reminded
-    into found;
+  found := private.to_remind(today);
   perform private.lock_for_letters(found.wanted[:1000]);
   for application in
     select application_id from private.acceptances
