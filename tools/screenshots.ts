@@ -24,13 +24,15 @@ const schemes: Record<string, BrowserContextOptions> = {
   dark: { colorScheme: 'dark' },
   forced: { colorScheme: 'dark', forcedColors: 'active' },
 }
-/** Those that the README shows. */
+/** Those that the docs show. */
 const shown = {
   'idle-1440-light': 'desktop',
   'filled-390-light-whole': 'phone',
   'success-1366x650-dark': 'sent',
   'desk-selected-1440-light': 'desk',
   'desk-noted-390-dark': 'desk-phone',
+  'desk-places-1366x650-light': 'places',
+  'answer-open-390-light': 'answer',
 }
 
 const words = process.argv.slice(2)
@@ -107,4 +109,4 @@ try {
   await browser.close()
   await desk.close()
 }
-console.log(`The pictures are in ${folder}/, those of the README in docs/images/.`)
+console.log(`The pictures are in ${folder}/, those of the docs in docs/images/.`)
