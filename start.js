@@ -137,10 +137,17 @@ async function main() {
     console.log(JSON.parse(readFileSync('package.json', 'utf8')).version)
     return true
   }
-  if (!loadSettings()) return false
+  // The demonstration has no settings of anybody's.
+  const isDemo = process.argv[2] === 'demo'
+  if (isDemo && !existsSync(vite)) {
+    console.error('The demonstration needs Vite, which is not installed: run "npm ci", without --omit=dev.')
+    return false
+  }
+  if (!isDemo && !loadSettings()) return false
   if (isStale() && !(await build())) return false
+  if (isDemo) process.argv[2] = join('demo', 'main.ts')
   const program = process.argv.length > 2 ? 'cli' : 'server'
-  await import(pathToFileURL(join('build', `${program}.js`)).href)
+  await import(pathToFileURL(isDemo ? join('tools', 'run.js') : join('build', `${program}.js`)).href)
   return true
 }
 

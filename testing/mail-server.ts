@@ -4,6 +4,8 @@ import { SMTPServer } from 'smtp-server'
 
 /** A mail as it came in. */
 export interface ReceivedMail {
+  /** When. */
+  at: Date
   from: string
   to: string[]
   /** Whether it came over TLS. */
@@ -92,6 +94,7 @@ export async function startMailServer({
         const raw = Buffer.concat(chunks).toString()
         const text = decoded(raw)
         received.push({
+          at: new Date(),
           from: envelope.mailFrom === false ? '' : envelope.mailFrom.address,
           to: envelope.rcptTo.map(({ address }) => address),
           secure,

@@ -3,4 +3,4 @@ import { resolve } from 'node:path'
 import { runnerImport } from 'vite'
 
 const [file = ''] = process.argv.splice(2, 1)
-await runnerImport(resolve(file), { configFile: false, logLevel: 'warn' })
+await runnerImport(resolve(file), { configFile: false, envDir: false, logLevel: 'warn' })

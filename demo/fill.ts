@@ -1,0 +1,421 @@
+import { randomUUID } from 'node:crypto'
+import type { Sql } from 'postgres'
+
+import type { Answer, Status } from '../src/application/statuses.ts'
+import { createDesk, type CallDesk } from '../src/client/desk.ts'
+import { addOrganiser } from '../src/server/auth/organisers.ts'
+import { openSession } from '../src/server/auth/sessions/sessions.ts'
+import type { CallerConnection } from '../src/server/database/connections.ts'
+import { callFunction, readDeskFunctions } from '../src/server/database/functions.ts'
+import { writeSite } from '../src/server/database/places.ts'
+import { compose } from '../src/server/letters/compose.ts'
+import { createHandover } from '../src/server/letters/handover.ts'
+import { beat, claimDue, record } from '../src/server/letters/outbox.ts'
+import type { MailServer } from '../src/settings/mail-settings.ts'
+import type { ReceivedMail } from '../testing/mail-server.ts'
+import { randomFrom } from '../testing/random.ts'
+import { notes } from './notes.ts'
+import { howMany, people } from './people.ts'
+
+/** Who decides about the applications. The first one is who looks at the demonstration. */
+export const organisers = [
+  'ines@unplugged.example',
+  'tomasz@unplugged.example',
+  'mara@unplugged.example',
+] as const
+
+/** Where mails come from. It is no name of the Internet: when the desk looks into the sender's domain, nobody is asked. */
+export const sender: MailServer['from'] = { name: 'Unplugged.', address: 'hello@localhost' }
+
+/** At which no mail arrives any more. */
+const closed = 'closed.example'
+
+/** How the mail server that takes the mails answers. */
+export function answerMail(at: string, address: string): { code: number; text: string } | undefined {
+  if (at !== 'RCPT TO' || !address.endsWith(`@${closed}`)) return undefined
+  return { code: 550, text: `5.1.1 <${address}>: there is no such mailbox` }
+}
+
+/** What is filled, and who takes the mails. */
+interface Filling {
+  /** The database's owner: an embedded database with the schema, and nothing in it. */
+  sql: Sql
+  mail: { port: number; received: ReceivedMail[] }
+  /** Where the site will be. */
+  site: string
+  /** Breaks it off. */
+  signal?: AbortSignal
+}
+
+const seed = 41
+const placesInAll = 40
+const weeks = 6
+const minute = 60_000
+const day = 24 * 60 * minute
+
+/** What will become of how many; the others are new. Who applied last is new, too. */
+const fates: Record<Exclude<Status, 'new'>, number> = {
+  accepted: 36,
+  waitlisted: 24,
+  declined: 62,
+  shortlisted: 27,
+}
+const newest = 20
+
+/** When organisers sit down, in days before today, and at which hour; whether they choose from the shortlist then. */
+const sittings: { days: number; hour: number; by: number; chooses?: true; reminds?: true }[] = [
+  { days: 39, hour: 9.5, by: 0 },
+  { days: 36, hour: 20, by: 1 },
+  { days: 33, hour: 11, by: 2 },
+  { days: 30, hour: 21.5, by: 0 },
+  { days: 27, hour: 14, by: 1 },
+  { days: 24, hour: 10, by: 0, chooses: true },
+  { days: 21, hour: 19, by: 2 },
+  { days: 17, hour: 16.5, by: 0, chooses: true },
+  { days: 14, hour: 8.5, by: 1 },
+  { days: 9, hour: 20.5, by: 2, chooses: true },
+  { days: 8, hour: 12, by: 1, reminds: true },
+  { days: 5, hour: 17, by: 0, chooses: true },
+  { days: 3, hour: 9, by: 2 },
+]
+
+/** What those who are told answer, in turn. */
+const answers: (Answer | undefined)[] = [
+  'coming',
+  'coming',
+  'not coming',
+  'coming',
+  'coming',
+  undefined,
+  'coming',
+  'coming',
+]
+
+/** An application, and how it stands. */
+interface Applied {
+  id: string
+  at: Date
+  email: string
+  fate: Status
+  status: Status
+  version: number
+}
+
+/**
+ * Fills a database with people who applied over six weeks, and with what organisers made of them. All of it is done by the
+ * product's own functions, one after the other, and time passes in between: whatever has a time is moved back.
+ */
+export async function fill({ sql, mail, site, signal }: Filling): Promise<void> {
+  const end = new Date()
+  const mailServer = {
+    host: '127.0.0.1',
+    port: mail.port,
+    secure: false,
+    user: '',
+    password: '',
+    from: sender,
+  }
+  await writeSite(sql, { siteUrl: site, mailServer })
+  const random = randomFrom(seed)
+  const everybody = applicationsUntil(end, random)
+  const stored: Applied[] = []
+  const desks = await openDesks(sql)
+  const clock = await createClock(sql, new Date(end.getTime() - weeks * 7 * day))
+  const due: { at: Date; act: () => Promise<unknown> }[] = []
+  const deskOf = (by: number): CallDesk => desks.calls[by % desks.calls.length] as CallDesk
+  const plan = (at: Date, act: () => Promise<unknown>) => due.push({ at, act })
+  const noteOf = dealt(notes)
+
+  /** Lets time pass; who applied meanwhile has. */
+  const passTo = async (at: Date) => {
+    const came = everybody.filter((each) => each.at > clock.now() && each.at <= at)
+    await clock.to(at)
+    const rows = came.map((each) => ({ ...each.application, created_at: each.at }))
+    if (rows.length === 0) return
+    const ids = await sql<{ id: string; email: string; created_at: Date }[]>`
+      insert into public.retreat_applications ${sql(rows)} returning id, email, created_at`
+    for (const [index, { id, email }] of ids.entries()) {
+      const { fate = 'new', at: appliedAt = at } = came[index] ?? {}
+      stored.push({ id, email, at: appliedAt, fate, status: 'new', version: 0 })
+    }
+  }
+
+  const decide = async (by: number, status: Status, applications: Applied[]) => {
+    const decisions = applications.map(({ id, version }) => ({ id, version, status }))
+    for (const outcome of await deskOf(by)('desk_decide', { act: randomUUID(), decisions })) {
+      const application = applications.find(({ id }) => id === outcome.id)
+      if (application === undefined || outcome.outcome !== 'kept')
+        throw new Error(`not kept: ${outcome.outcome}`)
+      application.status = outcome.status
+      application.version = outcome.version
+    }
+  }
+
+  const note = async (by: number, { id }: Applied) => {
+    const [first, answer] = noteOf()
+    await deskOf(by)('desk_note', { act: randomUUID(), application: id, note: first })
+    if (answer === undefined) return
+    plan(new Date(clock.now().getTime() + 9 * 60 * minute * (1 + random())), () =>
+      deskOf(by + 1)('desk_note', { act: randomUUID(), application: id, note: answer }),
+    )
+  }
+
+  /** Releases what is drafted, and gives who it goes to. */
+  const release = async (by: number, occasion: string, most = 1_000) => {
+    await beat(sql, 'postman')
+    const { letters } = await deskOf(by)('desk_drafts', { occasion, after: null })
+    const ready = letters.filter(({ missing }) => missing.length === 0).slice(0, most)
+    const wanted = ready.map(({ id, seen }) => ({ id, seen }))
+    await deskOf(by)('desk_release', {
+      act: randomUUID(),
+      letters: wanted,
+      number: wanted.length,
+      again: false,
+    })
+    return ready.map(({ application }) => application)
+  }
+
+  /** Hands over what is due. */
+  const carry = async () => {
+    const before = mail.received.length
+    const handover = createHandover(mailServer)
+    for (;;) {
+      const letter = await claimDue(sql)
+      if (letter === undefined) break
+      const asOfThen = { ...letter, body: clock.asOfThen(letter.body) }
+      const result = await handover.give(await compose(asOfThen, sender))
+      if (result.outcome === 'unavailable' || result.outcome === 'broken off') throw new Error(result.outcome)
+      await record(sql, letter, result)
+    }
+    await handover.end()
+    for (const each of mail.received.slice(before)) each.at = clock.now()
+  }
+
+  const answer = (application: string, given: Answer) => sql`
+    select public.answer_place(token::text, ${given}, ${randomUUID()}) from private.acceptances
+    where application_id = ${application} and told_at is not null`
+
+  let told = 0
+  const tell = async (by: number) => {
+    const accepted = await release(by, 'accepted')
+    await release(by, 'waitlisted')
+    await release(by, 'declined')
+    await passTo(new Date(clock.now().getTime() + 3 * minute))
+    await carry()
+    for (const application of accepted) {
+      const given = answers[told % answers.length]
+      told += 1
+      const after = (0.1 + 7 * random()) * day
+      if (given !== undefined) plan(new Date(clock.now().getTime() + after), () => answer(application, given))
+      // One comes after all, and then does not.
+      if (told === 4) plan(new Date(clock.now().getTime() + 6 * day), () => answer(application, 'not coming'))
+    }
+  }
+
+  const choose = async (by: number) => {
+    const shortlist = stored.filter(({ status }) => status === 'shortlisted')
+    for (const status of ['accepted', 'waitlisted'] as const) {
+      const chosen = shortlist.filter(({ fate }) => fate === status)
+      await decide(by, status, chosen)
+    }
+  }
+
+  const sit = async ({ by, chooses, reminds }: (typeof sittings)[number]) => {
+    const unread = stored.filter(({ status, fate }) => status === 'new' && fate !== 'new')
+    const declined = unread.filter(({ fate }) => fate === 'declined')
+    const read = unread.filter(({ fate }) => fate !== 'declined')
+    await decide(by, 'declined', declined)
+    await decide(by, 'shortlisted', read)
+    for (const [index, application] of [...read, ...declined].entries()) {
+      if (index % 4 === 1) await note(by + index, application)
+    }
+    if (chooses) {
+      await choose(by)
+      await tell(by)
+    }
+    if (reminds) {
+      await deskOf(by)('desk_remind', {})
+      await release(by, 'reminder')
+      await passTo(new Date(clock.now().getTime() + 3 * minute))
+      await carry()
+    }
+  }
+
+  plan(new Date(clock.now().getTime() + 5 * minute), () => setUp(deskOf(0), end))
+  for (const sitting of sittings) plan(timeOf(end, sitting.days, sitting.hour), () => sit(sitting))
+  // Of the last sitting the letters are still to be read.
+  plan(new Date(end.getTime() - 95 * minute), () => choose(0))
+
+  for (;;) {
+    const [next] = due.toSorted((a, b) => a.at.getTime() - b.at.getTime())
+    if (next === undefined || next.at > end) break
+    signal?.throwIfAborted()
+    due.splice(due.indexOf(next), 1)
+    if (next.at > clock.now()) await passTo(next.at)
+    await next.act()
+  }
+  await passTo(end)
+  if (stored.length !== howMany) throw new Error(`${stored.length} applied`)
+
+  await leaveOpen(sql, deskOf(0), stored)
+  await release(0, 'waitlisted', 3)
+  await desks.close()
+}
+
+/** How it is left for whoever looks: a letter that somebody began, one who has longer, and mails for who applies now. */
+async function leaveOpen(sql: Sql, desk: CallDesk, stored: Applied[]) {
+  const act = randomUUID
+  const asked = stored.find(({ status }) => status === 'shortlisted')
+  if (asked !== undefined) {
+    const [{ first_name: name }] = await sql<[{ first_name: string }]>`
+      select first_name from public.retreat_applications where id = ${asked.id}`
+    await desk('desk_write_to', {
+      act: act(),
+      application: asked.id,
+      subject: 'A question before we decide',
+      body: `Hello ${name},\n\nwould you also come for the second week alone?\n\nInes`,
+    })
+  }
+  const [late] = await sql<[{ application_id: string; until: string }?]>`
+    select application_id, (private.today() + 3)::text as until from private.acceptances
+    where is_accepted and answer is null and kept_until < private.today() order by told_at desc limit 1`
+  if (late !== undefined) {
+    await desk('desk_keep_until', { act: act(), application: late.application_id, until: late.until })
+  }
+  const { settings } = await desk('desk_letters', {})
+  await desk('desk_set_letters', { version: settings.version, reply_to: settings.reply_to, receipts: true })
+  await desk('desk_set_notices', { notices: 'each' })
+}
+
+/** What organisers set before anybody applies. */
+async function setUp(desk: CallDesk, end: Date) {
+  const { version } = await desk('desk_places', {
+    zone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+  })
+  await desk('desk_set_places', { version, places: placesInAll, days: 10 })
+  const door = await desk('desk_door', {})
+  await desk('desk_set_door', {
+    version: door.version,
+    closed: false,
+    sentence: 'We have all the applications that we can read. Come back next spring.',
+    closes_at: timeOf(end, -12, 18).toISOString(),
+    closes_after: null,
+  })
+}
+
+/** A time of day, some days before another one. */
+function timeOf(end: Date, days: number, hour: number) {
+  const midnight = new Date(end.getFullYear(), end.getMonth(), end.getDate() - days)
+  return new Date(midnight.getTime() + hour * 60 * minute)
+}
+
+/** Who applies, when, and what will become of it: the oldest first. */
+function applicationsUntil(end: Date, random: () => number) {
+  const all = people()
+  const times = all
+    .map((_, index) => {
+      const days = Math.floor(weeks * 7 * (1 - (index + random()) / howMany))
+      const at = timeOf(end, days, 6.5 + 17 * random())
+      // Today until now, and not before the first day began.
+      const latest = end.getTime() - 10 * minute
+      return new Date(at.getTime() < latest ? at : latest - random() * 8 * 60 * minute)
+    })
+    .toSorted((a, b) => a.getTime() - b.getTime())
+  const open = Object.entries(fates).flatMap(([fate, count]) => Array<Status>(count).fill(fate as Status))
+  while (open.length < howMany - newest) open.push('new')
+  const fateOf = open
+    .map((fate) => ({ fate, place: random() }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ fate }) => fate)
+  // Of each of these the one in the middle has moved.
+  const moved = (['accepted', 'declined'] as const).map((fate) => {
+    const those = [...fateOf.entries()].filter(([, each]) => each === fate).map(([index]) => index)
+    return those[those.length >> 1]
+  })
+  const first = end.getTime() - weeks * 7 * day + 20 * minute
+  return all.map((application, index) => ({
+    application: moved.includes(index)
+      ? { ...application, email: application.email.replace(/@.*/, `@${closed}`) }
+      : application,
+    at: new Date(Math.max(times[index]?.getTime() ?? 0, first + index)),
+    fate: fateOf[index] ?? 'new',
+  }))
+}
+
+/** One after the other, and then from the beginning. */
+function dealt<Item>(items: readonly Item[]) {
+  let next = 0
+  return () => items[next++ % items.length] as Item
+}
+
+/** Signs the organisers in, and calls the desk's functions as each of them, as the data interface does. */
+async function openDesks(sql: Sql) {
+  const functions = await readDeskFunctions((work) => work(sql))
+  const sessions: string[] = []
+  const calls: CallDesk[] = []
+  for (const email of organisers) {
+    await addOrganiser(sql, email)
+    const claims = await sql.begin(async (transaction) => {
+      const [account] = await transaction<[{ id: string }]>`select id from auth.users where email = ${email}`
+      const { session } = await openSession(transaction, account.id, 'magiclink')
+      sessions.push(session.id)
+      return JSON.stringify({ sub: account.id, session_id: session.id, role: 'authenticated' })
+    })
+    const connection: CallerConnection = {
+      execute: (statement, parameters) =>
+        sql.begin(async (transaction) => {
+          await transaction`select set_config('request.jwt.claims', ${claims}, true)`
+          return transaction.unsafe(statement, parameters, { prepare: true })
+        }),
+    }
+    calls.push(
+      createDesk(async (name, given) => {
+        const called = functions.get(name)
+        if (called === undefined) throw new Error(`there is no ${name}`)
+        return JSON.parse(
+          await callFunction(connection, called, JSON.stringify(given), Object.keys(given)),
+        ) as unknown
+      }),
+    )
+  }
+  return { calls, close: () => sql`delete from auth.sessions where id in ${sql(sessions)}` }
+}
+
+/** A clock that is put forward by moving all that is stored back. */
+async function createClock(sql: Sql, start: Date) {
+  // What is to come, when somebody applied, and keys stay as they are.
+  const tables = await sql<{ name: string; columns: { name: string; is_day: boolean }[] }[]>`
+    select format('%I.%I', table_schema, table_name) as name,
+      json_agg(json_build_object('name', column_name, 'is_day', data_type = 'date')) as columns
+    from information_schema.columns
+      join information_schema.tables using (table_catalog, table_schema, table_name)
+    where table_schema in ('public', 'private') and table_type = 'BASE TABLE'
+      and data_type in ('timestamp with time zone', 'date')
+      and (table_name, column_name) not in (
+        ('door', 'closes_at'), ('retreat_applications', 'created_at'), ('statuses', 'created_at'), ('signing_keys', 'created_at')
+      )
+    group by 1`
+  let now = start
+  const dayOf = (at: Date) => Date.UTC(at.getFullYear(), at.getMonth(), at.getDate()) / day
+  return {
+    now: () => now,
+    /** A text with the days in it as they are when all is moved. */
+    asOfThen: (text: string) =>
+      text.replaceAll(/\b\d{1,2} [A-Z][a-z]+ \d{4}\b/g, (shown) => {
+        const then = new Date((dayOf(new Date(shown)) - dayOf(new Date()) + dayOf(now)) * day)
+        return then.toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+      }),
+    async to(at: Date) {
+      const moved = (column: { name: string; is_day: boolean }) =>
+        column.is_day
+          ? `${column.name} = ${column.name} - ${dayOf(at) - dayOf(now)}`
+          : `${column.name} = ${column.name} - interval '${at.getTime() - now.getTime()} milliseconds'`
+      const updates = tables.map(({ name, columns }) => `update ${name} set ${columns.map(moved).join(', ')}`)
+      // Triggers would take it for something that happens.
+      await sql.begin((transaction) =>
+        transaction.unsafe(`set local session_replication_role = replica; ${updates.join('; ')}`),
+      )
+      now = at
+    },
+  }
+}

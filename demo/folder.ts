@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { refuseForeign } from '../src/server/database/cluster.ts'
+import { accepts, folder, port, socketOf, stopFiles } from '../src/server/database/files.ts'
+
+const prefix = 'unplugged-demo-'
+/** Listened on for as long as the folder is used: only a connection tells, since a file stays when its maker is killed. */
+const mark = 'used.sock'
+/** Milliseconds after which a folder without a mark is nobody's: one is marked as soon as it is made. */
+const longestUnmarked = 60_000
+
+/** A folder of one demonstration. */
+export interface Folder {
+  path: string
+  remove: () => Promise<void>
+}
+
+/** Makes a folder in the system's temporary directory, and marks it as used. */
+export async function makeFolder(): Promise<Folder> {
+  const path = await mkdtemp(join(tmpdir(), prefix))
+  const server = createServer((socket) => socket.destroy()).listen(join(path, mark))
+  await once(server, 'listening')
+  return {
+    path,
+    async remove() {
+      await rm(path, { recursive: true, force: true })
+      server.close()
+    },
+  }
+}
+
+/** Removes the folders of demonstrations that were killed, and ends the databases that still run in them. */
+export async function removeLeftovers(): Promise<void> {
+  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix))
+  for (const path of names.map((name) => join(tmpdir(), name))) {
+    // What another one removes at the same time is gone all the same, and what is somebody else's stays.
+    await removeLeftover(path).catch(() => {})
+  }
+}
+
+async function removeLeftover(path: string) {
+  await refuseForeign(path)
+  const unmarked = Date.now() - (await stat(path)).mtimeMs
+  const isUsed = await accepts(join(path, mark))
+  const isMarked = await stat(join(path, mark)).then(
+    () => true,
+    () => false,
+  )
+  if (isUsed || (!isMarked && unmarked < longestUnmarked)) return
+  const files = { dataDir: path, folder, port }
+  if (await accepts(socketOf(files))) await stopFiles(files)
+  await rm(path, { recursive: true, force: true })
+}

@@ -1,0 +1,148 @@
+/** The demonstration, `npm run demo`: a server on a database of its own, filled with invented people. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+import { deskLink } from '../src/server/auth/mail/links.ts'
+import { operatorSecret } from '../src/server/auth/organisers.ts'
+import { socketConnection } from '../src/server/database/connections.ts'
+import { openDatabase } from '../src/server/database/database.ts'
+import { codeOf } from '../src/server/database/programs.ts'
+import { OperatorError, runProgram } from '../src/settings/operator-error.ts'
+import { readNumber } from '../src/settings/values.ts'
+import { startMailServer } from '../testing/mail-server.ts'
+import { freePort } from '../testing/ports.ts'
+import { answerMail, fill, organisers, sender } from './fill.ts'
+import { makeFolder, removeLeftovers } from './folder.ts'
+import { showMails } from './mailbox.tsx'
+
+/** What of the environment counts: where programs, people's homes and temporary files are, and the time zone. */
+const kept = ['PORT', 'PATH', 'HOME', 'TMPDIR', 'TZ']
+
+const stopping = new AbortController()
+const stopped = once(stopping.signal, 'abort')
+const stop = () => stopping.abort()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+// Of a terminal that was closed.
+for (const output of [process.stdout, process.stderr]) output.on('error', stop)
+
+/** What is to be undone at the end, the last first. */
+const undoing: (() => Promise<unknown>)[] = []
+
+/** Found out first: to fill a database takes seconds. */
+async function findPort() {
+  const wanted = readNumber(process.env, 'PORT', 3000, 65_535)
+  try {
+    return await freePort(wanted)
+  } catch (cause) {
+    throw new OperatorError(
+      `PORT is "${wanted}", which cannot be listened on (${codeOf(cause)}): stop what does, or set PORT to another.`,
+      { cause },
+    )
+  }
+}
+
+/** Whoever kills this leaves no database running: another program ends it then. */
+function startReaper(path: string) {
+  const child = spawn(process.execPath, ['demo/reaper.js', path], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
+  const exited = once(child, 'exit')
+  undoing.push(async () => {
+    child.stdin.end()
+    await exited
+  })
+}
+
+/** Starts the server; resolves when it is ready, with what resolves when it has ended. */
+async function startServer(settings: Record<string, string>) {
+  const { PORT: _, ...environment } = process.env
+  const child = spawn(
+    process.execPath,
+    ['--import', './demo/with-parent.js', join('build', 'server.js')],
+    // A group of its own: a Ctrl-C is for whoever started it.
+    { env: { ...environment, ...settings }, stdio: ['pipe', 'pipe', 'pipe'], detached: true },
+  )
+  const exited = once(child, 'exit')
+  undoing.push(async () => {
+    child.kill('SIGTERM')
+    await exited
+  })
+  let said = ''
+  await new Promise<void>((resolve, reject) => {
+    exited.then(() => reject(new Error(`The server ended:\n${said}`)), reject)
+    const listen = (chunk: Buffer) => {
+      said += chunk.toString()
+      if (said.includes(' is ready at ')) resolve()
+    }
+    child.stdout.on('data', listen)
+    child.stderr.on('data', listen)
+  })
+  child.stdout.removeAllListeners('data').resume()
+  child.stderr.removeAllListeners('data').resume()
+  return { ended: exited }
+}
+
+/** Starts everything; resolves when it is ready, with what resolves when the server has ended. */
+async function start(signal: AbortSignal) {
+  const port = await findPort()
+  const site = `http://127.0.0.1:${port}`
+  await removeLeftovers()
+  const folder = await makeFolder()
+  undoing.push(folder.remove)
+  startReaper(folder.path)
+  signal.throwIfAborted()
+  const database = await openDatabase({ dataDir: folder.path, databaseUrl: undefined }, { schema: 'migrate' })
+  undoing.push(database.discard)
+  signal.throwIfAborted()
+  const mail = await startMailServer({ answer: answerMail })
+  undoing.push(() => mail.close())
+  const mailbox = await showMails(mail.received)
+  undoing.push(mailbox.close)
+
+  const sql = socketConnection(folder.path, { max: 1 })
+  try {
+    // What is lost with the power is lost anyway.
+    await sql`set synchronous_commit = off`
+    await fill({ sql, mail, site, signal })
+    const server = await startServer({
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      DATA_DIR: folder.path,
+      SITE_URL: site,
+      SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
+      MAIL_FROM: `${sender.name} <${sender.address}>`,
+    })
+    signal.throwIfAborted()
+    const [email] = organisers
+    const link = deskLink(new URL(site), { secret: await operatorSecret(sql, email), type: 'magiclink' })
+    console.log(`
+This is a demonstration: all people are invented, and nothing leaves this machine.
+It is gone when it ends, with Ctrl-C.
+
+The page:   ${site}/
+The desk:   ${link}
+            signs ${email} in once, within an hour; later, ask there for a mail
+Its mails:  ${mailbox.address}
+`)
+    return server
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
+
+await runProgram(async () => {
+  for (const name of Object.keys(process.env)) if (!kept.includes(name)) delete process.env[name]
+  try {
+    const { ended } = await start(stopping.signal)
+    await Promise.race([ended, stopped])
+    stopping.signal.throwIfAborted()
+    throw new OperatorError('The server of the demonstration ended by itself.')
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error
+  } finally {
+    for (const undo of undoing.toReversed()) await undo()
+  }
+})
+process.exit()

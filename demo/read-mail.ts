@@ -1,0 +1,48 @@
+/** What somebody reads of a mail. */
+interface ReadMail {
+  subject: string
+  text: string
+}
+
+/** Reads the subject and the plain text of a mail, as this product writes mails: in UTF-8, and its parts not nested. */
+export function readMail(raw: string): ReadMail {
+  const whole = partOf(raw.replaceAll('\r\n', '\n'))
+  const boundary = /boundary="?([^";\n]+)/i.exec(whole.headers)?.[1]
+  const parts =
+    boundary === undefined ? [whole] : whole.body.split(`--${boundary}`).map((part) => partOf(part.trim()))
+  const plain = parts.find(({ headers }) => /^content-type: text\/plain/im.test(headers)) ?? whole
+  return { subject: words(header(whole.headers, 'subject')), text: decoded(plain).trim() }
+}
+
+function partOf(text: string) {
+  const [headers = '', ...body] = text.split('\n\n')
+  // A long line of a header goes on behind a blank.
+  return { headers: headers.replaceAll(/\n[ \t]+/g, ' '), body: body.join('\n\n') }
+}
+
+function header(headers: string, name: string) {
+  return new RegExp(`^${name}: *(.*)$`, 'im').exec(headers)?.[1] ?? ''
+}
+
+/** @see https://www.rfc-editor.org/rfc/rfc2047 */
+function words(text: string) {
+  return text
+    .replaceAll(/(=\?[^?]+\?[BQ]\?[^?]*\?=) +(?==\?)/gi, '$1')
+    .replaceAll(/=\?utf-8\?([BQ])\?([^?]*)\?=/gi, (_, how: string, given: string) =>
+      how.toUpperCase() === 'B'
+        ? Buffer.from(given, 'base64').toString()
+        : quotedPrintable(given.replaceAll('_', ' ')),
+    )
+}
+
+function decoded({ headers, body }: { headers: string; body: string }) {
+  const encoding = header(headers, 'content-transfer-encoding').trim().toLowerCase()
+  if (encoding === 'base64') return Buffer.from(body, 'base64').toString()
+  return encoding === 'quoted-printable' ? quotedPrintable(body) : body
+}
+
+function quotedPrintable(text: string) {
+  return text
+    .replaceAll('=\n', '')
+    .replaceAll(/(?:=[0-9A-F]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('=', ''), 'hex').toString())
+}

@@ -1,0 +1,157 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, cp, mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { createDesk } from '../src/client/desk.ts'
+import { socketConnection } from '../src/server/database/connections.ts'
+import { remember } from '../testing/left-running.ts'
+import { signInByLink } from '../testing/organiser.ts'
+import { startReceiver, type Receiver } from '../testing/receiver.ts'
+import { temporaryDirectory } from '../testing/server.ts'
+import { copyCheckout } from '../testing/static-site.ts'
+
+/** What is not the demonstration's: settings lead there, and nothing may come there. */
+let elsewhere: string
+/** In which it makes its folder. */
+let temporary: string
+let checkout: string
+let receiver: Receiver
+let cleanUp: () => Promise<void>
+
+beforeAll(async () => {
+  const directory = await temporaryDirectory()
+  // The database may run as somebody else.
+  await chmod(directory.path, 0o755)
+  elsewhere = join(directory.path, 'elsewhere')
+  temporary = join(directory.path, 'tmp')
+  await mkdir(elsewhere)
+  await mkdir(temporary)
+  receiver = await startReceiver()
+  checkout = await copyCheckout(join(directory.path, 'checkout'))
+  for (const name of ['dist', 'build']) await cp(name, join(checkout, name), { recursive: true })
+  await utimes(join(checkout, 'dist', 'assets', 'complete'), Date.now() / 1000, Date.now() / 1000)
+  const settings = {
+    DATA_DIR: join(elsewhere, 'data'),
+    HOST: '0.0.0.0',
+    WEBHOOK_URL: receiver.origin,
+    WEBHOOK_DECISIONS_URL: receiver.origin,
+    VITE_SUPABASE_URL: receiver.origin,
+  }
+  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`)
+  await writeFile(join(checkout, '.env'), lines.join(''))
+  cleanUp = async () => {
+    await receiver.close()
+    await directory.remove()
+  }
+})
+
+afterAll(() => cleanUp())
+
+/** Runs the demonstration with settings that would lead it astray. */
+function runDemo() {
+  const { PATH = '', HOME = '' } = process.env
+  const child = spawn(process.execPath, ['start.js', 'demo'], {
+    cwd: checkout,
+    env: {
+      PATH,
+      HOME,
+      TMPDIR: temporary,
+      PORT: '0',
+      DATABASE_URL: `${receiver.origin.replace('http', 'postgres')}/real`,
+      PGHOST: elsewhere,
+      SMTP_URL: receiver.origin.replace('http', 'smtp'),
+      MAIL_FROM: 'real@example.org',
+      WEBHOOK_URL: receiver.origin,
+      BACKUP_DIR: elsewhere,
+      SITE_URL: 'https://example.org',
+      TRUST_PROXY: '1',
+    },
+  })
+  remember(child, undefined)
+  let output = ''
+  const waiting = new Set<() => void>()
+  const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString()
+      for (const check of waiting) check()
+    })
+  }
+  return {
+    /** What it prints behind a word. */
+    printed: (word: string) =>
+      new Promise<string>((resolve, reject) => {
+        const check = () => {
+          const found = new RegExp(`^${word}: +(\\S+)\\n`, 'm').exec(output)?.[1]
+          if (found !== undefined) resolve(found)
+        }
+        waiting.add(check)
+        exited.then(() => reject(new Error(output)), reject)
+        check()
+      }),
+    end: async (signal: NodeJS.Signals) => {
+      child.kill(signal)
+      const [code, killedBy] = await exited
+      return code ?? killedBy
+    },
+  }
+}
+
+/** The database of the demonstration that runs, as its owner. */
+async function connect() {
+  const [name = ''] = await readdir(temporary)
+  const path = join(temporary, name)
+  const sql = socketConnection(path, { max: 1 })
+  await sql`select 1`
+  return sql
+}
+
+test('it shows people and letters of its own, heeds no setting, and is gone when it ends', async () => {
+  const demo = runDemo()
+  const [page, link, mails] = await Promise.all(['The page', 'The desk', 'Its mails'].map(demo.printed))
+  expect(await (await fetch(page ?? '')).text()).toContain('Unplugged.')
+  const sql = await connect()
+
+  const { origin } = new URL(page ?? '')
+  const { client, refused } = await signInByLink(origin, link ?? '')
+  expect(refused).toBe(null)
+  const desk = createDesk(async (name, given) => {
+    const { data } = await client.rpc(name, given).throwOnError()
+    return data as unknown
+  })
+  const { counts } = await desk('desk_overview', { filter: {}, zone: 'UTC' })
+  expect(counts.all.count).toBe(200)
+  const places = await desk('desk_places', { zone: 'UTC' })
+  const { coming, not_coming: notComing, no_answer: noAnswer, late, not_told: notTold } = places
+  for (const count of [coming, notComing, noAnswer, late, notTold]) expect(count).toBeGreaterThan(0)
+  expect(coming + notComing + noAnswer + notTold).toBe(counts.accepted.count)
+  expect(places).toMatchObject({ places: 40, free: 40 - coming - noAnswer - notTold, site: origin })
+  const { states } = await desk('desk_letters', {})
+  expect([states.waiting.count, states.refused.count]).toEqual([expect.any(Number), 2])
+
+  const { letters } = await desk('desk_drafts', { occasion: 'accepted', after: null })
+  const [letter] = letters
+  if (letter === undefined) throw new Error('there is no draft')
+  const act = crypto.randomUUID()
+  const { id, seen } = letter
+  await desk('desk_release', { act, letters: [{ id, seen }], number: 1, again: false })
+  await sql`update private.letters set due_at = now() where id = ${id}`
+  const mail = async () => {
+    const text = await (await fetch(mails ?? '')).text()
+    return text.split('<article>').find((each) => each.includes(String(letter.to))) ?? ''
+  }
+  await expect.poll(mail).toContain('Your place at Unplugged')
+  const [, token = ''] = /href="[^"]+\/answer\/#([^"]+)"/.exec(await mail()) ?? []
+  expect((await client.rpc('place_by_token', { token })).data).toMatchObject({ state: 'open' })
+  expect(await mail()).toContain(`href="${origin}/answer/#${token}"`)
+
+  expect(await demo.end('SIGINT')).toBe(0)
+  await expect(sql`select 1`).rejects.toThrow(/./)
+  await sql.end({ timeout: 0 })
+  expect(await readdir(temporary)).toEqual([])
+  await expect(fetch(page ?? '')).rejects.toThrow('fetch failed')
+  expect(await readdir(elsewhere)).toEqual([])
+  expect(receiver.received).toEqual([])
+})
