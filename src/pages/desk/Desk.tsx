@@ -5,7 +5,7 @@ import { ApplicationList } from './applications/ApplicationList.tsx'
 import { Frame } from './Frame.tsx'
 import { lazyScreen } from './kit/lazyScreen.tsx'
 import { isUnreachable } from './kit/messages.ts'
-import { hrefOf, usePlace, wholeList } from './kit/places.ts'
+import { hrefOf, useRoute, wholeList } from './kit/route.ts'
 import { Boundary, Heading, useTitle } from './kit/Screen.tsx'
 import { loadLetterWriteMany } from './letters/LetterWriteMany.tsx'
 import type { BroughtSession } from './session/arrival.ts'
@@ -75,14 +75,14 @@ export function Desk({ auth, session, brought, signInIsElsewhere, version }: Des
   )
 }
 
-/** The screen for the place where somebody is. */
+/** The screen of the route. */
 function Shown({ auth, session }: Pick<DeskProps, 'auth' | 'session'>) {
-  const place = usePlace()
-  switch (place.screen) {
+  const route = useRoute()
+  switch (route.screen) {
     case 'list':
-      return <ApplicationList filters={place.filters} />
+      return <ApplicationList filters={route.filters} />
     case 'application':
-      return <ApplicationShow key={place.id} id={place.id} filters={place.filters} />
+      return <ApplicationShow key={route.id} id={route.id} filters={route.filters} />
     case 'unknown':
       return <Unknown />
     case 'places':
@@ -93,7 +93,7 @@ function Shown({ auth, session }: Pick<DeskProps, 'auth' | 'session'>) {
     case 'door':
     case 'history':
     case 'account':
-      return <OtherScreen {...{ place, auth, session }} />
+      return <OtherScreen {...{ route, auth, session }} />
   }
 }
 

@@ -5,7 +5,7 @@ import { Announcement } from './kit/announce.tsx'
 import { ConnectionNotice } from './kit/connection.tsx'
 import { skipToContent } from './kit/focus.ts'
 import { KeyHelp } from './kit/KeyHelp.tsx'
-import { hrefOf, usePlace, wholeList, type Place } from './kit/places.ts'
+import { hrefOf, useRoute, wholeList, type Route } from './kit/route.ts'
 import { Boundary } from './kit/Screen.tsx'
 import { useDesk } from './kit/useDesk.tsx'
 import { SignOutButton } from './session/SignOutButton.tsx'
@@ -20,7 +20,7 @@ interface FrameProps {
 /** What stands around every screen: where to go, who is signed in, and what was done last. */
 export function Frame({ session, version, children }: FrameProps) {
   const { email } = useDesk()
-  const place = usePlace()
+  const route = useRoute()
   const queries = useQueryClient()
   return (
     <div className="desk">
@@ -34,7 +34,7 @@ export function Frame({ session, version, children }: FrameProps) {
             <a
               key={name}
               href={hrefOf(to)}
-              aria-current={screens.some((screen) => screen === place.screen) ? 'page' : undefined}
+              aria-current={screens.some((screen) => screen === route.screen) ? 'page' : undefined}
             >
               {name}
             </a>
@@ -47,7 +47,7 @@ export function Frame({ session, version, children }: FrameProps) {
       <ConnectionNotice />
       <div id="content" tabIndex={-1}>
         {/* What was read may be what it cannot show: all of it is read anew. */}
-        <Boundary key={hrefOf(place).split('?')[0]} onTryAgain={() => queries.removeQueries()}>
+        <Boundary key={hrefOf(route).split('?')[0]} onTryAgain={() => queries.removeQueries()}>
           {children}
         </Boundary>
       </div>
@@ -57,7 +57,7 @@ export function Frame({ session, version, children }: FrameProps) {
   )
 }
 
-const rooms: { name: string; to: Place; screens: Place['screen'][] }[] = [
+const rooms: { name: string; to: Route; screens: Route['screen'][] }[] = [
   { name: 'Applications', to: wholeList, screens: ['list'] },
   { name: 'Places', to: { screen: 'places' }, screens: ['places'] },
   {

@@ -3,7 +3,7 @@ import { AccountShow } from './account/AccountShow.tsx'
 import { DoorEdit } from './door/DoorEdit.tsx'
 import { DraftList } from './drafts/DraftList.tsx'
 import { HistoryList } from './history/HistoryList.tsx'
-import type { Place } from './kit/places.ts'
+import type { Route } from './kit/route.ts'
 import { LettersShow } from './letters/LettersShow.tsx'
 import { OutboxList } from './letters/OutboxList.tsx'
 import { PlacesShow } from './places/PlacesShow.tsx'
@@ -11,24 +11,24 @@ import type { WatchedSession } from './session/watch-session.ts'
 import { TemplateEdit } from './templates/TemplateEdit.tsx'
 
 interface OtherScreenProps {
-  place: Exclude<Place, { screen: 'list' | 'application' | 'unknown' }>
+  route: Exclude<Route, { screen: 'list' | 'application' | 'unknown' }>
   auth: LoadAuth
   session: WatchedSession
 }
 
 /** The screens besides the applications: a script of their own, which the first list does not wait for. */
-export default function OtherScreen({ place, auth, session }: OtherScreenProps) {
-  switch (place.screen) {
+export default function OtherScreen({ route, auth, session }: OtherScreenProps) {
+  switch (route.screen) {
     case 'places':
       return <PlacesShow />
     case 'letters':
       return <LettersShow />
     case 'drafts':
-      return <DraftList key={place.occasion} occasion={place.occasion} />
+      return <DraftList key={route.occasion} occasion={route.occasion} />
     case 'template':
-      return <TemplateEdit key={place.occasion} occasion={place.occasion} />
+      return <TemplateEdit key={route.occasion} occasion={route.occasion} />
     case 'outbox':
-      return <OutboxList key={place.state} state={place.state} />
+      return <OutboxList key={route.state} state={route.state} />
     case 'door':
       return <DoorEdit />
     case 'history':

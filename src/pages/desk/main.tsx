@@ -6,7 +6,7 @@ import { createSession } from '../../client/session.ts'
 import { readPageData } from '../page-data.ts'
 import { placeToRender } from './applications/take-over.ts'
 import { Desk, loadScreens } from './Desk.tsx'
-import { placeOf } from './kit/places.ts'
+import { routeOf } from './kit/route.ts'
 import { forgetTyped } from './kit/useTyped.ts'
 import type { DeskData } from './render.tsx'
 import { takeArrival } from './session/arrival.ts'
@@ -35,7 +35,7 @@ if (root) {
   }
   const stopWaiting = session.subscribe(preload)
   // For the screen that is opened they are needed at once. What fails now is loaded again when it is shown.
-  if (session.now().step !== 'out' && placeOf(location.hash).screen !== 'list') loadScreens().catch(() => {})
+  if (session.now().step !== 'out' && routeOf(location.hash).screen !== 'list') loadScreens().catch(() => {})
   const desk = <Desk {...{ auth, session, brought, signInIsElsewhere, version }} />
   // What was typed into the form that stood in the document stays.
   if (session.now().step === 'out' && root.querySelector('form')) hydrateRoot(root, desk)

@@ -5,7 +5,7 @@ import { answerStates, statuses, type AnswerState, type Status } from '../../../
 import type { Overview } from '../../../client/desk.ts'
 import { Choice, Field } from '../kit/Field.tsx'
 import { upTo } from '../kit/format.ts'
-import { hrefOf } from '../kit/places.ts'
+import { hrefOf } from '../kit/route.ts'
 import { wholeWordOf, type Filters } from './filters.ts'
 
 /** Milliseconds without a key after which the search begins. */

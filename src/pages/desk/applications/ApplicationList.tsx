@@ -9,7 +9,7 @@ import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
 import { countStatuses, type Seen } from '../decisions/judge.ts'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
 import { digits, momentOf, nameOf } from '../kit/format.ts'
-import { formerPlace, go, placeOf } from '../kit/places.ts'
+import { formerRoute, go, routeOf } from '../kit/route.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Loading, MoreButton, useTitle } from '../kit/Screen.tsx'
 import { useDesk, useJudge } from '../kit/useDesk.tsx'
@@ -38,7 +38,7 @@ export function ApplicationList({ filters }: { filters: Filters }) {
   const currentFilter = () => filterOf({ ...filters, search: searchField.current?.value ?? filters.search })
   useKeys({ '/': () => searchField.current?.focus() })
   useEffect(() => {
-    const former = formerPlace()
+    const former = formerRoute()
     if (former.screen === 'application') focusApplication(former.id)
   }, [])
   return (
@@ -74,7 +74,7 @@ export function ApplicationList({ filters }: { filters: Filters }) {
 
 /** Of what the address says now: a search that was typed may come when another tab is open already. */
 function narrow(change: Partial<Filters>) {
-  const now = placeOf(location.hash)
+  const now = routeOf(location.hash)
   if (now.screen === 'list') go({ ...now, filters: { ...now.filters, ...change } }, { replace: true })
 }
 

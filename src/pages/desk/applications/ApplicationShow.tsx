@@ -11,7 +11,7 @@ import type { Seen } from '../decisions/judge.ts'
 import { StatusPill } from '../decisions/StatusPill.tsx'
 import { focusHeading } from '../kit/focus.ts'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
-import { go, hrefOf, type Place } from '../kit/places.ts'
+import { go, hrefOf, type Route } from '../kit/route.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Back, Heading, Loading, Sheet, useTitle } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct, useJudge } from '../kit/useDesk.tsx'
@@ -57,9 +57,9 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
   useTitle(name)
   const seen: Seen[] = whole ? [{ ...whole.application, name }] : []
   const isAccepted = whole !== undefined && judge.shownOf(whole.application).status === 'accepted'
-  const list: Place = { screen: 'list', filters }
-  const placeOf = (other: string): Place => ({ screen: 'application', id: other, filters })
-  const open = (other: string | undefined) => other !== undefined && go(placeOf(other))
+  const list: Route = { screen: 'list', filters }
+  const toOther = (other: string): Route => ({ screen: 'application', id: other, filters })
+  const open = (other: string | undefined) => other !== undefined && go(toOther(other))
   useKeys({
     j: () => open(next),
     k: () => open(previous),
@@ -76,8 +76,8 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
     <>
       <Back label="In the list" to={list}>
         <span className="quietly">{words}</span>
-        <Neighbour place={previous && placeOf(previous)} label="Previous" />
-        <Neighbour place={next && placeOf(next)} label="Next" />
+        <Neighbour route={previous && toOther(previous)} label="Previous" />
+        <Neighbour route={next && toOther(next)} label="Next" />
       </Back>
       {whole === undefined && (error ? <Heading>Application</Heading> : <Loading />)}
       {whole && (
@@ -155,9 +155,9 @@ function useReadAhead(next: string | undefined, filters: Filters) {
   }, [queries, desk, next, filters])
 }
 
-function Neighbour({ place, label }: { place: Place | '' | undefined; label: string }) {
-  return place ? (
-    <a href={hrefOf(place)} className="button">
+function Neighbour({ route, label }: { route: Route | '' | undefined; label: string }) {
+  return route ? (
+    <a href={hrefOf(route)} className="button">
       {label}
     </a>
   ) : (

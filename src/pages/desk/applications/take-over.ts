@@ -1,4 +1,4 @@
-import { go, placeOf } from '../kit/places.ts'
+import { go, routeOf } from '../kit/route.ts'
 import type { WatchedSession } from '../session/watch-session.ts'
 import { isFirstList } from './early-list.ts'
 
@@ -22,7 +22,7 @@ export function placeToRender(page: HTMLElement, session: WatchedSession): HTMLE
     const focused = document.activeElement?.id
     const search = page.querySelector('input')?.value
     page.replaceWith(aside)
-    const place = placeOf(location.hash)
+    const place = routeOf(location.hash)
     if (search && place.screen === 'list') {
       go({ ...place, filters: { ...place.filters, search } }, { replace: true })
     }

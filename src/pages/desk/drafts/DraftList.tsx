@@ -3,7 +3,7 @@ import { useState } from 'react'
 
 import type { Letter, LettersOverview } from '../../../client/desk.ts'
 import { countOf } from '../kit/format.ts'
-import { applicationOf, hrefOf } from '../kit/places.ts'
+import { applicationOf, hrefOf } from '../kit/route.ts'
 import { Back, MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { isCarried, isSendable, nameOfLetter, nameOfOccasion } from '../letters/letters.ts'

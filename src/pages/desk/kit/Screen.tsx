@@ -1,7 +1,7 @@
 import { Component, useEffect, type ReactNode } from 'react'
 
 import { beginAt, focusHeading } from './focus.ts'
-import { hrefOf, type Place } from './places.ts'
+import { hrefOf, type Route } from './route.ts'
 import { Alert, Problem } from './Problem.tsx'
 
 interface ScreenProps<Read> {
@@ -39,7 +39,7 @@ export function Screen<Read>({ title, query, nav, head, children }: ScreenProps<
 interface BackProps {
   /** Where the screen is. */
   label: string
-  to: Place
+  to: Route
   children?: ReactNode
 }
 

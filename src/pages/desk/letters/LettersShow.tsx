@@ -6,7 +6,7 @@ import type { Count, LettersOverview, OutboxState } from '../../../client/desk.t
 import { announce } from '../kit/announce.tsx'
 import { Field, Switch } from '../kit/Field.tsx'
 import { momentOf, upTo } from '../kit/format.ts'
-import { hrefOf } from '../kit/places.ts'
+import { hrefOf } from '../kit/route.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'

@@ -1,6 +1,6 @@
 import type { EmailOtpType } from '@supabase/auth-js'
 
-import { go, useFragment, wholeList } from '../kit/places.ts'
+import { go, useFragment, wholeList } from '../kit/route.ts'
 import { linkHasEnded, type Notice } from './sentences.ts'
 
 /** A session that a hosted project's own link brought back in the fragment, and that nobody has asked for yet. */

@@ -10,7 +10,7 @@ import { upTo } from '../kit/format.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Back, Screen } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
-import { go } from '../kit/places.ts'
+import { go } from '../kit/route.ts'
 import { useTyped } from '../kit/useTyped.ts'
 import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
 import {

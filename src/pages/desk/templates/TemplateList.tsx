@@ -1,7 +1,7 @@
 import { mostCharacters } from '../../../application/limits.ts'
 import type { LettersOverview } from '../../../client/desk.ts'
 import { Field } from '../kit/Field.tsx'
-import { go, hrefOf } from '../kit/places.ts'
+import { go, hrefOf } from '../kit/route.ts'
 import { useTyped } from '../kit/useTyped.ts'
 import { nameOfOccasion } from '../letters/letters.ts'
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 
 import { filtersFrom } from '../applications/filters.ts'
-import { hrefOf, placeOf, type Place } from './places.ts'
+import { hrefOf, routeOf, type Route } from './route.ts'
 
 const filters = filtersFrom('status=all&search=acme')
 
-test.each<[string, Place]>([
+test.each<[string, Route]>([
   ['#/', { screen: 'list', filters: filtersFrom('') }],
   ['#/?status=all&search=acme', { screen: 'list', filters }],
   ['#/applications/1?status=all&search=acme', { screen: 'application', id: '1', filters }],
@@ -19,12 +19,12 @@ test.each<[string, Place]>([
   ['#/account', { screen: 'account' }],
   ['#/history', { screen: 'history' }],
 ])('an address is a place, and the place has this address: %s', (href, place) => {
-  expect(placeOf(href)).toEqual(place)
+  expect(routeOf(href)).toEqual(place)
   expect(hrefOf(place)).toBe(href)
 })
 
 test.each(['', '#', '/'])('where the address says nothing, the list is there: %j', (hash) => {
-  expect(placeOf(hash)).toEqual({ screen: 'list', filters: filtersFrom('') })
+  expect(routeOf(hash)).toEqual({ screen: 'list', filters: filtersFrom('') })
 })
 
 test.each([
@@ -37,9 +37,9 @@ test.each([
   '#/letters/drafts/',
   '#/door/1',
 ])('what is no place is none: %s', (hash) => {
-  expect(placeOf(hash)).toEqual({ screen: 'unknown' })
+  expect(routeOf(hash)).toEqual({ screen: 'unknown' })
 })
 
 test('half a sign in an address is shown as it is', () => {
-  expect(placeOf('#/letters/drafts/100%')).toEqual({ screen: 'drafts', occasion: '100%' })
+  expect(routeOf('#/letters/drafts/100%')).toEqual({ screen: 'drafts', occasion: '100%' })
 })

@@ -4,7 +4,7 @@ import type { OutboxState } from '../../../client/desk.ts'
 import { filtersFrom, searchOf, type Filters } from '../applications/filters.ts'
 
 /** Where somebody is at the desk. */
-export type Place =
+export type Route =
   | { screen: 'list'; filters: Filters }
   | { screen: 'application'; id: string; filters: Filters }
   | { screen: 'drafts' | 'template'; occasion: string }
@@ -22,7 +22,7 @@ const outboxStates: readonly OutboxState[] = ['waiting', 'refused', 'given up']
  *
  * @param hash As `location.hash` has it: `#/applications/1?status=new`.
  */
-export function placeOf(hash: string): Place {
+export function routeOf(hash: string): Route {
   const [path = '', search = ''] = hash.replace(/^#?\/?/, '').split(/\?(.*)/s)
   const [first = '', second = '', third, ...more] = path.split('/').map(decoded)
   const filters = filtersFrom(search)
@@ -40,21 +40,21 @@ export function placeOf(hash: string): Place {
   return second === 'outbox' && state !== undefined ? { screen: 'outbox', state } : { screen: 'unknown' }
 }
 
-/** The address of a place, for a link. */
-export function hrefOf(place: Place): string {
-  switch (place.screen) {
+/** The address of a route, for a link. */
+export function hrefOf(route: Route): string {
+  switch (route.screen) {
     case 'list':
-      return `#/${queryOf(place.filters)}`
+      return `#/${queryOf(route.filters)}`
     case 'application':
-      return `#/applications/${encodeURIComponent(place.id)}${queryOf(place.filters)}`
+      return `#/applications/${encodeURIComponent(route.id)}${queryOf(route.filters)}`
     case 'drafts':
-      return place.occasion === ''
+      return route.occasion === ''
         ? `#/${personal}`
-        : `#/letters/drafts/${encodeURIComponent(place.occasion)}`
+        : `#/letters/drafts/${encodeURIComponent(route.occasion)}`
     case 'template':
-      return `#/letters/templates/${encodeURIComponent(place.occasion)}`
+      return `#/letters/templates/${encodeURIComponent(route.occasion)}`
     case 'outbox':
-      return `#/letters/outbox/${encodeURIComponent(place.state)}`
+      return `#/letters/outbox/${encodeURIComponent(route.state)}`
     case 'unknown':
       return '#/'
     case 'places':
@@ -62,12 +62,12 @@ export function hrefOf(place: Place): string {
     case 'door':
     case 'account':
     case 'history':
-      return `#/${place.screen}`
+      return `#/${route.screen}`
   }
 }
 
 /** The list as it is without any filter. */
-export const wholeList: Place = { screen: 'list', filters: filtersFrom('') }
+export const wholeList: Route = { screen: 'list', filters: filtersFrom('') }
 
 function queryOf(filters: Filters) {
   const search = searchOf(filters)
@@ -100,9 +100,9 @@ function note() {
 globalThis.window?.addEventListener('hashchange', note)
 globalThis.window?.addEventListener('popstate', note)
 
-/** The place that was left for the one that is shown. */
-export function formerPlace(): Place {
-  return placeOf(former)
+/** The route that was left for the one that is shown. */
+export function formerRoute(): Route {
+  return routeOf(former)
 }
 
 function subscribe(onChange: () => void) {
@@ -114,9 +114,9 @@ function subscribe(onChange: () => void) {
   }
 }
 
-/** Goes to another place of the desk. */
-export function go(place: Place, { replace = false }: { replace?: boolean } = {}): void {
-  const href = hrefOf(place)
+/** Goes to another route of the desk. */
+export function go(route: Route, { replace = false }: { replace?: boolean } = {}): void {
+  const href = hrefOf(route)
   if (href === (location.hash || '#/')) return
   if (replace) history.replaceState(history.state, '', href)
   else history.pushState(null, '', href)
@@ -131,6 +131,6 @@ export function useFragment(): string {
 }
 
 /** Where somebody is. */
-export function usePlace(): Place {
-  return placeOf(useFragment())
+export function useRoute(): Route {
+  return routeOf(useFragment())
 }
