@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, cp, mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, cp, mkdir, readdir, rename, utimes, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { basename, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { createDesk } from '../src/client/desk.ts'
@@ -48,6 +49,21 @@ beforeAll(async () => {
 })
 
 afterAll(() => cleanUp())
+
+/** A folder as a demonstration has it, marked as used; `abandon` leaves it as one that was killed does. */
+async function aFolder(name: string) {
+  const path = join(temporary, `unplugged-demo-${name}`)
+  await mkdir(path, { mode: 0o700 })
+  const server = createServer().listen(join(path, 'new.sock'))
+  await once(server, 'listening')
+  // Under another name the file stays when nobody listens any more.
+  await rename(join(path, 'new.sock'), join(path, 'used.sock'))
+  const abandon = async () => {
+    server.close()
+    await once(server, 'close')
+  }
+  return { path, abandon }
+}
 
 /** Runs the demonstration with settings that would lead it astray. */
 function runDemo() {
@@ -101,17 +117,22 @@ function runDemo() {
 
 /** The database of the demonstration that runs, as its owner. */
 async function connect() {
-  const [name = ''] = await readdir(temporary)
-  const path = join(temporary, name)
+  const name = (await readdir(temporary)).find((each) => !each.endsWith('-used'))
+  const path = join(temporary, name ?? '')
   const sql = socketConnection(path, { max: 1 })
   await sql`select 1`
   return sql
 }
 
 test('it shows people and letters of its own, heeds no setting, and is gone when it ends', async () => {
+  const used = await aFolder('used')
+  await (await aFolder('killed')).abandon()
   const demo = runDemo()
   const [page, link, mails] = await Promise.all(['The page', 'The desk', 'Its mails'].map(demo.printed))
   expect(await (await fetch(page ?? '')).text()).toContain('Unplugged.')
+  // What another one uses stays, and what one left that was killed is gone.
+  expect(await readdir(temporary)).toEqual(expect.arrayContaining([basename(used.path)]))
+  expect(await readdir(temporary)).toHaveLength(2)
   const sql = await connect()
 
   const { origin } = new URL(page ?? '')
@@ -150,7 +171,8 @@ test('it shows people and letters of its own, heeds no setting, and is gone when
   expect(await demo.end('SIGINT')).toBe(0)
   await expect(sql`select 1`).rejects.toThrow(/./)
   await sql.end({ timeout: 0 })
-  expect(await readdir(temporary)).toEqual([])
+  expect(await readdir(temporary)).toEqual([basename(used.path)])
+  await used.abandon()
   await expect(fetch(page ?? '')).rejects.toThrow('fetch failed')
   expect(await readdir(elsewhere)).toEqual([])
   expect(receiver.received).toEqual([])
