@@ -201,6 +201,12 @@ test('what people answer shows in rows that stay as high as they are', async ({ 
   expect(await heights()).toEqual(narrow)
   await page.setViewportSize({ width: 1280, height: 720 })
   expect(await heights()).toEqual(wide)
+
+  // Nobody else has an answer: from any tab it leads to who is accepted.
+  await page.getByRole('link', { name: /^New/ }).click()
+  await button('Filters').click()
+  await page.getByLabel('Answer', { exact: true }).selectOption('coming')
+  await expect.poll(getDesk(page).names).toEqual(['Person 1'])
 })
 
 test('an answer that came by mail is noted, the day is moved, and what the applicant says appears', async ({

@@ -106,7 +106,10 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
           label="Answer"
           options={answerOptions}
           value={answer ?? any}
-          onChoose={(chosen) => onChange({ answer: chosen === any ? null : chosen })}
+          // Nobody else is asked than who is accepted.
+          onChoose={(chosen) =>
+            onChange(chosen === any ? { answer: null } : { answer: chosen, status: 'accepted' })
+          }
         />
         <Field label="From" type="date" value={from} onText={(day) => onChange({ from: day })} />
         <Field label="To" type="date" value={to} onText={(day) => onChange({ to: day })} />
