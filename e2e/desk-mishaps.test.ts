@@ -223,7 +223,7 @@ test('what is typed survives Back and a reload, and goes with whoever typed it',
   await expect.poll(() => page.locator('.happened li').count()).toBe(2)
   await link('Door').click()
   expect(await typed(sentence)).toBe('We are very full.')
-  expect(await button('Discard').count()).toBe(0)
+  await expect.poll(() => button('Discard').count()).toBe(0)
 
   // Signed out in another window of the same browser.
   const other = await page.context().newPage()
