@@ -1,4 +1,4 @@
-import { letterHealth } from '../src/server/letters/outbox.ts'
+import { letterHealth } from '../src/server/letters/overview.ts'
 import { deliveryHealth } from '../src/server/webhook/outbox.ts'
 import { openTestDatabase } from '../testing/database.ts'
 import { fill } from './growth.ts'

@@ -816,7 +816,7 @@ const http: Break[] = [
 const letters: Break[] = [
   {
     broken: 'Two letters to one person are under way at the same time',
-    file: 'src/server/letters/outbox.ts',
+    file: 'src/server/letters/claims.ts',
     find: `stands(sql)} and not \${isBusy(sql)}\n      )`,
     replace: `stands(sql)}\n      )`,
     test: 'src/server/letters/postman.test.ts',
@@ -824,7 +824,7 @@ const letters: Break[] = [
   },
   {
     broken: 'A letter leaves that was released for another decision',
-    file: 'src/server/letters/outbox.ts',
+    file: 'src/server/letters/claims.ts',
     find: `: stands(sql)} and not \${isBusy(sql)}\n      )`,
     replace: `: sql\`true\`} and not \${isBusy(sql)}\n      )`,
     test: 'src/server/letters/postman.test.ts',
@@ -832,15 +832,15 @@ const letters: Break[] = [
   },
   {
     broken: 'A mail that may have arrived leaves again and again',
-    file: 'src/server/letters/outbox.ts',
-    find: `const mostUncertain = 3`,
-    replace: `const mostUncertain = 30`,
+    file: 'src/server/letters/outcomes.ts',
+    find: `export const mostUncertain = 3`,
+    replace: `export const mostUncertain = 30`,
     test: 'src/server/letters/postman.test.ts',
     only: 'drops the line',
   },
   {
     broken: 'Receipts and notices leave without a total an hour',
-    file: 'src/server/letters/outbox.ts',
+    file: 'src/server/letters/pace.ts',
     find: `const hourlyTotal = 100`,
     replace: `const hourlyTotal = 10_000`,
     test: 'src/server/letters/receipts.test.ts',

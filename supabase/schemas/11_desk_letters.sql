@@ -1,4 +1,4 @@
--- The desk's letters: what organisers do with them. What a server does with them is in src/server/letters/outbox.ts.
+-- The desk's letters: what organisers do with them. What a server does with them is in src/server/letters/.
 
 -- Writes down what somebody did to letters in general.
 create function private.write_down_letters(author text, detail jsonb) returns void

@@ -3,11 +3,11 @@ import {
   listUndelivered,
   postmanState,
   retryUndelivered,
-  setStopped,
   type LetterCounts,
   type PostmanState,
   type Undelivered,
-} from '../../server/letters/outbox.ts'
+} from '../../server/letters/overview.ts'
+import { setStopped } from '../../server/letters/pace.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { localTime, onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'

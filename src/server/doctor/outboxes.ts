@@ -1,7 +1,7 @@
 import type { Settings } from '../../settings/server-settings.ts'
 import type { OpenedAsItIs } from '../database/database.ts'
 import { ok, oneLine, wrongIf } from '../finding.ts'
-import { countLetters, postmanState } from '../letters/outbox.ts'
+import { countLetters, postmanState } from '../letters/overview.ts'
 import { countDeliveries, deliveryHealth } from '../webhook/outbox.ts'
 
 /** Seconds after which a delivery that waits has met more than a hiccup. */

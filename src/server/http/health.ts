@@ -4,7 +4,7 @@ import { version } from '../../settings/version.ts'
 import type { BackupState } from '../database/backups/scheduled.ts'
 import type { Run } from '../database/lanes.ts'
 import { checkWritable } from '../database/writable.ts'
-import { letterHealth, type LetterHealth } from '../letters/outbox.ts'
+import { letterHealth, type LetterHealth } from '../letters/overview.ts'
 import { deliveryHealth, type DeliveryHealth } from '../webhook/outbox.ts'
 
 /** What the health of the server is told from. */

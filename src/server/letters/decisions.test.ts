@@ -10,7 +10,8 @@ import type { Letter, LettersOverview, Places } from '../../client/desk.ts'
 import { startDispatcher } from '../webhook/dispatcher.ts'
 import { answersOutbox } from './answers.ts'
 import { startDecisions } from './decisions.ts'
-import { claimDecisions, countLetters, listUndelivered } from './outbox.ts'
+import { claimDecisions } from './claims.ts'
+import { countLetters, listUndelivered } from './overview.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 

@@ -5,7 +5,8 @@ import {
   type DispatcherOptions,
   type Outbox,
 } from '../webhook/dispatcher.ts'
-import { beat, claimDecisions, giveBack, record, type DecisionClaim } from './outbox.ts'
+import { beat, claimDecisions, type DecisionClaim } from './claims.ts'
+import { giveBack, record } from './outcomes.ts'
 
 type Claim = DecisionClaim & { body: URLSearchParams }
 

@@ -1,7 +1,8 @@
 import type { Fragment, Sql } from 'postgres'
 
 import { dueNotices } from './notices.ts'
-import { dueLetters, hasRoom, isOpen, type Pause } from './outbox.ts'
+import { dueLetters } from './claims.ts'
+import { hasRoom, isOpen, type Pause } from './pace.ts'
 
 /** What may be handed over. */
 export type Kind = 'test' | 'letter' | 'notice' | 'receipt'

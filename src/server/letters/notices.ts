@@ -2,16 +2,9 @@ import type { Sql } from 'postgres'
 
 import { nextAttempt } from '../schedule.ts'
 import type { Letter } from './compose.ts'
-import {
-  countTurns,
-  endOfTurn,
-  isOften,
-  lease,
-  noProblem,
-  turnOf,
-  type Pause,
-  type Recorded,
-} from './outbox.ts'
+import { lease } from './claims.ts'
+import { isOften, type Recorded } from './outcomes.ts'
+import { countTurns, endOfTurn, noProblem, turnOf, type Pause } from './pace.ts'
 
 /** A mail to an organiser that this server has taken upon itself. */
 export interface NoticeClaim {

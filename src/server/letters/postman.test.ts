@@ -9,7 +9,10 @@ import { addOrganiser } from '../auth/organisers.ts'
 import type { Database } from '../database/database.ts'
 import { whatIsDue } from './due.ts'
 import { claimNotice, keepNotices, recordNotice } from './notices.ts'
-import { beat, claimDecisions, claimDue, countLetters, pauseAll, giveBack, record } from './outbox.ts'
+import { beat, claimDecisions, claimDue } from './claims.ts'
+import { giveBack, record } from './outcomes.ts'
+import { countLetters } from './overview.ts'
+import { pauseAll } from './pace.ts'
 
 let outbox: TestOutbox
 let database: Database

@@ -14,16 +14,9 @@ import {
   recordNotice,
   type NoticeClaim,
 } from './notices.ts'
-import {
-  beat,
-  claimDue,
-  pauseAll,
-  giveBack,
-  record,
-  type Claim,
-  type Outcome,
-  type Recorded,
-} from './outbox.ts'
+import { beat, claimDue, type Claim } from './claims.ts'
+import { giveBack, record, type Outcome, type Recorded } from './outcomes.ts'
+import { pauseAll } from './pace.ts'
 
 /** Hands over the letters and notices that are due for as long as it runs. */
 export interface Postman {

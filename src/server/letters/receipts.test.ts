@@ -4,7 +4,7 @@ import { anApplication } from '../../../testing/form.ts'
 import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
 import type { Application } from '../../application/application.ts'
 import { addOrganiser } from '../auth/organisers.ts'
-import { beat, claimDue } from './outbox.ts'
+import { beat, claimDue } from './claims.ts'
 
 let outbox: TestOutbox
 

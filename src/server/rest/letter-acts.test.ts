@@ -7,7 +7,9 @@ import { randomFrom } from '../../../testing/random.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import type { Letter } from '../../client/desk.ts'
 import { keepNotices } from '../letters/notices.ts'
-import { beat, claimDecisions, claimDue, retryUndelivered, record, type Recorded } from '../letters/outbox.ts'
+import { beat, claimDecisions, claimDue } from '../letters/claims.ts'
+import { record, type Recorded } from '../letters/outcomes.ts'
+import { retryUndelivered } from '../letters/overview.ts'
 
 /** How many acts are played against each other, by whom at the same time, and from which start. */
 const acts = Number(process.env['LETTER_ACTS'] ?? 400)

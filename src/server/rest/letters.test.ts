@@ -5,7 +5,7 @@ import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { columns, paidSolutions, teamSizes, type Application } from '../../application/application.ts'
 import type { Letter, LettersOverview, Template, Whole } from '../../client/desk.ts'
-import { claimDue } from '../letters/outbox.ts'
+import { claimDue } from '../letters/claims.ts'
 
 let server: SignInServer
 let client: SupabaseClient

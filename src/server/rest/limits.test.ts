@@ -14,7 +14,7 @@ import {
 import { statuses } from '../../application/statuses.ts'
 import type { Door, LettersOverview, Page, Listed } from '../../client/desk.ts'
 import { isAddress } from '../letters/compose.ts'
-import { postmanState } from '../letters/outbox.ts'
+import { postmanState } from '../letters/overview.ts'
 
 let server: SignInServer
 let client: SupabaseClient

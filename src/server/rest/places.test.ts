@@ -7,7 +7,8 @@ import { randomFrom } from '../../../testing/random.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import type { Letter, Places, Reminded, ReleaseOutcome, Whole } from '../../client/desk.ts'
 import { writeSite } from '../database/places.ts'
-import { claimDue, record } from '../letters/outbox.ts'
+import { claimDue } from '../letters/claims.ts'
+import { record } from '../letters/outcomes.ts'
 
 let server: SignInServer
 let client: SupabaseClient

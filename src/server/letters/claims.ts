@@ -1,0 +1,188 @@
+import type { Fragment, Sql } from 'postgres'
+
+import type { Letter } from './compose.ts'
+import { mayHaveArrived, mostUncertain, recordUnsent } from './outcomes.ts'
+import { countTurns, endOfTurn, turnOf, type Pause } from './pace.ts'
+
+/** A letter that this server has taken upon itself. */
+export interface Claim extends Letter {
+  /** Which try this is, from 1. */
+  attempt: number
+  /** Milliseconds since it was released, by the database's clock. */
+  age: number
+  applicationId: string
+  /** Tries of which nobody knows what they came to. */
+  uncertain: number
+  /** Tries at which the mail server closed the connection over it. */
+  closings: number
+}
+
+/** Seconds after which another server may take what was claimed: longer than any handover takes. */
+export const lease = 90
+
+/** What was released before is too old for a receipt. */
+const receiptsSince = (sql: Sql) => sql`now() - interval '1 day'`
+
+/** Whether a letter was released for what stands. */
+function stands(sql: Sql) {
+  return sql`status_version = coalesce(
+    (select version from private.statuses where application_id = letter.application_id), 0)`
+}
+
+/** Whom letters about an application go to. */
+const personOf = (sql: Sql, application: Fragment) =>
+  sql`private.person(private.address_of(${application}.id, ${application}.email))`
+
+/** Whether a letter is under way to whom this one is for: they are to arrive in the order in which they were released. */
+function isBusy(sql: Sql) {
+  return sql`exists (
+    select from private.letters as other
+      join public.retreat_applications as theirs on theirs.id = other.application_id
+      join public.retreat_applications as application on application.id = letter.application_id
+    where other.state = 'sending' and other.way = 'mail' and other.due_at > now() and other.id <> letter.id
+      and (other.application_id = letter.application_id
+        or ${personOf(sql, sql`theirs`)} = ${personOf(sql, sql`application`)}))`
+}
+
+/**
+ * The letters that may be handed over, or the receipts. Only what was released for the decision that stands, and no
+ * receipt that is older than a day; what was withdrawn on its way is over.
+ *
+ * The indexes are for letters, receipts and decisions each, so that none is found behind many of another kind. No other
+ * table is joined: then all that is due would be looked at for the first of it, where PostgreSQL knows no numbers yet.
+ */
+export function dueLetters(sql: Sql, isReceipt: boolean) {
+  return sql`
+    private.letters as letter
+    where way = 'mail' and state in ('waiting', 'sending') and due_at <= now()
+      and ${isReceipt ? sql`occasion = 'received'` : sql`occasion <> 'received'`}
+      and (
+        withdrawn_at is not null
+        or ${isReceipt ? sql`released_at > ${receiptsSince(sql)}` : stands(sql)} and not ${isBusy(sql)}
+      )`
+}
+
+/** Takes the letters in `due` upon this server. */
+function claimed(sql: Sql) {
+  return sql`
+    select letter.*, due.was_under_way
+    from due, private.move(array[due.id], 'sending', due => now() + ${lease} * interval '1 second') as letter`
+}
+
+/** Milliseconds since something, by the database's clock. */
+const since = (sql: Sql, moment: Fragment) => sql`(extract(epoch from now() - ${moment}) * 1000)::float`
+
+/**
+ * Takes the letter that is due and waits longest, or the receipt; each goes to one server, and nothing while organisers
+ * or a problem keep all letters, nor a receipt where the hour has no room.
+ *
+ * @param turns As they were counted before.
+ */
+export async function claimDue(
+  sql: Sql,
+  { pause, isReceipt = false, turns }: { pause?: Pause; isReceipt?: boolean; turns?: string } = {},
+): Promise<Claim | undefined> {
+  let counted = turns
+  for (;;) {
+    const due = sql`
+      select letter.id, state = 'sending' as was_under_way from ${dueLetters(sql, isReceipt)}
+        and exists (select from turn ${isReceipt ? sql`where has_room or withdrawn_at is not null` : sql``})
+      order by due_at limit 1
+      for update of letter skip locked`
+    const begun = sql`select occasion = 'received' as counts from claimed where withdrawn_at is null`
+    const [row] = await sql<[(Claim & { isWithdrawn: boolean; wasUnderWay: boolean })?]>`
+      with turn as (${turnOf(sql, pause, counted ?? (await countTurns(sql)))}),
+      due as (${due}),
+      claimed as (${claimed(sql)}),
+      ended as (${endOfTurn(sql, pause, begun)})
+      select claimed.id, attempts as attempt, uncertain, closings, application_id as "applicationId",
+        ${since(sql, sql`released_at`)} as age, was_under_way as "wasUnderWay",
+        private.address_of(application.id, application.email) as "to", sent.subject, sent.body, sent.link, reply_to as "replyTo",
+        withdrawn_at is not null as "isWithdrawn"
+      from claimed
+      left join lateral private.to_send(application_id, claimed.subject, claimed.body) as sent on withdrawn_at is null
+      join public.retreat_applications as application on application.id = application_id
+      cross join private.letter_settings`
+    if (row === undefined) return undefined
+    const { isWithdrawn, wasUnderWay, ...taking } = row
+    if (isWithdrawn) await recordUnsent(sql, taking, { state: 'waiting', counts: false })
+    else if (wasUnderWay && taking.uncertain >= mostUncertain) {
+      await recordUnsent(sql, taking, { state: 'given up', answer: mayHaveArrived })
+    } else return taking
+    counted = undefined
+  }
+}
+
+/** A decision that this server has taken upon itself to tell an automation. */
+export interface DecisionClaim {
+  id: string
+  attempt: number
+  /** Milliseconds since it was released, by the database's clock. */
+  age: number
+  applicationId: string
+  email: string
+  status: string
+  decidedAt: Date
+  /** Of an acceptance: where they answer, null where no site is known, and until which day, as `2026-12-31`. */
+  answerLink: string | null
+  replyBy: string | null
+}
+
+/** Takes decisions that an automation is to be told, the longest waiting first, as letters are taken. */
+export async function claimDecisions(sql: Sql, most: number): Promise<DecisionClaim[]> {
+  const due = sql`
+    select id, state = 'sending' as was_under_way from private.letters as letter
+    where way = 'automation' and state in ('waiting', 'sending') and due_at <= now()
+      and not (select stopped from private.postman)
+      and (withdrawn_at is not null or ${stands(sql)} and not exists (
+        -- What stands is told last.
+        select from private.letters as other
+        where other.state = 'sending' and other.way = 'automation' and other.due_at > now() and other.id <> letter.id
+          and other.application_id = letter.application_id
+      ))
+    order by due_at limit ${most}
+    for update of letter skip locked`
+  const rows = await sql<(DecisionClaim & { isWithdrawn: boolean })[]>`
+    with due as (${due}), claimed as (${claimed(sql)})
+    select claimed.id, attempts as attempt, ${since(sql, sql`released_at`)} as age,
+      application_id as "applicationId", email, occasion as status, withdrawn_at is not null as "isWithdrawn",
+      coalesce(
+        (select max(at) from private.history where history.application_id = application.id and kind = 'status'),
+        released_at
+      ) as "decidedAt", place.link as "answerLink", place.kept_until::text as "replyBy"
+    from claimed join public.retreat_applications as application on application.id = application_id
+    left join lateral private.keep_place(application_id) as place on occasion = 'accepted' and withdrawn_at is null`
+  const claims: DecisionClaim[] = []
+  for (const { isWithdrawn, ...taking } of rows) {
+    if (isWithdrawn) await recordUnsent(sql, taking, { state: 'waiting', counts: false })
+    else claims.push(taking)
+  }
+  return claims
+}
+
+/**
+ * Says that there is somebody at work, begins waits anew that a clock put off, and withdraws the receipts that nobody
+ * carried within a day. Of several servers one says it.
+ */
+export async function beat(sql: Sql, who: 'postman' | 'automation'): Promise<void> {
+  const seen = sql(who === 'postman' ? 'seen_at' : 'automation_seen_at')
+  await sql`
+    update private.postman set ${seen} = now() where ${seen} not between now() - interval '10 seconds' and now()`
+  // What began later than now was told to wait before the clock was set back.
+  await sql`
+    with put_off as (
+      select id from private.letters where state in ('waiting', 'sending') and waits_since > now()
+      for update skip locked
+    )
+    update private.letters as letter set due_at = now() + (due_at - waits_since)
+    from put_off where letter.id = put_off.id`
+  await sql`
+    with late as (
+      select id from private.letters
+      where way = 'mail' and occasion = 'received' and state in ('waiting', 'sending') and due_at <= now()
+        and released_at <= ${receiptsSince(sql)}
+      -- Those that somebody decides on this moment are there the next time, too.
+      for update skip locked
+    )
+    select from late, private.move(array[late.id], 'withdrawn', is_lost => true)`
+}

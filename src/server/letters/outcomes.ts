@@ -1,0 +1,161 @@
+import type { Sql, TransactionSql } from 'postgres'
+
+import { nextAttempt } from '../schedule.ts'
+import type { HandoverResult } from './handover.ts'
+import { noProblem } from './pace.ts'
+
+/** What a try came to that is recorded. */
+export type Recorded = Extract<HandoverResult, { outcome: 'sent' | 'refused' | 'retry' }>
+
+/** What is recorded of a try. */
+export type Outcome = 'sent' | 'refused' | 'retry' | 'given up' | 'withdrawn' | 'lost'
+
+/** How often a mail leaves that may have arrived: a server that takes it and drops the line gets it so often. */
+export const mostUncertain = 3
+
+/** What organisers read of one that does not leave again. */
+export const mayHaveArrived = 'It left three times, and nobody knows whether it arrived.'
+
+/** What tells a letter's try from all others. */
+interface Try {
+  id: string
+  attempt: number
+  applicationId: string
+}
+
+/**
+ * Records what a try came to. Where the lease ran out meanwhile, the letter is somebody else's, and nothing is
+ * recorded of this try.
+ *
+ * @param retryAfter Milliseconds that the other side asked to wait before the next try.
+ */
+export async function record(
+  sql: Sql,
+  taken: Try & { age: number; uncertain?: number },
+  result: Recorded,
+  retryAfter?: number,
+): Promise<Outcome> {
+  if (result.outcome === 'sent') return (await recordSent(sql, taken)) ? 'sent' : 'lost'
+  const { answer } = result
+  if (result.outcome === 'refused') return recordUnsent(sql, taken, { state: 'refused', answer })
+  const { isUncertain } = result
+  if (isUncertain && isOften(taken)) {
+    return recordUnsent(sql, taken, { state: 'given up', answer: `${answer} ${mayHaveArrived}`, isUncertain })
+  }
+  const next = nextAttempt(taken.attempt, taken.age, retryAfter)
+  return next === null
+    ? recordUnsent(sql, taken, { state: 'given up', answer, isUncertain })
+    : recordUnsent(sql, taken, { state: 'waiting', answer, isUncertain, ...next })
+}
+
+/** Whether a try of a mail that may have arrived is the last one; an automation knows by its id what it has. */
+export function isOften({ uncertain }: { uncertain?: number }): boolean {
+  return uncertain !== undefined && uncertain + 1 >= mostUncertain
+}
+
+/**
+ * Gives a claim back of which nothing has left: it is due at once, and the try does not count.
+ *
+ * @param isClosing Whether the mail server closed the connection over it.
+ */
+export async function giveBack(sql: Sql, taken: Try, isClosing = false): Promise<void> {
+  await recordUnsent(sql, taken, { state: 'waiting', counts: false, isClosing })
+}
+
+/** Tells whether it was this claim's to record. */
+async function recordSent(sql: Sql, taken: Try) {
+  return (await markSent(sql, taken, { isWithdrawn: false })) || recordSentInVain(sql, taken)
+}
+
+/**
+ * Records that a letter arrived which was withdrawn on its way, and drafts what stands: the applicant was told something
+ * else.
+ */
+function recordSentInVain(sql: Sql, taken: Try) {
+  const { applicationId } = taken
+  return sql.begin(async (transaction) => {
+    const decision = await lockDecision(transaction, applicationId)
+    const isRecorded = await markSent(transaction, taken, { isWithdrawn: true })
+    if (isRecorded) await draftWhatStands(transaction, applicationId, decision)
+    return isRecorded
+  })
+}
+
+async function markSent(
+  sql: Sql | TransactionSql,
+  { id, attempt }: Try,
+  { isWithdrawn }: { isWithdrawn: boolean },
+) {
+  const rows = await sql`
+    with tried as (
+      select id from private.letters
+      where id = ${id} and attempts = ${attempt} and state = 'sending'
+        and (withdrawn_at is not null) = ${isWithdrawn}
+      for update
+    ), marked as (
+      select letter.way from tried, private.move(array[tried.id], 'sent') as letter
+    ), cleared as (${noProblem(sql, sql`select from marked where way = 'mail'`)})
+    select from marked`
+  return rows.count > 0
+}
+
+/** In the order in which organisers lock: who erases or decides waits, or is seen. */
+async function lockDecision(transaction: TransactionSql, applicationId: string) {
+  await transaction`select from public.retreat_applications where id = ${applicationId} for key share`
+  const [decision] = await transaction<[{ status: string }?]>`
+    select status from private.statuses where application_id = ${applicationId} for share`
+  return decision?.status
+}
+
+async function draftWhatStands(
+  transaction: TransactionSql,
+  applicationId: string,
+  decision: string | undefined,
+) {
+  if (decision === undefined) return
+  await transaction`select private.draft(${applicationId}, ${decision}) where private.is_decision(${decision})`
+}
+
+/**
+ * Records a try by which nothing was sent. A letter that was withdrawn meanwhile does not wait any more, and what
+ * stands is drafted, which could not be while this one was under way.
+ */
+export async function recordUnsent(
+  sql: Sql,
+  { id, attempt, applicationId }: Try,
+  {
+    state,
+    answer,
+    isUncertain = false,
+    pause = 0,
+    counts = true,
+    isClosing = false,
+  }: {
+    state: 'waiting' | 'refused' | 'given up'
+    answer?: string
+    isUncertain?: boolean
+    pause?: number
+    counts?: boolean
+    isClosing?: boolean
+  },
+): Promise<Outcome> {
+  const recorded = await sql.begin(async (transaction) => {
+    const decision = await lockDecision(transaction, applicationId)
+    const { count } = await transaction`
+      update private.letters
+      set attempts = attempts - ${counts ? 0 : 1},
+        uncertain = uncertain + ${isUncertain ? 1 : 0},
+        closings = closings + ${isClosing ? 1 : 0},
+        answer = coalesce(${answer ?? null}, answer)
+      where id = ${id} and attempts = ${attempt} and state = 'sending'`
+    if (count === 0) return undefined
+    const [letter] = await transaction<[{ state: string }?]>`
+      select state
+      from private.move(array[${id}::uuid], ${state}, due => now() + ${pause} * interval '1 millisecond')`
+    if (letter?.state === 'withdrawn') await draftWhatStands(transaction, applicationId, decision)
+    return letter?.state
+  })
+  if (recorded === undefined) return 'lost'
+  if (recorded === 'withdrawn') return 'withdrawn'
+  return state === 'waiting' ? 'retry' : state
+}

@@ -1,0 +1,130 @@
+import type { Sql } from 'postgres'
+
+/** What of the letters somebody has to know. */
+export interface LetterHealth {
+  /** Those that were refused or given up, and what the automation could not be told, up to a hundred thousand. */
+  lettersRefused: number
+  /** Those that were released and have not left. */
+  lettersWaiting: number
+  /** Since when the mail server takes nothing; null while it does. */
+  mailFailingSince: Date | null
+}
+
+/** How letters stand. However many were sent, only those are looked at that were not. */
+export async function letterHealth(sql: Sql): Promise<LetterHealth> {
+  const [row] = await sql<[LetterHealth]>`
+    select
+      (select count(*)::int from (
+        select from private.letters where state in ('refused', 'given up')
+        union all select from private.answer_outbox where next_attempt_at is null
+        limit 100000
+      ) as refused) as "lettersRefused",
+      (select count(*)::int from (
+        select from private.letters where state in ('waiting', 'sending') limit 100000
+      ) as waiting) as "lettersWaiting",
+      failing_since as "mailFailingSince"
+    from private.postman`
+  return row
+}
+
+/** How letters stand, by number. */
+export interface LetterCounts {
+  draft: number
+  waiting: number
+  sending: number
+  sent: number
+  refused: number
+  givenUp: number
+  withdrawn: number
+  /** Of all these, the ones with a try of which nobody knows what it came to: they may have arrived twice. */
+  uncertain: number
+  /** Decisions that an automation was told; those, and answers, that it is to be told, and could not be told. */
+  told: number
+  toTell: number
+  untold: number
+}
+
+export async function countLetters(sql: Sql): Promise<LetterCounts> {
+  const [row] = await sql<[LetterCounts]>`
+    select
+      (count(*) filter (where state = 'draft'))::int as draft,
+      (count(*) filter (where is_mail and state = 'waiting'))::int as waiting,
+      (count(*) filter (where is_mail and state = 'sending'))::int as sending,
+      (count(*) filter (where is_mail and state = 'sent'))::int as sent,
+      (count(*) filter (where is_mail and state = 'refused'))::int as refused,
+      (count(*) filter (where is_mail and state = 'given up'))::int as "givenUp",
+      (count(*) filter (where is_mail and state = 'withdrawn'))::int as withdrawn,
+      (count(*) filter (where is_mail and uncertain > 0))::int as uncertain,
+      (count(*) filter (where not is_mail and state = 'sent'))::int as told,
+      (count(*) filter (where not is_mail and state in ('waiting', 'sending')))::int
+        + (select count(*)::int from private.answer_outbox where next_attempt_at is not null) as "toTell",
+      (count(*) filter (where not is_mail and state in ('refused', 'given up')))::int
+        + (select count(*)::int from private.answer_outbox where next_attempt_at is null) as untold
+    from (select *, way = 'mail' as is_mail from private.letters) as letters`
+  return row
+}
+
+/** A letter that has not arrived so far, or a decision or an answer that the automation was not told. */
+export interface Undelivered {
+  state: 'waiting' | 'refused' | 'given up'
+  way: 'mail' | 'automation'
+  occasion: string
+  email: string
+  /** When it was released. */
+  at: Date
+  /** When it is tried again; null where it is not. */
+  nextAt: Date | null
+  /** What the mail server said last, or the automation. */
+  answer: string
+}
+
+/** What did not arrive, or not yet though it was tried, the oldest first. */
+export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
+  return sql<Undelivered[]>`
+    select state, way, occasion, private.address_of(application.id, email) as email, released_at as at,
+      due_at as "nextAt", answer
+    from private.letters join public.retreat_applications as application on application.id = application_id
+    where state in ('refused', 'given up') or (state = 'waiting' and answer <> '')
+    union all
+    select case when next_attempt_at is null then 'given up' else 'waiting' end, 'automation', 'answer', email, queued_at,
+      next_attempt_at, last_answer
+    from private.answer_outbox join public.retreat_applications as application on application.id = application_id
+    where next_attempt_at is null or last_answer <> ''
+    order by at`
+}
+
+/** Whether letters leave, and what keeps them. */
+export interface PostmanState {
+  isStopped: boolean
+  /** Whether a server with a mail server is at work. */
+  isThere: boolean
+  /** What keeps all letters; blank where nothing does. */
+  problem: string
+  failingSince: Date | null
+  /** When the mail server is tried again, where that is still to come. */
+  nextAt: Date | null
+}
+
+export async function postmanState(sql: Sql): Promise<PostmanState> {
+  const [row] = await sql<[PostmanState]>`
+    select stopped as "isStopped", seen_at > now() - interval '1 minute' as "isThere", problem,
+      failing_since as "failingSince", case when paused_until > now() then paused_until end as "nextAt"
+    from private.postman`
+  return row
+}
+
+/**
+ * Makes what did not arrive due again, from the schedule's beginning, but for receipts that are older than a day; a
+ * running server sees it within a second.
+ *
+ * @returns How many those are.
+ */
+export async function retryUndelivered(sql: Sql): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    with answers as (
+      update private.answer_outbox set attempts = 0, next_attempt_at = now() where next_attempt_at is null returning id
+    )
+    select private.retry(array(select id from private.letters where state in ('refused', 'given up')))
+      + (select count(*)::int from answers) as count`
+  return row.count
+}
