@@ -4,7 +4,7 @@
  * site is at is told by the address, since a static host may give the document as a folder's.
  */
 import { callKey, type BegunCalls } from '../../client/begun.ts'
-import type { ListPage } from '../../client/desk.ts'
+import type { ListPage } from '../../client/desk/applications.ts'
 import { keptSession, needsFactor } from '../../client/kept-session.ts'
 import { requestOf } from '../../client/rpc.ts'
 import { readPageData } from '../page-data.ts'

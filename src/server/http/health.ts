@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Sql } from 'postgres'
 
 import { version } from '../../settings/version.ts'
 import type { BackupState } from '../database/backups/scheduled.ts'
 import type { Run } from '../database/lanes.ts'
-import { checkWritable } from '../database/writable.ts'
 import { letterHealth, type LetterHealth } from '../letters/overview.ts'
 import { deliveryHealth, type DeliveryHealth } from '../webhook/outbox.ts'
 
@@ -115,4 +115,17 @@ async function withTimeout<T>(result: Promise<T>): Promise<T> {
   } finally {
     clearTimeout(timer)
   }
+}
+
+/**
+ * Writes a little and takes it back, for what reading does not show: a full disk.
+ *
+ * @throws {postgres.PostgresError} where the database cannot write.
+ */
+async function checkWritable(sql: Sql): Promise<void> {
+  await sql.begin(
+    (transaction) => transaction`
+      create temp table writable on commit drop as
+      select repeat(md5(n::text), 250) as filler from generate_series(1, 16) as n`,
+  )
 }

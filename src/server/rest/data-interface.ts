@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 import { table } from '../../application/application.ts'
 import type { SentRows } from '../database/insert.ts'
@@ -8,7 +8,6 @@ import { callerOf, type ReadToken } from '../http/caller.ts'
 import { HttpError, httpError } from '../http/errors.ts'
 import { isLarge, takeBytes, type TakeTurn } from '../http/large-requests.ts'
 import { createWrongTokens, type Allowance } from '../http/limits.ts'
-import { answerError } from './answer-error.ts'
 import { argumentsOf, sentRows } from './sent-rows.ts'
 
 /** What the data interface acts with. */
@@ -137,4 +136,18 @@ function notFound({ method, url }: FastifyRequest) {
   if (called !== undefined) return noFunction(called, [])
   if (resource === '') return new HttpError(404, 'PGRST125', 'Invalid path specified in request URL')
   return new HttpError(404, 'PGRST205', `Could not find the table 'public.${resource}' in the schema cache`)
+}
+
+/**
+ * Answers with an error in PostgREST's shape.
+ *
+ * @see https://docs.postgrest.org/en/v13/references/errors.html
+ */
+function answerError(error: HttpError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (error.status >= 500) request.log.error({ err: error.cause ?? error }, 'the data interface failed')
+  const { code, message, details, hint, retryAfter } = error
+  if (retryAfter !== undefined) void reply.header('retry-after', retryAfter)
+  if (error.status === 401) void reply.header('www-authenticate', 'Bearer')
+  void reply.code(error.status).type('application/json; charset=utf-8')
+  return reply.send(JSON.stringify({ code, message, details, hint }))
 }

@@ -8,12 +8,12 @@ import type {
   Exported,
   Filter,
   ListPage,
-  Notices,
   Opened,
   Page,
   Position,
   Selected,
-} from '../../client/desk.ts'
+} from '../../client/desk/applications.ts'
+import type { Notices } from '../../client/desk/letters.ts'
 import { applicationsWithDeliveries, withWhatWasMade } from '../database/applications.ts'
 
 let server: SignInServer

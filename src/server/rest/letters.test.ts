@@ -4,7 +4,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { columns, paidSolutions, teamSizes, type Application } from '../../application/application.ts'
-import type { Letter, LettersOverview, Template, Whole } from '../../client/desk.ts'
+import type { Whole } from '../../client/desk/applications.ts'
+import type { Letter, LettersOverview, Template } from '../../client/desk/letters.ts'
 import { claimDue } from '../letters/claims.ts'
 
 let server: SignInServer

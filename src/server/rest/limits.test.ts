@@ -12,7 +12,9 @@ import {
   pageSize,
 } from '../../application/limits.ts'
 import { statuses } from '../../application/statuses.ts'
-import type { Door, LettersOverview, Page, Listed } from '../../client/desk.ts'
+import type { Page, Listed } from '../../client/desk/applications.ts'
+import type { LettersOverview } from '../../client/desk/letters.ts'
+import type { Door } from '../../client/desk/retreat.ts'
 import { isAddress } from '../letters/compose.ts'
 import { postmanState } from '../letters/overview.ts'
 

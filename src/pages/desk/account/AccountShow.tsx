@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 
-import type { Notices } from '../../../client/desk.ts'
+import type { Notices } from '../../../client/desk/letters.ts'
 import type { LoadAuth } from '../../../client/session.ts'
 import { announce } from '../kit/announce.tsx'
 import { Field, Switch } from '../kit/Field.tsx'

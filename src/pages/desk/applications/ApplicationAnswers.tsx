@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 import { paidSolutions, teamSizes, type Application } from '../../../application/application.ts'
 import { questions, textFields } from '../../../application/fields.ts'
-import type { Read } from '../../../client/desk.ts'
+import type { Read } from '../../../client/desk/applications.ts'
 import { momentOf } from '../kit/format.ts'
 import { LongText, pieceLength } from '../kit/LongText.tsx'
 import { linkedInLink, mailLink, phoneLink } from './contact-links.ts'

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react'
 
-import type { Whole } from '../../../client/desk.ts'
+import type { Whole } from '../../../client/desk/applications.ts'
 import { announce } from '../kit/announce.tsx'
 import { Dialog, type DialogHandle } from '../kit/Dialog.tsx'
 import { Field } from '../kit/Field.tsx'

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react'
 
-import type { Filter } from '../../../client/desk.ts'
+import type { Filter } from '../../../client/desk/applications.ts'
 import { announce } from '../kit/announce.tsx'
 import { countOf, digits } from '../kit/format.ts'
 import { Problem } from '../kit/Problem.tsx'

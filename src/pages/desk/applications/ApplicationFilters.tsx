@@ -2,7 +2,7 @@ import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'rea
 
 import { paidSolutions, teamSizes } from '../../../application/application.ts'
 import { answerStates, statuses, type AnswerState, type Status } from '../../../application/statuses.ts'
-import type { Overview } from '../../../client/desk.ts'
+import type { Overview } from '../../../client/desk/applications.ts'
 import { Choice, Field } from '../kit/Field.tsx'
 import { upTo } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'

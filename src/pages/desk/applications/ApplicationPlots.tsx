@@ -1,7 +1,7 @@
 import { Fragment, useState } from 'react'
 
 import { paidSolutions, teamSizes } from '../../../application/application.ts'
-import type { Overview } from '../../../client/desk.ts'
+import type { Overview } from '../../../client/desk/applications.ts'
 import { storageOf } from '../../../client/storage.ts'
 import { digits } from '../kit/format.ts'
 

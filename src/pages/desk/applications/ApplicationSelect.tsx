@@ -1,5 +1,6 @@
 import { mostAtOnce } from '../../../application/limits.ts'
-import type { Count, Filter, Page, Selected } from '../../../client/desk.ts'
+import type { Filter, Page, Selected } from '../../../client/desk/applications.ts'
+import type { Count } from '../../../client/desk/count.ts'
 import { announce } from '../kit/announce.tsx'
 import { focusOn } from '../kit/focus.ts'
 import { digits, upTo } from '../kit/format.ts'

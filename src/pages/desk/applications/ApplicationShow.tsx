@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react'
 import { flushSync } from 'react-dom'
 
 import { statuses } from '../../../application/statuses.ts'
-import type { Filter, Whole } from '../../../client/desk.ts'
+import type { Filter, Whole } from '../../../client/desk/applications.ts'
 import { AnswerEdit, AnswerSentence } from '../decisions/AnswerEdit.tsx'
 import { DecisionBar, decisionKeys } from '../decisions/DecisionBar.tsx'
 import { DecisionProblems } from '../decisions/DecisionProblems.tsx'

@@ -1,6 +1,7 @@
 import { teamSizes } from '../../../application/application.ts'
 import { answerStates } from '../../../application/statuses.ts'
-import type { AnswerShown, LetterState, Listed } from '../../../client/desk.ts'
+import type { AnswerShown, Listed } from '../../../client/desk/applications.ts'
+import type { LetterState } from '../../../client/desk/letters.ts'
 import { StatusPill } from '../decisions/StatusPill.tsx'
 import { momentOf, nameOf, shortMomentOf, shortOf } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'

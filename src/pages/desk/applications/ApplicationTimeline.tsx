@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react'
 
 import { answerStates, statuses } from '../../../application/statuses.ts'
-import type { Delivery, Happening, Letter, Whole } from '../../../client/desk.ts'
+import type { Delivery, Happening, Whole } from '../../../client/desk/applications.ts'
+import type { Letter } from '../../../client/desk/letters.ts'
 import { dayOf, momentOf } from '../kit/format.ts'
 import { LongText } from '../kit/LongText.tsx'
 import { useMedia } from '../kit/useMedia.ts'

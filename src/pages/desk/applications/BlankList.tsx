@@ -1,6 +1,6 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 
-import type { Listed } from '../../../client/desk.ts'
+import type { Listed } from '../../../client/desk/applications.ts'
 import { Frame } from '../Frame.tsx'
 import { DeskProvider } from '../kit/useDesk.tsx'
 import type { Me } from '../session/watch-session.ts'

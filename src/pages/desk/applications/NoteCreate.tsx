@@ -2,7 +2,7 @@ import type { RefObject } from 'react'
 
 import { mostCharacters } from '../../../application/limits.ts'
 import { newAct } from '../../../client/act.ts'
-import type { Filter, Whole } from '../../../client/desk.ts'
+import type { Filter, Whole } from '../../../client/desk/applications.ts'
 import { announce } from '../kit/announce.tsx'
 import { TextField } from '../kit/Field.tsx'
 import { Problem } from '../kit/Problem.tsx'

@@ -1,4 +1,4 @@
-import type { Letter } from '../../../client/desk.ts'
+import type { Letter } from '../../../client/desk/letters.ts'
 
 /** The address that writes to an e-mail, where it is one. */
 export function mailLink(email: string): string | undefined {

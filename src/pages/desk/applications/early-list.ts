@@ -3,7 +3,7 @@
  * has not. What is pressed meanwhile is held.
  */
 import { teamSizes } from '../../../application/application.ts'
-import type { Listed } from '../../../client/desk.ts'
+import type { Listed } from '../../../client/desk/applications.ts'
 import { momentOf, nameOf, shortMomentOf, shortOf } from '../kit/format.ts'
 
 declare global {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
-import type { CallDesk, Exported, Page } from '../../../client/desk.ts'
+import type { CallDesk } from '../../../client/desk.ts'
+import type { Exported, Page } from '../../../client/desk/applications.ts'
 import { anApplication } from '../../../../testing/form.ts'
 import { readTable } from './export.ts'
 

@@ -5,7 +5,8 @@ import {
   tableColumns,
   type TableColumn,
 } from '../../../application/csv.ts'
-import type { CallDesk, Exported, Filter, Page } from '../../../client/desk.ts'
+import type { CallDesk } from '../../../client/desk.ts'
+import type { Exported, Filter, Page } from '../../../client/desk/applications.ts'
 
 /** Raised where blind reading was switched between two pages: half of the rows would lack columns. */
 class SwitchedMeanwhile extends Error {

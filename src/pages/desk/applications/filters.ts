@@ -1,6 +1,6 @@
 import { paidSolutions, teamSizes, type Application } from '../../../application/application.ts'
 import { answerStates, statuses, type AnswerState, type Status } from '../../../application/statuses.ts'
-import type { Filter } from '../../../client/desk.ts'
+import type { Filter } from '../../../client/desk/applications.ts'
 
 /** What a list is narrowed to, as the address says it. */
 export interface Filters {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import type { Listed, ListPage, Place } from '../../../client/desk.ts'
+import type { Listed, ListPage, Place } from '../../../client/desk/applications.ts'
 import { leftWith, neighboursIn, type Left } from './neighbours.ts'
 
 const page = (ids: string[], isLast: boolean): ListPage => ({

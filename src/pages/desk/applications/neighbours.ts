@@ -1,4 +1,4 @@
-import type { ListPage, Place } from '../../../client/desk.ts'
+import type { ListPage, Place } from '../../../client/desk/applications.ts'
 
 /**
  * A part of a list as it was left: whoever decides through the new ones does not lose their place by it, though these are

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 
-import type { Filter, ListPage } from '../../../client/desk.ts'
+import type { Filter, ListPage } from '../../../client/desk/applications.ts'
 import { useDesk } from '../kit/useDesk.tsx'
 
 /**

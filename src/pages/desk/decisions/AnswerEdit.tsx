@@ -1,5 +1,5 @@
 import { answerStates, type Answer } from '../../../application/statuses.ts'
-import type { AnswerShown, Read } from '../../../client/desk.ts'
+import type { AnswerShown, Read } from '../../../client/desk/applications.ts'
 import { announce } from '../kit/announce.tsx'
 import { Field } from '../kit/Field.tsx'
 import { dayOf, momentOf } from '../kit/format.ts'

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-import type { CallDesk, Decision, DecisionOutcome } from '../../../client/desk.ts'
+import type { CallDesk } from '../../../client/desk.ts'
+import type { Decision, DecisionOutcome } from '../../../client/desk/applications.ts'
 import type { Status } from '../../../application/statuses.ts'
 import { countStatuses, Judge, type Seen } from './judge.ts'
 

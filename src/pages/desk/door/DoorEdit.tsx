@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 
 import { closedSentence, mostCharacters } from '../../../application/limits.ts'
-import type { Door, GeneralHappening } from '../../../client/desk.ts'
+import type { Door, GeneralHappening } from '../../../client/desk/retreat.ts'
 import { announce } from '../kit/announce.tsx'
 import { Field, TextField } from '../kit/Field.tsx'
 import { momentOf, zone } from '../kit/format.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import type { Door } from '../../../client/desk.ts'
+import type { Door } from '../../../client/desk/retreat.ts'
 import { wordsOf } from '../history/HistoryList.tsx'
 import { momentOf } from '../kit/format.ts'
 import { changeFrom, doorSentence, entriesOf, localTimeOf } from './door.ts'

@@ -1,5 +1,5 @@
 import { closedSentence } from '../../../application/limits.ts'
-import type { Door } from '../../../client/desk.ts'
+import type { Door } from '../../../client/desk/retreat.ts'
 import { countOf, digits, momentOf } from '../kit/format.ts'
 
 type DoorState = Omit<Door, 'version' | 'opened_at'>

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 
-import type { Letter, LettersOverview } from '../../../client/desk.ts'
+import type { Letter, LettersOverview } from '../../../client/desk/letters.ts'
 import { countOf } from '../kit/format.ts'
 import { applicationOf, hrefOf } from '../kit/route.ts'
 import { Back, MoreButton, Screen } from '../kit/Screen.tsx'

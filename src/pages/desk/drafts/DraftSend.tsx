@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react'
 
 import { mostAtOnce, mostUnasked } from '../../../application/limits.ts'
-import type { Letter, ReleaseOutcome } from '../../../client/desk.ts'
+import type { Letter, ReleaseOutcome } from '../../../client/desk/letters.ts'
 import { announce } from '../kit/announce.tsx'
 import { Dialog, type DialogHandle } from '../kit/Dialog.tsx'
 import { Field } from '../kit/Field.tsx'

@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useRef, useState, type ReactNode } from 'react'
 
 import { mostCharacters } from '../../../application/limits.ts'
-import type { Letter } from '../../../client/desk.ts'
+import type { Letter } from '../../../client/desk/letters.ts'
 import { announce } from '../kit/announce.tsx'
 import { Field, TextField } from '../kit/Field.tsx'
 import { focusOn } from '../kit/focus.ts'

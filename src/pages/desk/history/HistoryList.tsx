@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 
-import type { GeneralHappening } from '../../../client/desk.ts'
+import type { GeneralHappening } from '../../../client/desk/retreat.ts'
 import { doorWordsOf } from '../door/door.ts'
 import { countOf, momentOf } from '../kit/format.ts'
 import { placesWordsOf } from '../places/places.ts'

@@ -1,4 +1,4 @@
-import type { Count } from '../../../client/desk.ts'
+import type { Count } from '../../../client/desk/count.ts'
 
 const moment = formatOf({ dateStyle: 'medium', timeStyle: 'short' })
 const shortDay = formatOf({ day: 'numeric', month: 'short' })

@@ -7,15 +7,9 @@ import {
 } from '@tanstack/react-query'
 
 import { mostAtOnce, pageSize } from '../../../application/limits.ts'
-import type {
-  CallDesk,
-  Filter,
-  Functions,
-  LetterPosition,
-  ListPage,
-  OutboxState,
-  Position,
-} from '../../../client/desk.ts'
+import type { CallDesk, Functions } from '../../../client/desk.ts'
+import type { Filter, ListPage, Position } from '../../../client/desk/applications.ts'
+import type { LetterPosition, OutboxState } from '../../../client/desk/letters.ts'
 import { leftWith, type Left } from '../applications/neighbours.ts'
 import type { Judge } from '../decisions/judge.ts'
 import { zone } from './format.ts'

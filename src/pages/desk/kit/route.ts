@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-import type { OutboxState } from '../../../client/desk.ts'
+import type { OutboxState } from '../../../client/desk/letters.ts'
 import { filtersFrom, searchOf, type Filters } from '../applications/filters.ts'
 
 /** Where somebody is at the desk. */

@@ -1,4 +1,4 @@
-import type { Letter } from '../../../client/desk.ts'
+import type { Letter } from '../../../client/desk/letters.ts'
 import { LongText } from '../kit/LongText.tsx'
 import { isOfPlace, partsOf, placeWords } from './letters.ts'
 

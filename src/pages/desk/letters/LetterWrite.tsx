@@ -3,7 +3,7 @@ import { useState } from 'react'
 
 import { mostAtOnce } from '../../../application/limits.ts'
 import type { Status } from '../../../application/statuses.ts'
-import type { WriteOutcome } from '../../../client/desk.ts'
+import type { WriteOutcome } from '../../../client/desk/letters.ts'
 import { announce } from '../kit/announce.tsx'
 import { Choice } from '../kit/Field.tsx'
 import { digits } from '../kit/format.ts'

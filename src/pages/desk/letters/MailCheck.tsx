@@ -1,4 +1,4 @@
-import type { LettersOverview } from '../../../client/desk.ts'
+import type { LettersOverview } from '../../../client/desk/letters.ts'
 import { announce } from '../kit/announce.tsx'
 import { momentOf } from '../kit/format.ts'
 import { Problem } from '../kit/Problem.tsx'

@@ -3,7 +3,7 @@ import { useState } from 'react'
 
 import { mostCharacters } from '../../../application/limits.ts'
 import { newAct } from '../../../client/act.ts'
-import type { Letter, OutboxState } from '../../../client/desk.ts'
+import type { Letter, OutboxState } from '../../../client/desk/letters.ts'
 import { announce } from '../kit/announce.tsx'
 import { Field } from '../kit/Field.tsx'
 import { focusHeading } from '../kit/focus.ts'

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 
-import type { Letter } from '../../../client/desk.ts'
+import type { Letter } from '../../../client/desk/letters.ts'
 import { announce } from '../kit/announce.tsx'
 import { focusHeading } from '../kit/focus.ts'
 import { countOf } from '../kit/format.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import type { Letter } from '../../../client/desk.ts'
+import type { Letter } from '../../../client/desk/letters.ts'
 import { momentOf } from '../kit/format.ts'
 import { eventsOf, wordsOfLetter } from './letter-events.ts'
 

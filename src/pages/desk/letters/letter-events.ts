@@ -1,4 +1,4 @@
-import type { Letter } from '../../../client/desk.ts'
+import type { Letter } from '../../../client/desk/letters.ts'
 import { momentOf, shortOf } from '../kit/format.ts'
 import { nameOfOccasion, readable, received } from './letters.ts'
 

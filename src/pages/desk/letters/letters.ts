@@ -1,5 +1,5 @@
 import { statuses, type Status } from '../../../application/statuses.ts'
-import type { Letter, LettersOverview } from '../../../client/desk.ts'
+import type { Letter, LettersOverview } from '../../../client/desk/letters.ts'
 import { siteRoot } from '../../site-root.ts'
 import { shortOf } from '../kit/format.ts'
 

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 
 import { answerStates, type AnswerState } from '../../../application/statuses.ts'
-import type { Places } from '../../../client/desk.ts'
+import type { Places } from '../../../client/desk/retreat.ts'
 import { filtersFrom } from '../applications/filters.ts'
 import { DecisionBar } from '../decisions/DecisionBar.tsx'
 import { DecisionProblems } from '../decisions/DecisionProblems.tsx'

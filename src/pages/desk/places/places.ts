@@ -1,4 +1,4 @@
-import type { Places, Reminded } from '../../../client/desk.ts'
+import type { Places, Reminded } from '../../../client/desk/retreat.ts'
 import { countOf, digits } from '../kit/format.ts'
 
 /** How many places are free, in a sentence. */

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 
 import { columns } from '../../../application/application.ts'
 import { mostCharacters } from '../../../application/limits.ts'
-import type { LettersOverview, Template } from '../../../client/desk.ts'
+import type { LettersOverview, Template } from '../../../client/desk/letters.ts'
 import { announce } from '../kit/announce.tsx'
 import { Field, TextField } from '../kit/Field.tsx'
 import { upTo } from '../kit/format.ts'

@@ -1,5 +1,5 @@
 import { mostCharacters } from '../../../application/limits.ts'
-import type { LettersOverview } from '../../../client/desk.ts'
+import type { LettersOverview } from '../../../client/desk/letters.ts'
 import { Field } from '../kit/Field.tsx'
 import { go, hrefOf } from '../kit/route.ts'
 import { useTyped } from '../kit/useTyped.ts'

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 
-import type { Listed } from '../../../client/desk.ts'
+import type { Listed } from '../../../client/desk/applications.ts'
 import { announce } from '../kit/announce.tsx'
 import { Field } from '../kit/Field.tsx'
 import { nameOf, shortMomentOf } from '../kit/format.ts'

@@ -1,0 +1,5 @@
+/** A number that was not counted further than a thousand. */
+export interface Count {
+  count: number
+  more: boolean
+}
