@@ -2,11 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Sql } from 'postgres'
 
 import type { Answer, Status } from '../src/application/statuses.ts'
-import { createDesk, type CallDesk } from '../src/client/desk.ts'
-import { addOrganiser } from '../src/server/auth/organisers.ts'
-import { openSession } from '../src/server/auth/sessions/sessions.ts'
-import type { CallerConnection } from '../src/server/database/connections.ts'
-import { callFunction, readDeskFunctions } from '../src/server/database/functions.ts'
+import type { CallDesk } from '../src/client/desk.ts'
 import { writeSite } from '../src/server/database/places.ts'
 import { compose } from '../src/server/letters/compose.ts'
 import { createHandover } from '../src/server/letters/handover.ts'
@@ -15,21 +11,14 @@ import { record } from '../src/server/letters/outcomes.ts'
 import type { MailServer } from '../src/settings/mail-settings.ts'
 import type { ReceivedMail } from '../testing/mail-server.ts'
 import { randomFrom } from '../testing/random.ts'
+import { createClock } from './clock.ts'
+import { openDesks } from './desks.ts'
 import { notes } from './notes.ts'
-import { howMany, people } from './people.ts'
-
-/** Who decides about the applications. The first one is who looks at the demonstration. */
-export const organisers = [
-  'ines@unplugged.example',
-  'tomasz@unplugged.example',
-  'mara@unplugged.example',
-] as const
+import { howMany } from './people.ts'
+import { answers, applicationsUntil, closed, day, minute, sittings, timeOf, weeks } from './plan.ts'
 
 /** Where mails come from. It is no name of the Internet: when the desk looks into the sender's domain, nobody is asked. */
 export const sender: MailServer['from'] = { name: 'Unplugged.', address: 'hello@localhost' }
-
-/** At which no mail arrives any more. */
-const closed = 'closed.example'
 
 /** How the mail server that takes the mails answers. */
 export function answerMail(at: string, address: string): { code: number; text: string } | undefined {
@@ -50,47 +39,6 @@ interface Filling {
 
 const seed = 41
 const placesInAll = 40
-const weeks = 6
-const minute = 60_000
-const day = 24 * 60 * minute
-
-/** What will become of how many; the others are new. Who applied last is new, too. */
-const fates: Record<Exclude<Status, 'new'>, number> = {
-  accepted: 36,
-  waitlisted: 24,
-  declined: 62,
-  shortlisted: 27,
-}
-const newest = 20
-
-/** When organisers sit down, in days before today, and at which hour; whether they choose from the shortlist then. */
-const sittings: { days: number; hour: number; by: number; chooses?: true; reminds?: true }[] = [
-  { days: 39, hour: 9.5, by: 0 },
-  { days: 36, hour: 20, by: 1 },
-  { days: 33, hour: 11, by: 2 },
-  { days: 30, hour: 21.5, by: 0 },
-  { days: 27, hour: 14, by: 1 },
-  { days: 24, hour: 10, by: 0, chooses: true },
-  { days: 21, hour: 19, by: 2 },
-  { days: 17, hour: 16.5, by: 0, chooses: true },
-  { days: 14, hour: 8.5, by: 1 },
-  { days: 9, hour: 20.5, by: 2, chooses: true },
-  { days: 8, hour: 12, by: 1, reminds: true },
-  { days: 5, hour: 17, by: 0, chooses: true },
-  { days: 3, hour: 9, by: 2 },
-]
-
-/** What those who are told answer, in turn. */
-const answers: (Answer | undefined)[] = [
-  'coming',
-  'coming',
-  'not coming',
-  'coming',
-  'coming',
-  undefined,
-  'coming',
-  'coming',
-]
 
 /** An application, and how it stands. */
 interface Applied {
@@ -304,119 +252,8 @@ async function setUp(desk: CallDesk, end: Date) {
   })
 }
 
-/** A time of day, some days before another one. */
-function timeOf(end: Date, days: number, hour: number) {
-  const midnight = new Date(end.getFullYear(), end.getMonth(), end.getDate() - days)
-  return new Date(midnight.getTime() + hour * 60 * minute)
-}
-
-/** Who applies, when, and what will become of it: the oldest first. */
-function applicationsUntil(end: Date, random: () => number) {
-  const all = people()
-  const times = all
-    .map((_, index) => {
-      const days = Math.floor(weeks * 7 * (1 - (index + random()) / howMany))
-      const at = timeOf(end, days, 6.5 + 17 * random())
-      // Today until now, and not before the first day began.
-      const latest = end.getTime() - 10 * minute
-      return new Date(at.getTime() < latest ? at : latest - random() * 8 * 60 * minute)
-    })
-    .toSorted((a, b) => a.getTime() - b.getTime())
-  const open = Object.entries(fates).flatMap(([fate, count]) => Array<Status>(count).fill(fate as Status))
-  while (open.length < howMany - newest) open.push('new')
-  const fateOf = open
-    .map((fate) => ({ fate, place: random() }))
-    .toSorted((a, b) => a.place - b.place)
-    .map(({ fate }) => fate)
-  // Of each of these the one in the middle has moved.
-  const moved = (['accepted', 'declined'] as const).map((fate) => {
-    const those = [...fateOf.entries()].filter(([, each]) => each === fate).map(([index]) => index)
-    return those[those.length >> 1]
-  })
-  const first = end.getTime() - weeks * 7 * day + 20 * minute
-  return all.map((application, index) => ({
-    application: moved.includes(index)
-      ? { ...application, email: application.email.replace(/@.*/, `@${closed}`) }
-      : application,
-    at: new Date(Math.max(times[index]?.getTime() ?? 0, first + index)),
-    fate: fateOf[index] ?? 'new',
-  }))
-}
-
 /** One after the other, and then from the beginning. */
 function dealt<Item>(items: readonly Item[]) {
   let next = 0
   return () => items[next++ % items.length] as Item
-}
-
-/** Signs the organisers in, and calls the desk's functions as each of them, as the data interface does. */
-async function openDesks(sql: Sql) {
-  const functions = await readDeskFunctions((work) => work(sql))
-  const sessions: string[] = []
-  const calls: CallDesk[] = []
-  for (const email of organisers) {
-    await addOrganiser(sql, email)
-    const claims = await sql.begin(async (transaction) => {
-      const [account] = await transaction<[{ id: string }]>`select id from auth.users where email = ${email}`
-      const { session } = await openSession(transaction, account.id, 'magiclink')
-      sessions.push(session.id)
-      return JSON.stringify({ sub: account.id, session_id: session.id, role: 'authenticated' })
-    })
-    const connection: CallerConnection = {
-      execute: (statement, parameters) =>
-        sql.begin(async (transaction) => {
-          await transaction`select set_config('request.jwt.claims', ${claims}, true)`
-          return transaction.unsafe(statement, parameters, { prepare: true })
-        }),
-    }
-    calls.push(
-      createDesk(async (name, given) => {
-        const called = functions.get(name)
-        if (called === undefined) throw new Error(`there is no ${name}`)
-        return JSON.parse(
-          await callFunction(connection, called, JSON.stringify(given), Object.keys(given)),
-        ) as unknown
-      }),
-    )
-  }
-  return { calls, close: () => sql`delete from auth.sessions where id in ${sql(sessions)}` }
-}
-
-/** A clock that is put forward by moving all that is stored back. */
-async function createClock(sql: Sql, start: Date) {
-  // What is to come, when somebody applied, and keys stay as they are.
-  const tables = await sql<{ name: string; columns: { name: string; is_day: boolean }[] }[]>`
-    select format('%I.%I', table_schema, table_name) as name,
-      json_agg(json_build_object('name', column_name, 'is_day', data_type = 'date')) as columns
-    from information_schema.columns
-      join information_schema.tables using (table_catalog, table_schema, table_name)
-    where table_schema in ('public', 'private') and table_type = 'BASE TABLE'
-      and data_type in ('timestamp with time zone', 'date')
-      and (table_name, column_name) not in (
-        ('door', 'closes_at'), ('retreat_applications', 'created_at'), ('statuses', 'created_at'), ('signing_keys', 'created_at')
-      )
-    group by 1`
-  let now = start
-  const dayOf = (at: Date) => Date.UTC(at.getFullYear(), at.getMonth(), at.getDate()) / day
-  return {
-    now: () => now,
-    /** A text with the days in it as they are when all is moved. */
-    asOfThen: (text: string) =>
-      text.replaceAll(/\b\d{1,2} [A-Z][a-z]+ \d{4}\b/g, (shown) => {
-        const then = new Date((dayOf(new Date(shown)) - dayOf(new Date()) + dayOf(now)) * day)
-        return then.toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
-      }),
-    async to(at: Date) {
-      const moved = (column: { name: string; is_day: boolean }) =>
-        column.is_day
-          ? `${column.name} = ${column.name} - ${dayOf(at) - dayOf(now)}`
-          : `${column.name} = ${column.name} - interval '${at.getTime() - now.getTime()} milliseconds'`
-      const updates = tables.map(({ name, columns }) => `update ${name} set ${columns.map(moved).join(', ')}`)
-      // Triggers would take it for something that happens.
-      await sql.begin((transaction) =>
-        transaction.unsafe(`set local session_replication_role = replica; ${updates.join('; ')}`),
-      )
-      now = at
-    },
-  }
 }

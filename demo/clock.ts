@@ -1,0 +1,42 @@
+import type { Sql } from 'postgres'
+
+import { day } from './plan.ts'
+
+/** A clock that is put forward by moving all that is stored back. */
+export async function createClock(sql: Sql, start: Date) {
+  // What is to come, when somebody applied, and keys stay as they are.
+  const tables = await sql<{ name: string; columns: { name: string; is_day: boolean }[] }[]>`
+    select format('%I.%I', table_schema, table_name) as name,
+      json_agg(json_build_object('name', column_name, 'is_day', data_type = 'date')) as columns
+    from information_schema.columns
+      join information_schema.tables using (table_catalog, table_schema, table_name)
+    where table_schema in ('public', 'private') and table_type = 'BASE TABLE'
+      and data_type in ('timestamp with time zone', 'date')
+      and (table_name, column_name) not in (
+        ('door', 'closes_at'), ('retreat_applications', 'created_at'), ('statuses', 'created_at'), ('signing_keys', 'created_at')
+      )
+    group by 1`
+  let now = start
+  const dayOf = (at: Date) => Date.UTC(at.getFullYear(), at.getMonth(), at.getDate()) / day
+  return {
+    now: () => now,
+    /** A text with the days in it as they are when all is moved. */
+    asOfThen: (text: string) =>
+      text.replaceAll(/\b\d{1,2} [A-Z][a-z]+ \d{4}\b/g, (shown) => {
+        const then = new Date((dayOf(new Date(shown)) - dayOf(new Date()) + dayOf(now)) * day)
+        return then.toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+      }),
+    async to(at: Date) {
+      const moved = (column: { name: string; is_day: boolean }) =>
+        column.is_day
+          ? `${column.name} = ${column.name} - ${dayOf(at) - dayOf(now)}`
+          : `${column.name} = ${column.name} - interval '${at.getTime() - now.getTime()} milliseconds'`
+      const updates = tables.map(({ name, columns }) => `update ${name} set ${columns.map(moved).join(', ')}`)
+      // Triggers would take it for something that happens.
+      await sql.begin((transaction) =>
+        transaction.unsafe(`set local session_replication_role = replica; ${updates.join('; ')}`),
+      )
+      now = at
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import type { Sql } from 'postgres'
+
+import { createDesk, type CallDesk } from '../src/client/desk.ts'
+import { addOrganiser } from '../src/server/auth/organisers.ts'
+import { openSession } from '../src/server/auth/sessions/sessions.ts'
+import type { CallerConnection } from '../src/server/database/connections.ts'
+import { callFunction, readDeskFunctions } from '../src/server/database/functions.ts'
+
+/** Who decides about the applications. The first one is who looks at the demonstration. */
+export const organisers = [
+  'ines@unplugged.example',
+  'tomasz@unplugged.example',
+  'mara@unplugged.example',
+] as const
+
+/** Signs the organisers in, and calls the desk's functions as each of them, as the data interface does. */
+export async function openDesks(sql: Sql) {
+  const functions = await readDeskFunctions((work) => work(sql))
+  const sessions: string[] = []
+  const calls: CallDesk[] = []
+  for (const email of organisers) {
+    await addOrganiser(sql, email)
+    const claims = await sql.begin(async (transaction) => {
+      const [account] = await transaction<[{ id: string }]>`select id from auth.users where email = ${email}`
+      const { session } = await openSession(transaction, account.id, 'magiclink')
+      sessions.push(session.id)
+      return JSON.stringify({ sub: account.id, session_id: session.id, role: 'authenticated' })
+    })
+    const connection: CallerConnection = {
+      execute: (statement, parameters) =>
+        sql.begin(async (transaction) => {
+          await transaction`select set_config('request.jwt.claims', ${claims}, true)`
+          return transaction.unsafe(statement, parameters, { prepare: true })
+        }),
+    }
+    calls.push(
+      createDesk(async (name, given) => {
+        const called = functions.get(name)
+        if (called === undefined) throw new Error(`there is no ${name}`)
+        return JSON.parse(
+          await callFunction(connection, called, JSON.stringify(given), Object.keys(given)),
+        ) as unknown
+      }),
+    )
+  }
+  return { calls, close: () => sql`delete from auth.sessions where id in ${sql(sessions)}` }
+}
