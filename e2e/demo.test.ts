@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, cp, mkdir, readdir, rename, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -7,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { createDesk } from '../src/client/desk.ts'
 import { socketConnection } from '../src/server/database/connections.ts'
-import { remember } from '../testing/left-running.ts'
+import { startDemonstration } from '../testing/demonstration.ts'
 import { signInByLink } from '../testing/organiser.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
 import { temporaryDirectory } from '../testing/server.ts'
@@ -68,9 +67,8 @@ async function aFolder(name: string) {
 /** Runs the demonstration with settings that would lead it astray. */
 function runDemo() {
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, ['start.js', 'demo'], {
-    cwd: checkout,
-    env: {
+  return startDemonstration(
+    {
       PATH,
       HOME,
       TMPDIR: temporary,
@@ -84,35 +82,8 @@ function runDemo() {
       SITE_URL: 'https://example.org',
       TRUST_PROXY: '1',
     },
-  })
-  remember(child, undefined)
-  let output = ''
-  const waiting = new Set<() => void>()
-  const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      output += chunk.toString()
-      for (const check of waiting) check()
-    })
-  }
-  return {
-    /** What it prints behind a word. */
-    printed: (word: string) =>
-      new Promise<string>((resolve, reject) => {
-        const check = () => {
-          const found = new RegExp(`^${word}: +(\\S+)\\n`, 'm').exec(output)?.[1]
-          if (found !== undefined) resolve(found)
-        }
-        waiting.add(check)
-        exited.then(() => reject(new Error(output)), reject)
-        check()
-      }),
-    end: async (signal: NodeJS.Signals) => {
-      child.kill(signal)
-      const [code, killedBy] = await exited
-      return code ?? killedBy
-    },
-  }
+    checkout,
+  )
 }
 
 /** The database of the demonstration that runs, as its owner. */

@@ -114,7 +114,7 @@ test('reminders are drafted for who has not answered, once, and what became of i
   expect(await late.getByRole('button', { name: /mail program/ }).count()).toBe(0)
   const asked = page.locator('.draft', { has: link('Person 1') })
   expect(await asked.locator('.body').textContent()).toMatch(
-    /until the day until which the place is kept\.[^]*here: their link to answer\s/,
+    /until the last day to answer\.[^]*here: their link to answer\s/,
   )
   // Raw where it is changed.
   await asked.getByRole('button', { name: 'Edit' }).click()

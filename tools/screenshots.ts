@@ -1,5 +1,5 @@
 /** Takes the pages' pictures in every state, window and scheme: `npm run screenshots`, or some: `-- success print`. */
-import { copyFile, mkdir, rm } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 
@@ -23,16 +23,6 @@ const schemes: Record<string, BrowserContextOptions> = {
   light: { colorScheme: 'light' },
   dark: { colorScheme: 'dark' },
   forced: { colorScheme: 'dark', forcedColors: 'active' },
-}
-/** Those that the docs show. */
-const shown = {
-  'idle-1440-light': 'desktop',
-  'filled-390-light-whole': 'phone',
-  'success-1366x650-dark': 'sent',
-  'desk-selected-1440-light': 'desk',
-  'desk-noted-390-dark': 'desk-phone',
-  'desk-places-1366x650-light': 'places',
-  'answer-open-390-light': 'answer',
 }
 
 const words = process.argv.slice(2)
@@ -102,11 +92,8 @@ try {
   for (const [state, { place, reach }] of Object.entries(answerStates)) {
     await takeAll(`answer-${state}`, `/answer/#${aToken()}`, (page) => placesStand(page, () => place), reach)
   }
-  for (const [name, image] of Object.entries(shown)) {
-    if (isWanted(name)) await copyFile(join(folder, `${name}.png`), join('docs', 'images', `${image}.png`))
-  }
 } finally {
   await browser.close()
   await desk.close()
 }
-console.log(`The pictures are in ${folder}/, those of the docs in docs/images/.`)
+console.log(`The pictures are in ${folder}/.`)

@@ -25,7 +25,7 @@ export function isNamed(occasion: string): boolean {
 /** What stays a placeholder in a letter until it is handed over, and what stands there for who reads it. */
 export const placeWords = {
   answer_link: 'their link to answer',
-  reply_by: 'the day until which the place is kept',
+  reply_by: 'the last day to answer',
 }
 
 /** The same for who writes one. */

@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+import { remember } from './left-running.ts'
+
+/** A demonstration that was started, as `npm run demo` starts it. */
+export interface Demonstration {
+  /** Resolves with what it prints behind a word; rejects with all that it said when it ends before. */
+  printed: (word: string) => Promise<string>
+  /** Ends it by a signal, and resolves with its exit code, or the signal that it died of. */
+  end: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>
+}
+
+/**
+ * Starts the demonstration.
+ *
+ * @param environment Its environment; `PORT` 0 takes any port that is free.
+ * @param checkout Where the product is.
+ */
+export function startDemonstration(environment: NodeJS.ProcessEnv, checkout = '.'): Demonstration {
+  const child = spawn(process.execPath, ['start.js', 'demo'], { cwd: checkout, env: environment })
+  remember(child, undefined)
+  let output = ''
+  const waiting = new Set<() => void>()
+  const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString()
+      for (const check of waiting) check()
+    })
+  }
+  return {
+    printed: (word) =>
+      new Promise((resolve, reject) => {
+        const check = () => {
+          const found = new RegExp(`^${word}: +(\\S+)\\n`, 'm').exec(output)?.[1]
+          if (found !== undefined) resolve(found)
+        }
+        waiting.add(check)
+        exited.then(() => reject(new Error(output)), reject)
+        check()
+      }),
+    end: async (signal) => {
+      child.kill(signal)
+      const [code, killedBy] = await exited
+      return code ?? killedBy
+    },
+  }
+}

@@ -1,0 +1,166 @@
+/** Takes all pictures of the docs from a demonstration, which it starts and ends: `npm run pictures`. */
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+
+import { organisers } from '../demo/fill.ts'
+import { people } from '../demo/people.ts'
+import { ensureChromium, findExecutable, launchChromium } from '../testing/browser.ts'
+import { startDemonstration } from '../testing/demonstration.ts'
+import { getForm } from '../testing/form.ts'
+
+const folder = join('docs', 'images')
+const [email] = organisers
+
+const laptop = { viewport: { width: 1366, height: 650 } }
+const tallLaptop = { viewport: { width: 1440, height: 900 } }
+const phone = { viewport: { width: 390, height: 844 } }
+const dark = { colorScheme: 'dark' } as const
+
+// Where neither is installed, the first picture fails and names the newer one.
+const imageMagick = findExecutable(['magick', 'convert']) ?? 'magick'
+const demo = startDemonstration({ ...process.env, PORT: '0' })
+const browser = await launchChromium(ensureChromium())
+
+async function open(options: BrowserContextOptions, address: string) {
+  const context = await browser.newContext({ reducedMotion: 'reduce', locale: 'en-GB', ...options })
+  const page = await context.newPage()
+  await page.goto(address)
+  return page
+}
+
+async function take(name: string, page: Page) {
+  const path = join(folder, `${name}.png`)
+  // Nothing is pointed at.
+  await page.mouse.move(0, 0)
+  await page.waitForLoadState('networkidle')
+  await page.screenshot({ path })
+  const palette = ['-strip', '-dither', 'FloydSteinberg', '-colors', '256']
+  execFileSync(imageMagick, [path, ...palette, `PNG8:${path}`])
+}
+
+/** The applicants' page. */
+async function takeForm(site: string) {
+  await take('desktop', await open(tallLaptop, site))
+
+  const applicant = people().find(({ linkedin }) => linkedin.startsWith('in/'))
+  if (applicant === undefined) throw new Error('No LinkedIn is short enough for a phone.')
+  const filled = await open(phone, site)
+  await getForm(filled).fill(applicant)
+  await filled.evaluate(() => scrollTo(0, 0))
+  await take('phone', filled)
+
+  // They applied before, word for word: a success that adds nobody to the list.
+  const sent = await open({ ...laptop, ...dark }, site)
+  await getForm(sent).fill(applicant)
+  await getForm(sent).button.click()
+  await getForm(sent).success.waitFor()
+  await take('sent', sent)
+}
+
+/** Signs in on a phone by a mail. Gives what another window needs to be signed in, too. */
+async function takeSignIn(desk: string, mails: string) {
+  const page = await open(phone, desk)
+  await page.getByLabel('Email').fill(email)
+  await page.getByRole('button', { name: 'Send code' }).click()
+  await page.getByRole('heading', { name: 'Type the code' }).waitFor()
+  await take('code', page)
+
+  const mail = await open(phone, mails)
+  const newest = mail.locator('article').first().getByRole('heading')
+  // It leaves after the answer.
+  while (!(await newest.innerText()).includes('is your code')) await mail.reload()
+  await take('mail', mail)
+  await page.getByRole('textbox').fill((await newest.innerText()).slice(0, 6))
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Applications' }).waitFor()
+  return await page.context().storageState()
+}
+
+const rows = (page: Page) => page.locator('tbody .name a')
+
+/** Opens one application of a list after the other, until one has a note that was answered. */
+async function openNoted(page: Page) {
+  await rows(page).first().waitFor()
+  const links = await rows(page).evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).href))
+  for (const link of links) {
+    await page.goto(link)
+    await page.getByRole('heading', { name: 'What happened' }).waitFor()
+    if ((await page.locator('.note').count()) > 1) return
+  }
+  throw new Error('Nobody answered a note.')
+}
+
+/** The desk, in the order in which an application goes through it. */
+async function takeDesk(desk: string, signedIn: BrowserContextOptions) {
+  const openDesk = (hash: string) => open({ ...tallLaptop, ...signedIn }, `${desk}#${hash}`)
+
+  const list = await openDesk('/?status=all')
+  await rows(list).first().waitFor()
+  await take('desk', list)
+
+  const small = await open({ ...phone, ...dark, ...signedIn }, desk)
+  await rows(small).nth(2).click()
+  await small.getByRole('heading', { name: 'What happened' }).waitFor()
+  await take('desk-phone', small)
+
+  const application = await openDesk('/?status=waitlisted')
+  await openNoted(application)
+  await take('application', application)
+
+  const shortlist = await openDesk('/?status=shortlisted')
+  for (const place of [0, 1, 3]) await shortlist.locator('tbody').getByRole('checkbox').nth(place).check()
+  await take('selected', shortlist)
+  await shortlist.getByRole('button', { name: 'Accept', exact: true }).click()
+  await shortlist.getByRole('status').getByText('3 applications: Accepted').waitFor()
+
+  const drafts = await openDesk('/letters/drafts/accepted')
+  await drafts.locator('.draft').first().waitFor()
+  await take('drafts', drafts)
+  await drafts.getByRole('button', { name: /^Send/ }).click()
+  await drafts.getByRole('dialog').getByRole('button', { name: /^Send/ }).click()
+  await drafts.getByText('on the way').waitFor()
+
+  const letters = await openDesk('/letters')
+  await letters.getByRole('heading', { name: 'Who waits for a letter' }).waitFor()
+  await take('letters', letters)
+
+  const template = await openDesk('/letters/templates/accepted')
+  await template.locator('.letter').waitFor()
+  await take('template', template)
+
+  const places = await openDesk('/places')
+  await places.locator('.numbers').waitFor()
+  await take('places', places)
+
+  const door = await openDesk('/door')
+  await door.getByRole('button', { name: 'Save' }).waitFor()
+  await take('door', door)
+}
+
+/** The page of a letter's link, of somebody who has not answered. */
+async function takeAnswer(mails: string) {
+  const mail = await open(phone, mails)
+  const links = await mail
+    .locator('a[href*="/answer/#"]')
+    .evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).href))
+  for (const link of links) {
+    const page = await open(phone, link)
+    await page.locator('#place[aria-busy=false]').waitFor()
+    if (await page.getByRole('button', { name: 'I am coming' }).isVisible()) return await take('answer', page)
+  }
+  throw new Error('Everybody has answered.')
+}
+
+try {
+  const site = await demo.printed('The page')
+  const mails = await demo.printed('Its mails')
+  await takeForm(site)
+  const signedIn = { storageState: await takeSignIn(`${site}desk`, mails) }
+  await takeDesk(`${site}desk`, signedIn)
+  await takeAnswer(mails)
+} finally {
+  await browser.close()
+  await demo.end('SIGTERM')
+}
+console.log(`The pictures are in ${folder}/.`)
