@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 
-import { organisers } from '../demo/fill.ts'
+import { organisers } from '../demo/desks.ts'
 import { people } from '../demo/people.ts'
 import { ensureChromium, findExecutable, launchChromium } from '../testing/browser.ts'
 import { startDemonstration } from '../testing/demonstration.ts'
