@@ -254,31 +254,38 @@ begin
 end
 $$;
 
--- An application as an organiser may see it: its answers, of which who reads blind is shown those that are named here,
--- where it stands, whether they come, and whether its e-mail applied again.
-create function private.shown(application public.retreat_applications, blind boolean) returns jsonb
+-- The answers of an application as an organiser may see them: who reads blind is shown those that are named here. It sets
+-- no search path, so that PostgreSQL takes it into the query.
+create function private.answers(application public.retreat_applications, blind boolean) returns jsonb
+  language sql stable
+  return case
+    when blind then jsonb_build_object(
+      'id', application.id, 'created_at', application.created_at, 'paid_solution', application.paid_solution,
+      'custom_solution', application.custom_solution, 'team_size', application.team_size,
+      'reason', application.reason, 'consent', application.consent)
+    else to_jsonb(application)
+  end;
+
+-- Of some applications: where each stands, whether they come, and whether its e-mail applied again. All in one query: a
+-- call for each of a thousand would take longer than the rest.
+create function private.standings(applications uuid[], blind boolean) returns table (application_id uuid, standing jsonb)
   language plpgsql stable set search_path = ''
 as $$
 begin
-  return (
-    select case
-        when blind then jsonb_build_object(
-          'id', application.id, 'created_at', application.created_at, 'paid_solution', application.paid_solution,
-          'custom_solution', application.custom_solution, 'team_size', application.team_size,
-          'reason', application.reason, 'consent', application.consent)
-        else to_jsonb(application)
-      end
-      || jsonb_build_object(
-        'status', coalesce(standing.status, 'new'),
-        'version', coalesce(standing.version, 0),
+  return query
+    select application.id,
+      jsonb_build_object(
+        'status', coalesce(kept.status, 'new'),
+        'version', coalesce(kept.version, 0),
         'same_email', not blind and exists (
           select from public.retreat_applications as other
           where private.person(other.email) = private.person(application.email) and other.id <> application.id
         )
       )
       || private.answer_shown(application.id)
-    from (values (application.id)) as one (id) left join private.statuses as standing on application_id = one.id
-  );
+    from unnest(applications) as one (id)
+      join public.retreat_applications as application using (id)
+      left join private.statuses as kept on kept.application_id = application.id;
 end
 $$;
 
@@ -310,7 +317,9 @@ begin
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
   end if;
   return jsonb_build_object(
-    'application', private.shown(given, blind),
+    'application', (
+      select private.answers(given, blind) || standing from private.standings(array[application], blind)
+    ),
     'history', (
       select coalesce(jsonb_agg(jsonb_build_object(
         'act', act, 'at', at, 'author', author, 'kind', kind,
@@ -347,14 +356,15 @@ declare
 begin
   return jsonb_build_object('next', found.next, 'letters', private.letter_states(found.ids), 'applications', (
     select coalesce(jsonb_agg(
-      private.beginnings(private.shown(jsonb_populate_record(null::public.retreat_applications, jsonb_build_object(
-          'id', id, 'created_at', created_at, 'first_name', left(first_name, 200), 'last_name', left(last_name, 200),
-          'email', email, 'company', left(company, 200), 'team_size', team_size, 'paid_solution', paid_solution
-        )), me.blind) - '{phone,linkedin,custom_solution,consent}'::text[])
-        || jsonb_build_object('reason', split_part(translate(
-          left(ltrim(left(reason, 2000), E' \t\r\n'), 200), E'\r', E'\n'), E'\n', 1)) order by place), '[]')
+      jsonb_build_object('id', id, 'created_at', created_at, 'team_size', team_size, 'paid_solution', paid_solution,
+        'reason', split_part(translate(
+          left(ltrim(left(reason, 2000), E' \t\r\n'), 200), E'\r', E'\n'), E'\n', 1))
+        || case when me.blind then '{}' else jsonb_build_object('first_name', left(first_name, 200),
+          'last_name', left(last_name, 200), 'email', left(email, 200), 'company', left(company, 200)) end
+        || standing order by place), '[]')
     from unnest(found.ids) with ordinality as hit (id, place)
       join public.retreat_applications as application using (id)
+      join private.standings(found.ids, me.blind) on application_id = id
   ));
 end
 $$;
@@ -538,10 +548,11 @@ begin
       from public.retreat_applications where id = found.ids[fitting];
   end if;
   return jsonb_build_object('next', found.next, 'applications', (
-    select coalesce(jsonb_agg(private.shown(application, me.blind) || made order by place), '[]')
+    select coalesce(jsonb_agg(private.answers(application, me.blind) || standing || made order by place), '[]')
     from unnest(found.ids) with ordinality as hit (id, place)
       join public.retreat_applications as application using (id)
-      join private.made_of(found.ids) on application_id = id
+      join private.standings(found.ids, me.blind) as standings on standings.application_id = id
+      join private.made_of(found.ids) as made_of on made_of.application_id = id
   ));
 end
 $$;

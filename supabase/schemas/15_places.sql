@@ -407,12 +407,14 @@ begin
       'today', today, 'free', places - coming - no_answer - not_told,
       'waitlist', (
         select coalesce(jsonb_agg(
-          jsonb_build_object('set_at', set_at) || private.beginnings(private.shown(application, me.blind))
+          jsonb_build_object('set_at', set_at) || private.beginnings(private.answers(application, me.blind) || standing)
           order by set_at, id), '[]')
         from (
           select application_id, set_at from private.statuses
           where status = 'waitlisted' order by set_at, application_id limit 20
-        ) as waiting join public.retreat_applications as application on id = application_id
+        ) as waiting
+          join public.retreat_applications as application on id = waiting.application_id
+          cross join private.standings(array[id], me.blind)
       ))
     from private.places as kept, counted
   );
