@@ -63,44 +63,60 @@ async function timeOf(work: () => Promise<unknown>) {
   return performance.now() - started
 }
 
-/** What organisers do at a thousand applications and at a million, through our server, in turns. */
+/**
+ * What organisers do at a thousand applications and at a million, through our server, in turns; and at a million with
+ * the version that lies in the folder `BESIDE`, if that is set.
+ */
 async function benchCalls() {
+  const { BESIDE: beside } = process.env
   const sides: Side[] = []
-  for (const count of [few, many]) {
-    const { desk, client } = await filledDesk(count)
+  for (const [name, count, checkout] of [
+    ['1,000', few],
+    ['1,000,000', many],
+    ...(beside ? [['1,000,000 in BESIDE', many, beside] as const] : []),
+  ] as const) {
+    const { desk, client } = await filledDesk(count, checkout)
     const undecided = await desk.sql<{ id: string }[]>`
       select id from public.retreat_applications left join private.statuses on application_id = id
       where application_id is null limit ${rounds + 5}`
-    const call = async (name: string, given: object) =>
-      (await client.rpc(name, given).throwOnError()).data as never
-    sides.push({ name: count.toLocaleString('en'), desk, call, undecided: undecided.map(({ id }) => id) })
+    const call = async (asked: string, given: object) =>
+      (await client.rpc(asked, given).throwOnError()).data as never
+    sides.push({ name, desk, call, undecided: undecided.map(({ id }) => id) })
   }
   const times = new Map(Object.keys(acts).map((name) => [name, sides.map((): number[] => [])]))
   const after = await Promise.all(
     sides.map(async ({ call }) => ((await call('desk_list', { filter: {} })) as { next: unknown }).next),
   )
+  /** What the version in `BESIDE` has no call for. */
+  const unknown = new Set<string>()
   for (let round = 0; round <= rounds; round += 1) {
     for (const [name, act] of Object.entries(acts)) {
       for (const [index, side] of sides.entries()) {
-        const time = await timeOf(() => act(side, after[index]))
+        if (index === 2 && unknown.has(name)) continue
+        const took = await timeOf(() => act(side, after[index])).catch((error: { code?: string }) => {
+          if (index < 2 || error.code !== 'PGRST202') throw error
+          unknown.add(name)
+        })
         // The first round warms up.
-        if (round > 0) times.get(name)?.[index]?.push(time)
+        if (round > 0 && took !== undefined) times.get(name)?.[index]?.push(took)
       }
     }
   }
   printTable(
     `The desk's calls, in ms (${rounds} rounds, in turns)`,
-    ['', ...sides.map(({ name }) => name), 'ratio', 'more', 'within'],
-    [...times].map(([name, [small = [], great = []]]) => {
+    ['', ...sides.map(({ name }) => name), 'ratio', 'more', 'within', ...(beside ? ['of BESIDE'] : [])],
+    [...times].map(([name, [small = [], great = [], before = []]]) => {
       const more = median(great) - median(small)
       const isWithin = median(great) <= median(small) * mostTimes || more <= mostMore
       return [
         name,
         spread(small, 1),
         spread(great, 1),
+        ...(beside ? [before.length > 0 ? spread(before, 1) : '-'] : []),
         ratio(great, small),
         more.toFixed(1),
         isWithin ? 'yes' : 'NO',
+        ...(beside ? [before.length > 0 ? ratio(great, before) : '-'] : []),
       ]
     }),
   )

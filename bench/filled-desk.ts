@@ -6,7 +6,7 @@ import { startDesk } from '../testing/desk.ts'
  * Stores applications with words as they are spread in a language: few that are in many, many that are in few. Every
  * tenth was decided on, and the newest thousand of a great number were all declined.
  */
-async function fill(sql: Sql, count: number) {
+export async function fill(sql: Sql, count: number): Promise<void> {
   const [search] = await sql<[{ definition: string }]>`
     select indexdef as definition from pg_indexes where indexname = 'retreat_applications_search'`
   // Made anew afterwards, in a third of the time.
@@ -40,9 +40,13 @@ async function fill(sql: Sql, count: number) {
   await sql`vacuum analyze`
 }
 
-/** A server with so many applications, and an organiser who signed in. */
-export async function filledDesk(count: number) {
-  const desk = await startDesk()
+/**
+ * A server with so many applications, and an organiser who signed in.
+ *
+ * @param checkout Where the server lies; this one unless given.
+ */
+export async function filledDesk(count: number, checkout?: string) {
+  const desk = await startDesk({}, undefined, checkout)
   await fill(desk.sql, count)
   return { desk, client: await desk.signedIn('ada@example.org') }
 }

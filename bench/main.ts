@@ -1,4 +1,4 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk desk-page letters together search readiness backup beside places`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk desk-page letters together search readiness backup beside update places`. */
 import { benchBackup } from './backup.ts'
 import { benchBeside } from './beside.ts'
 import { benchDesk } from './desk.ts'
@@ -19,6 +19,7 @@ import { benchStart } from './start.ts'
 import { describeMachine } from './table.ts'
 import { benchTogether } from './together.ts'
 import { benchTyping } from './typing.ts'
+import { benchUpdate } from './update.ts'
 
 const parts: Record<string, () => Promise<void>> = {
   page: benchPage,
@@ -39,6 +40,7 @@ const parts: Record<string, () => Promise<void>> = {
   readiness: benchReadiness,
   backup: benchBackup,
   beside: benchBeside,
+  update: benchUpdate,
   places: benchPlaces,
 }
 const chosen = process.argv.slice(2)

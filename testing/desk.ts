@@ -21,14 +21,16 @@ export interface DeskServer {
  * Starts a server as `npm start` does, with these settings and an empty database.
  *
  * @param kept Where that is, which then stays; otherwise it is gone when the server is closed.
+ * @param checkout Where the server lies; this one unless given.
  */
 export async function startDesk(
   settings: Record<string, string> = {},
   kept?: { path: string },
+  checkout = '.',
 ): Promise<DeskServer> {
   const directory = kept ? { ...kept, remove: async () => {} } : await dataDirectory()
   const given = { ...settings, DATA_DIR: directory.path }
-  let server = await startServer(given)
+  let server = await startServer(given, checkout)
   const { origin } = server
   const sql = socketConnection(directory.path, { max: 1 })
   return {
@@ -46,7 +48,7 @@ export async function startDesk(
     },
     async killed() {
       await server.stop('SIGKILL')
-      server = await startServer({ ...given, PORT: new URL(origin).port })
+      server = await startServer({ ...given, PORT: new URL(origin).port }, checkout)
     },
     async close() {
       await sql.end()
