@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 import { webhookBody } from '../src/application/application.ts'
 import { csvHeader, tableColumns } from '../src/application/csv.ts'
@@ -16,26 +16,49 @@ test('the newest entry of the changes is this version, and says first what has t
   expect(entry.match(/^### .*$/gm)).toEqual(['### To do', '### New'])
 })
 
-test('the commands that operators have written down are there', async () => {
+/** The commands, with their options; those that take a value have one here. */
+const commands: Record<string, string[]> = {
+  applications: ['--json', '--csv', '--no-bom', '--delete=id', '--yes'],
+  webhooks: ['--list', '--retry', '--all'],
+  verify: ['--url=https://project.example', '--key=key'],
+  backup: ['--to=folder', '--check', '--from=folder'],
+  restore: ['--from=folder', '--keep-erased'],
+  organisers: [
+    '--add=ada@example.org',
+    '--link=ada@example.org',
+    '--remove=ada@example.org',
+    '--reset-factor=ada@example.org',
+    '--new-key',
+  ],
+  door: ['--close', '--open', '--until=time', '--after=100', '--sentence=text'],
+  letters: ['--list', '--retry', '--stop', '--start'],
+  doctor: ['--send=ada@example.org'],
+}
+
+test('the commands that operators have written down are there, with their options', async () => {
   const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as {
     scripts: Record<string, string>
   }
-  const commands = [
-    'applications',
-    'webhooks',
-    'verify',
-    'backup',
-    'restore',
-    'organisers',
-    'door',
-    'letters',
-    'doctor',
-  ]
   expect(scripts).toMatchObject({
     start: 'exec node start.js',
     build: 'vite build',
-    ...Object.fromEntries(commands.map((name) => [name, `exec node start.js ${name}`])),
+    ...Object.fromEntries(Object.keys(commands).map((name) => [name, `exec node start.js ${name}`])),
   })
+  const files = import.meta.glob<{ run: () => Promise<void> }>('../src/cli/commands/*.ts')
+  const given = process.argv
+  const printed = vi.spyOn(console, 'log').mockReturnValue()
+  try {
+    for (const [name, options] of Object.entries(commands)) {
+      const command = await files[`../src/cli/commands/${name}.ts`]?.()
+      // With an option that it has not, it is refused before it helps.
+      process.argv = ['node', 'start.js', ...options, '--help']
+      await command?.run()
+      expect(printed).toHaveBeenLastCalledWith(expect.stringMatching(`npm run (-s )?${name} --`))
+    }
+  } finally {
+    process.argv = given
+    printed.mockRestore()
+  }
 })
 
 test('a table has the columns that its readers know, in their order', () => {
