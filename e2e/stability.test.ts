@@ -5,6 +5,7 @@ import { webhookBody } from '../src/application/application.ts'
 import { csvHeader, tableColumns } from '../src/application/csv.ts'
 import { version } from '../src/settings/version.ts'
 import { anApplication } from '../testing/form.ts'
+import { dataDirectory, runCommand } from '../testing/server.ts'
 
 // docs/stability.md says what stays as it is until 2.0.
 
@@ -82,4 +83,22 @@ test('the webhook is told an application by the names that automations know', ()
     'reason',
     'consent',
   ])
+})
+
+test('a backup that 1.0.0 wrote is restored, with what organisers made of it', async () => {
+  const directory = await dataDirectory()
+  const settings = { DATA_DIR: directory.path }
+  expect(await runCommand(['restore', '--from', 'testing/backup-1.0.0'], settings)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^Restored 3 applications and the account of 1 organiser/) as string,
+  })
+  const { stdout } = await runCommand(['applications', '--csv', '--no-bom'], settings)
+  const rows = stdout.trimEnd().split('\r\n').slice(1)
+  expect(rows.find((row) => row.includes('ada@example.com'))).toMatch(
+    /,accepted,,,ines@example\.org,2026-11-23/,
+  )
+  expect(rows.find((row) => row.includes('grace@example.com'))).toContain('Ask her about the boat.')
+  const organisers = await runCommand(['organisers'], settings)
+  expect(organisers.stdout).toContain('ines@example.org')
+  await directory.remove()
 })
