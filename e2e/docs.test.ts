@@ -1,0 +1,91 @@
+import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+
+import { unknownName } from '../src/settings/names.ts'
+import { runCommand } from '../testing/server.ts'
+
+const pages = await readPages()
+
+async function readPages() {
+  const inDocs = (await readdir('docs', { recursive: true })).map((name) => join('docs', name))
+  const paths = [
+    'README.md',
+    'CONTRIBUTING.md',
+    'CHANGELOG.md',
+    ...inDocs.filter((path) => path.endsWith('.md')),
+  ]
+  return Promise.all(paths.map(async (path) => ({ path, text: await readFile(path, 'utf8') })))
+}
+
+/** What a pattern's groups find in all pages, and where. */
+function find(pattern: RegExp) {
+  return pages.flatMap(({ path, text }) =>
+    [...text.matchAll(pattern)].map(([whole, ...groups]) => ({ path, whole, groups })),
+  )
+}
+
+test('each command of the docs is there, with the options that they show', async () => {
+  const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as {
+    scripts: Record<string, string>
+  }
+  const commands = find(/\bnpm (?:run (?:-s )?([\w:]+)|(start|test)\b)(?: -- ([^#`\n]*))?/g).map(
+    ({ path, groups: [run, direct = '', given = ''] }) => ({ path, name: run ?? direct, given }),
+  )
+  expect(commands.filter(({ name }) => !(name in scripts))).toEqual([])
+  expect(commands.length).toBeGreaterThan(60)
+
+  const options = commands.flatMap(({ path, name, given }) =>
+    (given.match(/(?<=^| )--[a-z-]+/g) ?? []).map((option) => ({ path, name, option })),
+  )
+  const help = new Map<string, string>()
+  for (const { name } of options) {
+    if (!help.has(name)) help.set(name, (await runCommand([name, '--help'], {})).stdout)
+  }
+  expect(options.filter(({ name, option }) => !help.get(name)?.includes(option))).toEqual([])
+  expect(options.length).toBeGreaterThan(25)
+
+  const measured = commands.filter(({ name, given }) => name === 'bench' && given !== '')
+  for (const { given } of measured) expect(`bench/${given.split(' ')[0]}.ts`).toSatisfy(existsSync)
+})
+
+test('each setting of the docs is a setting', () => {
+  const names = find(/\b[A-Z]+(?:_[A-Z]+)+\b/g)
+  expect(names.length).toBeGreaterThan(100)
+  expect(names.filter(({ whole }) => unknownName(whole, false) !== undefined)).toEqual([])
+})
+
+test('each link of the docs leads somewhere, each file that they name is there, and each picture is shown', async () => {
+  const links = find(/\]\(([^)\s]+)\)|src="([^"]+)"/g)
+    .map(({ path, groups }) => ({ path, to: groups.find((group) => group !== undefined) ?? '' }))
+    .filter(({ to }) => !/^https?:/.test(to))
+    .map(({ path, to }) => {
+      const [file = '', anchor] = to.split('#')
+      return { path, file: file === '' ? path : join(dirname(path), file), anchor }
+    })
+  expect(links.filter(({ file }) => !existsSync(file))).toEqual([])
+  expect(links.length).toBeGreaterThan(50)
+
+  const anchors = new Map(pages.map(({ path, text }) => [path, headingsOf(text).map(anchorOf)]))
+  const withAnchor = links.filter(({ anchor }) => anchor !== undefined)
+  expect(withAnchor.filter(({ file, anchor = '' }) => !anchors.get(file)?.includes(anchor))).toEqual([])
+
+  const named = find(/`((?:src|e2e|testing|demo|deploy|docs|supabase|tools|bench)\/[\w./-]+)`/g)
+  expect(named.filter(({ groups: [file = ''] }) => !existsSync(file))).toEqual([])
+
+  const pictures = (await readdir('docs/images')).map((name) => join('docs', 'images', name))
+  expect(pictures.filter((picture) => !links.some(({ file }) => file === picture))).toEqual([])
+})
+
+function headingsOf(text: string) {
+  return text.match(/(?<=^#+ ).*$/gm) ?? []
+}
+
+/** As GitHub makes the anchor of a heading. */
+function anchorOf(heading: string) {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-')
+}
