@@ -70,7 +70,7 @@ export function longest(column: keyof Application): number {
   return column === 'reason' || column === 'custom_solution' ? 100_000 : 10_000
 }
 
-/** Whether these are the answers of a whole application, none of which the table's own checks would refuse. */
+/** Whether these are the answers of a whole application, and the table's own checks would refuse none of them. */
 export function isComplete(sent: Readonly<Record<string, unknown>>): boolean {
   return columns.every((column) => {
     const answer = sent[column]
@@ -88,7 +88,7 @@ export function isComplete(sent: Readonly<Record<string, unknown>>): boolean {
  * Reads a sent form.
  *
  * @param entries The form's entries, from `FormData` in the browser or `URLSearchParams` on the server.
- *   Only what the form's checkbox sends is consent; a missing answer is blank; of a repeated one the last counts.
+ *   Only what the form's checkbox sends is consent; a missing answer is blank; of a repeated answer the last counts.
  *   Values are taken as they are: whether an option exists is for the database to say. Only the end of a
  *   line is always LF, as scripts see it, where a browser that posts a form by itself writes CRLF: the same
  *   form sent in both ways is one application.

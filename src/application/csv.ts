@@ -1,13 +1,13 @@
 import type { Answer } from './statuses.ts'
 import { columns, paidSolutions, teamSizes, type Application } from './application.ts'
 
-/** By it spreadsheets know that a table is UTF-8. */
+/** It tells spreadsheets that a table is UTF-8. */
 export const byteOrderMark = '\ufeff'
 
 /** The columns of a stored application. */
 export const storedColumns = ['id', 'created_at', ...columns] as const
 
-/** The columns that a table may have: those of a stored application, where it stands, and what organisers made of it. */
+/** The columns that a table may have: those of a stored application, its status, and what organisers did about it. */
 export const tableColumns = [
   ...storedColumns,
   'status',
@@ -21,17 +21,17 @@ export const tableColumns = [
 
 export type TableColumn = (typeof tableColumns)[number]
 
-/** What organisers made of an application; moments as ISO 8601 has them. */
+/** What organisers did about an application; moments are in ISO 8601. */
 export interface Made {
-  /** Whether they come, and when they said so; null where they have not, or are not accepted. */
+  /** Whether the applicant comes, and when they said so; null where they have not answered, or are not accepted. */
   answer: Answer | null
   answered_at: string | null
-  /** Who set its status last, and when; null where nobody did. */
+  /** Who set its status last, and when; null where nobody set it. */
   decided_by: string | null
   decided_at: string | null
   /** The oldest first. */
   notes: { at: string; author: string; note: string }[]
-  /** What became of its letters, the oldest first; a draft is none. */
+  /** What became of its letters, the oldest first, without drafts. */
   letters: {
     /** Blank where it was written to one person. */
     occasion: string
@@ -43,10 +43,10 @@ export interface Made {
   }[]
 }
 
-/** What a row of a table is made of. */
+/** What a row of a table is written from. */
 export type TableRow = Partial<Application & Made> & { id: string; created_at: Date; status?: string }
 
-/** Beside a code stand its words. */
+/** The words that stand beside a code. */
 const labels = { paid_solution: paidSolutions, team_size: teamSizes } as const
 
 /** The first line of a table: the names of its columns. */
@@ -54,7 +54,7 @@ export function csvHeader(chosen: readonly TableColumn[]): string {
   return line(chosen.flatMap((column) => (column in labels ? [column, `${column}_label`] : [column])))
 }
 
-/** The lines of a table as RFC 4180 has them, each with its end; what is not there is blank. */
+/** The lines of a table as RFC 4180 has them, each with its line end; a missing value is blank. */
 export function csvLines(rows: readonly TableRow[], chosen: readonly TableColumn[]): string {
   return rows.map((row) => line(chosen.flatMap((column) => cells(row, column)))).join('')
 }
@@ -124,6 +124,6 @@ function isFormula(part: string) {
   return formula.test(part) && !telephoneNumber.test(part)
 }
 
-/** Characters that a program would obey. RFC 4180 has none of them in a cell but the ends of lines. */
+/** Control characters, which a program may obey. RFC 4180 allows none of them in a cell but line ends. */
 // oxlint-disable-next-line no-control-regex
 export const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g

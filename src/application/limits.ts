@@ -1,4 +1,4 @@
-// What the database keeps to and the pages say: `server/rest/limits.test.ts` holds the two together.
+// Limits that the database enforces and the pages tell: `server/rest/limits.test.ts` compares the two.
 
 /** The most characters of what organisers write. */
 export const mostCharacters = {
@@ -15,13 +15,13 @@ export const mostCharacters = {
 /** The most applications, or letters, of one call. */
 export const mostAtOnce = 1_000
 
-/** Decisions that the desk sends in one call: of more it says after each call how far they are. */
+/** Decisions that the desk sends in one call. Of more than these it tells its progress after each call. */
 export const decisionsAtOnce = 100
 
 /** The most letters that are released without saying how many they are. */
 export const mostUnasked = 30
 
-/** The rows that the desk's list shows per step: at first, and more with each press of More; fewer of long ones. */
+/** The rows that the desk's list shows at first and adds with each press of More; fewer where rows are long. */
 export const pageSize = 50
 
 /** What applicants read while the door is closed, where organisers wrote nothing. */

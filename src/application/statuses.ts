@@ -1,4 +1,4 @@
-/** Where an application stands, and what organisers read. New is what nobody decided on. */
+/** The statuses of an application, and what organisers read for each. New means that nobody decided yet. */
 export const statuses = {
   new: 'New',
   shortlisted: 'Shortlisted',
@@ -9,7 +9,7 @@ export const statuses = {
 
 export type Status = keyof typeof statuses
 
-/** How it stands with the answer of who is accepted. Who is late has given none, and the time for it is over. */
+/** Whether an accepted applicant has answered. `late`: they have not, and the last day to answer is over. */
 export const answerStates = {
   coming: 'Coming',
   'not coming': 'Not coming',

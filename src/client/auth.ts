@@ -11,12 +11,12 @@ import { storageOf } from './storage.ts'
 export function createAuth(base: string, anonKey: string): GoTrueClient {
   return new AuthClient({
     url: `${base}/auth/v1`,
-    // In these letters: the client puts the session's own token in its place.
+    // In lower case: the client replaces the header of this name by the session's own token.
     headers: { apikey: anonKey, Authorization: `Bearer ${anonKey}` },
     storage: storageOf('localStorage'),
     storageKey: sessionKey,
     flowType: 'implicit',
-    // It would leave the tokens in the history; the page takes them from its address itself.
+    // The client would leave the tokens in the browser's history, so the page takes them from its address itself.
     detectSessionInUrl: false,
   })
 }

@@ -1,6 +1,6 @@
 /**
- * Calls that the document began before the page's script came, by what tells them apart. Each answers one call that is
- * the same; where it gave nothing that can be used, that call is made.
+ * Calls that the document began before the page's script came, by their keys. Each answers one later call of the same
+ * key; where its answer cannot be used, that later call is sent.
  */
 export type BegunCalls = Map<string, Promise<Response | undefined>>
 
@@ -10,13 +10,13 @@ declare global {
   }
 }
 
-/** What tells a call from every other: as whom it is made, where it goes, and what it asks. */
+/** The key of a call: who makes it, where it goes, and what it asks. */
 export function callKey(token: string, url: string, body: string): string {
   return [token, url, body].join('\n')
 }
 
 /**
- * Gives the answer of a call that was begun, once, or nothing.
+ * Gives the answer of a call that the document began, once; nothing where there is none.
  *
  * @throws The signal's reason, where that aborts first.
  */

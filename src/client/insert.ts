@@ -35,7 +35,7 @@ export async function insertApplication(
     await client.from(table).insert(application).abortSignal(controller.signal).throwOnError()
   } catch (error) {
     if (error instanceof PostgrestError && isAlreadyStored(error)) return
-    // Each engine has its own words for a request that could not be made.
+    // Each browser engine has its own words for this.
     throw error instanceof TypeError ? new Error(unreachable, { cause: error }) : error
   } finally {
     clearTimeout(timer)
@@ -43,9 +43,9 @@ export async function insertApplication(
 }
 
 /**
- * Lets an answer pass that is the backend's own: nothing, where all went well, or JSON.
+ * Lets the backend's own answers pass: nothing where all went well, or JSON.
  *
- * @throws {Error} without a message, where it is not, as a proxy's page: its text is no message for a visitor.
+ * @throws {Error} without a message, where somebody else answered, such as a proxy: its text is no message for a visitor.
  */
 async function readable(response: Response) {
   const text = await response.clone().text()

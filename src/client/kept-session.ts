@@ -1,9 +1,9 @@
 import { storageOf } from './storage.ts'
 
-/** By what the sign-in's client keeps a session in the browser's store. */
+/** The key under which the sign-in's client keeps a session in the browser's store. */
 export const sessionKey = 'unplugged-desk'
 
-/** What is read of a session as the sign-in's client keeps it. */
+/** The parts of a session that are read here, as the sign-in's client keeps it. */
 export interface KeptSession {
   access_token: string
   user: { id: string; email?: string | undefined; factors?: { status: string }[] | undefined }
@@ -16,8 +16,8 @@ const margin = 90_000
 /**
  * The session in this browser's store, which another window may have changed.
  *
- * @returns Null where nobody is signed in; undefined where only the sign-in's client can tell: its token is old, or it
- *   is none.
+ * @returns Null where nobody is signed in; undefined where only the sign-in's client can tell, because the token is old or
+ *   cannot be read.
  */
 export function keptSession(): KeptSession | null | undefined {
   const kept = storage.getItem(sessionKey)
@@ -32,12 +32,12 @@ export function keptSession(): KeptSession | null | undefined {
   }
 }
 
-/** Whether an account has a second factor that this session has not been asked for. */
+/** Whether the account has a second factor and this session has not been asked for it. */
 export function needsFactor({ access_token, user }: KeptSession): boolean {
   return (user.factors ?? []).some(({ status }) => status === 'verified') && levelOf(access_token) !== 'aal2'
 }
 
-/** The assurance level that a token says; the database asks for it by itself. */
+/** The assurance level that a token states. The database checks it by itself. */
 function levelOf(token: string): unknown {
   const [, payload = ''] = token.split('.')
   return (JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as { aal?: unknown }).aal

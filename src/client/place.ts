@@ -5,7 +5,7 @@ import { RefusedCall } from './rpc.ts'
 
 export { RefusedCall }
 
-/** What is said of an acceptance to whoever has the token of its letter. */
+/** What the page tells whoever has the token of an acceptance's letter. */
 export type Place =
   | { state: 'invalid' }
   | { state: 'open'; first_name: string; until: string; answer: Answer | null }
@@ -16,7 +16,7 @@ export type Place =
 const retryPauses = [700, 1_800]
 
 /**
- * Reads how a place stands, which answers nothing.
+ * Reads the state of a place, without answering anything.
  *
  * @param base The backend's address.
  * @throws {RefusedCall} after too many wrong tokens; another error where the backend did not say.
@@ -26,10 +26,10 @@ export function readPlace(base: string, anonKey: string, token: string, signal: 
 }
 
 /**
- * Answers whether somebody comes. What got no answer is sent again.
+ * Stores whether somebody comes. A call that got no response is sent again.
  *
- * @param act By which it is the same answer then.
- * @returns How the place stands now; where that is not open, nothing was kept.
+ * @param act The answer's id: sent again with the same id, it counts once.
+ * @returns The place's state now; where it is not open, nothing was stored.
  * @throws {RefusedCall} where it was refused; another error where the backend did not say what became of it.
  */
 export function answerPlace(
@@ -64,7 +64,7 @@ async function call(base: string, anonKey: string, name: string, given: object, 
     | { state?: undefined; message?: string; code?: string }
     | null
   if (response.ok && said?.state) return said
-  // Everything else that can be refused is not the guest's business.
+  // A guest can do nothing about any other refusal.
   if ([409, 429].includes(response.status) && said?.message)
     throw new RefusedCall(said.message, said.code ?? '')
   throw new Error(`What answered with ${response.status} said nothing of the place.`)

@@ -1,8 +1,8 @@
-/** What a proxy answers when nobody behind it did, and a backend whose database is away. */
+/** Statuses by which a proxy says that nobody behind it answered, and a backend that its database is away. */
 const unanswered = new Set([502, 503, 504])
 
 /**
- * Makes a request again as long as it gets no answer. Only for what may happen twice, or is known by an id.
+ * Repeats a request until it gets an answer. Only for requests that may happen twice, or that an id makes one.
  *
  * @param pauses Milliseconds before the second try, the third one and so on.
  * @param signal The request's own: where it aborts, nothing is tried again.

@@ -1,7 +1,7 @@
 /** Calls a function of the data interface. */
 export type CallFunction = (name: string, given: object, signal: AbortSignal) => Promise<unknown>
 
-/** What the database, or what stands before it, refuses: with its own message. */
+/** A refusal by the database, or by a server in front of it, with its own message. */
 export class RefusedCall extends Error {
   override name = 'RefusedCall'
   /** PostgreSQL's or PostgREST's; blank where somebody else answered. */

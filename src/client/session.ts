@@ -7,27 +7,26 @@ import { keptSession, type KeptSession } from './kept-session.ts'
 import { withRetry } from './retry.ts'
 import { answerIn, requestOf, type CallFunction } from './rpc.ts'
 
-/** Gives the sign-in's own client, which is loaded when it is first needed. */
+/** Gives the sign-in's own client, which is loaded on first use. */
 export type LoadAuth = () => Promise<GoTrueClient>
 
-/** What an organiser signs in with, and what they then may call. */
+/** The sign-in of an organiser, and the calls that they may make afterwards. */
 export interface Session {
   auth: LoadAuth
   /** Resolves with the sign-in's client when somebody has needed it. */
   authIsThere: Promise<GoTrueClient>
   /**
-   * Who is signed in. The sign-in's client is asked where it is there already, or where what the browser keeps is not
-   * enough.
+   * Who is signed in. The sign-in's client is asked where it is loaded already, or where the browser's store does not tell.
    */
   read: () => Promise<{ session: KeptSession | null; error: AuthError | null }>
   /**
-   * Calls functions as somebody who signed in, by their account's id. Another window of the browser may sign somebody
-   * else in at any time: what is not sent as this one is not sent.
+   * Calls functions as the owner of an account, by its id. Another window of the browser may sign somebody else in at any
+   * time: then nothing more is sent.
    */
   callAs: (account: string) => CallFunction
 }
 
-/** A call that was not sent, or given up, since whoever made it is not signed in any more. */
+/** A call that was not sent, or given up, because whoever made it is not signed in any more. */
 export class SignedOutError extends Error {
   constructor() {
     super('You are not signed in any more.')
@@ -35,14 +34,14 @@ export class SignedOutError extends Error {
 }
 
 /**
- * Milliseconds before the tries that follow the first. Each call may come twice: it only reads, is known by its act,
+ * Milliseconds before the second try, the third one and so on. Each call may come twice: it only reads, has an act's id,
  * or changes nothing the second time.
  */
 const retryPauses = [500, 1_000, 2_000, 4_000]
 
 /**
- * Signs in, and calls what is called with the access token of whoever is signed in. A call that got no answer is
- * repeated, with the same token; for the sign-in its own client cares.
+ * Signs in, and calls functions with the access token of whoever is signed in. A call that got no answer is repeated with
+ * the same token; calls of the sign-in are repeated by its own client.
  *
  * @param backend.url The backend's address, not null.
  */

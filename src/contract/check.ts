@@ -4,21 +4,21 @@ import type { Answer, Target } from './target.ts'
 export interface Check {
   /** A sentence that is true where the check passes. */
   name: string
-  /** Whether it says something only while applications are taken. */
+  /** Whether the check only means something while applications are taken. */
   needsOpenDoor?: true
-  /** @throws {Error} where it is not: its message says what was expected and what came. */
+  /** @throws {Error} where the check fails: its message says what was expected and what came. */
   run: (target: Target) => Promise<void>
 }
 
-/** Applications are refused for now, with the organisers' sentence as the message: that is no fault. */
+/** The door is closed, which is no fault. Its message is the organisers' sentence. */
 export class DoorClosed extends Error {}
 
-/** What a refusal has to be. */
+/** What the answer of a refusal has to be. */
 export interface Refusal {
   status: number
-  /** One of these; any, or none, unless given. */
+  /** One of these codes. Without them any code passes, or none. */
   codes?: string[]
-  /** What the message names. */
+  /** A word that the message has to name. */
   naming?: string
 }
 
@@ -46,7 +46,7 @@ export function refused(answer: Answer, { status, codes = [], naming = '' }: Ref
   fail(`${status}${codes.length === 0 ? '' : ` ${codes.join(' or ')}`}${named}`, answer)
 }
 
-/** @throws {Error} always. What a success holds is not shown: where too much can be read, it is what people wrote. */
+/** @throws {Error} always. The message shows nothing of a success: where too much can be read, it holds what people wrote. */
 export function fail(expected: string, { status, error }: Answer): never {
   const { code, message = '' } = (status >= 200 && status < 300 ? null : error) ?? {}
   const words = message === '' ? '' : `: ${printable(message.slice(0, 200))}`

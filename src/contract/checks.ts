@@ -7,7 +7,7 @@ import type { Answer } from './target.ts'
 
 /** What PostgREST answers where the anonymous role lacks a right; any other role would get 403. */
 const denied: Refusal = { status: 401, codes: ['42501'] }
-/** Whoever may not read learns no more of the row that is there. */
+/** Whoever may not read learns nothing else of the row that is stored already. */
 const alreadyStored: Refusal = { status: 409, codes: ['23505'], naming: `"${onceIndex}"` }
 const withoutConsent: Refusal = {
   status: 400,
@@ -19,12 +19,14 @@ const otherOrigin = 'https://elsewhere.example'
 
 /**
  * What a backend has to answer, whether it is our own server or PostgREST 12 to 16, alone or behind Supabase's
- * gateway. The first check stores the target's application and no other leaves anything, since nobody could
- * take it away again: what has to be accepted is sent with a row behind it that has to be refused, and then the
- * refusal of that row shows it; what has to be refused has the stored application's answers where it can, so
- * that a backend which accepts it refuses it as already stored. What asks to change or delete names only the
- * target's email. Where the door is closed, the first check throws `DoorClosed`; those that rely on what it stores
- * say nothing then, and the others hold, since the door speaks last.
+ * gateway.
+ *
+ * The first check stores the target's application. No other check stores anything, since nobody could take it away
+ * again. To show that a row is accepted, a check sends it with a second row that has to be refused: the refusal then names
+ * the second row. A row that has to be refused has the stored application's answers where it can, so that a
+ * backend which accepts it refuses it as already stored. A request to change or delete names only the target's email.
+ * Where the door is closed, the first check throws `DoorClosed`. The checks that rely on the stored application say
+ * nothing then; the others hold, since the door is the last reason for which a row is refused.
  *
  * @see https://docs.postgrest.org/en/v14/references/errors.html
  */
@@ -64,7 +66,7 @@ export const checks: readonly Check[] = [
         { ...application, phone: '2', consent: false },
       ]
       refused(await client.from(table).insert(rows), withoutConsent)
-      // Were the first row stored now, that would be said of it before the second is looked at.
+      // Were the first row stored, its refusal as already stored would come before the second row is checked.
       refused(await client.from(table).insert(rows), withoutConsent)
     },
   },

@@ -6,13 +6,13 @@ import { insertApplication } from '../client/insert.ts'
 
 /** A backend to be checked, and the one application that the checks leave there. */
 export interface Target {
-  /** It says of itself that it is a test. Whatever else is sent has its email too. */
+  /** It says that it is a test. Whatever else the checks send has its email, too. */
   application: Application
   /** The data interface, spoken to by the client and with the headers that the page uses. */
   client: PostgrestClient
   /** What the page sends for that application. */
   pageRequest: { body: BodyInit | null; headers: Record<string, string> }
-  /** The data interface, for what the client cannot send: by default a POST to the table with the page's headers. */
+  /** Sends to the data interface what the client cannot send: by default a POST to the table with the page's headers. */
   request: (init: RequestInit & { path?: string }) => Promise<Answer & { headers: Headers }>
 }
 
@@ -45,7 +45,7 @@ export async function targetAt(
     reason: 'Written by npm run verify, to check the backend. Nobody applied: this may be deleted.',
     consent: true,
   }
-  // The page's own call is asked what it sends, so that the checks come as an applicant does.
+  // The page's own call tells what it sends, so that the checks send the same as an applicant.
   let pageRequest: Target['pageRequest'] = { body: null, headers: {} }
   await insertApplication(application, { url, anonKey }, async (_input, init) => {
     pageRequest = { body: init?.body ?? null, headers: Object.fromEntries(new Headers(init?.headers)) }
@@ -59,7 +59,7 @@ export async function targetAt(
     pageRequest,
     async request({ path = table, ...init }) {
       const given = Object.fromEntries(new Headers(init.headers))
-      // A browser that asks beforehand shows no key.
+      // A browser's preflight has no key.
       const usual = init.method === 'OPTIONS' ? {} : pageRequest.headers
       const response = await fetcher(`${rest}/${path}`, {
         method: 'POST',

@@ -1,4 +1,4 @@
-/** A plug that was pulled, hung on a twig. It bounces. */
+/** A pulled plug that hangs on a twig. It bounces. */
 export function Plug() {
   return (
     <svg className="plug" viewBox="-24 -10 80 66" width="80" height="66" aria-hidden="true">

@@ -58,7 +58,7 @@ export const dark: Palette = {
   invalid: '#ff8f78',
 }
 
-/** The palette as CSS custom properties, by the visitor's setting; browsers draw what is theirs by it too. */
+/** The palette as CSS custom properties, light or dark by the visitor's setting; browsers draw their own controls by it, too. */
 export const paletteStyle = `:root{color-scheme:light dark}${rule(light)}@media(prefers-color-scheme:dark){${rule(dark)}}`
 
 function rule(palette: Palette) {

@@ -13,18 +13,18 @@ import shell from './shell.html?raw'
 export interface PageDocument extends Pick<Permissions, 'inlineScript' | 'calls' | 'postsForms'> {
   title: string
   description: string
-  /** What links to this page are previewed with, besides its title and description. */
+  /** What previews of links to this page show, besides its title and description. */
   preview?: ReactNode
-  /** What is painted first and stays as it is, with its style. */
+  /** The part that is painted first and stays as it was rendered, with its style. */
   scene: ReactNode
   sceneStyle: string
-  /** What hydration renders again, from `data`, with its style. */
+  /** The part that hydration renders again from `data`, with its style. */
   content: ReactNode
   contentStyle: string
   data: unknown
-  /** The address of its script, which the inline script asks for; none where that is all. */
+  /** The address of its script, which the inline script loads; none where the inline script is the only one. */
   script?: string
-  /** Whether the inline script runs before anything else of the document is there, and not after all of it. */
+  /** Whether the inline script runs before the rest of the document has come, and not after all of it. */
   scriptIsFirst?: boolean
   /** Where the site's root is, as the document sees it. */
   root?: './' | '../'
@@ -34,20 +34,20 @@ export interface PageDocument extends Pick<Permissions, 'inlineScript' | 'calls'
 export interface RenderedDocument {
   html: string
   policy: string
-  /** How much of it is the scene, which can be painted while the rest is on its way. */
+  /** The number of characters up to the end of the scene, which can be painted while the rest is on its way. */
   sceneLength: number
 }
 
 /**
  * Renders a document: everything that is needed to read it and to fill its form.
  *
- * @param policyInDocument Whether it has to carry its policy itself, because no server sends it as a header.
+ * @param policyInDocument Whether the document has to carry its policy itself, because no server sends it as a header.
  */
 export function renderDocument(page: PageDocument, policyInDocument: boolean): RenderedDocument {
   const { title, description, preview, scene, content, root = './' } = page
   const { data, script, inlineScript, scriptIsFirst = false } = page
   const sceneStyle = paletteStyle + base + page.sceneStyle
-  // After the scene, not in the head: so the scene is painted before the browser has styled the form.
+  // After the scene and not in the head, so that the scene is painted before the browser has styled the form.
   const contentStyle = controls + page.contentStyle
   const contentStyleElement = `<style>${contentStyle}</style>`
   const policy = contentSecurityPolicy({ ...page, inlineStyles: [sceneStyle, contentStyle] })

@@ -18,17 +18,17 @@ export const assetHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
 }
 
-/** What the desk has besides: no page that opens it, or that it opens, may reach into it. */
+/** Headers of the desk alone: no page that opens it, or that it opens, may reach into it. */
 export const deskHeaders: Readonly<Record<string, string>> = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
-/** What the answer page has besides: a link to a place is found by nobody else. */
+/** Headers of the answer page alone: nobody else learns the link to a place. */
 export const answerHeaders: Readonly<Record<string, string>> = {
   'x-robots-tag': 'noindex',
 }
 
-/** Said in a document, it would only log an error. */
+/** A directive that only a header may hold: in a document it would only log an error. */
 export const framing = "frame-ancestors 'none'"
 
 /** How long a browser may keep what lies in `assets/`: its names change with its content. */

@@ -15,7 +15,7 @@ export interface Permissions {
 }
 
 /**
- * The Content-Security-Policy of one rendered document: its own script and style by their hashes, what that
+ * The Content-Security-Policy of one rendered document. It allows the document's script and style by their hashes, what the
  * script loads, and the calls that it makes.
  *
  * @see https://www.w3.org/TR/CSP3/

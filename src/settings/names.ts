@@ -33,19 +33,19 @@ export const secretNames = [
   'SMTP_URL',
 ]
 
-/** What of the names begins no other program's. */
+/** Beginnings of our names that no other program's name has. */
 const ownPrefix =
   /^(WEBHOOK|SMTP|MAIL|BACKUP|RATE_LIMIT|TRUST_PROXY|SITE_URL|DATABASE_URL|DATABASE_POOLER|DATA_DIR)_?./
-/** What a file of settings may hold for Node.js, the pager and PostgreSQL's library. */
+/** Settings of Node.js, the pager and PostgreSQL's library, which may also stand in the file of settings. */
 const ofOthers = /^(NODE_|npm_|PG|LC_|OPENSSL_|SSL_CERT_|TZ$|LANG$|PAGER$|LESS$|PATH$|HOME$)/
-/** How many letters may be wrong in a name of such a length: a short one is too near to other programs' names. */
+/** How many wrong letters a name of this length may have. A short name is too close to other programs' names. */
 const mistakes = (length: number) => (length < 6 ? 0 : length < 9 ? 1 : 2)
 
 /**
- * A name that is none of ours, and that somebody may have meant for one.
+ * Tells of a name that is no setting, where somebody may have meant one.
  *
- * @param isInFile Whether it stands in our own file of settings, where every name is meant for us.
- * @returns What is wrong with it; nothing where it is ours, or another program's.
+ * @param isInFile Whether it stands in our own file of settings, where every name should be a setting.
+ * @returns A sentence that says what is wrong; nothing where it is a setting, or another program's.
  */
 export function unknownName(name: string, isInFile: boolean): string | undefined {
   if (settingNames.includes(name) || ofOthers.test(name)) return undefined
@@ -58,7 +58,7 @@ export function unknownName(name: string, isInFile: boolean): string | undefined
   return isInFile || ownPrefix.test(name) ? `${name} is no setting.` : undefined
 }
 
-/** How many letters have to be put in, left out or replaced to make one word of the other. */
+/** How many letters have to be added, removed or replaced to turn one word into the other. */
 function distance(one: string, other: string) {
   let former = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (const [row, letter] of Array.from(one).entries()) {

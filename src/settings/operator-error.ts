@@ -1,7 +1,7 @@
-/** What keeps a program from running and an operator can mend. The message is one sentence that says how. */
+/** A problem that keeps a program from running and that an operator can solve. Its message is one sentence that says how. */
 export class OperatorError extends Error {}
 
-/** Runs a program; what an operator can mend is said in its one sentence, and the exit code is 1. */
+/** Runs a program. Of an `OperatorError` it prints the one sentence, and sets the exit code to 1. */
 export async function runProgram(main: () => Promise<void>): Promise<void> {
   try {
     await main()

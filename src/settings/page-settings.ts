@@ -1,6 +1,6 @@
 import { readAddress, readKey, webProtocols, type Environment } from './values.ts'
 
-/** What the hosted way's page is built with: the `VITE_` settings. */
+/** The `VITE_` settings, with which the page is built for a hosted project. */
 export interface PageSettings {
   /** The backend; null is the page's own origin. */
   backendUrl: string | null
@@ -10,7 +10,7 @@ export interface PageSettings {
 }
 
 /**
- * Reads and checks the settings of the page for the hosted way.
+ * Reads and checks the settings of a page that is built for a hosted project.
  *
  * @throws {OperatorError} for the first that cannot be used.
  */

@@ -27,7 +27,7 @@ export interface Settings {
   anonKey: string
   webhookUrl: string | undefined
   webhookSecret: string | undefined
-  /** Told of the decisions that organisers send. */
+  /** The address that is told of the decisions that organisers send. */
   webhookDecisionsUrl: string | undefined
   /** Inserts a minute from one address; 0 is no limit. */
   rateLimitPerMinute: number
@@ -35,9 +35,9 @@ export interface Settings {
   trustProxy: false | number | string[]
   /** The public address, for link previews, and for sign-in links and where they may lead back to. */
   siteUrl: string | undefined
-  /** None where no mails are sent. */
+  /** Not set where no mails are sent. */
   mailServer: MailServer | undefined
-  /** Absolute path of the folder in which backups are made; none are where it is not set. */
+  /** Absolute path of the folder in which backups are made; where it is not set, none are made. */
   backupDir: string | undefined
   /** The time of day, of this machine, at which a backup is made: hours and minutes. */
   backupAt: string

@@ -7,7 +7,7 @@ export const databaseProtocols = ['postgres:', 'postgresql:']
 export const mailProtocols = ['smtp:', 'smtps:']
 export const webProtocols = ['https:', 'http:']
 
-/** Stands for what is not shown of an address. */
+/** Stands in place of the part of an address that is not shown. */
 export const hidden = '(not shown: it may hold a password)'
 
 /**
@@ -48,11 +48,11 @@ export function readKey(environment: Environment, name: string) {
   throw new OperatorError(`${name} is "${given}" but should be letters, digits and signs without spaces.`)
 }
 
-/** Whether an address is one, and what stands in it percent-encoded can be decoded. */
+/** Whether an address can be read, and its percent-encoded parts can be decoded. */
 export function isEncoded(address: string) {
   if (!URL.canParse(address) || address.includes('#')) return false
   try {
-    // A call whose value nobody used would be left out of the build.
+    // The value is used, since the build leaves out a call whose value nobody uses.
     return decodeURIComponent(address) !== ''
   } catch {
     return false

@@ -4,23 +4,23 @@ import type { Answer, AnswerState, Status } from '../../application/statuses.ts'
 import type { Letter, LetterState } from './letters.ts'
 import type { Count } from './count.ts'
 
-/** What applications are asked for; what is left out lets all of them through. */
+/** Which applications are asked for. A condition that is left out lets all of them through. */
 export interface Filter {
   status?: Status | undefined
   search?: string | undefined
-  /** A blank one asks for those that did not answer. */
+  /** A blank value asks for those that left the question blank. */
   team_size?: Application['team_size'] | undefined
   paid_solution?: Application['paid_solution'] | undefined
-  /** Of those who are accepted; `no answer` lets through who is late, too. */
+  /** Of those who are accepted. `no answer` includes those who are late. */
   answer?: AnswerState | undefined
-  /** The first moment, and the first one that is too late, as ISO 8601 has them. */
+  /** From this moment on, and before that moment, in ISO 8601. */
   since?: string | undefined
   until?: string | undefined
-  /** Which come first; left out, the newest do. It changes where something stands, and not what is let through. */
+  /** Which applications come first: the newest, unless given. It changes their order, not which ones are let through. */
   order?: 'oldest' | undefined
 }
 
-/** Whether somebody comes; all null where they are not accepted. */
+/** Whether an applicant comes; all null where they are not accepted. */
 export interface AnswerShown {
   answer_state: AnswerState | null
   answer: Answer | null
@@ -38,12 +38,12 @@ export interface Position {
 /** What blind reading leaves out. */
 type Hidden = 'first_name' | 'last_name' | 'email' | 'phone' | 'linkedin' | 'company'
 
-/** What organisers made of an application, and whether they come. */
+/** What organisers did about an application, and whether the applicant comes. */
 export interface Standing extends AnswerShown {
   id: string
   created_at: string
   status: Status
-  /** Counts the decisions: whoever decides says which one they saw. */
+  /** Counts the decisions. Whoever decides says which version they saw. */
   version: number
   /** Whether the same e-mail applied again. */
   same_email: boolean
@@ -51,17 +51,17 @@ export interface Standing extends AnswerShown {
 
 type Seen<Given> = Omit<Given, Hidden> & Partial<Pick<Given, Hidden & keyof Given>>
 
-/** An application in a list: of the reason its first line. */
+/** An application in a list, with the first line of its reason alone. */
 export type Listed = Standing & Seen<Omit<Application, 'phone' | 'linkedin' | 'custom_solution' | 'consent'>>
 
 /** A whole application, or, read blind, without what is hidden. */
 export type Read = Standing & Seen<Application>
 
-/** What whoever acts on it has to know of an application. */
+/** What has to be known of an application to act on it. */
 export type Selected = Pick<Standing, 'id' | 'status' | 'version'> &
   Partial<Pick<Application, 'first_name' | 'last_name'>>
 
-/** An application in a table, with what organisers made of it. */
+/** An application in a table, with what organisers did about it. */
 export type Exported = Read & Made
 
 export interface Page<Item> {
@@ -77,22 +77,22 @@ export interface ListPage extends Page<Listed> {
 
 /** What became of a list while it stood on a screen. */
 export interface Meanwhile {
-  /** Rows whose status is another one now. */
+  /** Rows whose status has changed. */
   changed: Pick<Standing, 'id' | 'status' | 'version'>[]
   /** Rows that were erased. */
   gone: string[]
   /** What became of the letters of all rows, the oldest first. */
   letters: LetterState[]
-  /** How it stands with the answers, by the ids of those that are, or were, accepted. */
+  /** Whether people come, by the ids of the applications that are, or were, accepted. */
   answers: Record<string, AnswerShown>
-  /** How many the filter lets through that are not shown and are newer than all that are, and how many others. */
+  /** How many applications pass the filter and are not shown: those newer than every shown one, and the others. */
   newer: number
   older: number
   /** Whether there may be more of these. */
   more: boolean
 }
 
-/** How the applications are made up that a filter lets through: the newest thousand of them. */
+/** Counts of the newest thousand applications that a filter lets through. */
 export interface Overview extends Count {
   /** Of each status, whatever status the filter asks for. */
   counts: Record<Status | 'all', Count>
@@ -107,9 +107,9 @@ export type Happening = { act: string; at: string; author: string } & (
   | { kind: 'status'; detail: { status: Status; former: Status } }
   | { kind: 'note'; detail: { note: string } }
   | { kind: 'revealed'; detail: object }
-  /** Letters go to another address from then on; which one is hidden from who reads blind. */
+  /** Letters go to another address from then on. The address is hidden from whoever reads blind. */
   | { kind: 'address'; detail: { address?: string } }
-  /** What a letter was to say that did not arrive was told otherwise. */
+  /** The applicant was told without the letter that did not arrive. */
   | { kind: 'told'; detail: Pick<Letter, 'occasion' | 'way'> }
   /** The author is `applicant` where they answered themselves; null where an organiser noted that there is none. */
   | { kind: 'answer'; detail: { answer: Answer | null } }
@@ -140,7 +140,7 @@ export interface Whole {
 
 /** Where an application stands in a list. */
 export interface Place extends Count {
-  /** From 1 on; null where the filter does not let it through, or where it stands behind the first thousand. */
+  /** Counted from 1; null where the filter does not let it through, or where it is not among the first thousand. */
   number: number | null
   /** Their ids; null where there is none. */
   previous: string | null
@@ -151,7 +151,7 @@ export interface Place extends Count {
 export interface Opened extends Whole {
   /** The oldest first. */
   letters: Letter[]
-  /** Another one whenever anything of it but its place is another. */
+  /** Changes whenever anything of the application changes but its place in the list. */
   stamp: string
   /** Null where no filter was given. */
   place: Place | null
@@ -162,7 +162,7 @@ export interface Decision {
   id: string
   status: Status
   version: number
-  /** Whether it takes a decision back: then it is not kept where a letter about that has left. */
+  /** Whether it takes a decision back. It is refused then where a letter about that decision has left. */
   takes_back?: boolean
 }
 
@@ -170,11 +170,11 @@ export interface Decision {
 export type DecisionOutcome =
   | {
       id: string
-      /** `stale`: somebody else decided meanwhile; `told`: see `takes_back`. Nothing was changed then. */
+      /** `stale`: somebody else decided meanwhile; `told`: see `takes_back`. Neither changes anything. */
       outcome: 'kept' | 'stale' | 'told'
       status: Status
       version: number
-      /** Who decided last, and when; null where nobody did. */
+      /** Who decided last, and when; null where nobody decided. */
       author: string | null
       at: string | null
     }

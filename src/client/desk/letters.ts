@@ -4,7 +4,7 @@ import type { Count } from './count.ts'
 export interface Letter {
   id: string
   application: string
-  /** A status, or what organisers named; blank where it was written to one person and has no template. */
+  /** A status, or the name that organisers gave a template; blank where it was written to one person and has no template. */
   occasion: string
   /** Higher than 1 where somebody sends again what was sent. */
   edition: number
@@ -13,12 +13,12 @@ export interface Letter {
   state: 'draft' | 'waiting' | 'sending' | 'sent' | 'refused' | 'given up' | 'withdrawn'
   subject: string
   body: string
-  /** Tells one text of a draft from another: whoever changes or releases it says which one they read. */
+  /** Changes with a draft's text. Whoever changes or releases the draft says which text they read. */
   seen: string
-  /** Placeholders that the applicant left blank, and those that there are none of. */
+  /** Placeholders whose answer is blank, and placeholders that do not exist. */
   missing: string[]
   unknown: string[]
-  /** Whether it was cut: filled in it is longer than a letter may be. */
+  /** Whether it was cut, because it is longer than a letter may be once its answers are filled in. */
   is_long: boolean
   is_edited: boolean
   /** Null for who reads blind. */
@@ -38,7 +38,7 @@ export interface Letter {
   withdrawn_by: string | null
   /** What the mail server said last. */
   answer: string
-  /** Of what is noted as sent and left in no mail of ours: by an organiser's own mail program, or told without a letter. */
+  /** How it was told where no mail of ours left: by an organiser's own mail program, or without a letter. */
   otherwise: 'by hand' | 'told' | null
 }
 
@@ -82,7 +82,7 @@ export interface LettersOverview {
     stopped: boolean
     paused_until: string | null
     problem: string
-    /** Whether somebody looks how the mail server and the sender's domain are, when that was done last, and what was found. */
+    /** Whether the mail server and the sender's domain are being checked, when they were checked last, and what was found. */
     is_checking: boolean
     checked_at: string | null
     findings: { about: string; verdict: 'ok' | 'wrong' | 'not known'; said: string }[]
@@ -105,7 +105,7 @@ export interface Example {
   subject: string
   body: string
   application?: string
-  /** Where the desk is: used where no server knows where the site is. */
+  /** Where the desk is: used where no server knows the site's address. */
   site?: string
 }
 
@@ -124,7 +124,7 @@ export interface Preview extends Pick<
   'subject' | 'body' | 'missing' | 'unknown' | 'is_long' | 'name'
 > {
   application: string
-  /** Whether the paragraph with the link on which people answer was left out, because nobody knows where the site is. */
+  /** Whether the paragraph with the link to answer was left out, because nobody knows the site's address. */
   has_no_site?: boolean
 }
 
@@ -133,7 +133,7 @@ export interface WriteOutcome {
   application: string
   /** `written`: there is a draft or a letter; `undecided`: another decision stands. */
   outcome: 'drafted' | 'written' | 'undecided' | 'gone'
-  /** Of what was written before, how it stands. */
+  /** The state of the letter that was written before. */
   state: Exclude<Letter['state'], 'withdrawn'> | null
 }
 
@@ -141,6 +141,6 @@ export interface WriteOutcome {
 export interface ReleaseOutcome {
   id: string
   application: string | null
-  /** `changed`: since it was read; `missing`: it quotes a blank answer; `again`: it was sent before; `long`: too long. */
+  /** `changed` since it was read; `missing`: it quotes a blank answer; `again`: it was sent before; `long`: too long. */
   outcome: 'released' | 'changed' | 'missing' | 'long' | 'again' | 'gone'
 }

@@ -2,7 +2,7 @@ import type { Listed } from './applications.ts'
 
 /** Whether applications are taken. */
 export interface Door {
-  /** Goes up with each change, and down by one when the door closes by itself: whoever changes it says which they saw. */
+  /** Goes up with each change, and down by one when the door closes by itself. Whoever changes the door says which version they saw. */
   version: number
   is_open: boolean
   /** Whether it was closed by hand. */
@@ -16,7 +16,7 @@ export interface Door {
   received: number
 }
 
-/** Something that happened to no application. */
+/** Something that happened at the desk and to no application. */
 export type GeneralHappening = { at: string; author: string } & (
   | { kind: 'door'; detail: Omit<Door, 'version' | 'received'> }
   | { kind: 'erased'; detail: { applications: number } }
@@ -34,7 +34,7 @@ export type GeneralHappening = { at: string; author: string } & (
     }
 )
 
-/** A page of what happened to no application, the newest first. */
+/** A page of these, the newest first. */
 export interface HistoryPage {
   happenings: ({ id: number } & GeneralHappening)[]
   /** Where the next one begins; null at the end. */
@@ -55,25 +55,25 @@ export interface Places {
   site: string
   coming: number
   not_coming: number
-  /** Who was told, and has not answered; `late` is a part of it. */
+  /** People who were told and have not answered, those who are `late` included. */
   no_answer: number
   late: number
-  /** Who is accepted, and no letter has left that says so. */
+  /** People who are accepted and whom no letter has told so. */
   not_told: number
-  /** Null where nobody said how many there are; less than none where more were accepted. */
+  /** Null where nobody said how many places there are; negative where more people were accepted than that. */
   free: number | null
-  /** Who is on the waitlist, the first twenty, and since when. */
+  /** The first twenty on the waitlist, and since when they are on it. */
   waitlist: (Listed & { set_at: string })[]
 }
 
-/** Who was drafted a reminder. */
+/** People for whom a reminder was drafted. */
 export interface Reminded {
   drafted: number
-  /** Of these: whose day is over, and has to be moved before it can be sent. */
+  /** Those of them whose last day is over: it has to be moved before the reminder can be sent. */
   late: number
-  /** Who has one that did not leave yet. */
+  /** People who have a reminder that has not left yet. */
   waiting: number
-  /** Who had one in the last three days. */
+  /** People who were sent a reminder in the last three days. */
   reminded: number
   /** Whether there are more than a thousand. */
   more: boolean

@@ -1,6 +1,6 @@
 import type { DataInterface } from '../../client/data-interface.ts'
 
-/** What a rendering of the answer page was made from. */
+/** The data from which the answer page is rendered. */
 export interface AnswerData {
   backend: DataInterface
 }

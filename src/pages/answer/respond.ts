@@ -1,6 +1,6 @@
 /**
- * All that the page does, as it stands in the document. Opening it only reads, since what looks through mails opens links
- * and runs scripts: an answer is sent by a button alone.
+ * The whole script of the page, which stands in the document. Opening the page only reads, since programs that look through
+ * mails open links and run scripts: only a button sends an answer.
  */
 import type { Answer } from '../../application/statuses.ts'
 import { newAct } from '../../client/act.ts'
@@ -29,11 +29,11 @@ const base = backend.url ?? siteRoot()
 
 let token = ''
 let place: Place | undefined
-/** What was asked last: of what was asked before nothing is shown. */
+/** The last call, whose answer alone is shown. */
 let latest: AbortController | undefined
-/** Whether a button was pressed, and what it began is under way. */
+/** Whether a call that a button began is under way. */
 let isPressed = false
-/** What the problem is about that is shown. */
+/** What the problem that is shown is about. */
 let failed: typeof reading | undefined
 
 function begin() {
@@ -87,7 +87,7 @@ async function ask(
     if (own !== latest) return
     const isOther = JSON.stringify(now) !== JSON.stringify(place)
     place = now
-    // What was read unasked leaves alone what somebody has opened, and a problem that it does not solve.
+    // A reading that nobody asked for does not replace what somebody has opened, or a problem that it does not solve.
     if (pressed || isOther || failed === reading) show(pressed, fill)
   } catch (error) {
     if (own !== latest) return
@@ -109,8 +109,8 @@ async function ask(
 }
 
 /**
- * Changes what is shown. Who pressed something, or was at what goes, is taken to what came, which has it read out: so it
- * is not announced besides.
+ * Changes what is shown. The focus moves to the new text where somebody pressed a button, or where the old text had the
+ * focus. A screen reader then reads it out, so it is not announced besides.
  */
 function show(pressed: HTMLElement | undefined, change: () => HTMLElement | undefined) {
   const isTaken = pressed ?? page.contains(document.activeElement)
@@ -121,7 +121,7 @@ function show(pressed: HTMLElement | undefined, change: () => HTMLElement | unde
   if (isTaken) came?.focus()
 }
 
-/** Shows the place as it is known, and nothing else. */
+/** Shows the place as it was read last, and nothing else. */
 function fill() {
   failed = undefined
   const sentences = sentencesOf(place)

@@ -11,7 +11,7 @@ import { idle, nextSubmission, type Submission } from './submission.ts'
 import { sendingLabel, sendLabel } from './copy.ts'
 
 interface ApplicationFormProps extends ApplyData {
-  /** Whether a send failed before this was there. */
+  /** Whether a send failed before React was there. */
   hasFailed?: boolean
 }
 
@@ -28,7 +28,7 @@ export function ApplicationForm({
   const inFlight = useRef(false)
 
   const send = async () => {
-    // However often the button is pressed: a second press can come before the first one is rendered.
+    // Not state: a second press can come before the first one is rendered.
     if (inFlight.current || !form.current) return
     inFlight.current = true
     // Enter in a field sends, too, and the browser keeps that field in sight for as long as it has the focus.
@@ -54,7 +54,7 @@ export function ApplicationForm({
     if (hasFailed) dispatch({ type: 'failed', error: undefined })
     if (!window.heldSend) return
     window.heldSend.claim()
-    // Where the form was built anew, consent has to be given anew.
+    // Where hydration built the form anew, consent has to be given again.
     if (form.current?.reportValidity()) void send()
     else dispatch({ type: 'refused' })
   }
@@ -85,7 +85,7 @@ export function ApplicationForm({
           </p>
         </noscript>
       )}
-      {/* What would be typed while it is sending would be lost. Unlike disabled fields, these are still sent. */}
+      {/* What somebody types during a send would be lost. Unlike disabled fields, inert ones are still sent. */}
       <div id="fields" inert={submission.sending}>
         {/* A new key leaves an empty form after each success. */}
         <Fields
@@ -103,7 +103,7 @@ export function ApplicationForm({
 
 function initialSubmission(outcome: NativeOutcome | null): Submission {
   if (typeof window !== 'undefined') {
-    // A send before hydration takes the last one's box away.
+    // A send before hydration removes the box of the send before it.
     const isShown = document.querySelector('#outcome .outcome') !== null
     if (!isShown) return { ...idle, sending: window.heldSend !== undefined }
   }

@@ -4,13 +4,13 @@ import type { DataInterface } from '../../client/data-interface.ts'
 import { askDoor } from '../../client/door.ts'
 
 interface DoorProps {
-  /** What the document says already. */
+  /** The sentence that the document has already. */
   sentence: string | undefined
-  /** Whom to ask; null where the page's own server wrote the document. */
+  /** The backend to ask; null where the page's own server wrote the document. */
   ask: DataInterface | null
 }
 
-/** What is told before one writes while applications are not taken. */
+/** The box above the form that says that applications are closed. */
 export function Door({ sentence, ask }: DoorProps) {
   const [told, setTold] = useState(sentence)
   const box = useRef<HTMLParagraphElement>(null)
@@ -18,7 +18,7 @@ export function Door({ sentence, ask }: DoorProps) {
   // Once, when the script comes.
   // oxlint-disable-next-line react-hooks/exhaustive-deps
   useEffect(() => void (ask && askDoor(ask).then(setTold)), [])
-  // Above somebody who writes already it would not be seen.
+  // Somebody who is already typing further down would not see it otherwise.
   useEffect(() => {
     if (told !== sentence) box.current?.scrollIntoView({ block: 'nearest' })
   }, [told, sentence])

@@ -11,7 +11,7 @@ export function Fields({ answers }: { answers: Application | null }) {
         {textFields.map(({ name, label, ...attributes }) => (
           <div className="field" key={name}>
             <Label htmlFor={name}>{label}</Label>
-            {/* By its placeholder the style knows whether it is empty. */}
+            {/* The style tells by the placeholder whether the field is empty. */}
             <input
               id={name}
               name={name}
@@ -71,7 +71,7 @@ interface ChoicesProps {
 
 function Choices({ name, options, chosen, children }: ChoicesProps) {
   return (
-    // Told to everyone, and enforced by nothing.
+    // It is announced as required to everyone, and nothing enforces it.
     <fieldset role="radiogroup" aria-required="true">
       <legend>
         {questions[name]}

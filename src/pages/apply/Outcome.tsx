@@ -31,9 +31,9 @@ interface BoxProps {
 function Box({ kind, title, text, children }: BoxProps) {
   const box = useRef<HTMLElement>(null)
 
-  // Whoever sent the form is taken to what became of it, which also has it read out: so it is no live region.
+  // The focus moves to the box, and so a screen reader reads it out: it needs no live region.
   useEffect(() => {
-    // Who writes already, on a page that came with its box, is left alone.
+    // The focus stays with somebody who is typing already, on a page whose document came with the box.
     if (document.activeElement?.closest('#fields')) return
     box.current?.focus({ preventScroll: true })
     box.current?.scrollIntoView({ block: 'nearest' })
@@ -46,7 +46,7 @@ function Box({ kind, title, text, children }: BoxProps) {
       aria-labelledby="outcome-title"
       aria-describedby="outcome-text"
       tabIndex={-1}
-      // Where there is no script, the browser goes to it by itself.
+      // Without a script the browser scrolls to the box by itself.
       // oxlint-disable-next-line jsx-a11y/no-autofocus
       autoFocus
     >

@@ -1,24 +1,24 @@
 import type { Application } from '../../application/application.ts'
 import type { Backend } from '../../client/submit.ts'
 
-/** How a send that the browser made itself, without the page's script, ended. */
+/** How a send ended that the browser made without the page's script. */
 export type NativeOutcome =
   | { status: 'success' }
   | { status: 'error'; message: string; application: Application }
 
-/** What a rendering of the applicants' page was made from. */
+/** The data from which the applicants' page is rendered. */
 export interface ApplyData {
   backend: Backend
-  /** Whether the page's own server takes the form as the browser sends it. */
+  /** Whether the page's own server accepts a form that the browser posts by itself. */
   takesNativePosts: boolean
   outcome: NativeOutcome | null
-  /** What whoever applies now is told; it is left out while applications are taken, and where nobody knew. */
+  /** What the closed door says; left out while applications are taken, and where the document's server did not know. */
   door?: string | undefined
 }
 
 declare global {
   interface Window {
-    /** A send from before the page's script was there, for the script to carry out. */
+    /** A send that was made before the page's script was there, and that the script has to carry out. */
     heldSend?: { claim: () => void } | undefined
     /** Whether the browser is posting the form by itself. */
     isPosting?: boolean

@@ -1,6 +1,6 @@
 import { columns } from '../../application/application.ts'
 
-/** What was typed, kept for as long as the tab: an answer by the name of its field. */
+/** The answers that were typed, by the names of their fields. They are kept as long as the tab. */
 type Draft = Partial<Record<string, string>>
 
 const key = 'unplugged-draft'

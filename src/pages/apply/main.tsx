@@ -6,7 +6,7 @@ import { readPageData } from '../page-data.ts'
 import type { ApplyData } from './apply-data.ts'
 import { careForTextAreas } from './text-areas.ts'
 
-// React expects the page as it was rendered; this box came after.
+// React expects the document as it was rendered, and this box was added later.
 const earlyError = document.getElementById('early-error')
 earlyError?.remove()
 const root = document.getElementById('page')

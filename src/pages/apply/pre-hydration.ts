@@ -1,6 +1,6 @@
 /**
- * What the form does before, and without, the page's script. This stands in the document itself, right after
- * the form; React takes the form over as it finds it, and these listeners stay.
+ * What the form does before the page's script has come, and without it. This script stands in the document, right after
+ * the form. React takes the form over as it finds it, and these listeners stay.
  */
 import { keepDraft, forgetDraft, restoreDraft } from './draft.ts'
 import { readPageData } from '../page-data.ts'
@@ -12,19 +12,19 @@ import { failureTitle, sendingAnnouncement, sendingLabel, sendLabel } from './co
 const timeout = 10_000
 
 const { outcome, takesNativePosts } = readPageData() as ApplyData
-/** The page's script: its address stands on this one. */
+/** The page's script. Its address is an attribute of this inline script. */
 const address = document.currentScript?.dataset['page'] ?? ''
 let script: HTMLScriptElement | undefined
 let tries = 0
 /** Firefox ends the script's download with an error when the page is left. */
 let isLeaving = false
 
-/** Asks for the page's script, unless that was done. */
+/** Loads the page's script, once. */
 function load() {
   if (script) return
   script = document.createElement('script')
   script.type = 'module'
-  // Browsers remember of an address that its module failed.
+  // Browsers remember that the module of an address failed, so the address has to be another one.
   script.src = tries ? `${address}#${tries}` : address
   tries += 1
   script.addEventListener('error', () => {
@@ -34,7 +34,7 @@ function load() {
   document.head.append(script)
 }
 
-/** React prevents the submit events that it takes care of; every other one is held here. */
+/** Holds every submit event that React does not handle. React prevents those that it handles. */
 function hold(event: Event) {
   if (event.defaultPrevented) return
   event.preventDefault()
@@ -47,7 +47,7 @@ function hold(event: Event) {
       window.heldSend = undefined
     },
   }
-  // Only as long as it is needed: it may keep the page from being restored as it was.
+  // Only as long as it is needed, since it may keep the browser from restoring the page.
   window.addEventListener('beforeunload', leave)
   document.querySelector('#outcome .outcome')?.remove()
   showSending(true)
@@ -58,7 +58,7 @@ function leave() {
   isLeaving = true
 }
 
-/** What React renders for the same state, so that it finds what it expects. */
+/** Shows the same as React does for this state, so that hydration finds what it expects. */
 function showSending(sending: boolean) {
   const button = document.querySelector<HTMLButtonElement>('button[type=submit]')
   if (sending) {
@@ -74,7 +74,7 @@ function showSending(sending: boolean) {
   button.textContent = sending ? sendingLabel : sendLabel
 }
 
-/** The page's script failed: the browser sends the form by itself where somebody takes it. */
+/** The page's script failed: the browser posts the form by itself, where the page's server accepts that. */
 function fallBack() {
   window.heldSend?.claim()
   if (takesNativePosts) {
@@ -91,7 +91,7 @@ function fallBack() {
   box.scrollIntoView({ block: 'nearest' })
 }
 
-/** What of the form an event is about. */
+/** The field of the form that an event is about. */
 function fieldOf({ target }: Event) {
   return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement ? target : undefined
 }
@@ -120,7 +120,7 @@ document.addEventListener('keydown', (event) => {
   lastKey = event.key
   lastTarget = event.target
   const field = fieldOf(event)
-  // WebKit says by its code alone that Enter ended a composition.
+  // In WebKit only the key code tells that Enter ended a composition.
   if (
     event.key !== 'Enter' ||
     event.isComposing ||
@@ -135,17 +135,17 @@ document.addEventListener('keydown', (event) => {
   ;([...next].find(({ checked }) => checked) ?? next[0])?.focus()
 })
 document.addEventListener('keyup', (event) => {
-  // The browser alone would show the field that the key led to without its label.
+  // By itself the browser would scroll to the field without its label.
   if (event.target !== lastTarget) showAround(fieldOf(event), 'nearest')
 })
 document.addEventListener('pointerdown', () => (lastKey = ''))
 document.addEventListener('click', (event) => {
   const field = fieldOf(event)
-  // Not with the arrows, by which one goes through the choices.
+  // Not for the arrow keys, which move between the choices.
   if (field?.value !== 'custom' || field.type !== 'radio' || lastKey.startsWith('Arrow')) return
   field.closest('.choice')?.querySelector('textarea')?.focus()
 })
-// Not left to the browser, which moves the first field that it refuses to the window's edge, without its label.
+// By itself the browser would move the first field that it refuses to the window's edge, without its label.
 document.addEventListener(
   'invalid',
   (event) => {
@@ -157,7 +157,8 @@ document.addEventListener(
   true,
 )
 
-// Back from where the form was posted to: the browser may show the page as it was left. React's button is React's.
+// Somebody came back from the page that the form was posted to, and the browser may show this page as it was left. React
+// resets its own button.
 window.addEventListener('pageshow', ({ persisted }) => {
   isLeaving = false
   if (window.heldSend) return load()
@@ -169,13 +170,13 @@ window.addEventListener('pageshow', ({ persisted }) => {
   script = undefined
 })
 
-// Somebody will write: until then a visit is the document alone.
+// Somebody is about to type. Until then a visit loads the document alone.
 for (const sign of ['pointerdown', 'focusin', 'input', 'change', 'submit']) form?.addEventListener(sign, load)
 document.addEventListener('keydown', load)
 
 let isRestored = false
 
-/** What is typed before this would otherwise be all that is kept. */
+/** Fills in the kept answers, before anything new is kept: otherwise only the new answer would be kept. */
 function restore() {
   if (isRestored) return
   isRestored = true
@@ -183,5 +184,5 @@ function restore() {
   else if (form) restoreDraft(form)
 }
 
-// After the first paint: the browser's store takes longer to open than all else here.
+// After the first paint, since opening the browser's store takes longer than everything else here.
 requestAnimationFrame(() => setTimeout(restore))

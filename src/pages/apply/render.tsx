@@ -24,7 +24,7 @@ export interface ApplyOptions {
 /** Renders the applicants' page. */
 export function renderApply(data: ApplyData, { siteUrl, policyInDocument }: ApplyOptions): RenderedDocument {
   const { backend, takesNativePosts, door } = data
-  // Of a closed door no document knows that was made while it was open.
+  // A document that was made while the door was open does not know that it closed.
   const mayTellOfDoor = door !== undefined || !takesNativePosts
   const page = {
     title,

@@ -28,7 +28,7 @@ export function nextSubmission(submission: Submission, event: SubmissionEvent): 
   }
 }
 
-/** What a visitor reads of a failure: the error's own message, where it is an error that has one. */
+/** The message that a visitor reads: the error's own, where it is an error that has one. */
 export function messageOf(error: unknown): string {
   return (error instanceof Error && error.message) || fallbackMessage
 }

@@ -27,7 +27,7 @@ interface DeskProps {
 /** Milliseconds after which what could not be read is asked for again. */
 const tryAgain = 5_000
 
-// Whoever has two windows side by side looks at one again without its having been hidden.
+// With two windows side by side, a window gets the focus without having been hidden.
 focusManager.setEventListener((onLook) => {
   const listener = () => onLook()
   addEventListener('focus', listener)
@@ -38,15 +38,15 @@ focusManager.setEventListener((onLook) => {
   }
 })
 
-/** What somebody read, until they leave: of one person nothing is kept for the next. */
+/** What one person read. It is dropped when they sign out, so that the next person sees nothing of it. */
 const createQueries = () =>
   new QueryClient({
     defaultOptions: {
-      // What got no answer is tried again where it is sent (client/session.ts).
+      // client/session.ts repeats a call that got no answer.
       queries: {
         retry: false,
         refetchOnWindowFocus: false,
-        // Without a connection it fails and says so, and is asked for again until it comes.
+        // Without a connection a query fails and says so, and is repeated until an answer comes.
         networkMode: 'always',
         refetchOnReconnect: true,
         refetchInterval: ({ state }) => isUnreachable(state.error) && tryAgain,
@@ -57,7 +57,7 @@ const createQueries = () =>
 const ApplicationShow = lazyScreen(() => import('./applications/ApplicationShow.tsx'))
 const OtherScreen = lazyScreen(() => import('./OtherScreen.tsx'))
 
-/** Loads the screens that the first list does without, before the connection may be gone or the server updated. */
+/** Loads the screens that the first list does not need, before the connection is lost or the server is updated. */
 export async function loadScreens(): Promise<void> {
   await Promise.all([ApplicationShow.load(), OtherScreen.load(), loadLetterWriteMany()])
 }

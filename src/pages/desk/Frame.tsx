@@ -17,7 +17,7 @@ interface FrameProps {
   children: ReactNode
 }
 
-/** What stands around every screen: where to go, who is signed in, and what was done last. */
+/** The frame of every screen: the links to the screens, who is signed in, and what was done last. */
 export function Frame({ session, version, children }: FrameProps) {
   const { email } = useDesk()
   const route = useRoute()
@@ -46,7 +46,7 @@ export function Frame({ session, version, children }: FrameProps) {
       </header>
       <ConnectionNotice />
       <div id="content" tabIndex={-1}>
-        {/* What was read may be what it cannot show: all of it is read anew. */}
+        {/* The screen may have failed because of what was read, so all of it is read anew. */}
         <Boundary key={hrefOf(route).split('?')[0]} onTryAgain={() => queries.removeQueries()}>
           {children}
         </Boundary>

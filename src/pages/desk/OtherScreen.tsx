@@ -16,7 +16,7 @@ interface OtherScreenProps {
   session: WatchedSession
 }
 
-/** The screens besides the applications: a script of their own, which the first list does not wait for. */
+/** The screens other than the applications. They are a script of their own, for which the first list does not wait. */
 export default function OtherScreen({ route, auth, session }: OtherScreenProps) {
   switch (route.screen) {
     case 'places':

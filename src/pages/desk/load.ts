@@ -1,7 +1,7 @@
 /**
- * Asks for the desk's script as soon as the document begins, and for the first list of who is signed in. When the
- * document is there, the list is drawn; who is not signed in has the form to do so, which holds what is pressed. What the
- * site is at is told by the address, since a static host may give the document as a folder's.
+ * Loads the desk's script as soon as the document begins and, where somebody is signed in, asks for the first list. When the
+ * document has come, the list is drawn. Where nobody is signed in, the document's form to sign in is shown, which holds
+ * what is pressed. The site's root is read from the address, since a static host may serve the document as a folder's.
  */
 import { callKey, type BegunCalls } from '../../client/begun.ts'
 import type { ListPage } from '../../client/desk/applications.ts'
@@ -14,7 +14,7 @@ import type { DeskData } from './render.tsx'
 import { holdPress } from './session/held-press.ts'
 import { siteRoot } from '../site-root.ts'
 
-/** Milliseconds that the script waits for the first list's rows: beside it, they would come and be drawn late. */
+/** Milliseconds that the script waits for the first list's rows, which would come later if both were loaded at once. */
 const longestWait = 1_000
 
 const { backend, signInIsElsewhere } = readPageData() as DeskData
@@ -31,9 +31,9 @@ const list = kept && !needsFactor(kept) ? begin(kept.access_token) : undefined
 // The form to sign in with needs no script, which would come between it and its document.
 if (list) void list.then(fetchScript)
 else if (kept !== null) fetchScript()
-// What else a fragment says is a link's.
+// Any other fragment belongs to a link.
 if (kept === null && !signInIsElsewhere && /^(#(\/.*)?)?$/.test(location.hash)) {
-  // As soon as its place is there: what stands in it would be painted first.
+  // As soon as the element is there, since its content would be painted first.
   const observer = new MutationObserver(() => {
     const page = document.getElementById('opening')?.closest('main')
     if (!page) return
@@ -53,17 +53,17 @@ document.addEventListener('DOMContentLoaded', () => {
   list
     .then((answer) => answer?.clone().json())
     .then((read?: ListPage) => read && drawEarlyList(page, read.applications))
-    // The page's script reads the same, and says it.
+    // The page's script makes the same call, and shows the error.
     .catch(() => {})
     // Once they are painted.
     .finally(() => requestAnimationFrame(() => setTimeout(run)))
 })
 
-/** Begins what the desk asks for first, and gives the first list where that is what the address asks for. */
+/** Begins the desk's first calls, and gives the first list where the address asks for it. */
 function begin(token: string) {
   const calls: BegunCalls = new Map()
   window.begunCalls = calls
-  // Whoever comes back to the list reads it as it is then.
+  // Whoever comes back to the list reads it anew.
   addEventListener('popstate', () => calls.clear())
   const base = (backend.url ?? siteRoot()).replace(/\/$/, '')
   const call = (name: string, given: object) => {
@@ -99,7 +99,7 @@ function showSignIn(page: HTMLElement) {
 }
 
 function tellNotLoaded(page: HTMLElement) {
-  // What comes now is not drawn over it.
+  // Rows that come now are not drawn over it.
   window.heldKeys = null
   const message =
     document.getElementById('opening') ??

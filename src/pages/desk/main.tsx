@@ -30,11 +30,11 @@ if (root) {
   const preload = () => {
     if (session.now().step !== 'in') return
     stopWaiting()
-    // What does not come now is loaded when it is needed.
+    // A screen whose script does not come now is loaded when it is opened.
     setTimeout(() => void Promise.allSettled([loadScreens(), auth()]), preloadAfter)
   }
   const stopWaiting = session.subscribe(preload)
-  // For the screen that is opened they are needed at once. What fails now is loaded again when it is shown.
+  // The screen that the address asks for needs them at once. A script that fails now is loaded again when its screen is shown.
   if (session.now().step !== 'out' && routeOf(location.hash).screen !== 'list') loadScreens().catch(() => {})
   const desk = <Desk {...{ auth, session, brought, signInIsElsewhere, version }} />
   // What was typed into the form that stood in the document stays.

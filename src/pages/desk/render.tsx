@@ -24,7 +24,7 @@ import templatesStyle from './templates/templates.css?inline'
 // oxlint-disable-next-line import/default -- made by the build from that module
 import inlineScript from './load.ts?script'
 
-/** What a rendering of the desk was made from. */
+/** The data from which the desk is rendered. */
 export interface DeskData {
   backend: DataInterface
   /** Whether organisers sign in at a hosted project, which this server knows only the database of. */
@@ -75,7 +75,7 @@ export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptio
         <template id="sign-in">
           <SignIn auth={never} notice={undefined} />
         </template>
-        {/* Last: whoever is not signed in has the form in its place as soon as it is read. */}
+        {/* Last, so that the form is shown as soon as it is read to whoever is not signed in. */}
         <Opening />
       </>
     ),
