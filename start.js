@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import * as util from 'node:util'
 
-const sources = ['package.json', 'package-lock.json', 'src', 'supabase', 'tools', 'vite.config.ts']
+const sources = ['package.json', 'npm-shrinkwrap.json', 'src', 'supabase', 'tools', 'vite.config.ts']
 // Written last, and in the folder that the pages' scripts are served from.
 const stamp = join('dist', 'assets', 'complete')
 const lock = join('node_modules', '.unplugged-build')
@@ -29,6 +29,8 @@ function newest(path) {
 }
 
 function isStale() {
+  // The release archive has a build and no sources.
+  if (!existsSync('src')) return false
   return Math.max(...sources.map(newest)) > newest(stamp)
 }
 
@@ -139,6 +141,10 @@ async function main() {
   }
   // The demonstration has no settings of anybody's.
   const isDemo = process.argv[2] === 'demo'
+  if (isDemo && !existsSync('demo')) {
+    console.error('The demonstration is part of the repository, and not of the release archive.')
+    return false
+  }
   if (isDemo && !existsSync(vite)) {
     console.error('The demonstration needs Vite, which is not installed: run "npm ci", without --omit=dev.')
     return false

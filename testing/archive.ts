@@ -1,0 +1,27 @@
+import { execFile } from 'node:child_process'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { version } from '../src/settings/version.ts'
+import { copyCheckout } from './static-site.ts'
+
+const run = promisify(execFile)
+
+/**
+ * Makes the release archive from a copy of this checkout, by `npm pack`.
+ *
+ * @param directory An empty directory, for the copy too.
+ * @returns Where the archive is.
+ */
+export async function packRelease(directory: string): Promise<string> {
+  const checkout = await copyCheckout(join(directory, 'checkout'))
+  await run('npm', ['pack', '--pack-destination', directory], { cwd: checkout })
+  return join(directory, `unplugged-${version}.tgz`)
+}
+
+/** Unpacks the release archive into a directory, which is made, over what is there. */
+export async function unpackRelease(archive: string, directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true })
+  await run('tar', ['xzf', archive, '--strip-components=1', '-C', directory])
+}
