@@ -63,7 +63,7 @@ function BlindEdit() {
   const change = useDeskAct(
     'desk_set_blind',
     async (answer) => {
-      // Whatever was read of applications shows too much now, or too little.
+      // All applications that were read before show too much now, or too little.
       await queries.resetQueries({ predicate: ({ queryKey: [of] }) => of !== 'account' })
       desk.keep(desk.blind(), () => answer)
       setWanted(null)
@@ -96,7 +96,7 @@ const choices: [Choice, string][] = [
   ['daily', 'One a day, with the number and the names'],
 ]
 
-/** Which mails tell the organiser of new applications; as the database keeps it, never as it was pressed. */
+/** Which mails tell the organiser of new applications. It shows what the database has stored, not what was pressed. */
 function NoticesEdit() {
   const desk = useDesk()
   const { data: kept, error } = useQuery(desk.notices())
@@ -181,7 +181,7 @@ function PasswordEdit({ auth, email, asMe }: PasswordEditProps) {
         your sessions in other browsers.
       </p>
       <form key={set} onSubmit={onSubmit}>
-        {/* By this a browser knows whose password it is asked to keep. */}
+        {/* It tells the browser whose password it is asked to keep. */}
         <input hidden readOnly autoComplete="username" value={email} />
         <Field
           label="New password"

@@ -40,7 +40,7 @@ export function FactorEdit({ auth, asMe }: { auth: LoadAuth; asMe: AsMe }) {
         const { error: refused } = await (await auth()).mfa.unenroll({ factorId: id })
         if (refused) return sentenceOfFactor(refused)
       }
-      // The token still says that there was one.
+      // The token still says that there is a second factor.
       await (await auth()).refreshSession()
       await finish('The second factor is off.')
       return undefined
@@ -152,7 +152,7 @@ async function listFactors(auth: LoadAuth): Promise<Factor[]> {
   return data.all
 }
 
-/** One that was begun and left would stand in the way of the next by its name. */
+/** Removes factors that were begun and not finished: the next one could not have their name. */
 async function removeHalfMade(auth: LoadAuth) {
   const { data } = await (await auth()).mfa.listFactors()
   for (const { id, status, factor_type: type } of data?.all ?? []) {

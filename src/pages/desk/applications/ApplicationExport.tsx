@@ -56,7 +56,7 @@ export function ApplicationExport({ currentFilter }: ApplicationExportProps) {
               onClick={() => {
                 cancel()
                 announce('The download was stopped. Nothing was saved.')
-                // The button that was pressed goes.
+                // The pressed button disappears.
                 button.current?.focus()
               }}
             >

@@ -64,7 +64,7 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
               clearTimeout(timer.current)
               setTyped(null)
               onChange({ search: '', team_size: null, paid_solution: null, answer: null, from: '', to: '' })
-              // The button that was pressed goes.
+              // The pressed button disappears.
               searchField.current?.focus()
             }}
           >

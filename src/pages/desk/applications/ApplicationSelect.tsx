@@ -33,7 +33,7 @@ export function ApplicationSelect({ filter, matching, onSelect }: ApplicationSel
       onSuccess(all) {
         onSelect(all)
         announce(`${digits(all.length)} selected`)
-        // The button that was pressed goes.
+        // The pressed button disappears.
         focusOn(document.querySelector('.tick input'))
       },
     },

@@ -45,7 +45,7 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
   const reveal = useDeskAct('desk_reveal')
   const { answer: revealed } = reveal
   useEffect(() => {
-    // The button that was pressed went.
+    // The pressed button disappeared.
     if (revealed && document.activeElement === document.body) focusHeading()
   }, [revealed])
 

@@ -15,7 +15,7 @@ export function DecisionProblems() {
         const problems = [first, ...others]
         const choose = (act: () => void) => {
           act()
-          // The button that was pressed goes.
+          // The pressed button disappears.
           focusApplication(seen.id)
         }
         const label = decisions.find(({ status }) => status === wanted)?.label ?? ''

@@ -12,7 +12,7 @@ import { useTyped } from '../kit/useTyped.ts'
 import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
 import { changeFrom, doorSentence, entriesOf, localTimeOf, type Entries } from './door.ts'
 
-/** How the door stands, and who changed it last. */
+/** The state of the door, and who changed it last. */
 type DoorState = Door & { history: GeneralHappening[] }
 
 /** Whether applications are taken: how it stands, and changing it. */
@@ -37,7 +37,7 @@ export function DoorEdit() {
 
 interface DoorFormProps {
   door: DoorState
-  /** When that was so, in milliseconds: no door closes at a time that was over then. */
+  /** When it was read, in milliseconds: the door cannot be set to close at a time before that. */
   now: number
 }
 
@@ -111,16 +111,16 @@ function DoorForm({ door, now }: DoorFormProps) {
   )
 }
 
-/** A door that is open counts what came already. */
+/** An open door has counted since it was opened. */
 function countHint({ is_open: isOpen, opened_at: openedAt }: Door) {
   const since =
     openedAt === null ? 'from the first application on' : `from the opening on ${momentOf(openedAt)}`
   return `Counts ${isOpen ? since : 'from when you save'}. Anybody who sends many applications can close the door this way.`
 }
 
-/** How the door stands now, where it was changed under what is being entered. */
+/** Says that somebody changed the door while something is being entered, and how it stands now. */
 function meanwhile(door: DoorState, over: number) {
-  // That it closes by itself is one change: what somebody did besides is more.
+  // That the door closed by itself is one change. More than one means that somebody changed it, too.
   const isByItself = !door.is_open && !door.closed && door.version === over + 1
   const last = isByItself ? undefined : door.history[0]
   const who = last

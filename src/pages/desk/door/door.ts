@@ -21,7 +21,7 @@ function limitsOf({ closes_at: at, closes_after: after, received }: DoorState) {
   ]
 }
 
-/** Why it is closed, where nobody closed it by hand. */
+/** The reason, where the door closed by itself. */
 function reasonOf({ closed, closes_at: at, closes_after: after, received }: DoorState) {
   if (closed) return ''
   if (after !== null && received >= after)
@@ -47,14 +47,14 @@ function sentenceFor({ sentence }: Pick<Door, 'sentence'>) {
 export interface Entries {
   closed: boolean
   sentence: string
-  /** As a field of this type has it, in the organiser's own time zone: `2026-12-31T18:00`. */
+  /** A time as the browser's field has it, in the organiser's time zone: `2026-12-31T18:00`. */
   closesAt: string
   closesAfter: string
 }
 
 /**
- * What the form begins with. Where the door closed by itself, it stands as closed: so whoever changes the sentence
- * alone does not open it again, and each opening begins without the conditions of the one before.
+ * The values that the form begins with. A door that closed by itself is shown as closed. So nobody opens it by changing the
+ * sentence alone, and each opening begins without the conditions of the one before.
  */
 export function entriesOf({ is_open: isOpen, sentence, closes_at: at, closes_after: after }: Door): Entries {
   return {
@@ -65,9 +65,9 @@ export function entriesOf({ is_open: isOpen, sentence, closes_at: at, closes_aft
   }
 }
 
-/** What is to be saved of them, as a change of the door that is shown. */
+/** The change of the door that saves these values. */
 export function changeFrom({ closed, sentence, closesAt, closesAfter }: Entries, door: Door) {
-  // A moment that nobody touched keeps the seconds that the field does not show.
+  // A time that nobody changed keeps its seconds, which the field does not show.
   const isSame = door.closes_at !== null && localTimeOf(door.closes_at) === closesAt
   return {
     version: door.version,

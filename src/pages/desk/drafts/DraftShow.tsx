@@ -51,7 +51,7 @@ export function DraftShow(props: DraftShowProps) {
   })
   const restore = useDeskAct('desk_edit', () => {
     announce(`${name}: as the template has it`)
-    // The button that was pressed goes.
+    // The pressed button disappears.
     editButton.current?.focus()
   })
   const note = useDeskAct('desk_sent_by_hand', () => {

@@ -24,7 +24,7 @@ interface DialogProps {
   children: ReactNode
 }
 
-/** A button, and the dialog that it opens. What is entered there is gone when it is closed. */
+/** A button, and the dialog that it opens. What is entered in the dialog is lost when it is closed. */
 export function Dialog(props: DialogProps) {
   const { button, openKey = '', buttonClass = 'quiet', title, className, close = 'Cancel' } = props
   const { ref, onOpen, onClose, children } = props
@@ -33,7 +33,7 @@ export function Dialog(props: DialogProps) {
   const id = useId()
   const open = () => {
     onOpen?.()
-    // What it holds is there first: its first field gets the focus.
+    // The content is rendered before the dialog opens, so that its first field gets the focus.
     flushSync(() => setIsOpen(true))
     dialog.current?.showModal()
   }
@@ -49,7 +49,7 @@ export function Dialog(props: DialogProps) {
         aria-labelledby={id}
         className={className}
         onClose={() => {
-          // It tells so a moment later, and may be open again.
+          // The event comes a moment after the dialog closed, which may be open again by then.
           if (dialog.current?.open) return
           setIsOpen(false)
           onClose?.()

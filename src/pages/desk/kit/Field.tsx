@@ -6,7 +6,7 @@ interface About {
   id?: string | undefined
   label: ReactNode
   hint?: ReactNode
-  /** Why it was refused, in a sentence; empty where it was not. */
+  /** A sentence that says why the value was refused; empty where it was not. */
   problem?: string | undefined
 }
 

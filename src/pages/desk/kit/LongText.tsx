@@ -3,8 +3,8 @@ import { useMemo, useState } from 'react'
 import { useMedia } from './useMedia.ts'
 
 /**
- * What applicants wrote, as they wrote it and turned in no direction by what stands beside it. Of what is longer than
- * anybody writes the beginning, and all of it when that is asked for.
+ * A text of an applicant, unchanged, in a direction of writing of its own. Of a text that is longer than anybody writes it
+ * shows the beginning, and all of it when a button is pressed.
  */
 export function LongText({ text }: { text: string }) {
   const [isWhole, setIsWhole] = useState(false)
@@ -16,7 +16,7 @@ export function LongText({ text }: { text: string }) {
     <>
       <bdi className="pieces" tabIndex={-1} ref={isWhole ? focus : undefined}>
         {(isWhole || isPrinting ? pieces : pieces.slice(0, 1)).map((piece, place) => (
-          // They change with the text alone, all at once.
+          // The pieces change only with the text, all at once.
           // oxlint-disable-next-line react/no-array-index-key
           <span key={place}>{piece}</span>
         ))}
@@ -31,12 +31,12 @@ export function LongText({ text }: { text: string }) {
   )
 }
 
-/** The button that was pressed goes. */
+/** Takes the focus, since the pressed button disappears. */
 function focus(element: HTMLElement | null) {
   element?.focus({ preventScroll: true })
 }
 
-/** Characters that are laid out as one: what browsers take for that grows with the square where faces and scripts alternate. */
+/** Characters that are laid out together: where fonts and scripts alternate, the time that browsers take grows with the square. */
 export const pieceLength = 4_000
 /** Characters that a line end counts as: it takes as much of the screen. */
 const lineEnd = 40
@@ -53,7 +53,7 @@ export function piecesOf(text: string): string[] {
   for (const character of text) {
     piece += character
     length += character === '\n' ? lineEnd : 1
-    // Between two words, where there is such a place soon.
+    // Between two words, where two words meet soon enough.
     if (length < pieceLength || (length < pieceLength * 1.2 && !/\s/.test(character))) continue
     pieces.push(piece)
     piece = ''

@@ -4,9 +4,9 @@ import { sentenceOf } from './messages.ts'
 
 interface ProblemProps {
   error: Error | null | undefined
-  /** What has not happened because of it. */
+  /** A sentence that says what has not happened because of it. */
   said?: string
-  /** Does it again. */
+  /** Tries it again. */
   onTryAgain?: (() => void) | undefined
 }
 

@@ -119,12 +119,12 @@ export function MoreButton({ query, onPress }: MoreButtonProps) {
 }
 
 interface BoundaryProps {
-  /** Puts away what may have made it throw, before it is tried again. */
+  /** Removes what may have caused the error, before it is tried again. */
   onTryAgain?: () => void
   children: ReactNode
 }
 
-/** Keeps what throws while it is shown from taking more with it than itself. React logs what it was. */
+/** Catches an error of the screen that it shows, so that the rest of the desk stays. React logs the error. */
 export class Boundary extends Component<BoundaryProps, { error: unknown; hasFailed: boolean }> {
   override state = { error: undefined, hasFailed: false }
 
@@ -139,7 +139,7 @@ export class Boundary extends Component<BoundaryProps, { error: unknown; hasFail
 
   readonly #tryAgain = () => {
     this.props.onTryAgain?.()
-    // The button that was pressed goes.
+    // The pressed button disappears.
     this.setState({ error: undefined, hasFailed: false }, focusHeading)
   }
 }

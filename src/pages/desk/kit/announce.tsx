@@ -5,7 +5,7 @@ const listeners = new Set<() => void>()
 
 /** Has a screen reader say what was done, and shows it for who sees. */
 export function announce(text: string): void {
-  // The same words twice are two.
+  // The same words announced twice are two announcements.
   said = { text, count: said.count + 1 }
   for (const listener of listeners) listener()
 }

@@ -25,7 +25,7 @@ function subscribe(onChange: () => void) {
 }
 
 /**
- * For what is sent at once or not at all: nothing is kept for later.
+ * For acts that are sent at once or not at all: nothing is kept for later.
  *
  * @throws An `Error` with a sentence for an organiser, where this browser has no connection.
  */

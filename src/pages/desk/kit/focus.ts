@@ -4,7 +4,7 @@ export function skipToContent(event: { preventDefault: () => void }): void {
   document.getElementById('content')?.focus()
 }
 
-/** For what has the focus and is about to go: it is put on another element, or where the screen begins. */
+/** Moves the focus from an element that is about to disappear to another one, or to the beginning of the screen. */
 export function focusOn(element: Element | null | undefined): void {
   if (element instanceof HTMLElement) element.focus()
   else focusHeading()
@@ -20,14 +20,14 @@ export function focusHeading(): void {
   document.querySelector('h1')?.focus()
 }
 
-/** For the ref of a heading: whoever opens a screen begins there, and not where the one before was left. */
+/** For the ref of a heading: a screen that is opened begins there, and not where the one before was left. */
 export function beginAt(heading: HTMLElement | null): void {
   if (heading === null) return
   scrollTo(0, 0)
   heading.focus({ preventScroll: true })
 }
 
-/** For the ref of what has the focus as soon as it is there. */
+/** For the ref of an element that gets the focus as soon as it is there. */
 export function focus(element: HTMLElement | null): void {
   element?.focus()
 }

@@ -24,13 +24,13 @@ function told(format: () => Intl.DateTimeFormat, iso: string) {
   return Number.isNaN(date.getTime()) ? iso : format().format(date)
 }
 
-/** Made when it is first used: the first of a page takes a slow phone 50 ms. */
+/** Made on first use: the first one of a page takes a slow phone 50 ms. */
 function formatOf(options: Intl.DateTimeFormatOptions) {
   let made: Intl.DateTimeFormat | undefined
   return () => (made ??= new Intl.DateTimeFormat('en-GB', options))
 }
 
-/** Makes what moments are told with, where there is time for it. */
+/** Makes the formatter of moments in advance, when there is time for it. */
 export function prepareMoments(): void {
   moment()
 }
@@ -80,7 +80,7 @@ export function shortOf(text: string): string {
   return short === begin && text.length <= shortLength * 10 ? begin : `${short.trimEnd()}…`
 }
 
-/** An applicant's name; where it is hidden, what it belongs to. */
+/** An applicant's name; where it is hidden, the word for their application. */
 export function nameOf({ first_name, last_name }: { first_name?: string; last_name?: string }): string {
   return first_name === undefined ? 'Application' : shortOf(`${first_name} ${last_name ?? ''}`.trim())
 }

@@ -5,8 +5,8 @@ import { Alert } from './Problem.tsx'
 import { Loading, NotShown } from './Screen.tsx'
 
 /**
- * A screen whose script is loaded when it is first shown, unless it was loaded before. Not `lazy` of React: what was
- * waited for there is shown 0.3 s late.
+ * A screen whose script is loaded when it is first shown, unless it was loaded before. Not by React's `lazy`, which shows
+ * the screen 0.3 s late.
  *
  * @param Missing Is shown where its script did not come.
  */
@@ -24,7 +24,7 @@ export function lazyScreen<Props extends object>(
       if (isThere) return
       void whenConnected(load)
         .catch((error: unknown) => {
-          // The update of a server takes old ones away.
+          // An update of the server removes old scripts.
           reportError(error)
           return { default: Missing }
         })

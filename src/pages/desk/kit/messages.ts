@@ -1,11 +1,11 @@
 import { RefusedCall } from '../../../client/rpc.ts'
 import { SignedOutError } from '../../../client/session.ts'
 
-/** What is said where something else stands at the address. */
+/** Said where another server answers at the desk's address. */
 export const foreignAnswer =
   'What answered is not the server of this desk. Please ask whoever runs this site.'
 
-/** What is said where the server does not know what an older page of the desk asks for, or has no more of its scripts. */
+/** Said where the server does not know a call of an older page of the desk, or does not have its scripts any more. */
 const wasUpdated = 'The desk was updated meanwhile. Please reload this page.'
 
 /** Whether nobody answered: there is no connection, or nothing at the other end. */
@@ -22,19 +22,19 @@ export function sentenceOf(error: unknown): string {
   if (error instanceof TypeError) return 'The server could not be reached. Please check your connection.'
   if (isTimeout(error)) return 'No answer came in time. Please check your connection.'
   if (error instanceof RefusedCall && error.code === 'PGRST202') return wasUpdated
-  // What is no JSON, or has no code, comes from something else that stands at the address.
+  // An answer that is no JSON, or has no code, comes from another server at the address.
   if (error instanceof SyntaxError || (error instanceof RefusedCall && !error.code)) return foreignAnswer
   if (error instanceof Error && error.message !== '') return error.message
   return 'Something went wrong. Please try again.'
 }
 
-/** What is said of what nobody thought of; the console has it in full. */
+/** Said of an unexpected error, which the console has in full. */
 export function unforeseen(error: unknown): string {
   reportError(error)
   return 'Something went wrong. Please try again.'
 }
 
-/** Whether the database says that something is not as whoever acts has seen it. */
+/** Whether the database says that something has changed since whoever acts saw it. */
 export function isConflict(error: unknown): boolean {
   return error instanceof RefusedCall && error.code === 'PT409'
 }

@@ -17,10 +17,10 @@ import { zone } from './format.ts'
 /** The nouns that keys begin with. */
 type Noun = 'overview' | 'meanwhile' | 'application' | 'letters' | 'places' | 'door'
 
-/** Whatever shows letters: an application and a list come with theirs. */
+/** The keys of everything that shows letters: an application and a list include theirs. */
 const withLetters: Noun[] = ['letters', 'application', 'meanwhile']
 
-/** What is read again after each act, whether it succeeded or not: everything whose key begins so. */
+/** The beginnings of the keys that are read again after each act, whether it succeeded or not. */
 export const readAgain = {
   desk_decide: ['overview', 'application', 'letters', 'places'],
   desk_reveal: ['application'],
@@ -74,7 +74,7 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
       staleTime: Infinity,
       gcTime: Infinity,
     })
-  /** What is known of a list as it was left, by the applications that were opened from it. */
+  /** What is known of a list after somebody left it, for the applications that were opened from it. */
   const left = (filter: Filter) =>
     queryOptions<Left>({ queryKey: ['left', filter], queryFn: skipToken, gcTime: Infinity })
   return {
@@ -109,7 +109,7 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
           return { ...meanwhile, shown: new Set(shown.map(({ id }) => id)), first: pages[0] }
         },
         placeholderData: keepPreviousData,
-        // By the very page it is known whether the list was read anew since.
+        // The identity of the page tells whether the list was read anew since.
         structuralSharing: false,
         gcTime: 0,
       }),
@@ -120,7 +120,7 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
         queryFn: ({ signal }) => readPage(call, { search }, null, signal, wanted),
         placeholderData: keepPreviousData,
       }),
-    /** An application, and what its place tells of the list that it was opened from. */
+    /** An application, and its place in the list that it was opened from. */
     application: (application: string, filter: Filter) =>
       queryOptions({
         queryKey: ['application', application, filter],
@@ -137,7 +137,7 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
           return opened
         },
       }),
-    /** Tells whether an application that is shown is another one by now. */
+    /** Tells whether an application that is shown has changed. */
     stamp: (application: string) =>
       queryOptions({
         queryKey: ['stamp', application],
@@ -208,7 +208,7 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
         refetchInterval: lookAgain,
         refetchOnWindowFocus: 'always',
       }),
-    /** How the door stands, and who changed it last. */
+    /** The state of the door, and who changed it last. */
     door: () =>
       queryOptions({
         queryKey: ['door'],
@@ -229,7 +229,7 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
   }
 }
 
-/** Reads on until there are so many, or for as long as one page may take. */
+/** Reads on until there are enough rows for a page, or the page has taken as many calls as it may. */
 async function readPage(
   call: CallDesk,
   filter: Filter,

@@ -20,13 +20,13 @@ interface LetterCreateProps {
   /** Of the list that it was opened from. */
   filter: Filter
   letters: readonly Letter[]
-  /** Whether they are asked whether they come. */
+  /** Whether the applicant is asked whether they come. */
   isAsked: boolean
-  /** Who reads blind writes to nobody. */
+  /** Whether the organiser reads blind: then they write to nobody. */
   isBlind: boolean
 }
 
-/** A letter to one person that no template says: written, read as it will arrive, and sent. */
+/** A letter to one person without a template: it is written, read as it will arrive, and sent. */
 export function LetterCreate({ application, filter, letters, isAsked, isBlind }: LetterCreateProps) {
   const { data: overview } = useQuery(useDesk().letters())
   const { keptOf } = useDraftChanges('')
@@ -50,7 +50,7 @@ export function LetterCreate({ application, filter, letters, isAsked, isBlind }:
               holdSeconds={overview.settings.hold_seconds}
               onSent={(left) => {
                 setUnsent(left)
-                // The button that was pressed goes.
+                // The pressed button disappears.
                 focusOn(document.querySelector('.leaving button'))
               }}
             />
@@ -67,12 +67,12 @@ export function typedInto(application: string): string {
   return `letter ${application}`
 }
 
-/** What it is to say, behind a button. It becomes a draft before it can be sent. */
+/** The form in which it is written, which a button opens. It becomes a draft before it can be sent. */
 function LetterForm({ application, filter, letters, isAsked }: Omit<LetterCreateProps, 'isBlind'>) {
   const desk = useDesk()
-  // Its act is made with it: a letter that is written again because no answer came is the same letter.
+  // The act's id is kept with the text, so that a letter that is sent again because no answer came stays one letter.
   const [typed, type] = useTyped<{ act: string; subject: string; body: string }>(typedInto(application))
-  // It may have become a draft after its writer left, before they were told.
+  // It may have become a draft after its writer left and before the answer came.
   const isThere = letters.some(({ id }) => id === typed?.act)
   const { subject = '', body = '', act = '' } = (isThere ? null : typed) ?? {}
   const [isOpen, setIsOpen] = useState(false)
@@ -90,7 +90,7 @@ function LetterForm({ application, filter, letters, isAsked }: Omit<LetterCreate
     }))
     announce('Draft made. Nothing has left.')
   })
-  // The form goes, and what had the focus with it.
+  // The form disappears, and with it the element that has the focus.
   useEffect(() => {
     if (wasWriting.current && !isWriting) {
       focusOn(document.getElementById(`draft-${written.current}`) ?? openButton.current)

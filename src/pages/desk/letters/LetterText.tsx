@@ -36,11 +36,11 @@ export function LetterText({
   )
 }
 
-/** A text with words in place of what it says only when it is handed over. */
+/** A text with words in place of the placeholders that are filled in when it is handed over. */
 function Filled({ text }: { text: string }) {
   return partsOf(text).map((part, place) =>
     place % 2 === 1 && isOfPlace(part) ? (
-      // Parts change with the text alone, all at once.
+      // The parts change only with the text, all at once.
       // oxlint-disable-next-line react/no-array-index-key
       <span key={place} className="filled-later">
         {placeWords[part]}

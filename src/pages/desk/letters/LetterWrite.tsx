@@ -13,7 +13,7 @@ import { Loading } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { isNamed, nameOfOccasion, received, reminder } from './letters.ts'
 
-/** What letters can be about, and which of it is chosen. */
+/** The templates that a letter can have, and the chosen one. */
 function useOccasion(isOffered: (occasion: string) => boolean) {
   const { data: overview, error } = useQuery(useDesk().letters())
   const [chosen, setChosen] = useState('')
@@ -41,7 +41,7 @@ export function LetterWrite({ application, status }: LetterWriteProps) {
   })
   if (occasion === undefined) return null
   const press = (again: boolean) => write.press({ applications: [application], occasion, again })
-  // What came of it, for as long as nothing else is chosen.
+  // The outcome is shown until another template is chosen.
   const outcome = write.given?.occasion === occasion ? write.answer?.[0] : undefined
   return (
     <form
@@ -83,7 +83,7 @@ function wordsOf({ outcome, state }: WriteOutcome) {
   }
 }
 
-/** How a letter stands that was written before. */
+/** The state of a letter that was written before. */
 const stateWords: Record<NonNullable<WriteOutcome['state']>, string> = {
   draft: 'There is a draft already.',
   waiting: 'A letter is on its way already.',
@@ -109,7 +109,7 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
   const { error, occasion, options, choose } = useOccasion((each) => each !== received)
   const write = useDeskAct('desk_write', (outcomes) => announce(countsOf(outcomes)))
   if (occasion === undefined) return error ? <Problem error={error} /> : <Loading />
-  // What came of it, for as long as nothing else is chosen.
+  // The outcome is shown until another template is chosen.
   const isSame = write.given?.occasion === occasion
   return (
     <form
@@ -121,7 +121,7 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
       <p>Nothing is sent by this: the drafts are read first.</p>
       {applications.length > mostAtOnce && <p>Of these, the first {digits(mostAtOnce)} are written to.</p>}
       <Choice label="Template" options={options} value={occasion} onChoose={choose} />
-      {/* Outside of the dialog nothing is said while it is open. */}
+      {/* While the dialog is open, screen readers hear nothing from outside of it. */}
       <div aria-live="polite">
         {isSame && write.answer && (
           <p>

@@ -15,7 +15,7 @@ export const loadLetterWriteMany = LetterWriteManyForm.load
 
 /** Drafts letters to several applicants at once, which are read before they are sent. */
 export function LetterWriteMany({ seen }: { seen: readonly Seen[] }) {
-  // Whoever was selected when it was opened, whatever becomes of the list behind it.
+  // Those who were selected when it was opened, whatever happens to the list behind it.
   const [written, setWritten] = useState<readonly Seen[]>([])
   const whom = written.length === 1 ? written[0]?.name : `${digits(written.length)} applicants`
   return (

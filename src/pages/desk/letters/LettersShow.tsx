@@ -50,7 +50,7 @@ export function LettersShow() {
   )
 }
 
-/** Of each occasion how many drafts nobody has sent. */
+/** For each occasion, how many drafts nobody has sent. */
 function DraftCounts({ templates, personal }: Pick<LettersOverview, 'templates' | 'personal'>) {
   const waiting = [...templates, { occasion: '', drafts: personal }].filter(({ drafts }) => drafts.count > 0)
   if (waiting.length === 0)
@@ -94,7 +94,7 @@ const stateWords: Record<OutboxState, (isOne: boolean) => string> = {
   'given up': (isOne) => (isOne ? 'was given up' : 'were given up'),
 }
 
-/** Whether anybody carries letters, what keeps them, and what is under way or did not arrive. */
+/** Whether a server sends letters, what stops them, and which are under way or did not arrive. */
 function Delivery({ overview: { postman, states } }: { overview: LettersOverview }) {
   const stop = useDeskAct('desk_stop', ({ stopped }) =>
     announce(stopped ? 'All letters are stopped.' : 'Letters leave again.'),
@@ -144,7 +144,7 @@ function deliveryWords(postman: LettersOverview['postman']) {
 /** Whether whoever applies is sent a receipt. */
 function ReceiptEdit({ overview: { settings, postman } }: { overview: LettersOverview }) {
   const { version, reply_to } = settings
-  // Shown at once, until it shows in how it stands.
+  // Shown at once, until the database's answer shows it.
   const [wish, setWish] = useState<{ isOn: boolean; over: number } | null>(null)
   const desk = useDesk()
   const save = useDeskAct(
@@ -187,7 +187,7 @@ function ReplyToEdit({ settings }: Pick<LettersOverview, 'settings'>) {
     kept: useTyped<Draft<{ to: string }>>('reply-to'),
     call: 'desk_set_letters',
     standing: { to: replyTo },
-    // Whether receipts are sent is of the same version, and does not change what is entered here.
+    // Not the settings' version, which also changes with the switch of the receipts.
     version: replyTo,
     givenOf: ({ to }) => ({ version, receipts, reply_to: to.trim() }),
     onSaved(saved) {

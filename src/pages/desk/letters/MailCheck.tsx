@@ -6,7 +6,7 @@ import { useDeskAct } from '../kit/useDesk.tsx'
 
 const names: Record<string, string> = { mail: 'Connection', sender: 'Sender' }
 
-/** How the mail server and the sender's domain are, as a server found when somebody asked. */
+/** What a server found out about the mail server and the sender's domain when somebody asked last. */
 export function MailCheck({ postman }: { postman: LettersOverview['postman'] }) {
   const { is_checking: isChecking, checked_at: checkedAt, findings } = postman
   const check = useDeskAct('desk_check_mail', () => announce('Looking into the mail server.'))

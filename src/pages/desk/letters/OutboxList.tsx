@@ -56,10 +56,10 @@ function OutboxLetter({ letter }: { letter: Letter }) {
   const { id, state, occasion, answer, attempts, due_at: dueAt } = letter
   const name = nameOfLetter(letter)
   const isMail = letter.way === 'mail'
-  // Whoever is written to may stand there twice.
+  // The same person may be listed twice.
   const label = isMail ? name : `${name}, to the automation`
   const { data: overview } = useQuery(useDesk().letters())
-  // Of a receipt there are no drafts, nor of a template that was removed.
+  // A receipt has no drafts, and neither has a template that was removed.
   const hasDrafts =
     occasion === '' ||
     (occasion !== received && overview?.templates.some((each) => each.occasion === occasion))
@@ -103,11 +103,11 @@ function OutboxLetter({ letter }: { letter: Letter }) {
 
 interface UndeliveredEditProps {
   letter: Letter
-  /** Whose letter it is, and which of them. */
+  /** Whose letter it is, and whether it goes to the automation. */
   label: string
 }
 
-/** What can be done about a letter that did not arrive: it is tried again, sent elsewhere, or was told otherwise. */
+/** The buttons for a letter that did not arrive: try again, send it to another address, or note that it was told otherwise. */
 function UndeliveredEdit({ letter, label }: UndeliveredEditProps) {
   const letters = [letter.id]
   const [isReaddressing, setIsReaddressing] = useState(false)
@@ -127,7 +127,7 @@ function UndeliveredEdit({ letter, label }: UndeliveredEditProps) {
         <button aria-label={`Try again: ${label}`} className="quiet" onClick={() => retry.press({ letters })}>
           Try again
         </button>
-        {/* An automation, and a receipt, go by the answer alone; who reads blind knows no address. */}
+        {/* An automation and a receipt use the application's own e-mail alone; whoever reads blind sees no address. */}
         {letter.way === 'mail' && letter.occasion !== received && letter.to !== null && (
           <button
             aria-label={`Another address: ${label}`}
@@ -166,7 +166,7 @@ interface ReaddressProps {
 
 /** Sends a letter to another address; the answer stays as it was given. */
 function Readdress({ letter, onDone, onClose }: ReaddressProps) {
-  // Its act is kept with it: asked for again after a reload it is the same one.
+  // The act's id is kept with the address, so that sending again after a reload is the same act.
   const [typed, type] = useTyped<{ act: string; address: string }>(`address ${letter.id}`)
   const { address = letter.to ?? '', act } = typed ?? {}
   const send = useDeskAct('desk_readdress', (_answer, given) => {

@@ -9,11 +9,11 @@ import { Problem } from '../kit/Problem.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 
 interface UndoSendProps {
-  /** Where they are given, the letters of one application: of what goes to others nothing is shown. */
+  /** The letters of one application. Where they are given, letters to others are not shown. */
   letters?: readonly Letter[]
 }
 
-/** What was released and has not left yet, a bar for each act, whoever released it. */
+/** A bar for each act that released letters which have not left yet, by whichever organiser. */
 export function UndoSend({ letters }: UndoSendProps) {
   const { data: overview, dataUpdatedAt } = useQuery(useDesk().letters())
   const leaving = (overview?.leaving ?? []).filter(

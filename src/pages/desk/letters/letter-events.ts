@@ -7,7 +7,7 @@ interface LetterEvent {
   at: string
   author: string | null
   text: string
-  /** Where it begins to be told of a letter: what that says. */
+  /** The letter whose text is shown at this event, the first that tells of it. */
   letter?: Letter
 }
 
@@ -28,11 +28,11 @@ export function eventsOf(letters: readonly Letter[]): LetterEvent[] {
     if (letter.state === 'sent' && otherwise === 'by hand')
       return [{ key: `${id} sent`, at: releasedAt, author, text: `${words.about} sent by hand`, letter }]
     return [
-      // Nobody releases a receipt, and what goes both ways was released once.
+      // Nobody releases a receipt, and a decision that goes by mail and to the automation was released once.
       ...(letter.occasion === received || mail !== undefined
         ? []
         : [{ key: `${id} released`, at: releasedAt, author, text: words.released, letter }]),
-      // That it was told otherwise is in the application's own history.
+      // The application's own history says that it was told otherwise.
       ...(sentAt === null || otherwise === 'told'
         ? []
         : [{ key: `${id} sent`, at: sentAt, author: null, text: words.sent }]),
@@ -67,7 +67,7 @@ function subjectOf({ occasion, way, subject }: Letter) {
   return `${way === 'mail' ? 'Letter ' : ''}“${about}”`
 }
 
-/** How it stands with a letter that was released and did not arrive; blank where there is nothing to say. */
+/** A sentence about a letter that was released and has not arrived; blank where there is nothing to say. */
 export function wordsOfLetter(letter: Letter): string {
   const { state, answer, attempts, due_at: dueAt } = letter
   const isMail = letter.way === 'mail'

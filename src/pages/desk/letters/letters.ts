@@ -9,7 +9,7 @@ const told: readonly string[] = ['accepted', 'waitlisted', 'declined'] satisfies
 /** The occasion of the receipts, which go by themselves. */
 export const received = 'received'
 
-/** The occasion of the letters to who was accepted and has not answered. */
+/** The occasion of the letters to accepted people who have not answered. */
 export const reminder = 'reminder'
 
 /** Whether letters of this occasion tell a decision. */
@@ -22,13 +22,13 @@ export function isNamed(occasion: string): boolean {
   return !isOfDecision(occasion) && occasion !== received
 }
 
-/** What stays a placeholder in a letter until it is handed over, and what stands there for who reads it. */
+/** The placeholders that are filled in only when a letter is handed over, and the words that its reader at the desk sees instead. */
 export const placeWords = {
   answer_link: 'their link to answer',
   reply_by: 'the last day to answer',
 }
 
-/** The same for who writes one. */
+/** The same words for whoever writes a letter. */
 export const placeHint = `{{answer_link}} is ${placeWords.answer_link}, {{reply_by}} is ${placeWords.reply_by}.`
 
 const placePlaceholder = /\{\{\s*(answer_link|reply_by)\s*\}\}/
@@ -45,7 +45,7 @@ export function readable(text: string): string {
     .join('')
 }
 
-/** Whether something stands in a letter only when it is handed over. */
+/** Whether a text has a placeholder that is filled in only when the letter is handed over. */
 export function isFilledLater({ subject, body }: Pick<Letter, 'subject' | 'body'>): boolean {
   return placePlaceholder.test(subject + body)
 }
@@ -65,7 +65,7 @@ export function siteOfDesk(): string {
   return siteRoot().replace(/\/$/, '')
 }
 
-/** Whether somebody carries letters of this occasion; an automation is told of decisions alone. */
+/** Whether a server sends letters of this occasion. An automation is told of decisions alone. */
 export function isCarried(occasion: string, postman: LettersOverview['postman']): boolean {
   return postman.is_there || (postman.is_automation_there && isOfDecision(occasion))
 }
@@ -83,7 +83,7 @@ export function isAgain({ occasion, edition }: Pick<Letter, 'occasion' | 'editio
   return edition > 1 && occasion !== ''
 }
 
-/** Whom a letter is for; where that is hidden, what it belongs to. */
+/** The name of the person a letter is for; where that is hidden, the application that it belongs to. */
 export function nameOfLetter({ name }: Pick<Letter, 'name'>): string {
   return name === null ? 'Application' : shortOf(name)
 }

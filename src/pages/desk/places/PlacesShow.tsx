@@ -28,7 +28,7 @@ import {
   type Entries,
 } from './places.ts'
 
-/** Who of those that were accepted comes, how many places are left, and who waits for one. */
+/** Who of the accepted people comes, how many places are left, and who is on the waitlist. */
 export function PlacesShow() {
   const { judge } = useJudge()
   useKeys({ z: () => judge.undo() })
@@ -99,7 +99,7 @@ function Count({ answer, count, children }: { answer: AnswerState; count: number
   )
 }
 
-/** Drafts a letter to who has not answered, and says what became of it. */
+/** Drafts a letter to everybody who has not answered, and says how many were drafted. */
 function Remind({ isAnybodyAsked }: { isAnybodyAsked: boolean }) {
   const { press, isPending, answer, error } = useDeskAct('desk_remind')
   return (
@@ -113,7 +113,7 @@ function Remind({ isAnybodyAsked }: { isAnybodyAsked: boolean }) {
         Remind
       </button>
       <p className="hint" id="remind-hint">
-        Drafts a reminder for each who has not answered. Nothing is sent by this: the drafts are read first.
+        Drafts a reminder for everybody who has not answered. Nothing is sent by this: you read the drafts first.
       </p>
       <div aria-live="polite">
         {answer && (
@@ -177,10 +177,10 @@ function PlacesEdit({ places }: { places: Places }) {
   )
 }
 
-/** Who waits for a place, the longest first; nobody has one by itself. */
+/** The waitlist, those who wait longest first. Nobody is accepted by itself. */
 function Waitlist({ places: { free, waitlist } }: { places: Places }) {
   const { judge } = useJudge()
-  // What is decided here counts before it was read again.
+  // A decision made here counts at once, before the list was read again.
   const taken = waitlist.filter((each) => judge.shownOf(each).status === 'accepted').length
   const left = free === null ? Infinity : free - taken
   const all = <a href={hrefOf({ screen: 'list', filters: waitlisted })}>All who are waitlisted</a>
@@ -228,7 +228,7 @@ function Waiting({ row, left }: WaitingProps) {
             className="quiet"
             aria-label={`Accept: ${name}`}
             onClick={({ currentTarget }) => {
-              // The button that was pressed goes, and soon the line; with the last place all of them.
+              // The pressed button disappears, and soon its line; with the last place all buttons do.
               const next = currentTarget.closest('li')?.nextElementSibling?.querySelector('a')
               focusOn(left > 1 ? next : null)
               judge.decide([{ id, name, status, version }], 'accepted')

@@ -15,7 +15,7 @@ export function placesWordsOf({ places, days }: Pick<Places, 'places' | 'days'>)
   return `${many}, each kept for ${countOf(days, 'day')}`
 }
 
-/** What stands in the fields of the form. */
+/** The values in the fields of the form. */
 export interface Entries {
   places: string
   days: string
@@ -25,7 +25,7 @@ export function entriesOf({ places, days }: Places): Entries {
   return { places: places === null ? '' : String(places), days: String(days) }
 }
 
-/** What is to be saved of them. */
+/** The values to be saved. */
 export function changeFrom({ places, days }: Entries, { version }: Places) {
   return { version, places: places === '' ? null : Number(places), days: Number(days) }
 }

@@ -54,7 +54,7 @@ interface TemplateFormProps {
 
 function TemplateForm({ occasion, template }: TemplateFormProps) {
   const desk = useDesk()
-  // Where a placeholder goes: the field that was in use last.
+  // Placeholders are inserted into the field that was used last.
   const form = useRef<HTMLFormElement>(null)
   const lastField = useRef<HTMLInputElement | HTMLTextAreaElement>(null)
   const version = template?.version ?? null
@@ -70,7 +70,7 @@ function TemplateForm({ occasion, template }: TemplateFormProps) {
         const { drafts = { count: 0, more: false } } =
           former.templates.find((each) => each.occasion === occasion) ?? {}
         const others = former.templates.filter((each) => each.occasion !== occasion)
-        // Their order comes with the next look.
+        // Their order is known when they are read next.
         return { ...former, templates: [...others, { ...saved, drafts }] }
       })
       return saved.version
@@ -119,7 +119,7 @@ function TemplateForm({ occasion, template }: TemplateFormProps) {
         <fieldset className="placeholders">
           <legend>Insert an answer</legend>
           {columns
-            // A receipt goes to whatever address was given: it quotes a name, and nothing else.
+            // A receipt goes to any address that somebody typed, so it quotes the name and nothing else.
             .filter((column) => (occasion === received ? column === 'first_name' : column !== 'consent'))
             .map(placeholderButton)}
         </fieldset>
@@ -147,7 +147,7 @@ interface TemplateRemoveProps {
 /** Removes a template that organisers named, once they said so twice: its drafts go with it. */
 function TemplateRemove({ template: { occasion, version, drafts } }: TemplateRemoveProps) {
   const [isAsked, setIsAsked] = useState(false)
-  // Pressed once more, by Enter or in the same place, it is not removed.
+  // The focus goes to the other button, so that pressing Enter again does not remove it.
   const safeButton = useRef<HTMLButtonElement>(null)
   const wasAsked = useRef(false)
   useEffect(() => {

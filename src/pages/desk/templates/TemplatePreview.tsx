@@ -33,7 +33,7 @@ export function TemplatePreview({ occasion, subject, body }: TemplatePreviewProp
       subject: usePaused(subject),
       body: usePaused(body),
       ...(chosen && { application: chosen.id }),
-      // Where a server carries letters, it knows where the site is, or nobody does.
+      // Where a server sends letters, either it knows the site's address or nobody does.
       ...(overview?.postman.is_there === false && { site: siteOfDesk() }),
     }),
   )
@@ -98,7 +98,7 @@ function PreviewWith({ chosen, isBlind, onChoose }: PreviewWithProps) {
     onChoose(application)
     setTyped('')
     announce(application === null ? 'With the newest application' : `With ${nameOf(application)}`)
-    // The button that was pressed goes.
+    // The pressed button disappears.
     field.current?.focus()
   }
   return (
