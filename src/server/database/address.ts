@@ -7,7 +7,7 @@ import { OperatorError } from '../../settings/operator-error.ts'
 
 type Options = postgres.Options<Record<string, never>>
 
-/** What an address says of a connection. */
+/** A connection, as an address describes it. */
 export interface DatabaseAddress {
   /** The driver's options. */
   options: Options
@@ -22,7 +22,7 @@ export interface DatabaseAddress {
  * protects against the same.
  *
  * @param given As libpq takes it, its parameters of TLS included.
- * @throws {OperatorError} where it asks for what cannot be had.
+ * @throws {OperatorError} where it asks for something that is not supported.
  * @see https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
  */
 export function parseAddress(given: string): DatabaseAddress {
@@ -94,12 +94,12 @@ function tlsOf(mode: string | undefined, ssl: Tls, host: string): false | 'prefe
   if (ssl === false || ssl === undefined) return false
   if (mode === 'allow' || mode === 'prefer') return 'prefer'
   const options = typeof ssl === 'object' ? (ssl as ConnectionOptions) : {}
-  // Where the host is an address, Node.js would be told no name and take the certificate of "localhost".
+  // Where the host is an IP address, the driver would give Node.js no name, and it would accept the certificate of "localhost".
   return isIP(host) === 0 || 'checkServerIdentity' in options || options.rejectUnauthorized === false
     ? options
     : { ...options, checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate) }
 }
 
-/** Parameters that libpq keeps to itself, or that addresses carry for other drivers: the server knows none of them. */
+/** Parameters for libpq itself, or for other drivers: the server knows none of them. */
 const ofLibpq =
   /^(ssl.*|gss.*|krb.*|keepalives.*|tcp_.*|channel_binding|require_.*|hostaddr|passfile|service.*|target_session_attrs|load_balance_hosts|(min|max)_protocol_version|client_encoding|fallback_application_name|pgbouncer|connection_limit|pool_timeout)$/

@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 import type { Application } from '../../application/application.ts'
 import type { Made } from '../../application/csv.ts'
 
-/** How the delivery of one application stands; all null where none was queued. */
+/** The state of one application's delivery; all null where none was queued. */
 interface Delivery {
   attempts: number | null
   next_attempt_at: Date | null
@@ -14,7 +14,7 @@ interface Delivery {
 /** An application as it is stored, and how its delivery stands. */
 export type StoredApplication = Application & Delivery & { id: string; created_at: Date }
 
-/** All applications, the newest first, so many at a time. */
+/** All applications, the newest first, in batches of this size. */
 export function applicationsWithDeliveries(sql: Sql, batch: number): AsyncIterable<StoredApplication[]> {
   return sql<StoredApplication[]>`
     select application.*, next_attempt_at, delivered_at, attempts, last_status
@@ -27,7 +27,7 @@ export function applicationsWithDeliveries(sql: Sql, batch: number): AsyncIterab
 export type TabledApplication = StoredApplication & Partial<Made> & { status?: string }
 
 /**
- * The same with what organisers made of each, where the schema is not older than that.
+ * The same with what organisers did about each, where the schema is new enough.
  *
  * @param batches Applications, so many at a time.
  */
@@ -45,7 +45,7 @@ export async function* withWhatWasMade(
     const ids = batch.map(({ id }) => id).join()
     const rows = await sql<{ id: string; status: string; made: Made }[]>`
       select application_id as id, made,
-        -- Each by itself: the planner expects more of a function than there are, and would read all statuses.
+        -- Each by itself: the planner overestimates the rows of a function, and would read all statuses.
         coalesce((
           select status from private.statuses as standing where standing.application_id = made_of.application_id
         ), 'new') as status

@@ -11,11 +11,11 @@ import { builtInMajor, codeOf, lastVersions, unprivileged } from './programs.ts'
 export interface Cluster {
   socketDirectory: string
   user: string
-  /** Whether this call started it; false where it was already running. */
+  /** Whether this call started it. */
   started: boolean
   /** Stops it: open transactions are rolled back, everything committed is kept. */
   stop(): Promise<void>
-  /** Takes it away, once it is stopped, and the directory that was made for it; nothing where it was there before. */
+  /** Removes the stopped database, and the directory that was made for it. Does nothing where it existed before. */
   remove?: () => Promise<void>
 }
 
@@ -67,9 +67,9 @@ export async function ensureCluster(dataDir: string, create: boolean): Promise<C
 }
 
 /**
- * Whoever else may write there could put a database, its settings or its socket in the place of ours.
+ * Refuses a directory that others may write to: they could put a database, its settings or its socket in place of ours.
  *
- * @throws {OperatorError} where that is somebody.
+ * @throws {OperatorError} where others may.
  */
 export async function refuseForeign(dataDir: string): Promise<void> {
   const stats = await stat(dataDir).catch(() => undefined)
@@ -91,7 +91,7 @@ async function removeFrom(dataDir: string, isNewDirectory: boolean) {
     await rm(join(dataDir, name), { recursive: true, force: true })
   }
   if (!isNewDirectory) return
-  // Unless somebody has put something else there.
+  // Only where nobody has put anything else there.
   await rmdir(dataDir).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOTEMPTY') throw error
   })
@@ -120,9 +120,9 @@ async function makeDirectory(path: string) {
 }
 
 /**
- * Creates the database aside and moves it into place, so that a start cut off half-way leaves nothing broken.
+ * Creates the database in another folder and moves it into place, so that a start that is cut off leaves nothing broken.
  *
- * @returns Whether it did, since there was none.
+ * @returns Whether it created one.
  */
 async function initialise(dataDir: string): Promise<boolean> {
   const place = join(dataDir, folder)
@@ -163,7 +163,7 @@ async function refuseOtherVersion(dataDir: string) {
   )
 }
 
-/** What is said of files that are so old that they are not brought over. */
+/** The sentence about files that are too old to be brought over. */
 export function tooOld(dataDir: string, made: number): OperatorError {
   return new OperatorError(
     `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${made}'s, which this version does not bring over: start a version of this program in between first, which does.`,

@@ -15,15 +15,15 @@ export const visitor: Caller = { role: 'anon' }
 
 /** The two kinds of connections to one database. */
 export interface Connections {
-  /** Of the schema's owner, who may read everything: for what takes as long as it takes. */
+  /** Connections of the schema's owner, who may read everything, for work without a time limit. */
   owner: Sql
-  /** The same, for a server that has to go on: what the database does not answer in time fails. */
+  /** The same with a deadline, for a server: work that the database does not answer in time fails. */
   asOwner: Run
-  /** The same again, so that a crowd that signs in holds up nothing else. */
+  /** The same for the sign-in alone, so that many people who sign in hold up nothing else. */
   forSignIn: Run
   /** Connections that may do what the caller may, and nothing else. */
   as: (caller: Caller) => CallerConnection
-  /** Gives what is under way a few seconds, or none. */
+  /** Ends all connections, after a few seconds for the work under way, or at once. */
   end: (how?: 'at once') => Promise<void>
 }
 
@@ -48,14 +48,14 @@ export type Options = postgres.Options<Record<string, never>>
 /** Milliseconds after which the database gives up a statement; behind a pooler of transactions a caller's alone. */
 const statementTimeout = 10_000
 const organisersLanes = 4
-/** Milliseconds after which it counts as frozen, since it should have done that by then. */
+/** Milliseconds after which the database counts as frozen, since it should have given the statement up by then. */
 export const deadline = 12_000
 
 const common: Options = {
   // A visitor waits for the answer: better a clear "not now" soon than silence.
   connect_timeout: 5,
   backoff: () => 0.25,
-  // Its only use is for arrays, and it costs a query on each new connection.
+  // The types are only needed for arrays, and reading them costs a query on each new connection.
   fetch_types: false,
   onnotice: () => {},
 }
@@ -110,7 +110,7 @@ function connections(connect: (options: Options) => Sql, pooler: 'transaction' |
     idle_timeout: 20,
     connection: { application_name: 'unplugged' },
   })
-  // What fails by the deadline ends in the database, too, and holds its locks no longer.
+  // A statement that fails by the deadline also ends in the database, and holds its locks no longer.
   const ending = pooler === undefined ? { statement_timeout: statementTimeout } : {}
   const owners = lanesOf('unplugged', 4, ending)
   const signIn = lanesOf('unplugged sign-in', 4, ending)
@@ -149,11 +149,11 @@ function bySockets(onSocket: (socket: Socket) => void = () => {}): Options {
   const open = async ({ host: [host = ''], port: [port = 0], path }: postgres.ParsedOptions) => {
     const pause = next - performance.now()
     next = performance.now() + Math.max(pause, 0) + reopenPause
-    // Also without a pause: the driver listens for errors only after it has waited itself.
+    // Also where there is no pause: the driver listens for errors only after it has waited itself.
     await (pause > 0 ? wait(pause) : Promise.resolve())
     const socket = path ? connectSocket(path) : connectSocket(port, host)
     onSocket(socket)
-    // By this the driver asks for the certificate of that name.
+    // The driver checks the certificate against this name.
     return Object.assign(socket, { host })
   }
   return { socket: open } as Options
@@ -174,7 +174,7 @@ function asRole(run: Run, caller: Caller): CallerConnection {
         : [transaction`select set_config('request.jwt.claims', ${claims}, true)`]),
     ]
     const rows = transaction.unsafe(statement, parameters, options)
-    // Sent together. Where the role is refused, the transaction is over and so is the statement.
+    // They are sent together. Where the role is refused, the transaction has failed, and so does the statement.
     await Promise.all([...preparation, rows])
     return rows
   }

@@ -24,9 +24,9 @@ export interface Database extends Pick<Connections, 'owner' | 'asOwner' | 'forSi
   isUpToDate: boolean
   /** Whose accounts it holds. */
   ownerOfAuth: OwnerOfAuth
-  /** What tells it from every other database, for whoever asks whose a server is; null where that cannot be told. */
+  /** An id that no other database has, so that a server can tell which database it uses; null where there is none. */
   mark: string | null
-  /** Tells a server that comes meanwhile that this one is about to close the database. */
+  /** Tells a server that is starting that this one is about to close the database. */
   announceClose: () => void
   /**
    * Ends the connections, and stops the embedded database where nobody else uses it.
@@ -34,7 +34,7 @@ export interface Database extends Pick<Connections, 'owner' | 'asOwner' | 'forSi
    * @param how `at once` breaks off what is under way; otherwise it has a few seconds to end.
    */
   close: (how?: 'at once') => Promise<void>
-  /** Closes it at once, and takes away an embedded database that this opening made, if nobody else uses it. */
+  /** Closes it at once, and removes an embedded database that this call made, if nobody else uses it. */
   discard: () => Promise<void>
 }
 
@@ -44,11 +44,11 @@ export interface OpenOptions {
    * brings its schema up to date; `check` (every other command) changes nothing.
    */
   schema: 'migrate' | 'check'
-  /** What a second server is told of this one, which is to have the embedded database for itself. */
+  /** A server's name, which a second server is told: only one server may use the embedded database. */
   holder?: string
-  /** Called with what somebody should know of the database, and with what happened to it while it was open. */
+  /** Called with sentences about the database and about what happened to it while it was open. */
   onEvent?: (message: string) => void
-  /** Called with connections of the schema's owner before a schema that is there changes. */
+  /** Called with connections of the schema's owner before an existing schema changes. */
   beforeMigration?: (sql: Sql) => Promise<void>
   /** Called with the name of each migration that was applied. */
   onMigration?: (name: string) => void
@@ -160,7 +160,7 @@ async function prepare(
   { owner, asOwner, as }: Connections,
   { schema, onEvent, beforeMigration, onMigration }: OpenOptions,
 ) {
-  // Within the deadline: what comes then has none.
+  // With the deadline, which the work that follows does not have.
   await asOwner((sql) => sql`select 1`)
   if (schema === 'check') {
     const isUpToDate = await checkSchema(owner)
@@ -171,7 +171,7 @@ async function prepare(
   if (onEvent && edited.length > 0) {
     onEvent(`the project recorded other migrations than these, which were edited since: ${edited.join(', ')}`)
   }
-  // What would otherwise be found out by the first visitor.
+  // Otherwise the first visitor would find it out.
   await as(visitor).execute('select 1')
   return { isUpToDate: true, ownerOfAuth: await ownerOfAuth(owner), mark: await readMark(owner) }
 }

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 
-/** Brings the names of a directory to the disk. */
+/** Makes sure that the names in a directory are on the disk. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path)
   try {

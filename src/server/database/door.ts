@@ -1,24 +1,24 @@
 import type { Sql } from 'postgres'
 
-/** How the door stands. */
+/** The state of the door. */
 export interface Door {
   is_open: boolean
-  /** Closed by hand; otherwise only its time or its number closes it. */
+  /** Whether it was closed by hand; otherwise only its time or its number closes it. */
   closed: boolean
-  /** What an applicant reads while it is closed; blank where that is the database's own sentence. */
+  /** What an applicant reads while it is closed; blank for the database's own sentence. */
   sentence: string
   closes_at: Date | null
   closes_after: number | null
   /** Applications since it was opened, where a number closes it. */
   received: number
-  /** Nothing where it has been open from the beginning. */
+  /** When it was opened; not set where it has been open from the beginning. */
   opened_at: Date | null
-  /** Who changed it last, and when; nothing where nobody did. */
+  /** Who changed it last, and when; not set where nobody has. */
   author: string | null
   changed_at: Date | null
 }
 
-/** What becomes of the door. The sentence stays as it is unless given. */
+/** A change of the door. The sentence stays as it is unless given. */
 export interface DoorChange {
   closed: boolean
   sentence: string | undefined
@@ -26,7 +26,7 @@ export interface DoorChange {
   closesAfter: number | undefined
 }
 
-/** Reads how the door stands. */
+/** Reads the state of the door. */
 export async function readDoor(sql: Sql): Promise<Door> {
   const [door] = await sql<[Door]>`
     select state.*, author, at as changed_at
@@ -49,7 +49,7 @@ export async function readDoor(sql: Sql): Promise<Door> {
 export async function setDoor(sql: Sql, change: DoorChange): Promise<void> {
   const { closed, sentence = null, closesAt = null, closesAfter = null } = change
   await sql.begin(async (transaction) => {
-    // Opened again under the same conditions, it begins to count anew: it has to be closed for that.
+    // Opening it again under the same conditions begins a new count, for which the door has to be closed first.
     await transaction`
       select private.set_door('operator', null, true, sentence, null, null) from private.door
       where not ${closed} and not (private.door_state() ->> 'is_open')::boolean and not closed`
@@ -60,7 +60,7 @@ export async function setDoor(sql: Sql, change: DoorChange): Promise<void> {
   })
 }
 
-/** Changes what applicants read while it is closed, and nothing else: what is closed, however it was, stays so. */
+/** Changes the sentence that applicants read while it is closed, and nothing else: a closed door stays closed. */
 export async function setSentence(sql: Sql, sentence: string): Promise<void> {
   await sql`
     select private.set_door('operator', null, closed, ${sentence}, closes_at, closes_after) from private.door`

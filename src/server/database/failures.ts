@@ -1,7 +1,7 @@
 import { OperatorError } from '../../settings/operator-error.ts'
 import { oneLine } from '../finding.ts'
 
-/** Whether the database did not answer in time: by our deadline, or by its own, for a statement or for a lock. */
+/** Whether the database did not answer in time: by our deadline, or by its own time limit for a statement or a lock. */
 export function isLate(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^(DEADLINE|57014|55P03)$/.test(String(error.code))
 }
@@ -10,7 +10,7 @@ export function isLate(error: unknown): boolean {
  * Says what to do where the database of `DATABASE_URL` cannot be used.
  *
  * @param description Which one, for people.
- * @returns The error itself where it is none of the address's.
+ * @returns The error itself where it has nothing to do with the address.
  */
 export function unreachable(error: unknown, description: string): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error

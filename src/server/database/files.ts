@@ -18,13 +18,13 @@ export interface Files {
   dataDir: string
   folder: string
   port: number
-  /** Where its programs are; those that are built in, unless given. */
+  /** The folder of PostgreSQL's programs; the built-in ones, unless given. */
   programs?: string
 }
 
 /** The superuser. */
 export const user = 'postgres'
-/** The folder of the database that is used, and the port that its server's socket is named by. */
+/** The folder of the database in use, and the port in the name of its server's socket. */
 export const folder = 'pgdata'
 export const port = 5432
 /** A server's socket in its directory, as PostgreSQL names it. */
@@ -75,7 +75,7 @@ async function removeStalePid(pgdata: string) {
   const content = await readFile(file, 'utf8').catch(() => '')
   const pid = Number.parseInt(content, 10)
   if (!(pid > 0) || !isAlive(pid) || (await isPostgresOn(pid, pgdata))) return
-  // Another start may have removed it and written its own since: what is taken away is looked at again.
+  // Another start may have removed it and written its own since, so the removed file is checked again.
   const aside = `${file}.${randomUUID()}`
   await rename(file, aside).catch(() => {})
   const isTheSame = (await readFile(aside, 'utf8').catch(() => content)) === content
@@ -94,21 +94,21 @@ function isAlive(pid: number) {
 async function isPostgresOn(pid: number, pgdata: string) {
   try {
     if (existsSync('/proc/self/cwd')) {
-      // Killed, but not reaped, as in a container without an init: it holds nothing any more.
+      // A process that was killed and not reaped, as in a container without an init, holds nothing any more.
       if (/^.*\) Z /s.test(await readFile(`/proc/${pid}/stat`, 'utf8'))) return false
       return (await readlink(`/proc/${pid}/cwd`)) === (await realpath(pgdata))
     }
     const { stdout } = await run('ps', ['-o', 'command=', '-p', String(pid)])
     return stdout.includes(pgdata)
   } catch {
-    // Nothing is known of it: let PostgreSQL decide.
+    // Nothing is known of the process, so PostgreSQL decides.
     return true
   }
 }
 
 /**
- * Megabytes of its pages that the database keeps at hand: a quarter of the memory, as PostgreSQL advises, and no more than
- * a million applications have use for. They are taken as they are needed.
+ * Megabytes of memory for the database's pages: a quarter of the machine's memory, as PostgreSQL advises, and no more than
+ * a million applications need. PostgreSQL takes them as it needs them.
  */
 function sharedBuffers() {
   const quarter = Math.min(totalmem(), process.constrainedMemory() || Infinity) / 4
@@ -158,10 +158,10 @@ export async function startFiles(files: Files): Promise<boolean> {
   }
 }
 
-/** What PostgreSQL says where another of its servers is just starting or going down on the same directory. */
+/** PostgreSQL's words where another server is just starting or stopping on the same directory. */
 const busy = /FATAL: .*(lock file .* already exists|pre-existing shared memory block)/
 
-/** Bytes of PostgreSQL's log that are kept, twice: it says little, but for years. */
+/** Bytes after which PostgreSQL's log is cut; as many older ones are kept. It grows slowly, but for years. */
 const longestLog = 5 * 1024 * 1024
 
 /** Keeps PostgreSQL's log from growing without end; it writes at the file's end, wherever that is. */
@@ -169,7 +169,7 @@ export async function trimLog(dataDir: string): Promise<void> {
   const file = join(dataDir, 'postgres.log')
   const { size } = await stat(file).catch(() => ({ size: 0 }))
   if (size <= longestLog) return
-  // On a full disk there is no room for a copy, and all the more reason to make some.
+  // On a full disk there is no room for a copy, so the log is cut without one.
   await copyFile(file, `${file}.1`).catch(() => {})
   await truncate(file)
 }
@@ -178,7 +178,7 @@ async function readLog(dataDir: string) {
   return readFile(join(dataDir, 'postgres.log'), 'utf8').catch(() => '')
 }
 
-/** @param news What the log holds of this start. */
+/** @param news The lines that this start wrote into the log. */
 function startFailure(dataDir: string, news: string, cause: unknown) {
   const reason = news.split('\n').findLast((line) => /FATAL:|PANIC:/.test(line))
   return reason === undefined

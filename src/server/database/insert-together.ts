@@ -5,11 +5,11 @@ import { deadline as usualDeadline, type CallerConnection } from './connections.
 import { insertApplications, type SentRows } from './insert.ts'
 import { DeadlineError } from './lanes.ts'
 
-/** What one statement takes: rows, and bytes of JSON. */
+/** The most rows, and bytes of JSON, of one statement. */
 const most = { rows: 64, bytes: 256 * 1024 }
-/** Statements beside each other: each more goes only when so many more rows wait, or have waited so many milliseconds. */
+/** Statements at the same time. Another one begins only when so many more rows wait, or have waited so many milliseconds. */
 const beside = { most: 10, rows: 32, patience: 20 }
-/** Milliseconds for which rows go singly when some that went together were refused. */
+/** Milliseconds for which each row has a statement of its own after a statement of several rows was refused. */
 const singlyFor = 100
 
 interface Waiting {
@@ -18,8 +18,8 @@ interface Waiting {
 }
 
 /**
- * Inserts of visitors: what would wait for a connection goes together, in one statement with one commit. Each insert
- * ends when its own row is stored or refused, as `insertApplications` has it.
+ * Inserts of visitors. Rows that would wait for a connection go together in one statement, with one commit. Each insert
+ * ends when its own row is stored or refused, with the result that `insertApplications` would give.
  *
  * @param deadline Milliseconds in which a row is stored, or told that it may not be.
  */
@@ -27,7 +27,7 @@ export function createInserts(
   connection: CallerConnection,
   deadline = usualDeadline,
 ): (rows: SentRows) => Promise<number> {
-  /** By their answers: of two alike, one would have all refused. */
+  /** The waiting rows by their answers: two equal rows in one statement would have all of its rows refused. */
   const waiting = new Map<string, Waiting>()
   let [underWay, singlyUntil, impatientFrom] = [0, 0, 0]
 
@@ -50,7 +50,7 @@ export function createInserts(
       (error: unknown) => taken.length > 1 && isForOneRow(error),
     )
     underWay -= 1
-    // Nothing of it is stored: each row has an answer of its own. Any other error is everybody's.
+    // No row of it is stored, so each is sent again on its own. Any other error is the result of all of them.
     if (isToBeParted) singlyUntil = performance.now() + singlyFor
     for (const { rows, answer } of taken) {
       answer(isToBeParted ? insertApplications(connection, rows) : stored.then(() => 1))
@@ -67,7 +67,7 @@ export function createInserts(
       taken.push(each)
       waiting.delete(each[0])
     }
-    // In one order: two statements with the same rows must not wait for each other in a circle.
+    // Always in the same order: two statements with the same rows must not wait for each other in a circle.
     return taken.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each)
   }
 
@@ -87,7 +87,7 @@ export function createInserts(
         void stored.then(resolve, reject).finally(() => clearTimeout(late))
       waiting.set(key, { rows, answer })
       if (waiting.size > 1) return
-      // Behind the requests that have come with this one.
+      // After the requests that have come at the same time.
       setImmediate(next)
       impatientFrom = performance.now() + beside.patience
       setTimeout(next, beside.patience + 1)
@@ -95,7 +95,7 @@ export function createInserts(
   }
 }
 
-/** Whether a statement was refused for one of its rows, and would not have been without it. */
+/** Whether a statement was refused because of one of its rows alone. */
 function isForOneRow(error: unknown) {
   return error instanceof postgres.PostgresError && /^(22|23|40|42|P0|PT)/.test(error.code)
 }

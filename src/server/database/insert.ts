@@ -1,7 +1,7 @@
 import { columns, table, type Application } from '../../application/application.ts'
 import type { CallerConnection } from './connections.ts'
 
-/** Every column of the table, and its type. Two of them a visitor may not set, which is for the database to say. */
+/** Every column of the table, and its type. A visitor may not set two of them; the database refuses that. */
 const tableColumns = {
   ...(Object.fromEntries(columns.map((column) => [column, 'text'])) as Record<keyof Application, string>),
   consent: 'boolean',
@@ -14,7 +14,7 @@ export function isTableColumn(name: string): name is TableColumn {
   return Object.hasOwn(tableColumns, name)
 }
 
-/** Rows as they were sent, and what to take of them. */
+/** Rows as they were sent, and which of their columns to take. */
 export interface SentRows {
   /** The JSON text of one object or of an array of objects. */
   json: string
@@ -35,8 +35,8 @@ export function rowsOf(application: Application): SentRows {
 }
 
 /**
- * Stores applications in one statement: all of them or none. Types, defaults and constraints are applied by
- * PostgreSQL to the JSON as it came, as PostgREST has it done.
+ * Stores applications in one statement: all of them or none. As with PostgREST, PostgreSQL applies types, defaults and
+ * constraints to the JSON as it came.
  *
  * @param connection What the caller may do.
  * @returns How many rows were stored.
@@ -48,12 +48,12 @@ export async function insertApplications(connection: CallerConnection, rows: Sen
   const sorted = names.toSorted()
   const list = sorted.join(', ')
   const source = missingAsDefault
-    ? // What a row lacks comes from a row of defaults.
+    ? // Missing values come from a row of defaults.
       `${isArray ? 'json_populate_recordset' : 'json_populate_record'}(${await defaults(connection)}, $1::text::json)`
     : // The parameter is text first: the driver would encode a json parameter once more.
       `${isArray ? 'json_to_recordset' : 'json_to_record'}($1::text::json)
         as sent(${sorted.map((column) => `${column} ${tableColumns[column]}`).join(', ')})`
-  // A prepared statement for each set of columns would fill memory: only whole rows keep theirs.
+  // A prepared statement for each set of columns would fill the memory, so only the one for whole rows is kept.
   const prepare = names.length === columns.length && !missingAsDefault
   const insert = `insert into ${name} (${list}) select ${list} from ${source}`
   return (await connection.execute(insert, [json], { prepare })).count

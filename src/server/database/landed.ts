@@ -1,7 +1,6 @@
 /**
- * Migrations that were edited while they were new, on this branch, before the rule held that none is: by version, the
- * digests of the texts that databases may have applied besides today's. What they left otherwise, later migrations
- * mended. The last text of 20261122170000 stopped half-way in a new hosted project (docs/decisions/0028). Nothing is added here.
+ * Migrations that were edited before the rule that none is edited: by version, the digests of earlier texts that databases
+ * may have applied in place of today's. Later migrations correct what those texts left different. The last text of 20261122170000 stopped half-way in a new hosted project (docs/decisions/0028). Nothing is added here.
  */
 export const landed: Readonly<Record<string, readonly string[]>> = {
   // sign_in

@@ -6,7 +6,7 @@ export type Run = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
 
 export interface Lanes {
   run: Run
-  /** Gives what is under way so many seconds. */
+  /** Ends the connections, after so many seconds for the work under way. */
   end(timeout: number): Promise<void>
 }
 
@@ -17,7 +17,7 @@ export class DeadlineError extends Error {
 
 interface Lane {
   sql: Sql
-  /** What the driver opened for it last. */
+  /** The socket that the driver opened for it last. */
   socket?: Socket
   underWay: number
 }
@@ -42,13 +42,13 @@ export function createLanes(
 
   const giveUp = (lane: Lane) => {
     const index = lanes.indexOf(lane)
-    // Another statement on it may have been faster.
+    // Another statement may have replaced the connection already.
     if (index === -1) return
     lanes[index] = open()
     void close(lane, 0)
   }
 
-  /** The driver says goodbye and waits for an answer; who does not answer is not waited for. */
+  /** The driver says goodbye and waits for an answer; a database that does not answer is not waited for. */
   const close = async (lane: Lane, timeout: number) => {
     await lane.sql.end({ timeout })
     lane.socket?.destroy()

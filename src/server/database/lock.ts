@@ -9,14 +9,14 @@ const holderLock = 5_610_742
 const usersLock = 5_610_743
 /** Milliseconds that a lock is waited for at a time. */
 const lockTimeout = 3_000
-/** How a holder's name begins that is about to leave. */
+/** The beginning of a holder's name once the holder is about to leave. */
 const leaving = 'stopping: '
-/** Milliseconds after which a database that does not answer is taken for used by nobody else. */
+/** Milliseconds after which a database that does not answer counts as used by nobody else. */
 const unlockTimeout = 5_000
 
 /**
- * Locks the embedded database, on a connection of its own, with which the lock ends: whoever uses it has a shared
- * lock, and the one server that holds it another.
+ * Locks the embedded database, on a connection of its own, with which the lock ends. Every user of the database has a
+ * shared lock, and the one server that holds it has a second lock.
  *
  * @param onLost Called when the lock is gone because its connection is.
  * @throws {OperatorError} naming the holder, where there is another.
@@ -50,7 +50,7 @@ export async function acquireLock(
       : []
     await sql.end({ timeout: 1 })
     if (!refused) throw error
-    // Whoever holds it is stopping, or has stopped since.
+    // The holder is stopping, or has stopped since.
     if (other === undefined || other.name.startsWith(leaving)) {
       throw new Error(`${other?.name ?? 'another server'} still has it`, { cause: error })
     }
@@ -67,13 +67,13 @@ export function announceLeaving(sql: Sql, holder: string): void {
   sql`select set_config('application_name', ${(leaving + holder).slice(0, 63)}, false)`.catch(() => {})
 }
 
-/** Unlocks; tells whether nobody else has one, and then keeps others from acquiring one. */
+/** Unlocks. Tells whether nobody else has a lock, and in that case keeps others from getting one. */
 export async function unlock(sql: Sql): Promise<boolean> {
   const ask = async () => {
     await sql`select pg_advisory_unlock_shared(${usersLock})`
     const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${usersLock}) as alone`
     return row?.alone === true
   }
-  // The database can be gone already: there is nothing to stop. Where it is frozen, stopping is worth the try.
+  // The database may be gone already, and then stopping does nothing. A frozen one is worth trying to stop.
   return Promise.race([ask().catch(() => false), wait(unlockTimeout, true, { ref: false })])
 }

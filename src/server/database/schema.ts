@@ -5,14 +5,14 @@ import { OperatorError } from '../../settings/operator-error.ts'
 import { landed } from './landed.ts'
 
 /**
- * Where it is recorded which migrations were applied. `shared` is the Supabase CLI's own record, so that either
- * can take over from the other; `server` is of what only our own server applies.
+ * The records of applied migrations. `shared` is the Supabase CLI's own record, so that it and our server can continue each
+ * other's work. `server` is for the migrations that only our own server applies.
  */
 type Ledger = 'shared' | 'server'
 
 interface Migration {
   ledger: Ledger
-  /** A time, by which all migrations of both ledgers are one sequence. */
+  /** A time. It puts the migrations of both ledgers into one order. */
   version: string
   name: string
   sql: string
@@ -47,7 +47,7 @@ function read(ledger: Ledger, files: Record<string, string>): Migration[] {
 
 /** The roles that the schema grants to. A hosted project has them; a plain PostgreSQL gets them here. */
 const roles = ['anon', 'authenticated', 'service_role']
-/** Those that our connections take. */
+/** The roles that our connections take. */
 const takenRoles = ['anon', 'authenticated']
 
 /** Any number that no other program's advisory lock on this database is likely to use. */
@@ -59,7 +59,7 @@ const migrationLock = 5_610_741
  *
  * @param sql A connection whose user owns the schema.
  * @param before Called before a schema that is there changes, while no other server changes it.
- * @returns The names of those that it applied; and in a hosted project, of those that were edited since they were.
+ * @returns The names of the migrations that it applied; and in a hosted project, of those that were edited after they were applied.
  * @throws {OperatorError} where roles or rights are missing and may not be given, where the schema is newer than
  *   this program, where a migration was edited since it was applied to a database of ours, and where a schema `auth` is
  *   somebody else's.
@@ -95,20 +95,20 @@ export async function checkSchema(sql: Sql): Promise<boolean> {
   return migrations.every(({ ledger, version }) => applied[ledger].has(version))
 }
 
-/** How a schema stands to this program. */
+/** A database's schema, compared with this program's. */
 export interface SchemaState {
   /** The newest migration that the database records; nothing where it has none of ours. */
   newest: string | undefined
-  /** Those of this program that it lacks. Of a hosted project that has no server, only what `supabase db push` brings. */
+  /** Migrations of this program that it lacks. In a hosted project without a server, only those that `supabase db push` applies. */
   missing: string[]
-  /** Whether a newer version of this program was there. */
+  /** Whether a newer version of this program has changed it. */
   isNewer: boolean
-  /** Those that were edited since they were applied. */
+  /** Migrations that were edited after they were applied. */
   edited: string[]
   isProjects: boolean
 }
 
-/** Tells how the schema stands, and changes nothing. */
+/** Compares the schema with this program's, and changes nothing. */
 export async function schemaState(sql: Sql): Promise<SchemaState> {
   const applied = await appliedMigrations(sql)
   const isProjects = (await ownerOfAuth(sql)) === 'supabase'
@@ -134,12 +134,12 @@ export async function schemaVersion(sql: Sql | TransactionSql): Promise<string> 
 /** The version that `migrate` brings a schema to. */
 export const newestVersion = migrations.at(-1)?.version ?? ''
 
-/** What an operator does about a schema that is not there, or too old for a command. */
+/** What an operator does where the schema is missing, or too old for a command. */
 export const toUpdate = 'start the server once, which brings its schema up to date'
 
 async function apply(transaction: TransactionSql, before: () => Promise<void>) {
   await transaction`select pg_advisory_xact_lock(${migrationLock})`
-  // While nothing is locked that others read.
+  // While nothing that others read is locked.
   const found = await appliedMigrations(transaction)
   refuseNewer(found)
   if (found.shared.size > 0 && missingOf(found).length > 0) await before()
@@ -179,7 +179,7 @@ const missingOf = (applied: Applied) =>
   migrations.filter(({ ledger, version }) => !applied[ledger].has(version))
 const nameOf = ({ version, name }: Pick<Migration, 'version' | 'name'>) => `${version}_${name}`
 
-/** Those of which the database records another text than they have: it was made by something else than it seems. */
+/** Migrations whose recorded text is another than theirs. */
 async function editedMigrations(sql: Sql | TransactionSql): Promise<string[]> {
   const recorded = new Map<string, string>()
   for (const ledger of ['shared', 'server'] as const) {
@@ -217,7 +217,7 @@ async function appliedMigrations(sql: Sql | TransactionSql): Promise<Applied> {
   return { shared: await versions('shared'), server: await versions('server') }
 }
 
-/** A project may have older migrations of its own; what is newer than all of ours is ours to come. */
+/** A project may have older migrations of its own. One that is newer than all of ours is from a newer version of this program. */
 function isNewer(applied: Applied) {
   return (['shared', 'server'] as const).some((ledger) => {
     const known = migrations.filter((migration) => migration.ledger === ledger).at(-1)?.version ?? ''
@@ -236,8 +236,8 @@ function refuseNewer(applied: Applied) {
 export type OwnerOfAuth = 'us' | 'supabase' | 'nobody'
 
 /**
- * Whose the schema `auth` is, by which the server's migrations know a hosted project's database. They read it as
- * the setting `unplugged.auth`.
+ * Tells whose the schema `auth` is. The server's migrations read it as the setting `unplugged.auth`, and so know a hosted
+ * project's database.
  *
  * @throws {OperatorError} where it is somebody else's.
  */

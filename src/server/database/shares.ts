@@ -1,9 +1,8 @@
 import { DeadlineError, type Run } from './lanes.ts'
 
 /**
- * Shares lanes among people: what takes long holds up whoever asked for it, and nobody else. One statement at a time
- * goes on each lane, and at most half of the lanes are one person's; what has to wait goes in the order in which it
- * came.
+ * Shares lanes among people, so that slow work holds up only the person who asked for it. Each lane runs one statement at a
+ * time, and one person uses at most half of the lanes. Waiting work runs in the order in which it came.
  *
  * @param run Runs work on the least busy of the lanes.
  * @param lanes How many there are.

@@ -13,7 +13,7 @@ const links: Partial<Record<keyof Application, (given: string) => string | undef
   linkedin: linkedInLink,
 }
 
-/** All answers as they were given. What is hidden is there when it is asked for. */
+/** All answers as they were given. Hidden ones appear when the organiser reveals them. */
 export function ApplicationAnswers({ application, onReveal }: { application: Read; onReveal: () => void }) {
   const { paid_solution, custom_solution, team_size, reason, consent, created_at } = application
   const isHidden = application.email === undefined

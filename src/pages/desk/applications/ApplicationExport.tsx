@@ -11,7 +11,7 @@ import { useDesk } from '../kit/useDesk.tsx'
 const saving = 60_000
 
 interface ApplicationExportProps {
-  /** Asked when it is pressed; what is filtered afterwards is the next download's. */
+  /** Gives the filter. It is called when the button is pressed: a later filter counts for the next download. */
   currentFilter: () => Filter
 }
 

@@ -19,13 +19,13 @@ interface ApplicationFiltersProps {
   children: ReactNode
 }
 
-/** What the list is narrowed by and ordered: the search in sight, the rest behind a button that counts what narrows. */
+/** The search, and behind a button the other filters and the order. The button shows how many filters are set. */
 export function ApplicationFilters({ filters, onChange, searchField, children }: ApplicationFiltersProps) {
   const [isOpen, setIsOpen] = useState(false)
-  // What is typed and not asked for yet.
+  // The search that is typed and not asked for yet.
   const [typed, setTyped] = useState<string | null>(null)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  // Who opened an application meanwhile is not taken back to the list.
+  // Whoever opened an application meanwhile stays there.
   useEffect(() => () => clearTimeout(timer.current), [])
   const search = (text: string) => {
     setTyped(text)
@@ -106,7 +106,7 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
           label="Answer"
           options={answerOptions}
           value={answer ?? any}
-          // Nobody else is asked than who is accepted.
+          // Only accepted people are asked.
           onChoose={(chosen) =>
             onChange(chosen === any ? { answer: null } : { answer: chosen, status: 'accepted' })
           }
@@ -172,7 +172,7 @@ export function ApplicationTabs({ filters, counts }: ApplicationTabsProps) {
   )
 }
 
-/** On a phone the tabs are wider than the window. They alone are scrolled, not the page. */
+/** On a phone the tabs are wider than the window. Only they are scrolled, not the page. */
 function intoSight(tabOrPart: HTMLElement | null) {
   const tab = tabOrPart?.closest('a')
   const nav = tab?.parentElement

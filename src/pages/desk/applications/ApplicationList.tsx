@@ -25,17 +25,17 @@ import { ApplicationTable } from './ApplicationTable.tsx'
 import { filterOf, searchOf, type Filters } from './filters.ts'
 import { useListUpdates } from './useListUpdates.ts'
 
-/** Where the bar of decisions takes much of what is seen: the windows that decisions.css has it otherwise in. */
+/** The windows in which the bar of decisions hides much of the list; decisions.css has the same ones. */
 const phone = '(max-width: 44rem), (max-height: 28rem)'
 
-/** The applications: found, looked over, and decided on, one or several at once. */
+/** The list of applications: to search, to look through, and to decide on, one or several at once. */
 export function ApplicationList({ filters }: { filters: Filters }) {
   useTitle('Applications')
   const desk = useDesk()
   const searchField = useRef<HTMLInputElement>(null)
   const { data: overview, dataUpdatedAt: countedAt } = useQuery(desk.overview(filterOf(filters)))
   const [plotsAreOpen, openPlots] = usePlotsAreOpen(desk.account)
-  // What stands in the field, also where the list has not begun to look for it.
+  // What is typed into the field, also before the list searches for it.
   const currentFilter = () => filterOf({ ...filters, search: searchField.current?.value ?? filters.search })
   useKeys({ '/': () => searchField.current?.focus() })
   useEffect(() => {
@@ -73,7 +73,7 @@ export function ApplicationList({ filters }: { filters: Filters }) {
   )
 }
 
-/** Of what the address says now: a search that was typed may come when another tab is open already. */
+/** Changes the filters of the present address: a typed search may come when another tab is open already. */
 function narrow(change: Partial<Filters>) {
   const now = routeOf(location.hash)
   if (now.screen === 'list') go({ ...now, filters: { ...now.filters, ...change } }, { replace: true })
@@ -87,7 +87,7 @@ interface ListProps {
   matching: Count | undefined
 }
 
-/** One list: read anew whenever somebody comes to it; its rows stay where they are for as long as it is looked at. */
+/** One list. It is read anew whenever somebody opens it, and its rows keep their places as long as it is shown. */
 function List({ filters, countedAt, matching }: ListProps) {
   const desk = useDesk()
   const filter = filterOf(filters)
@@ -99,9 +99,9 @@ function List({ filters, countedAt, matching }: ListProps) {
     refetchOnReconnect: 'always',
   })
   const { data, error, refetch, hasNextPage, fetchNextPage } = query
-  // What was ticked, by the version that was shown: what changes after that is not meant any more.
+  // The ticked applications, each with the version that was shown: one that changes afterwards is not selected any more.
   const [ticked, setTicked] = useState<ReadonlyMap<string, number>>(new Map())
-  // What was ticked without having been shown.
+  // Applications that were selected without having been shown.
   const [beyond, setBeyond] = useState<readonly Selected[]>([])
   const [current, setCurrent] = useState<string | null>(null)
   const queries = useQueryClient()
@@ -119,11 +119,11 @@ function List({ filters, countedAt, matching }: ListProps) {
   const seen = known
     .filter(({ id }) => (ticked.size > 0 ? selected.has(id) : id === current && !gone.has(id)))
     .map((row): Seen => ({ id: row.id, name: nameOf(row), status: row.status, version: row.version }))
-  // Who stands elsewhere by now is on the screen to be seen, and is not meant by whoever takes the whole list.
+  // A row whose status changed meanwhile is not meant by whoever selects the whole list.
   const ofThisList = (rows ?? []).filter(
     (row) => !gone.has(row.id) && ['all', judge.shownOf(row).status].includes(filters.status),
   )
-  // There it would lie over the list for whoever was opened last.
+  // There the bar would cover the list for the application that was opened last.
   const isBarFree = useMedia(phone) && ticked.size === 0
   const move = (step: 1 | -1) => {
     const place = rows?.findIndex(({ id }) => id === current) ?? -1
@@ -150,7 +150,7 @@ function List({ filters, countedAt, matching }: ListProps) {
     ...decisionKeys(judge, seen, selectNone),
   })
 
-  // What has the focus may be gone when the list is read anew: then what took its place has it.
+  // The element that has the focus may be gone when the list is read anew. Then the one in its place gets the focus.
   const place = rows?.findIndex(({ id }) => id === current) ?? -1
   const lastPlace = useRef(-1)
   useEffect(() => {
@@ -161,7 +161,7 @@ function List({ filters, countedAt, matching }: ListProps) {
     }
   })
 
-  // The focus goes on to what came: the button may be gone then.
+  // The focus moves to the new rows, since the button may have disappeared.
   const first = useRef<number | null>(null)
   useEffect(() => {
     const row = first.current === null ? undefined : rows?.[first.current]
@@ -248,7 +248,7 @@ function List({ filters, countedAt, matching }: ListProps) {
     </>
   )
 
-  /** Whom the bar is about: the name of one, the number of several, and what may be a surprise among them. */
+  /** Whom the bar is about: the name of one, or the number of several and what may be a surprise among them. */
   function aboutOf(chosen: readonly Seen[], unticked: number) {
     const elsewhere = countStatuses(
       chosen

@@ -5,7 +5,7 @@ import type { Overview } from '../../../client/desk/applications.ts'
 import { storageOf } from '../../../client/storage.ts'
 import { digits } from '../kit/format.ts'
 
-/** How the applications of the list are made up, as small plots and as tables of the same numbers. */
+/** Counts of the list's applications, as small plots and as tables of the same numbers. */
 export function ApplicationPlots({
   overview: { count, more, days, team_size, paid_solution },
 }: {
@@ -106,7 +106,7 @@ function DaysPlot({ days }: { days: readonly Day[] }) {
   )
 }
 
-/** Of fewer the bars would be as wide as a hand. */
+/** Fewer days would make the bars too wide. */
 const fewestDays = 14
 
 function nameOf(day: string) {
@@ -120,7 +120,7 @@ interface NumbersTableProps {
   rows: readonly { name: string; count: number }[]
 }
 
-/** The numbers of a plot, for who reads with ears. */
+/** The numbers of a plot, for screen readers. */
 function NumbersTable({ caption, of, rows }: NumbersTableProps) {
   return (
     <div className="visually-hidden">

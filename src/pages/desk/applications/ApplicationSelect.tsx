@@ -10,12 +10,12 @@ import { useDesk } from '../kit/useDesk.tsx'
 
 interface ApplicationSelectProps {
   filter: Filter
-  /** How many it lets through. */
+  /** How many applications the filter lets through. */
   matching: Count
   onSelect: (all: readonly Selected[]) => void
 }
 
-/** Selects what a filter lets through, shown or not, as far as one call takes it. */
+/** Selects the applications that a filter lets through, shown or not, at most as many as one call takes. */
 export function ApplicationSelect({ filter, matching, onSelect }: ApplicationSelectProps) {
   const { call } = useDesk()
   const { isPending, error, press } = useAct(

@@ -29,7 +29,7 @@ import { useApplicationUpdates } from './useApplicationUpdates.ts'
 
 interface ApplicationShowProps {
   id: string
-  /** Those of the list that it was opened from. */
+  /** The filters of the list that it was opened from. */
   filters: Filters
 }
 
@@ -41,7 +41,7 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
   const { previous, next, words } = useNeighbours(filter, id)
   const { data, error, fresh, changed } = useApplicationUpdates(id, filter)
   useReadAhead(data && next, filters)
-  // What was asked for stays in sight until the screen is left, and is kept nowhere then.
+  // Revealed answers stay until the screen is left, and are kept nowhere.
   const reveal = useDeskAct('desk_reveal')
   const { answer: revealed } = reveal
   useEffect(() => {
@@ -134,18 +134,18 @@ function useNeighbours(filter: Filter, id: string) {
     ...desk.list(filter),
     enabled: false,
   })
-  // Where a list was left that goes on, it is read on: whoever goes back finds the application in it.
+  // Reads the next page of the list that was left, so that whoever goes back finds the application in it.
   const isAtEnd = data?.pages.at(-1)?.applications.at(-1)?.id === id
   const readsOn = isAtEnd && hasNextPage && !isFetching && !isError
   useEffect(() => {
     if (readsOn) void fetchNextPage()
   }, [readsOn, fetchNextPage])
   if (left?.ids.includes(id)) return neighboursIn(left, id)
-  // Until its place has come the list is gone through as it was read.
+  // Until its place is known, Previous and Next follow the list as it was read.
   return neighboursIn({ ids: idsOf(data?.pages), first: null, count: 0, more: false }, id)
 }
 
-/** Reads what will be opened next: by `j` it is there at once, on a slow line too. */
+/** Reads the next application in advance, so that `j` shows it at once, on a slow connection, too. */
 function useReadAhead(next: string | undefined, filters: Filters) {
   const queries = useQueryClient()
   const desk = useDesk()

@@ -11,14 +11,14 @@ import type { Filters } from './filters.ts'
 
 interface ApplicationTableProps {
   rows: readonly Listed[]
-  /** Of any applications, the oldest first. */
+  /** Letters of any applications, the oldest first. */
   letters: readonly LetterState[]
-  /** How it stands with the answers by now, where that was read after the rows. */
+  /** Whether people come, where that was read after the rows. */
   answers: Readonly<Record<string, AnswerShown>>
   filters: Filters
   selected: ReadonlySet<string>
   current: string | null
-  /** Those that were erased meanwhile. */
+  /** Applications that were erased meanwhile. */
   gone: ReadonlySet<string>
   onSelect: (row: Listed, isOn: boolean) => void
   onCurrent: (id: string) => void
@@ -108,8 +108,8 @@ interface StandingWordProps {
 }
 
 /**
- * In a few words, whether who was told of their acceptance comes; of others, and where their letter may not have
- * arrived, what became of the letter for how they stand. It is one line: rows have room for it.
+ * A few words about an application. For somebody who was told of their acceptance: whether they come. For others, and where
+ * that letter may not have arrived: what became of the letter about their status. It is one line, for which rows have room.
  */
 function StandingWord({ row, letters, answer: { answer, answer_state: state } }: StandingWordProps) {
   const { status } = useJudge().judge.shownOf(row)

@@ -45,11 +45,11 @@ export function timelineOf({ application, delivery, history }: Whole, letters: r
 interface ApplicationTimelineProps {
   whole: Whole
   letters: readonly Letter[]
-  /** The keys of what came while it was shown. */
+  /** The keys of events that came while it was shown. */
   fresh: ReadonlySet<string>
 }
 
-/** Everything that happened to an application, and how it stands with what did not arrive. */
+/** Everything that happened to an application, and the state of what did not arrive. */
 export function ApplicationTimeline({ whole, letters, fresh }: ApplicationTimelineProps) {
   const { delivery } = whole
   return (
@@ -79,7 +79,7 @@ export function ApplicationTimeline({ whole, letters, fresh }: ApplicationTimeli
   )
 }
 
-/** What happened to a letter, and behind it what that says, unless it is hidden from who reads blind. */
+/** What happened to a letter. It unfolds the letter's text, unless that is hidden from whoever reads blind. */
 function LetterEvent({ event: { text, letter } }: { event: ReturnType<typeof eventsOf>[number] }) {
   const isPrinting = useMedia('print')
   if (letter === undefined || letter.name === null) return <p>{text}</p>

@@ -28,7 +28,7 @@ const blank: Listed = {
 
 const nobody: Me = { account: '', email: '', callDesk: never }
 
-/** The desk as it opens, with one row that says nothing: the document has it, to be filled in by what comes first. */
+/** The desk as it opens, with one blank row. The document holds it, and the first rows are filled into it. */
 export function BlankList({ version }: { version: string }) {
   const filters = filtersFrom('')
   const queries = new QueryClient()

@@ -20,9 +20,9 @@ interface NoteCreateProps {
 /** A note on an application. */
 export function NoteCreate({ application, filter, field, history }: NoteCreateProps) {
   const desk = useDesk()
-  // Its act is made with it: a note that is sent again because no answer came is the same note.
+  // The act's id is kept with the note, so that a note that is sent again because no answer came stays one note.
   const [typed, type] = useTyped<{ act: string; note: string }>(typedInto(application))
-  // It may have been added by somebody who left before they were told.
+  // It may have been added after its writer left and before the answer came.
   const isAdded = history.some(({ act }) => act === typed?.act)
   const draft = isAdded ? null : typed
   const { press, isPending, error } = useDeskAct('desk_note', (written) => {

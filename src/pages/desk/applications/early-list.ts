@@ -1,6 +1,6 @@
 /**
- * The first list, drawn by the document's inline script as soon as its rows have come, for as long as the page's script
- * has not. What is pressed meanwhile is held.
+ * The first list, which the document's inline script draws as soon as its rows have come, until the page's script has come.
+ * What is pressed meanwhile is held.
  */
 import { teamSizes } from '../../../application/application.ts'
 import type { Listed } from '../../../client/desk/applications.ts'
@@ -21,7 +21,7 @@ export function isFirstList(): boolean {
   return /^(#\/?)?$/.test(location.hash)
 }
 
-/** Begins to hold keys, which are played when they do something. What is typed into the search stays in it. */
+/** Begins to hold pressed keys, which are replayed once the page's script is there. What is typed into the search stays in it. */
 export function holdKeys(): void {
   window.heldKeys = []
   addEventListener('keydown', (event) => {
@@ -36,7 +36,7 @@ export function holdKeys(): void {
   })
 }
 
-/** Shows rows, the newest first, unless React does by now or somebody went elsewhere. */
+/** Shows rows, the newest first, unless React shows them by now or somebody went to another screen. */
 export function drawEarlyList(page: HTMLElement, rows: readonly Listed[]): void {
   const template = document.getElementById(blankListId)
   const row = template instanceof HTMLTemplateElement && template.content.querySelector('tbody tr')

@@ -8,7 +8,7 @@ import {
 import type { CallDesk } from '../../../client/desk.ts'
 import type { Exported, Filter, Page } from '../../../client/desk/applications.ts'
 
-/** Raised where blind reading was switched between two pages: half of the rows would lack columns. */
+/** Thrown where blind reading was switched between two pages: half of the rows would lack columns. */
 class SwitchedMeanwhile extends Error {
   override message = 'Blind reading was switched meanwhile: please download again.'
 }
@@ -27,7 +27,7 @@ export async function readTable(
   onPage: (count: number) => void,
   signal: AbortSignal,
 ): Promise<{ file: Blob; count: number }> {
-  // As pieces that the browser may put on a disk.
+  // As pieces, which the browser may keep on disk.
   const pieces: Blob[] = []
   let columns: TableColumn[] | undefined
   let count = 0

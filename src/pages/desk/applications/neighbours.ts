@@ -1,13 +1,13 @@
 import type { ListPage, Place } from '../../../client/desk/applications.ts'
 
 /**
- * A part of a list as it was left: whoever decides through the new ones does not lose their place by it, though these are
- * not new any more.
+ * A part of a list as it was left. Whoever decides on one new application after the other keeps their place in the list,
+ * though the decided ones are not new any more.
  */
 export interface Left {
-  /** One behind the other. */
+  /** The ids, in the order of the list. */
   ids: readonly string[]
-  /** Which one the first of them is, from 1 on; null where that is not known. */
+  /** The place of the first one in the list, counted from 1; null where it is not known. */
   first: number | null
   /** How many there are in all. */
   count: number
@@ -44,7 +44,7 @@ export function leftWith(
   return {
     ...left,
     ids: [...before, ...left.ids, ...after],
-    // Somebody stands before the first one by now: what is known of numbers is over.
+    // Somebody is before the first one by now, so its place is not known any more.
     first: left.first === null || before.length >= left.first ? null : left.first - before.length,
   }
 }
@@ -54,7 +54,7 @@ export function idsOf(pages: readonly ListPage[] = []) {
   return pages.flatMap(({ applications }) => applications.map(({ id }) => id))
 }
 
-/** What stands before and after an application, and its place in words; blank where that is not known. */
+/** The applications before and after one, and its place in words; blank where that is not known. */
 export function neighboursIn(left: Left | undefined, id: string) {
   const index = left?.ids.indexOf(id) ?? -1
   if (left === undefined || index === -1) return { previous: undefined, next: undefined, words: '' }

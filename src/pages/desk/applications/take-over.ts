@@ -3,7 +3,7 @@ import type { WatchedSession } from '../session/watch-session.ts'
 import { isFirstList } from './early-list.ts'
 
 /**
- * Has React render aside for as long as it shows less than the document does, which may have the first list by now.
+ * Lets React render outside of the page as long as it shows less than the document, which may have the first list by now.
  *
  * @param page What the document shows.
  * @returns What React is to render into. It takes the page's place as soon as it has the list or anything else to show.
@@ -33,7 +33,7 @@ export function placeToRender(page: HTMLElement, session: WatchedSession): HTMLE
     () => aside.querySelector('#opening, p[aria-busy]') === null && show(),
   )
   observer.observe(aside, { childList: true, subtree: true })
-  // What else React shows has its focus as soon as it is rendered, which needs to be in the document.
+  // Any other screen takes the focus as soon as it is rendered, and for that it has to be in the document.
   session.subscribe(() => session.now().step !== 'in' && show())
   addEventListener('popstate', show)
   return aside

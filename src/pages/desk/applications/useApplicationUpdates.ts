@@ -8,7 +8,7 @@ import { useDesk, useJudge } from '../kit/useDesk.tsx'
 import { timelineOf } from './ApplicationTimeline.tsx'
 
 /**
- * An application for as long as it is shown: read again where it is another one, with what came meanwhile.
+ * An application as long as it is shown. It is read again where it changed, and new events are marked.
  *
  * @param filter Of the list that it was opened from.
  * @returns What was read; `fresh`, the keys of the events that came; `changed`, who else set the status that is shown.
@@ -20,7 +20,7 @@ export function useApplicationUpdates(id: string, filter: Filter) {
   const look = useQuery({
     ...desk.stamp(id),
     enabled: data !== undefined && error === null,
-    // It came with it.
+    // It came with the application.
     ...(data && { initialData: { stamp: data.stamp } }),
     staleTime: Infinity,
   })
@@ -28,9 +28,9 @@ export function useApplicationUpdates(id: string, filter: Filter) {
   const isAfterLook = useRef(false)
   const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set())
 
-  // Read again, it says that it was erased.
+  // Reading it again tells that it was erased.
   const isGone = look.error instanceof RefusedCall && look.error.code === 'PT404'
-  // What was looked at before it was read again is over.
+  // An answer about the application before it was read again does not count.
   const isOther = look.data !== undefined && look.data.stamp !== data?.stamp && look.dataUpdatedAt > readAt
   useEffect(() => {
     if (!isGone && !isOther) return
@@ -52,7 +52,7 @@ export function useApplicationUpdates(id: string, filter: Filter) {
     if (came.length === 0) return
     setFresh((before) => new Set([...before, ...came.map(({ key }) => key)]))
     const authors = [...new Set(came.map(({ author }) => author))].filter((author) => author !== null)
-    // After an act of one's own it is said what came of that.
+    // An act of one's own announces its outcome by itself.
     if (looked) announce(`${authors.join(', ') || 'Something'} changed this just now`)
   }, [data, desk])
 

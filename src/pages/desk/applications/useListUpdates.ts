@@ -4,8 +4,8 @@ import type { Filter, ListPage } from '../../../client/desk/applications.ts'
 import { useDesk } from '../kit/useDesk.tsx'
 
 /**
- * What became of the list that is shown, whose rows keep their places: what was decided on them is learned, what was
- * erased and how many are missing is told, and how their letters and answers stand.
+ * What happened meanwhile to the list that is shown, whose rows keep their places. The desk learns what was decided on them.
+ * The hook gives what was erased, how many applications are missing, and the state of their letters and answers.
  *
  * @param pages Those of the list, once it was read.
  * @param countedAt When the applications were counted last.

@@ -9,7 +9,7 @@ import { useDeskAct } from '../kit/useDesk.tsx'
 import { useTyped } from '../kit/useTyped.ts'
 import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
 
-/** Whether who was accepted comes, in a sentence; nothing as long as nobody is asked. */
+/** A sentence that says whether an accepted applicant comes; nothing as long as they are not asked. */
 export function AnswerSentence({ answer: given }: { answer: AnswerShown }) {
   const { answer_state: state, answer, answered_at: at, kept_until: until } = given
   if (state === null) return null
@@ -29,13 +29,13 @@ const answers = [
   [null, 'No answer'],
 ] as const satisfies [Answer | null, string][]
 
-/** Sets what somebody answered otherwise than by their link, and moves the last day on which they can. */
+/** Sets an answer that did not come by the link, and moves the last day to answer. */
 export function AnswerEdit({ application, name }: { application: Read; name: string }) {
   const { id, answer, answer_state: state } = application
   const note = useDeskAct('desk_set_answer', (_whole, { answer: noted }) =>
     announce(`${name}: ${noted === null ? 'No answer' : answerStates[noted]}`),
   )
-  // Until it was read again that they are accepted, nobody knows.
+  // Not known until the application was read again after it was accepted.
   if (state === null) return null
   return (
     <Sheet title="Whether they come" className="answer-edit">

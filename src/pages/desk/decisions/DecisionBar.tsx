@@ -8,7 +8,7 @@ import { useJudge } from '../kit/useDesk.tsx'
 import type { Keys } from '../kit/useKeys.ts'
 import type { Judge, LastAct, Progress, Seen } from './judge.ts'
 
-/** What organisers press for each status, by the key that does the same. */
+/** The button for each status, and the key that does the same. */
 export const decisions = [
   { status: 'shortlisted', label: 'Shortlist', key: 's' },
   { status: 'accepted', label: 'Accept', key: 'a' },
@@ -18,13 +18,13 @@ export const decisions = [
 ] as const satisfies readonly { status: Status; label: string; key: string }[]
 
 interface DecisionBarProps {
-  /** What is decided on. */
+  /** The applications to decide on. */
   seen: readonly Seen[]
   /** The same in words. */
   about: string
   /** Called once something was decided. */
   onDecided?: () => void
-  /** What else can be done with them. */
+  /** Further buttons for these applications. */
   children?: ReactNode
 }
 
@@ -42,7 +42,7 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
           <button
             key={status}
             className={`quiet ${status}`}
-            // New is no decision: there is nothing to go back from.
+            // New is no decision, so there is nothing to go back from.
             aria-pressed={status === 'new' ? undefined : isAll(status)}
             aria-disabled={status === 'new' ? isAll(status) : undefined}
             aria-keyshortcuts={key}
@@ -72,7 +72,7 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
         aria-disabled={lastAct === null}
         onClick={() => {
           judge.undo()
-          // Then the bar goes, and the button with it.
+          // Then the bar disappears, and the pressed button with it.
           if (seen.length === 0) focusHeading()
         }}
       >
@@ -82,7 +82,7 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
   )
 }
 
-/** `300 of 1,000 saved`, which changes with each quarter alone: whoever listens is not told of every step. */
+/** `300 of 1,000 saved`. It changes only with each quarter, so that a screen reader does not read out every step. */
 function spokenOf(progress: Progress) {
   const quarters = Math.floor((progress.done * 4) / progress.count)
   if (quarters === 0) return ''

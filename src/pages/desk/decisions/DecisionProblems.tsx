@@ -5,7 +5,7 @@ import { useJudge } from '../kit/useDesk.tsx'
 import type { Problem } from './judge.ts'
 import { decisions } from './DecisionBar.tsx'
 
-/** The decisions that were not kept, and what can be done about them: those that are alike, as of one call, together. */
+/** The decisions that were not kept, with buttons to settle them. Decisions that failed alike are shown together. */
 export function DecisionProblems() {
   const { judge, judgement } = useJudge()
   return (
@@ -41,7 +41,7 @@ export function DecisionProblems() {
   )
 }
 
-/** Puts together what is wanted alike and was not kept for the same reason. */
+/** Groups decisions that wanted the same status and were not kept for the same reason. */
 function alike(problems: readonly Problem[]) {
   const groups = new Map<string, [Problem, ...Problem[]]>()
   for (const problem of problems) {
@@ -54,12 +54,12 @@ function alike(problems: readonly Problem[]) {
   return [...groups.values()]
 }
 
-/** Whether it is known how the application stands, which may be left so. */
+/** Whether the application's status is known, so that it can be left as it is. */
 function stands({ kind }: Problem['reason']) {
   return kind === 'stale' || kind === 'told'
 }
 
-/** @param others How many more it is true of. */
+/** @param others For how many other applications the sentence is true, too. */
 function said({ seen, wanted, reason }: Problem, others: number) {
   const isOne = others === 0
   const whom = isOne ? seen.name : `${seen.name} and ${others} ${others === 1 ? 'other' : 'others'}`

@@ -2,7 +2,7 @@ import { statuses } from '../../../application/statuses.ts'
 import { useJudge } from '../kit/useDesk.tsx'
 import type { Seen } from './judge.ts'
 
-/** Where an application stands; while the database has not said that it keeps that, it says so. */
+/** An application's status, marked until the database has confirmed it. */
 export function StatusPill({ seen }: { seen: Omit<Seen, 'name'> }) {
   const { status, isPending } = useJudge().judge.shownOf(seen)
   return (

@@ -5,7 +5,7 @@ import type { CallDesk } from '../../../client/desk.ts'
 import { sentenceOf } from '../kit/messages.ts'
 import { insistOnConnection } from '../kit/connection.tsx'
 
-/** Where an application stood when whoever decides saw it, and what it is called. */
+/** An application as whoever decides saw it: its name, status and version. */
 export interface Seen {
   id: string
   name: string
@@ -14,23 +14,23 @@ export interface Seen {
   version: number
 }
 
-/** How an application is shown to stand. */
+/** The status that is shown for an application. */
 export interface Shown {
   status: Status
   version: number
-  /** Whether the database has not said yet that it keeps this. */
+  /** Whether the database has not confirmed it yet. */
   isPending: boolean
 }
 
 /** A decision that was not kept, and why. */
 export interface Problem {
   seen: Seen
-  /** What was wanted. */
+  /** The status that was wanted. */
   wanted: Status
   reason:
     | { kind: 'stale'; author: string | null; at: string | null }
     | { kind: 'gone' }
-    /** A letter about what was to be taken back has left. */
+    /** A letter about the decision that was to be taken back has left. */
     | { kind: 'told' }
     | { kind: 'failed'; message: string }
 }
@@ -39,21 +39,21 @@ export interface Problem {
 interface Entry {
   seen: Seen
   wanted: Status
-  /** The one before it on the same application, if its outcome was not known when this was made. */
+  /** The decision before it on the same application, if its outcome was not known when this one was made. */
   previous: Entry | undefined
-  /** The version that whoever decided knew of. */
+  /** The version that whoever decided saw. */
   from: number
   /** The decision that it takes back. */
   takesBack: Entry | undefined
   /** Whether it was stopped before it was sent. */
   isStopped?: boolean
-  /** The version that it came to; null where it was not kept. */
+  /** The version that it made; null where it was not kept. */
   kept?: number | null
-  /** Why it was not. */
+  /** Why it was not kept. */
   problem?: Problem
 }
 
-/** What is to be decided. `from`: the version that it is decided on, where a newer one may be shown. */
+/** A decision to make. `from`: the version that it is based on, where a newer one may be shown. */
 interface Wish {
   seen: Seen
   wanted: Status
@@ -61,7 +61,7 @@ interface Wish {
   takesBack?: Entry
 }
 
-/** The act that undoing takes back. */
+/** The act that Undo takes back. */
 export interface LastAct {
   /** How many applications it decided. */
   count: number
@@ -74,7 +74,7 @@ export interface Judgement {
   problems: readonly Problem[]
   /** Null where there is nothing to undo. */
   lastAct: LastAct | null
-  /** How far an act is that goes in steps; null where none is under way. */
+  /** The progress of an act that is sent in several calls; null where none is under way. */
   progress: Progress | null
 }
 
@@ -118,17 +118,17 @@ export class Judge {
     return this.#pending.size > 0
   }
 
-  /** Leaves what has not been sent yet of an act that goes in steps. */
+  /** Stops an act that is sent in several calls: what has not been sent yet is not sent. */
   readonly stop = (): void => {
     this.#isStopping = this.#judgement.progress !== null
   }
 
-  /** Sends nothing any more, not even what waits: whoever decided has left. */
+  /** Sends nothing any more, not even waiting decisions, because whoever decided has left. */
   end(): void {
     this.#ending.abort()
   }
 
-  /** How an application stands, of which the database told this. */
+  /** The status to show for an application, given what the database said of it. */
   shownOf({ id, status, version }: Omit<Seen, 'name'>): Shown {
     const shown = this.#judgement.shown.get(id)
     return shown && (shown.isPending || shown.version >= version)
@@ -136,7 +136,7 @@ export class Judge {
       : { status, version, isPending: false }
   }
 
-  /** Takes note of what was read of an application, where that is newer. */
+  /** Learns what was read of an application, where that is newer. */
   learn(read: Omit<Seen, 'name'>): void {
     const { status, version } = this.shownOf(read)
     if (version === read.version && status === read.status)
@@ -154,7 +154,7 @@ export class Judge {
       this.#lastAct.map((entry) => ({
         seen: { ...entry.seen, status: entry.wanted, version: entry.kept ?? entry.seen.version },
         wanted: entry.seen.status,
-        // What somebody else decided on it since is not taken back with it.
+        // A later decision of somebody else on it is not taken back with it.
         from: entry.kept ?? undefined,
         takesBack: entry,
       })),
@@ -163,7 +163,7 @@ export class Judge {
     this.#tell({ lastAct: null })
   }
 
-  /** Decides again, as one act, having been told what somebody else did. */
+  /** Decides again, as one act, after the organiser was told what somebody else did. */
   insist(problems: readonly Problem[]): void {
     this.dismiss(problems)
     this.#act(problems.map(({ seen, wanted }) => ({ seen, wanted, from: seen.version })))
@@ -198,14 +198,14 @@ export class Judge {
         (each) => !entries.some(({ seen }) => seen.id === each.seen.id),
       ),
     })
-    // What one of them throws is reported, and keeps back no later one.
+    // An error of one act is reported, and does not keep later acts from being sent.
     this.#queue = this.#queue.then(() => this.#send(entries)).catch((error: unknown) => reportError(error))
   }
 
   async #send(entries: Entry[]) {
     const { signal } = this.#ending
     if (signal.aborted) return
-    // What was decided on top of a decision that was not kept was decided without knowing.
+    // Whoever decided after a decision that was not kept did not know that.
     const sent = entries.filter(({ previous }) => previous?.kept !== null)
     for (const entry of entries) if (!sent.includes(entry)) this.#lose(entry, entry.previous?.problem)
     const count = sent.length
@@ -227,7 +227,7 @@ export class Judge {
         this.#lose(entry, { seen, reason: { kind: 'failed', message: sentenceOf(error) } })
       }
     }
-    // What was not taken back because it was stopped can still be.
+    // A decision that was not taken back because the act was stopped can still be taken back.
     if (this.#lastAct.length === 0)
       this.#lastAct = sent.flatMap(({ isStopped, takesBack }) => (isStopped && takesBack ? [takesBack] : []))
     this.#lastAct = this.#lastAct.filter(({ kept }) => kept !== null)
@@ -263,7 +263,7 @@ export class Judge {
     }
   }
 
-  /** Shows an application as it stands, unless something newer is on its way. */
+  /** Shows the status that the database has, unless a newer decision is on its way. */
   #showOutcome(entry: Entry, { status, version }: { status: Status; version: number }) {
     if (this.#pending.get(entry.seen.id) !== entry) return
     this.#pending.delete(entry.seen.id)
@@ -300,7 +300,7 @@ function versionOf({ previous, from }: Entry) {
   return previous?.kept ?? from
 }
 
-/** Whether nothing is lost with a decision that was not kept: somebody else decided the same. */
+/** Whether nothing is lost with a decision that was not kept, because somebody else decided the same. */
 function standsAsWanted({ problem }: Entry) {
   return problem !== undefined && problem.reason.kind !== 'gone' && problem.seen.status === problem.wanted
 }
@@ -325,7 +325,7 @@ function outcomeOf(entries: readonly Entry[]) {
   return [said, notSaved, left].filter((part) => part !== undefined).join('; ')
 }
 
-/** Where several stood that were decided together, if they did not all stand alike: ` (before: 26 New, 9 Waitlisted)`. */
+/** The former statuses of applications that were decided together, if they differed: ` (before: 26 New, 9 Waitlisted)`. */
 function formerOf(entries: readonly Entry[]) {
   const counts = countStatuses(entries.map(({ seen }) => seen.status))
   if (counts.length < 2 || entries.some(({ takesBack }) => takesBack)) return ''

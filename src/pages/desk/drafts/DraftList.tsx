@@ -11,7 +11,7 @@ import { UndoSend } from '../letters/UndoSend.tsx'
 import { DraftShow, useDraftChanges, type DraftChange } from './DraftShow.tsx'
 import { DraftSend, DraftsUnsent, type Unsent } from './DraftSend.tsx'
 
-/** The drafts of one occasion, each as it would be sent: read, changed, taken away, and sent. */
+/** The drafts of one occasion, each as it would be sent, with what can be done: change, remove and send them. */
 export function DraftList({ occasion }: { occasion: string }) {
   const desk = useDesk()
   const { data: overview } = useQuery(desk.letters())
@@ -73,7 +73,7 @@ interface SendingProps {
   onSent: (unsent: readonly Unsent[]) => void
 }
 
-/** How they are sent, and which of them cannot be. */
+/** Says how the drafts are sent, and which of them cannot be sent. */
 function Sending({ drafts, overview, isByHand, onSent }: SendingProps) {
   const sendable = drafts.filter(isSendable)
   const held = drafts.filter((draft) => !isSendable(draft))
@@ -109,7 +109,8 @@ interface DraftLeftProps {
   onDiscard: () => void
 }
 
-/** What was entered for a draft that is none any more: it can still be copied. Nothing where it only is further down. */
+/** Shows what was entered for a draft that was sent or removed meanwhile, so that it can be copied. Shows nothing where the
+ * draft is only further down in the list. */
 function DraftLeft({ id, change, onDiscard }: DraftLeftProps) {
   const { value, application = '', name: kept = null } = change
   const { data: letters } = useQuery(useDesk().lettersOf(application))

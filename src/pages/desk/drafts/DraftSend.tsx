@@ -11,23 +11,23 @@ import { Problem } from '../kit/Problem.tsx'
 import { useDeskAct } from '../kit/useDesk.tsx'
 import { isAgain, nameOfLetter } from '../letters/letters.ts'
 
-/** A draft that was to leave and does not. */
+/** A draft that was to be sent and was not. */
 export interface Unsent {
   letter: Letter
   outcome: Exclude<ReleaseOutcome['outcome'], 'released'>
 }
 
 interface DraftSendProps {
-  /** What may be sent as it is shown. */
+  /** The drafts that may be sent as they are shown. */
   drafts: readonly Letter[]
   holdSeconds: number
   onSent: (unsent: readonly Unsent[]) => void
 }
 
-/** Sends what is shown, once it was said how many letters that are. */
+/** Sends the drafts that are shown, after the organiser has confirmed their number. */
 export function DraftSend({ drafts, holdSeconds, onSent }: DraftSendProps) {
   const dialog = useRef<DialogHandle>(null)
-  // What stood there when it was asked for.
+  // The drafts that were shown when the dialog opened.
   const [asked, setAsked] = useState<readonly Letter[]>([])
   const [again, setAgain] = useState(false)
   const [typed, setTyped] = useState('')
@@ -112,7 +112,7 @@ const reasons: Record<Unsent['outcome'], string> = {
   gone: 'it is no draft any more: somebody sent or removed it, or decided otherwise.',
 }
 
-/** What was not sent, and why. */
+/** The drafts that were not sent, and why. */
 export function DraftsUnsent({ unsent }: { unsent: readonly Unsent[] }) {
   if (unsent.length === 0) return null
   return (

@@ -20,7 +20,7 @@ interface DraftShowProps {
   letter: Letter
   /** Whether organisers send it from their own mail program. */
   isByHand: boolean
-  /** What is being made of it and not saved. */
+  /** The change that is entered and not saved. */
   kept: KeptChange
   /** Whether it is shown at the application that it is for. */
   isAtApplication?: boolean
@@ -43,7 +43,7 @@ export function DraftShow(props: DraftShowProps) {
   const editButton = useRef<HTMLButtonElement>(null)
   const article = useRef<HTMLElement>(null)
   const name = nameOfLetter(letter)
-  // It is about to go: the next one is read on with.
+  // This draft is about to disappear, so the focus moves to the next one.
   const goOn = () => focusOn(article.current?.nextElementSibling?.querySelector('h2 a'))
   const remove = useDeskAct('desk_discard', ({ discarded }) => {
     goOn()
@@ -66,7 +66,7 @@ export function DraftShow(props: DraftShowProps) {
     link.href = mailProgramLink({ ...letter, ...text }) ?? ''
     link.click()
   })
-  // Once the act is over: before that, the page asks whether to leave it.
+  // Only when the act is over, since until then the page asks whether to leave it.
   useEffect(() => {
     if (handed) openHanded(handed)
   }, [handed])
@@ -142,7 +142,7 @@ export function DraftShow(props: DraftShowProps) {
                 </button>
               </>
             )}
-            {/* What was written to somebody names them. */}
+            {/* A letter that was written to one person may contain their name. */}
             {letter.name !== null && (
               <button
                 aria-label={`Edit: ${name}`}
@@ -176,14 +176,14 @@ export function DraftShow(props: DraftShowProps) {
   )
 }
 
-/** What somebody makes of a draft, and has not saved; and whom it is for. */
+/** The unsaved change of a draft, and whom the draft is for. */
 export interface DraftChange
   extends Draft<Pick<Letter, 'subject' | 'body'>>, Partial<Pick<Letter, 'application' | 'name'>> {}
 
-/** It, and what keeps something else, null for nothing. */
+/** The change, and a function that keeps another one, or none for null. */
 export type KeptChange = readonly [DraftChange | null, (change: Change<DraftChange>) => void]
 
-/** What is made of the drafts of an occasion, by their ids; kept also of those that left the list. */
+/** The unsaved changes of an occasion's drafts, by the drafts' ids. They are kept also for drafts that left the list. */
 export function useDraftChanges(occasion: string) {
   const [changes, type] = useTyped<Record<string, DraftChange>>(`drafts ${occasion}`)
   const keep = (id: string, change: Change<DraftChange>) =>
@@ -206,7 +206,7 @@ interface DraftEditProps {
 /** Changes a draft for one person. */
 function DraftEdit({ letter, kept: [change, keep], onClose }: DraftEditProps) {
   const { application, name, seen, subject, body } = letter
-  // What comes back with the screen does not take the focus.
+  // A form that is open when the screen is opened does not take the focus.
   const [isRestored] = useState(change !== null)
   const draft = useVersionedDraft({
     kept: [
