@@ -13,7 +13,7 @@ export function countOf(count: number, digits = String(count)): string {
   return `${digits} ${count === 1 ? 'application' : 'applications'}`
 }
 
-/** What stands behind a count of applications where organisers' accounts came along. */
+/** The words after a count of applications where organisers' accounts are included. */
 export function andAccounts(count: number): string {
   if (count === 0) return ''
   return ` and the ${count === 1 ? 'account of 1 organiser' : `accounts of ${count} organisers`}`
@@ -30,13 +30,13 @@ export async function* toJsonLines(batches: Batches): AsyncGenerator<string> {
   for await (const batch of batches) {
     yield batch
       .map((row) => JSON.stringify(Object.fromEntries(storedColumns.map((column) => [column, row[column]]))))
-      // JSON leaves some of these as they are.
+      // JSON does not escape all of these.
       .map((line) => `${line.replace(control, escapeSequence)}\n`)
       .join('')
   }
 }
 
-/** What differs between a text in a file and one on a terminal. */
+/** The differences between a text in a file and one on a terminal. */
 interface Look {
   name: (name: string) => string
   time: (time: Date) => string
@@ -45,7 +45,7 @@ interface Look {
 }
 
 const labelWidth = 13
-/** Where the values stand. */
+/** The column in which the values begin. */
 const indent = ' '.repeat(2 + labelWidth + 1)
 
 /** For reading: an application a paragraph. */
@@ -66,7 +66,7 @@ export async function* toText(batches: Batches): AsyncGenerator<string> {
 /** Swedish writes a date and a time as ISO 8601 does. */
 const minutes = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'short' })
 
-/** A time where this machine is, and where that is. */
+/** A time in this machine's time zone, and the name of that zone. */
 export function localTime(time: Date): string {
   return `${minutes.format(time)} (${minutes.resolvedOptions().timeZone})`
 }
@@ -120,10 +120,10 @@ function deliveryState(
   return attempts === 0 ? 'waiting' : `${tries}, next ${time(next_attempt_at)}${last}`
 }
 
-/** Those that turn the direction of writing, with which an applicant could make a line read otherwise. */
+/** Characters that change the direction of writing, by which an applicant could make a line look different. */
 const direction = /[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-/** Text without what a terminal would obey, its lines ended as the terminal's are. */
+/** Text without characters that control a terminal, and with the terminal's line ends. */
 function printable(text: string): string {
   return text
     .replaceAll(/\r\n?/g, '\n')
@@ -132,7 +132,7 @@ function printable(text: string): string {
     .replace(direction, '\ufffd')
 }
 
-/** The same on one line: whatever a stranger wrote forges no other. */
+/** The same on one line, so that a stranger's text cannot forge another line. */
 export function onOneLine(text: string): string {
   return printable(text).replaceAll('\n', ' ')
 }

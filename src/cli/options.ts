@@ -7,10 +7,10 @@ type Options = NonNullable<ParseArgsConfig['options']>
 /**
  * Reads a command's options.
  *
- * @param options What there is, as `parseArgs` takes it; `--help` is there always.
+ * @param options The command's options, as `parseArgs` takes them. `--help` is added.
  * @param usage What `--help` prints.
- * @returns The options' values; nothing where help was asked for, and given.
- * @throws {OperatorError} for an option that is not there.
+ * @returns The options' values; nothing where help was asked for, which it prints.
+ * @throws {OperatorError} for an option that does not exist.
  */
 export function readOptions<const T extends Options>(options: T, usage: string) {
   const { values } = parse({ ...options, help: { type: 'boolean' } } as const, usage)

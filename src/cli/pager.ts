@@ -16,12 +16,12 @@ export function page(text: AsyncIterable<string>): Promise<boolean> {
   if (PAGER === '' || PAGER === 'cat') return Promise.resolve(false)
   return leaveInterrupts(async () => {
     const stop = () => pager.kill()
-    // By itself it would stay where this program is ended, and not every pager notices that its terminal is gone.
+    // The pager would go on running when this program is ended, and not every pager notices that its terminal is gone.
     process.on('SIGTERM', stop).on('SIGHUP', stop)
     const pager = spawn(PAGER ?? 'less', {
       shell: PAGER !== undefined,
       stdio: ['pipe', 'inherit', 'inherit'],
-      // Without a locale less would take what is not ASCII for bytes.
+      // Without a locale, less would show characters beyond ASCII as bytes.
       env: { LESS: 'FRX', LESSCHARSET: 'utf-8', ...process.env },
     })
     const ended = once(pager, 'close').then(

@@ -12,9 +12,9 @@ import { toUpdate } from '../server/database/schema.ts'
 import { OperatorError } from '../settings/operator-error.ts'
 import { readSettings } from '../settings/server-settings.ts'
 
-/** Milliseconds between two signals that are two. */
+/** Milliseconds after which a second signal is not the first one again. */
 const twice = 500
-/** Milliseconds that what was interrupted is given to tidy up. */
+/** Milliseconds for interrupted work to tidy up. */
 const grace = 2_000
 
 /**
@@ -40,7 +40,7 @@ export async function withDatabase(
   const acting = act(database)
   const [outcome] = await Promise.race([Promise.allSettled([acting]), signal])
   if (typeof outcome === 'string') {
-    // What it waits for ends with the connections.
+    // Its queries end with the connections.
     await database.discard()
     await Promise.race([Promise.allSettled([acting]), wait(grace)])
     console.error('Interrupted.')
@@ -54,7 +54,7 @@ export async function withDatabase(
 
 let areInterruptsLeft = false
 
-/** Leaves Ctrl-C to a program that `act` runs on the same terminal, which then decides when it ends. */
+/** Leaves Ctrl-C to a program that `act` runs on the same terminal. That program decides when it ends. */
 export async function leaveInterrupts<T>(act: () => Promise<T>): Promise<T> {
   areInterruptsLeft = true
   try {
@@ -82,7 +82,7 @@ export function awaitSignal() {
   })
 }
 
-/** Where a table, a column or a function is not there, because the schema is older. */
+/** Replaces an error about a missing table, column or function by a sentence, since then the schema is older. */
 function lacking(error: unknown, { isUpToDate }: Database) {
   const isMissing = error instanceof postgres.PostgresError && /^(42P01|42703|42883)$/.test(error.code)
   if (!isMissing || isUpToDate) return undefined

@@ -1,15 +1,15 @@
 import { eastAsianWidth } from 'get-east-asian-width'
 
-/** What a reader takes for one character, of however many it is made. */
+/** Splits a text into what a reader sees as single characters. */
 const characters = new Intl.Segmenter()
-/** Of these each takes one column. Most text is of these alone, and taking it apart takes a hundred times as long. */
+/** Characters that take one column each. Most texts have no others, and splitting a text takes a hundred times as long. */
 const narrow = /^[\u0020-\u007e\u00a0-\u02ff]*$/
 const emoji = /\p{Emoji_Presentation}|\p{Regional_Indicator}|\ufe0f/u
 const unseen = /[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}]/gu
 
 /**
- * Wraps a line at its words; a word that is longer than a row, as all of a text without blanks is, between its
- * characters. The blanks at the line's beginning stay.
+ * Wraps a line between its words, and a word that is longer than a row between its characters, such as a text without
+ * blanks. The blanks at the line's beginning stay.
  *
  * @param columns How wide a row may be.
  * @returns The rows, without the blanks at their ends.
@@ -22,7 +22,7 @@ export function wrap(line: string, columns: number): string[] {
     const parts = widthOf(word.trimEnd()) <= columns ? [word] : charactersOf(word)
     for (const part of parts) {
       const width = widthOf(part)
-      // Blanks may stand beyond the end: they are not seen.
+      // Blanks may extend beyond the end, where they are not seen.
       const seen = width - (part.length - part.trimEnd().length)
       if (seen > 0 && used + seen > columns) {
         rows.push(row.trimEnd())
@@ -45,7 +45,7 @@ function charactersOf(text: string) {
 function widthOf(text: string) {
   if (narrow.test(text)) return text.length
   let width = 0
-  // Composed, as the parts of a Korean syllable would each count.
+  // In composed form, since each part of a Korean syllable would count otherwise.
   for (const character of charactersOf(text.normalize())) {
     if (emoji.test(character)) width += 2
     else for (const part of character.replace(unseen, '')) width += eastAsianWidth(part.codePointAt(0) ?? 0)

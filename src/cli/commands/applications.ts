@@ -31,7 +31,7 @@ const usage = `Usage: npm run -s applications -- [option]
   --delete <id>    erases one application for good, and its delivery with it; may be given more than once
   --yes            erases without asking`
 
-/** Applications that are asked of the database at a time, so that a million take no more memory than these. */
+/** Applications that are read from the database at a time, so that a million need no more memory than these. */
 const batchSize = 500
 
 export async function run(): Promise<void> {
@@ -57,7 +57,7 @@ export async function run(): Promise<void> {
   })
 }
 
-/** On a terminal: the newest first in the reader's pager, or without one the newest last, where the prompt comes. */
+/** On a terminal, shows the newest first in the reader's pager, or without a pager the newest last, next to the prompt. */
 async function show(sql: Sql) {
   const count = await countApplications(sql)
   // A terminal that does not know its size says 0.
@@ -67,13 +67,13 @@ async function show(sql: Sql) {
   if (!(await page(list('first')))) await write(list('last'))
 }
 
-/** Writes to standard output as it comes. */
+/** Writes to standard output, piece by piece. */
 async function write(text: AsyncIterable<string>) {
   try {
     await pipeline(Readable.from(text), process.stdout, { end: false })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
-    // Whoever reads has read enough, as `head` does.
+    // The reader has read enough, such as `head`.
     if (code === 'EPIPE') return
     if (code !== 'ENOSPC' && code !== 'EIO' && code !== 'EFBIG') throw error
     throw new OperatorError(
@@ -83,7 +83,7 @@ async function write(text: AsyncIterable<string>) {
   }
 }
 
-/** Where the output goes elsewhere, a person at the terminal sees how far it is. */
+/** Shows the progress at the terminal where the output goes elsewhere. */
 async function* withProgress(batches: AsyncIterable<StoredApplication[]>) {
   const { stdout, stderr } = process
   if (stdout.isTTY || !stderr.isTTY) return yield* batches
@@ -120,7 +120,7 @@ async function erase(sql: Sql, ids: string[], yes: boolean) {
     )
     select count from counted`
   console.log(`Erased ${countOf(count)}.`)
-  // A server that runs does it as well; maybe none ever runs on this database again.
+  // A running server does this, too, but maybe no server ever runs on this database again.
   const { backupDir } = readSettings()
   if (backupDir === undefined) return
   await appendErasures(sql, backupDir).catch((error: unknown) => {

@@ -19,13 +19,13 @@ import { tokenCalls } from './calls/token.ts'
 import { userCalls } from './calls/user.ts'
 import { verifyCalls } from './calls/verify.ts'
 
-/** What the sign-in acts with. */
+/** What the sign-in works with. */
 export interface AuthOptions {
   settings: Pick<Settings, 'anonKey' | 'siteUrl' | 'mailServer'>
   database: Pick<Database, 'forSignIn' | 'asOwner'>
   /** None where the accounts are a hosted project's. */
   keys: SigningKeys | undefined
-  /** Lets large bodies wait for each other. */
+  /** Lets large bodies wait for one another. */
   takeTurn: TakeTurn
 }
 

@@ -3,11 +3,11 @@ import type { SigningKeys } from './sessions/keys.ts'
 import type { MailTurns } from './mail/turns.ts'
 import type { Outgoing } from './mail/outgoing.ts'
 
-/** What the calls of the sign-in act with. */
+/** What the calls of the sign-in work with. */
 export interface AuthContext {
   /** Runs SQL as the schema's owner. */
   run: Run
-  /** The same for what nobody waits for, on other connections, so that no answer waits for it either. */
+  /** The same on other connections, for work that nobody waits for, so that no answer waits for it. */
   runLater: Run
   keys: SigningKeys
   /** The public address, which may have a path. */

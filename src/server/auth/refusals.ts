@@ -1,16 +1,16 @@
 import { HttpError } from '../http/errors.ts'
 
-/** A field or a combination of fields that the call does not take. */
+/** A field or a combination of fields that the call does not accept. */
 export function invalid(message: string, status = 400): HttpError {
   return new HttpError(status, 'validation_failed', message)
 }
 
-/** What GoTrue says of a call too many. */
+/** GoTrue's refusal of one call too many. */
 export function tooManyRequests(): HttpError {
   return new HttpError(429, 'over_request_rate_limit', 'Request rate limit reached')
 }
 
-/** A password that is refused for what it is. */
+/** The refusal of a weak password. */
 export class WeakPasswordError extends HttpError {
   readonly reasons: readonly string[]
 
@@ -49,7 +49,7 @@ export function emailExists(): HttpError {
   return new HttpError(422, 'email_exists', 'A user with this email address has already been registered')
 }
 
-/** The refusal of a code that is wrong, was used, or is too old; of what nobody has, too. */
+/** The refusal of a code that is wrong, was used, or is too old, or that was never made. */
 export function codeExpired(): HttpError {
   return new HttpError(403, 'otp_expired', 'Token has expired or is invalid')
 }

@@ -8,13 +8,13 @@ import { codeOf } from '../database/programs.ts'
 import { ok, wrongIf } from '../finding.ts'
 
 const hour = 3_600_000
-/** Milliseconds after which one that is made each day is missing. */
+/** Milliseconds after which a daily backup is missing. */
 const oldest = 25 * hour
 
 /**
- * Whether a backup was made within a day, and the next one can be.
+ * Checks that a backup was made within a day, and that the next one can be made.
  *
- * @param database Whose backups are meant; all that are there, where it is not known.
+ * @param database Whose backups count; all that are there, where it is not known.
  */
 export async function checkBackups(
   { backupDir: dir, backupAt, backupKeep }: Pick<Settings, 'backupDir' | 'backupAt' | 'backupKeep'>,

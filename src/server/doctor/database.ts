@@ -6,10 +6,10 @@ import { notKnown, ok, wrong, wrongIf } from '../finding.ts'
 
 /** The oldest PostgreSQL that the schema runs on, as PostgreSQL counts. */
 const oldest = 150_000
-/** Seconds by which the clocks may differ: codes and tokens count by one and are made by the other. */
+/** Seconds by which the clocks may differ: one of them makes codes and tokens, and the other one checks their time. */
 const mostApart = 5
 
-/** Which database it is, and whether it is new enough. */
+/** Tells which database it is, and whether it is new enough. */
 export async function checkDatabase({ read, description, started }: OpenedAsItIs) {
   const [row] = await read(
     (sql) => sql<[{ version: string; number: number; size: string; standby: boolean }]>`
@@ -29,7 +29,7 @@ export async function checkDatabase({ read, description, started }: OpenedAsItIs
 /** Whether our user may do what the server does, and visitors no more than they should. */
 export async function checkRights({ read }: OpenedAsItIs) {
   return read(async (sql) => {
-    // PostgreSQL 16 and later know members who may not act as the role.
+    // In PostgreSQL 16 and later a member of a role may lack the right to act as it.
     const takes = sql`case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end`
     const [row] = await sql<[Rights]>`
       select quote_ident(current_user) as "user", quote_ident(current_database()) as "database",

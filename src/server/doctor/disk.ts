@@ -4,12 +4,12 @@ import { statfs } from 'node:fs/promises'
 import { codeOf } from '../database/programs.ts'
 import { notKnown, ok, wrong, wrongIf } from '../finding.ts'
 
-/** Bytes below which a busy evening may fill the disk: PostgreSQL writes a log of all changes besides. */
+/** Free bytes below which a busy evening may fill the disk, since PostgreSQL also writes a log of all changes. */
 const leastFree = 2 ** 30
-/** Files that may still be made, where a file system counts them. */
+/** The fewest files that should still fit, where a file system counts files. */
 const leastFiles = 5_000
 
-/** What of a file system tells how full it is. */
+/** The numbers that say how full a file system is. */
 type Space = Pick<StatsFs, 'bavail' | 'bsize' | 'blocks' | 'ffree' | 'files'>
 
 /**

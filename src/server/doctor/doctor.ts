@@ -21,21 +21,21 @@ export interface Examined {
   environment: Environment
   /** The database; fails where it cannot be opened. */
   database: Promise<OpenedAsItIs>
-  /** Who is asked about the sender's domain: what the machine is set to, unless given. */
+  /** The name servers to ask about the sender's domain: the machine's, unless given. */
   names?: Names | undefined
 }
 
-/** Milliseconds for each: a little longer than the database or an address is given by itself. */
+/** Milliseconds for each check: a little longer than the time limit of the database or of an address. */
 const limit = 15_000
 
 /**
- * Looks into everything that a server needs, at once, and changes nothing.
+ * Checks everything that a server needs, all at the same time, and changes nothing.
  *
- * @returns What was found, in the order in which it is told. None of them fails.
+ * @returns The findings, in the order in which they are printed. None of them rejects.
  */
 export function examine({ settings, environment, database, names }: Examined): Promise<Finding>[] {
   const { dataDir, databaseUrl, mailServer } = settings
-  // Opening it is bounded by itself, and what is asked of it begins then.
+  // Opening has a time limit of its own, and the checks of the database begin after it.
   const opened = database.then(
     (open) => ({ open }),
     () => undefined,

@@ -4,12 +4,12 @@ import { ok, oneLine, wrongIf } from '../finding.ts'
 import { countLetters, postmanState } from '../letters/overview.ts'
 import { countDeliveries, deliveryHealth } from '../webhook/outbox.ts'
 
-/** Seconds after which a delivery that waits has met more than a hiccup. */
+/** Seconds for which a delivery may wait before that counts as a problem. */
 const late = 600
 
 const number = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
 
-/** How deliveries stand. */
+/** The state of the deliveries. */
 export async function checkWebhook({ read }: OpenedAsItIs, { webhookUrl }: Pick<Settings, 'webhookUrl'>) {
   const [counts, { oldestUndeliveredSeconds: oldest }] = await read((sql) =>
     Promise.all([countDeliveries(sql), deliveryHealth(sql)]),
@@ -29,7 +29,7 @@ export async function checkWebhook({ read }: OpenedAsItIs, { webhookUrl }: Pick<
   )
 }
 
-/** How letters stand, and what automations are told. */
+/** The state of the letters, and of what automations are told. */
 export async function checkLetters({ read }: OpenedAsItIs, { mailServer }: Pick<Settings, 'mailServer'>) {
   const [counts, postman] = await read((sql) => Promise.all([countLetters(sql), postmanState(sql)]))
   const waiting = counts.waiting + counts.sending

@@ -10,12 +10,12 @@ import { deliver } from '../webhook/delivery.ts'
 /** Milliseconds for a test mail, and for a test delivery. */
 const limit = 30_000
 
-/** What a test delivery says that it is: no application and no decision has it. */
+/** The `type` of a test delivery, which no application and no decision has. */
 const type = 'test'
 
 /**
- * Sends what an operator can see arrive: a mail, and a delivery to each webhook that is set. They pass by the outboxes,
- * so that a server need not run, and nothing is kept of them.
+ * Sends a test mail, and a test delivery to each webhook that is set. They do not go through the outboxes, so that no server
+ * has to run, and nothing is kept of them.
  *
  * @param to Who gets the mail.
  */

@@ -5,11 +5,11 @@ import { secretNames, unknownName } from '../../settings/names.ts'
 import type { Environment } from '../../settings/values.ts'
 import { ok, oneLine, wrongIf } from '../finding.ts'
 
-/** Names that have something, and what they have. */
+/** The settings that are not empty, by their names. */
 const given = (environment: Environment) => Object.entries(environment).filter(([, value]) => value)
 
 /**
- * Whether the settings say what somebody meant, and only those read them who may.
+ * Checks the names of the settings, and that nobody else may read the file with secrets.
  *
  * @param environment What the server would read: the file is part of it already.
  * @param path The file of settings.

@@ -20,9 +20,9 @@ export interface Answers {
 
 type SiteSettings = Pick<Settings, 'host' | 'port' | 'siteUrl' | 'trustProxy' | 'mailServer' | 'webhookUrl'>
 
-/** Asks the server where it listens and by its public address, as a visitor would who writes an address of their own. */
+/** Asks the server where it listens and by its public address, as a visitor who forges an address in `X-Forwarded-For`. */
 export async function askSite({ host, port, siteUrl }: SiteSettings): Promise<Answers> {
-  // Of a range that is nobody's (RFC 5737): where it is believed, anybody is.
+  // An address that nobody has (RFC 5737): where the server believes it, it believes anybody.
   const visitor = `203.0.113.${randomInt(1, 255)}`
   const path = `${instancePath}?forwarded=${visitor}`
   const headers = { 'x-forwarded-for': visitor }
@@ -61,7 +61,7 @@ async function ask(address: string, headers: Record<string, string> = {}): Promi
 /**
  * Whether a server runs here, of this version, and the public address leads to one on the same database.
  *
- * @param mark What tells the database from others; undefined where it is not known.
+ * @param mark The database's id; undefined where it is not known.
  * @param isProjects Whether the database is a hosted project's, whose pages need no server.
  */
 export function judgeSite(
@@ -98,13 +98,13 @@ export function judgeSite(
   return ok(`${named?.said ?? 'SITE_URL is not set.'}${listens}`)
 }
 
-/** A word of an answer. */
+/** A text in an answer. */
 function word(answer: Answer, name: string) {
   const said = 'problem' in answer ? undefined : answer.body[name]
   return typeof said === 'string' ? said : undefined
 }
 
-/** A server that cannot tell its database, or an older one, is not called another. */
+/** Whether an answer is from a server on our database. A server that does not say which database it uses counts as one. */
 function isSame(answer: Answer, mark: string | null | undefined) {
   const theirs = word(answer, 'mark')
   return typeof mark !== 'string' || theirs === undefined || theirs === mark
@@ -142,10 +142,10 @@ function judgePublic(
   )
 }
 
-/** Ranges so wide that they hold strangers. */
+/** Ranges of addresses so wide that they include strangers. */
 const widest = 8
 
-/** Whether the server takes visitors for who they are. */
+/** Whether the server sees the right address of its visitors. */
 export function judgeProxy({ site }: Answers, { trustProxy, siteUrl }: SiteSettings) {
   const wide =
     Array.isArray(trustProxy) && trustProxy.find((range) => Number(range.split('/')[1] ?? 128) < widest)

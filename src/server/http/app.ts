@@ -27,9 +27,9 @@ import { boundUnread } from './unread.ts'
 export interface AppOptions {
   settings: Pick<Settings, 'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'trustProxy' | 'mailServer'>
   database: Pick<Database, 'as' | 'asOwner' | 'forSignIn' | 'ownerOfAuth' | 'mark'>
-  /** Whether what is stored is delivered to a webhook. */
+  /** Whether applications are delivered to a webhook. */
   delivers?: boolean
-  /** How backups stand, where some are made. */
+  /** The state of the backups, where some are made. */
   backups?: (() => BackupState) | undefined
   /** Called after applications were stored. */
   onStored?: () => void
@@ -41,7 +41,7 @@ function noSchemas(): never {
   throw new Error('no route has a schema')
 }
 
-/** The HTTP server of the self-hosted way: the page, the form's native post, the data interface, the sign-in, and its health. */
+/** The HTTP server: the page, the form's native post, the data interface, the sign-in, the desk, and the server's health. */
 export async function createApp({
   settings,
   database,
@@ -54,18 +54,18 @@ export async function createApp({
   const app = fastify({
     ...limits,
     ...(log === undefined ? {} : { loggerInstance: log }),
-    // A logger of its own for each request would only say which of many it was.
+    // A logger for each request would only add the request's number.
     childLoggerFactory: (logger) => logger,
     routerOptions: { ignoreTrailingSlash: true },
-    // Its own two lines a request hold addresses, and whatever stands behind a question mark.
+    // Fastify's own two lines for each request contain addresses, and queries.
     logController: new LogController({ disableRequestLogging: true }),
-    // No route has a schema of Fastify's: its compilers would only cost time at each start.
+    // No route has a schema for Fastify, so its compilers would only cost time at each start.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
   })
   logRequests(app)
   endConnectionsOnClose(app)
-  // One for each answer that waits in a pipeline.
+  // There is one listener for each answer that waits in a pipeline.
   app.server.on('connection', (socket) => socket.setMaxListeners(0))
   boundUnread(app)
   boundLargeRequests(app)
@@ -85,7 +85,7 @@ export async function createApp({
       onStored?.()
       return count
     } catch (error) {
-      // A refusal says nothing of the disk.
+      // A refusal tells nothing about the files on the disk.
       if (httpError(error).status >= 500) storing.fails = true
       if (isLate(error)) storing.lateAt = performance.now()
       throw error
@@ -135,13 +135,13 @@ export async function createApp({
   return app
 }
 
-/** Reads when it is first asked, and again where that failed. */
+/** Reads on first use, and again where that failed. */
 function onceRead<Value>(read: () => Promise<Value>) {
   let value: Value | undefined
   return async () => (value ??= await read())
 }
 
-/** As hosted projects do: the key is public, so any origin may call. */
+/** Any origin may call, as with hosted projects, since the key is public. */
 function openTo(exposedHeaders: string[]) {
   return {
     origin: '*',
@@ -152,7 +152,7 @@ function openTo(exposedHeaders: string[]) {
   }
 }
 
-/** One line for each request but the probes'. The route stands for the address, in which a visitor could write anything. */
+/** One line for each request but the probes'. It has the route and not the address, into which a visitor could write anything. */
 function logRequests(app: FastifyInstance) {
   app.addHook('onResponse', ({ method, routeOptions, log }, { statusCode, elapsedTime }, done) => {
     if (probes.includes(routeOptions.url)) return done()
@@ -175,7 +175,7 @@ function warnOfProxy(app: FastifyInstance) {
   let warned = false
   app.addHook('onRequest', ({ headers, routeOptions, log }, _reply, done) => {
     done()
-    // The operator writes one to see what becomes of it.
+    // The doctor sends one to see what becomes of it.
     if (routeOptions.url === instancePath) return
     if (warned || headers['x-forwarded-for'] === undefined) return
     warned = true

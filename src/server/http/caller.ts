@@ -7,14 +7,14 @@ import { HttpError } from './errors.ts'
  * Reads a token of somebody who signed in.
  *
  * @returns Its claims.
- * @throws {HttpError} with 401 where it is none of ours, or has ended.
+ * @throws {HttpError} with 401 where it is not one of ours, or has expired.
  */
 export type ReadToken = (token: string) => Promise<Readonly<Record<string, unknown>>>
 
 const hint = 'Send the public key in the apikey header.'
 
 /**
- * What is wrong with the public key that a request shows, as `apikey` or as bearer; nothing where it is the one.
+ * Says what is wrong with the public key of a request, in `apikey` or as bearer; nothing where it is right.
  *
  * @param anonKey The public key.
  */
@@ -25,10 +25,10 @@ export function checkPublicKey({ headers }: FastifyRequest, anonKey: string): st
 }
 
 /**
- * Who calls the data interface: a visitor who shows the public key, or somebody who shows a token beside it.
+ * Tells who calls the data interface: a visitor with the public key, or somebody who also has a token.
  *
- * @param readToken None where nobody signs in here.
- * @throws {HttpError} with 401 where no key is shown, or another.
+ * @param readToken Not given where nobody signs in here.
+ * @throws {HttpError} with 401 where there is no key, or another one.
  */
 export function callerOf(
   request: FastifyRequest,

@@ -7,7 +7,7 @@ import { prepareDocument, sendDocument } from './document.ts'
 /** What the desk's document is rendered from. */
 export interface DeskOptions {
   anonKey: string
-  /** Whether accounts are a hosted project's, at which only the hosted way's desk signs in. */
+  /** Whether the accounts are a hosted project's. Then only the desk on the static host signs in. */
   signInIsElsewhere: boolean
 }
 
@@ -18,7 +18,7 @@ export async function desk(app: FastifyInstance, { anonKey, signInIsElsewhere }:
     const { renderDesk } = await import('../../pages/desk/render.tsx')
     return prepareDocument(renderDesk(data, { root: './', policyInDocument: false }), deskHeaders)
   }
-  // No start waits for it. It is not put off either: an update puts another desk in its place beneath a running server.
+  // The start does not wait for it. It is not read later either, since an update replaces the file beneath a running server.
   const document = prepare()
   app.get('/desk', async (request, reply) => sendDocument(request, reply, await document))
 }

@@ -37,13 +37,13 @@ export async function prepareDocument(
 export function headersOf(policy: string): Record<string, string> {
   return {
     'content-type': 'text/html; charset=utf-8',
-    // Kept, and asked for again each time: it may have changed.
+    // The browser keeps it and asks each time whether it has changed.
     'cache-control': 'no-cache',
     ...documentHeaders(policy),
   }
 }
 
-/** Answers with a document, unless that is the one that the browser has. */
+/** Answers with a document, unless the browser has it already. */
 export function sendDocument(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -5,7 +5,7 @@ import type { Run } from '../database/lanes.ts'
 
 /** Milliseconds for which an answer of the database is good, and after which a change shows on the page. */
 const freshness = 1_000
-/** Milliseconds that a page waits for it: a form is better than the newest sentence. */
+/** Milliseconds that a page waits for the answer: a form without the newest sentence is better than none. */
 const patience = 250
 
 /**
@@ -14,7 +14,7 @@ const patience = 250
  *
  * @param run Asks the database, as the schema's owner.
  * @param now A clock in milliseconds that is never set back.
- * @returns What whoever applies now is told, as was known last; nothing while applications are taken.
+ * @returns The sentence of the closed door, as it was read last; nothing while applications are taken.
  */
 export function createDoor(
   run: Run,

@@ -1,19 +1,19 @@
 import postgres from 'postgres'
 
-/** What an error says besides its status, code and message. */
+/** What an error has besides its status, code and message. */
 interface ErrorDetails {
   details?: string | null
   hint?: string | null
-  /** Seconds after which the same may be allowed. */
+  /** Seconds after which the same request may be allowed. */
   retryAfter?: number
-  /** What it came from, for the log alone. */
+  /** The error that caused it, for the log alone. */
   cause?: unknown
 }
 
-/** Characters of a message, which can quote all that a request sent. */
+/** The most characters of a message, which can quote everything that a request sent. */
 const mostSaid = 1_000
 
-/** A refusal, as every answer of this server begins: each interface writes it in its own shape. */
+/** A refusal, which each interface of this server writes in its own shape. */
 export class HttpError extends Error {
   readonly status: number
   /** A SQLSTATE, or the code of the interface that refuses. */
@@ -41,7 +41,7 @@ export class HttpError extends Error {
  * Turns whatever a request failed with into a refusal: PostgreSQL's own words and code where it refused the rows,
  * the HTTP server's status where it refused the request, and otherwise "not now".
  *
- * @param signedIn Whether the caller is somebody: who may not then is forbidden, not unknown.
+ * @param signedIn Whether the caller has signed in: then a missing right is 403, and otherwise 401.
  * @see https://docs.postgrest.org/en/v13/references/errors.html
  */
 export function httpError(error: unknown, signedIn = false): HttpError {
@@ -77,12 +77,12 @@ function statusOf(code: string, signedIn: boolean) {
   if (code === '23505') return 409
   if (code === '42501') return signedIn ? 403 : 401
   if (code === '42P01') return 404
-  // What a function of ours says itself.
+  // Codes that our own functions raise.
   const [, said] = /^PT(\d{3})$/.exec(code) ?? []
   if (said !== undefined) return Number(said)
   // 08 connection, 25006 a standby, 28 and 3D our own login, 53 resources (a full disk), 57 shutdown or time-out,
   // 58 system, XX internal: not now.
   if (/^(08|25006|28|3D|53|57|58|XX|40|55)/.test(code)) return 503
-  // PostgREST answers 54 (too complex) with 500; what came was too much, so here it is the sender's.
+  // PostgREST answers 54 (too complex) with 500. Here it is the sender's fault, who sent too much.
   return 400
 }

@@ -4,7 +4,7 @@ import { columns } from '../../application/application.ts'
 import { HttpError } from './errors.ts'
 import type { TakeTurn } from './large-requests.ts'
 
-/** More than the form has: reading a hundred thousand would hold up everybody. */
+/** The most fields of a form, more than ours has: reading a hundred thousand would hold up everybody. */
 const mostEntries = 4 * columns.length
 
 const [plus, space] = [0x2b, 0x20]

@@ -7,56 +7,56 @@ import type { Run } from '../database/lanes.ts'
 import { letterHealth, type LetterHealth } from '../letters/overview.ts'
 import { deliveryHealth, type DeliveryHealth } from '../webhook/outbox.ts'
 
-/** What the health of the server is told from. */
+/** What the health of the server is computed from. */
 export interface HealthOptions {
   /** Asks the database, as the schema's owner. */
   run: Run
-  /** Whether deliveries are made, so that one can be late. */
+  /** Whether deliveries are made: otherwise none can be late. */
   delivers: boolean
-  /** The fate of the last applications. */
+  /** Whether the last applications were stored. */
   storing: Storing
-  /** How backups stand, where some are made. */
+  /** The state of the backups, where some are made. */
   backups?: (() => BackupState) | undefined
   /** A clock, in milliseconds. */
   now?: () => number
 }
 
-/** Whether applications can be stored, as far as the last ones have shown. */
+/** Whether applications can be stored, judged by the last ones. */
 export interface Storing {
   /** Whether the database could not store the last one. */
   fails: boolean
-  /** When one met its deadline last, since which none was stored: by the clock of `performance.now()`. */
+  /** When an application was last not stored in time, if none was stored since; by the clock of `performance.now()`. */
   lateAt?: number | undefined
 }
 
 /** What is stuck, if anything is. */
 type Health = DeliveryHealth & LetterHealth
 
-/** What of the backups somebody has to know; all null where none are made. */
+/** What whoever watches has to know of the backups; all null where none are made. */
 interface BackupHealth {
-  /** How old the newest whole one is; null, too, where there is none yet. */
+  /** How old the newest whole backup is; null, too, where there is none yet. */
   newestBackupSeconds: number | null
-  /** Since when none can be made, or what is erased cannot be listed; null while it can. */
+  /** Since when no backup can be made, or erasures cannot be listed; null while both work. */
   backupsFailingSince: string | null
 }
 
-/** The routes that are asked so often that a line for each would be all of the log. What fails is logged all the same. */
+/** Routes that are called so often that they would fill the log. Their failures are logged all the same. */
 export const probes: readonly (string | undefined)[] = ['/healthz', '/readyz']
 
-/** Milliseconds for which an answer of the database is good: whoever asks more often asks it no more. */
+/** Milliseconds for which an answer of the database is used again, however often the route is called. */
 const freshness = 1_000
 /** Milliseconds after which the database counts as gone. */
 const timeout = 2_000
 /**
- * Milliseconds for which an application that met its deadline counts against the server: that others could be written
- * does not show that this one can, where a lock or a standby is what it waited for.
+ * Milliseconds for which an application that was not stored in time counts against the server. That other rows can be
+ * written does not show that applications can: they may wait for a lock or for a standby.
  */
 const lateness = 60_000
 
 /**
- * For whoever watches over the server: `GET /healthz` says that the process runs, and its version; `GET /readyz`, that its
- * database answers and takes applications, and what is stuck: deliveries to the webhook, letters, the mail server,
- * backups. Those the schedule looks at: a folder that does not answer keeps nobody waiting here.
+ * For whoever watches over the server: `GET /healthz` says that the process runs, and its version. `GET /readyz` says that its
+ * database answers and takes applications, and what is stuck: deliveries to the webhook, letters, the mail server, backups.
+ * The schedule of the backups reads their folder, so that a folder that does not answer keeps nobody waiting here.
  */
 export async function health(app: FastifyInstance, options: HealthOptions) {
   const { run, delivers, storing, backups, now = () => performance.now() } = options
@@ -118,7 +118,7 @@ async function withTimeout<T>(result: Promise<T>): Promise<T> {
 }
 
 /**
- * Writes a little and takes it back, for what reading does not show: a full disk.
+ * Writes a little and rolls it back, since reading does not show that the disk is full.
  *
  * @throws {postgres.PostgresError} where the database cannot write.
  */

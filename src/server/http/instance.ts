@@ -1,27 +1,27 @@
 import type { FastifyInstance } from 'fastify'
 
-/** How the server takes the addresses that proxies report, as far as one request shows. */
+/** What one request shows about the addresses that proxies report. */
 export type Forwarded =
-  /** No proxy added one, and none is believed. */
+  /** No proxy added an address, and none is believed. */
   | 'direct'
-  /** What the proxies added is believed, and nothing else. */
+  /** The addresses that the proxies added are believed, and no others. */
   | 'believed'
-  /** A proxy added the visitor's, and it is not believed: all its visitors are one. */
+  /** A proxy added the visitor's address, and it is not believed: all its visitors count as one. */
   | 'unbelieved'
-  /** So few of several are believed that a proxy counts as the visitor. */
+  /** Too few addresses are believed, so that a proxy counts as the visitor. */
   | 'too few'
-  /** What the visitor wrote is believed. */
+  /** The address that the visitor forged is believed. */
   | 'anybody'
-  /** The request came from an address that is itself believed, so that it shows nothing of others. */
+  /** The request came from an address that is itself believed, so that it shows nothing about other visitors. */
   | 'from a trusted address'
 
 /**
  * Tells whether the right ones of the addresses in `X-Forwarded-For` are believed.
  *
- * @param asked What whoever asks wrote into it, before any proxy added to it or wrote it anew.
- * @param header What came.
- * @param ips The connection's address and those that were believed, the nearest first; nothing where none may be.
- * @param byRange Whether addresses are believed by what they are, and not by how many there are.
+ * @param asked What the caller wrote into it, before any proxy added to it or replaced it.
+ * @param header The header as it arrived.
+ * @param ips The connection's address and those that were believed, the nearest first; nothing where none are believed.
+ * @param byRange Whether the setting names the believed addresses, and not their number.
  */
 function howForwarded(
   asked: string,
@@ -37,14 +37,14 @@ function howForwarded(
   return believed === 0 ? 'unbelieved' : 'too few'
 }
 
-/** Where it is asked. */
+/** The address of this route. */
 export const instancePath = '/instance'
 
 /**
- * For the operator who asks by the public address whether it leads to a server on this database, and whether that one
- * takes visitors for who they are. It tells strangers nothing but how it took their own request.
+ * For the doctor, which asks at the public address whether it leads to a server on this database, and whether that server
+ * sees the right address of its visitors. It tells strangers only how it saw their own request.
  *
- * @param options.mark What tells the database from others.
+ * @param options.mark The database's id.
  */
 export async function instance(
   app: FastifyInstance,

@@ -9,7 +9,7 @@ export function textOf(body: unknown): string {
   return utf8.decode(body as Buffer | undefined)
 }
 
-/** Whether a value of JSON is an object, and no array. */
+/** Whether a JSON value is an object and no array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

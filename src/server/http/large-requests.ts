@@ -5,23 +5,23 @@ import { HttpError } from './errors.ts'
 import { limits } from './limits.ts'
 import { whenOver } from './over.ts'
 
-/** Bytes from which on a request is large. An application of three pages of reasons is not. */
+/** Bytes from which on a request is large. An application with three pages of reasons is not large. */
 const large = 16 * 1024
-/** Bytes of large requests that are read and answered at the same time, all visitors' together. */
+/** The most bytes of large requests that are read and answered at the same time, of all visitors together. */
 const mostInFlight = 8 * 1024 * 1024
-/** Bytes of large requests that are taken apart in a millisecond: most of the processor is left to all others. */
+/** The most bytes of large requests that are parsed in a millisecond, so that most of the processor is left to others. */
 const pace = 8 * 1024
-/** Milliseconds that a large body waits at the most. */
+/** The most milliseconds that a large body waits. */
 const longestPause = 1_000
 
-/** Whether a request is so large, by what it says of itself, that reading many of its kind has to be bounded. */
+/** Whether a request is large, by the length that it declares. */
 export function isLarge(request: IncomingMessage): boolean {
   return sizeOf(request) > large
 }
 
 /**
- * Bounds what large requests take of the memory: beyond the bound they are answered 503 at once. Small ones, and
- * whoever only reads, do not notice.
+ * Bounds the memory that large requests use: beyond the bound they are answered 503 at once. Small requests, and those that
+ * only read, are not affected.
  */
 export function boundLargeRequests(app: FastifyInstance): void {
   let inFlight = 0
@@ -35,12 +35,12 @@ export function boundLargeRequests(app: FastifyInstance): void {
   })
 }
 
-/** Has a body of so many bytes taken apart when its turn comes; with an error where that would be too late. */
+/** Calls back when it is the turn of a body of so many bytes to be parsed; with an error where that would be too late. */
 export type TakeTurn = (size: number, takeApart: (error?: HttpError) => void) => void
 
 /**
- * Bounds what large bodies take of the processor: one is taken apart after the other, a second late at the most.
- * Small ones do not wait.
+ * Bounds the processor time that large bodies use: they are parsed one after the other, at most a second late. Small bodies
+ * do not wait.
  */
 export function createTurns(): TakeTurn {
   let next = 0
@@ -65,7 +65,7 @@ function tooMuch() {
   return new HttpError(503, 'HTTP503', 'Too much is sent right now. Please try again in a moment.')
 }
 
-/** What a request says that it sends; at the most what is read of it. */
+/** The length that a request declares, and at most what is read of a request. */
 function sizeOf({ headers }: IncomingMessage) {
   if (headers['transfer-encoding'] !== undefined) return limits.bodyLimit
   return Math.min(Number(headers['content-length'] ?? 0), limits.bodyLimit)

@@ -2,14 +2,14 @@ import { isIPv6 } from 'node:net'
 
 import { HttpError } from './errors.ts'
 
-/** What a visitor may take of the server; times in milliseconds. */
+/** Limits on what a visitor may use of the server; times in milliseconds. */
 export const limits = {
   bodyLimit: 256 * 1024,
-  /** What comes on a connection that is open already is answered also while the server stops. */
+  /** Requests on a connection that is open already are answered also while the server stops. */
   return503OnClosing: false,
-  /** For the whole of a request, however slowly it is sent. */
+  /** For a whole request, however slowly it is sent. */
   requestTimeout: 30_000,
-  /** Without a byte either way, also where an answer is not read. */
+  /** Without a byte in either direction, also where an answer is not read. */
   connectionTimeout: 30_000,
   /** Longer than the proxies before this keep their connections, so that they end them first. */
   keepAliveTimeout: 72_000,
@@ -20,16 +20,16 @@ export const limits = {
 const mostAddresses = 20_000
 
 /**
- * Takes of what an address may have.
+ * Takes an amount from an address's bucket.
  *
  * @param amount How much; 1 unless it is given.
- * @returns 0 where that was there, and otherwise the milliseconds until it will be: then nothing was taken.
+ * @returns 0 where the bucket held that much; otherwise the milliseconds until it will, and nothing was taken.
  */
 export type Limiter = (address: string, amount?: number) => number
 
 /**
- * Limits what comes from an address, of IPv6 from the 64 bits that one household has, as a bucket that is full at first
- * and is refilled evenly.
+ * Limits what comes from an address by a bucket that is full at first and is refilled evenly. Of IPv6, the first 64 bits
+ * count as one address, since one household has them.
  *
  * @param size How much it holds.
  * @param minutes How long it takes to fill an empty one.
@@ -48,19 +48,19 @@ export function createLimiter(size: number, minutes: number, now = () => perform
     buckets.set(network, bucket)
     const [first = ''] = buckets.keys()
     if (buckets.size > mostAddresses) buckets.delete(first)
-    // More than it holds is never there: then it is not to be asked for at once again.
+    // Whoever asks for more than the bucket ever holds has to wait as long as it takes to fill it.
     if (amount > bucket.left) return (amount > size ? size : amount - bucket.left) / perMillisecond
     bucket.left -= amount
     return 0
   }
 }
 
-/** By what an address is counted. One of IPv4 is the same however a socket for both writes it. */
+/** The key by which an address is counted. An IPv4 address has one key, also where a socket for both kinds writes it as IPv6. */
 function networkOf(address: string) {
   const [, ipv4] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? []
   if (!isIPv6(address) || ipv4 !== undefined) return ipv4 ?? address
   const [head = [], tail = []] = address.split('::').map((part) => part.split(':'))
-  // Between the colons that stand side by side are as many zeros as are missing.
+  // Two colons side by side stand for as many zeros as are missing.
   const zeros = Array<string>(Math.max(8 - head.length - tail.length, 0)).fill('0')
   const groups = address.includes('::') ? [...head, ...zeros, ...tail] : head
   return groups
@@ -99,7 +99,7 @@ const wrongTokens = { most: 30, minutes: 5 }
  * Limits how many wrong tokens of letters one address may show. Right ones are not counted, and never refused.
  *
  * @param now A clock in milliseconds that is never set back.
- * @returns What counts a wrong one; it throws an {@link HttpError} with 429 beyond the limit.
+ * @returns A function that counts a wrong one, and throws an {@link HttpError} with 429 beyond the limit.
  */
 export function createWrongTokens(now?: () => number): (address: string) => void {
   const take = createLimiter(wrongTokens.most, wrongTokens.minutes, now)

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify'
 
 /**
- * Calls back once, when an answer has been sent or its connection has closed. By the socket: of answers that wait
- * behind another in a pipeline Node.js does not tell that they are lost.
+ * Calls back once, when an answer has been sent or its connection has closed. It listens to the socket, since Node.js does
+ * not tell that an answer is lost which waits behind another one in a pipeline.
  */
 export function whenOver(
   { raw, request }: Pick<FastifyReply, 'raw' | 'request'>,

@@ -15,27 +15,27 @@ import type { TakeTurn } from './large-requests.ts'
 import type { Allowance } from './limits.ts'
 import { whenOver } from './over.ts'
 
-/** What the page acts with. */
+/** What the page's routes work with. */
 export interface PageOptions {
   settings: Pick<Settings, 'anonKey' | 'siteUrl'>
-  /** What whoever applies now is told; nothing while applications are taken. */
+  /** The sentence of the closed door; nothing while applications are taken. */
   door: () => Promise<string | undefined>
-  /** Counts what an address sends. */
+  /** Counts the rows that an address sends. */
   allow: Allowance
-  /** Lets large bodies wait for each other. */
+  /** Lets large bodies wait for one another. */
   takeTurn: TakeTurn
-  /** Stores rows as the caller may. */
+  /** Stores rows with the caller's rights. */
   insert: (caller: Caller, rows: SentRows) => Promise<number>
 }
 
 /** Characters of answers that are given back in the form; in the document each can become eleven. */
 const mostEchoed = 16 * 1024
-/** Bytes of documents that were rendered for somebody and not read yet, all visitors' together. */
+/** The most bytes of documents that were rendered for visitors and that they have not read yet, all together. */
 const mostInFlight = 32 * 1024 * 1024
 
 /**
- * The page at `/`, its assets, and the form as a browser sends it without the page's script: answered with
- * the same page, which holds the green box, or the red one and every answer in its field.
+ * The page at `/`, its assets, and the form that a browser posts without the page's script. The form is answered with the
+ * same page, which has the green box, or the red one and every answer in its field.
  */
 export async function page(app: FastifyInstance, { settings, door, allow, takeTurn, insert }: PageOptions) {
   const render = (outcome: ApplyData['outcome'], told: string | undefined) => {
@@ -98,7 +98,7 @@ export async function page(app: FastifyInstance, { settings, door, allow, takeTu
   app.decorateRequest('refusal')
   app.post('/', {
     onRequest: (request, _reply, done) => {
-      // Counted before it is read; a short one is read all the same, to be given back.
+      // The row is counted before the body is read. A short body is read all the same, so that its answers can be shown again.
       try {
         allow(request.ip, 1)
       } catch (error) {
@@ -121,7 +121,7 @@ export async function page(app: FastifyInstance, { settings, door, allow, takeTu
     },
   })
 
-  // A request that is no form, or too large for one, was never read.
+  // The body of a request that is no form, or too large for one, was not read.
   app.setErrorHandler((error, request, reply) =>
     refuse(request, reply, httpError(error), applicationFrom([])),
   )

@@ -3,16 +3,16 @@ import type { FastifyInstance } from 'fastify'
 
 import { whenOver } from './over.ts'
 
-/** Bytes of a refused request that are still read: browsers show a reset where they could not send it all. */
+/** Bytes of a refused request that are still read, since browsers show a reset connection where they could not send all of it. */
 const drained = 1024 * 1024
-/** Bytes of it that are read in a millisecond: who is refused cannot keep the server busy by sending more. */
+/** Bytes of a refused request that are read in a millisecond, so that sending more does not keep the server busy. */
 const pace = 1024
 /** Milliseconds that an answer may take to be read, however slowly. */
 const readTimeout = 120_000
 
 /**
- * Cares for what one side does not read: of a request that is answered early the rest is read and thrown away,
- * up to a bound; an answer that is not read is dropped after a time.
+ * Handles what one side does not read. Where a request is answered early, its rest is read and thrown away, up to a bound. An
+ * answer that is not read is dropped after a time.
  *
  * @param timeout Milliseconds until an answer is dropped.
  */

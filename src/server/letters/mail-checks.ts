@@ -15,7 +15,7 @@ interface MailChecksOptions {
   /** Asks the database, as the schema's owner. */
   run: Run
   mailServer: MailServer
-  /** Who is asked about the sender's domain: what the machine is set to, unless given. */
+  /** The name servers to ask about the sender's domain: the machine's, unless given. */
   names?: Names | undefined
   log: { warn(details: object, message: string): void }
 }

@@ -117,7 +117,7 @@ export async function postmanState(sql: Sql): Promise<PostmanState> {
  * Makes what did not arrive due again, from the schedule's beginning, but for receipts that are older than a day; a
  * running server sees it within a second.
  *
- * @returns How many those are.
+ * @returns How many they are.
  */
 export async function retryUndelivered(sql: Sql): Promise<number> {
   const [row] = await sql<[{ count: number }]>`

@@ -20,7 +20,7 @@ import { pauseAll } from './pace.ts'
 
 /** Hands over the letters and notices that are due for as long as it runs. */
 export interface Postman {
-  /** Says that something new may be due. */
+  /** Tells it that something new may be due. */
   wake(): void
   /** Takes nothing more, and ends when the handovers under way have. */
   stop(): Promise<void>

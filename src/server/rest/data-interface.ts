@@ -10,28 +10,28 @@ import { isLarge, takeBytes, type TakeTurn } from '../http/large-requests.ts'
 import { createWrongTokens, type Allowance } from '../http/limits.ts'
 import { argumentsOf, sentRows } from './sent-rows.ts'
 
-/** What the data interface acts with. */
+/** What the data interface works with. */
 export interface DataInterfaceOptions {
-  /** The public key that a caller has to show. */
+  /** The public key that a caller has to send. */
   anonKey: string
   /** Reads the token of somebody who signed in; none where nobody signs in here. */
   readToken: ReadToken | undefined
-  /** Counts what an address sends. */
+  /** Counts the rows that an address sends. */
   allow: Allowance
-  /** Lets large bodies wait for each other. */
+  /** Lets large bodies wait for one another. */
   takeTurn: TakeTurn
-  /** Stores rows as the caller may; gives how many. */
+  /** Stores rows with the caller's rights; gives how many. */
   insert: (caller: Caller, rows: SentRows) => Promise<number>
-  /** What the caller may do. */
+  /** Connections with the caller's rights. */
   as: (caller: Caller) => CallerConnection
   /** The functions of the desk, by their names. */
   functions: () => Promise<ReadonlyMap<string, DeskFunction>>
 }
 
 /**
- * Of PostgREST's interface the insert into one table, `POST /rest/v1/retreat_applications`, the desk's functions,
- * `POST /rest/v1/rpc/desk_...`, and whether the door is open, `POST /rest/v1/rpc/door_is_open`, answered as PostgREST 13 does, so that its clients work unchanged. Everything else of
- * that interface is refused here, before it reaches the database.
+ * A part of PostgREST's interface, which answers as PostgREST 13 does, so that its clients work unchanged: the insert into
+ * one table, `POST /rest/v1/retreat_applications`, the desk's functions, `POST /rest/v1/rpc/desk_...`, and whether the door
+ * is open, `POST /rest/v1/rpc/door_is_open`. Everything else of that interface is refused before it reaches the database.
  *
  * @see https://docs.postgrest.org/en/v13/references/api/tables_views.html#insert
  */
@@ -40,14 +40,14 @@ export async function dataInterface(
   { anonKey, readToken, allow, takeTurn, insert, as, functions }: DataInterfaceOptions,
 ) {
   const countWrongToken = createWrongTokens()
-  // The body goes to PostgreSQL as it came; whether it is JSON is asked below, where columns are read.
+  // The body goes to PostgreSQL as it came. Where the columns are read below, it is checked to be JSON.
   takeBytes(app, takeTurn)
 
   app.decorateRequest('caller')
   app.addHook('onRequest', async (request) => {
     request.setDecorator<Caller>('caller', await callerOf(request, anonKey, readToken))
     refuseOtherSchema(request)
-    // A large one is counted before it is read, as its first row.
+    // A large body is counted as one row before it is read.
     if (isLarge(request.raw)) allow(request.ip, 1)
   })
   app.setErrorHandler((error, request, reply) =>
@@ -89,12 +89,12 @@ export async function dataInterface(
   })
 }
 
-/** Whether a token was none, as the functions say that take one. */
+/** Whether a function that takes a token says that the token is wrong. */
 function isInvalid(result: string) {
   return (JSON.parse(result) as { state?: string } | null)?.state === 'invalid'
 }
 
-/** Answering with the row, or comparing with the rows that are there, would need the right to read. */
+/** Refuses what would need the right to read: to answer with the row, or to compare it with stored rows. */
 function refuseReading(request: FastifyRequest, preferences: string) {
   if (/\breturn=(representation|headers-only)\b|\bresolution=/.test(preferences))
     throw permissionDenied(request)
@@ -109,7 +109,7 @@ function refuseOtherSchema({ method, headers }: FastifyRequest) {
   })
 }
 
-/** Whether somebody is known to call; not where the key was refused. */
+/** Whether the caller has signed in; not where the key was refused. */
 function isSignedIn(request: FastifyRequest) {
   return request.getDecorator<Caller | undefined>('caller')?.role === 'authenticated'
 }

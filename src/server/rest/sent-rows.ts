@@ -5,14 +5,14 @@ import { isTableColumn, type SentRows, type TableColumn } from '../database/inse
 import { HttpError } from '../http/errors.ts'
 import { isObject, textOf } from '../http/json.ts'
 
-/** Those of whole applications are fewer in 256 KiB: comparing the shapes of a hundred thousand would hold up everybody. */
+/** More rows than whole applications that fit into 256 KiB: comparing the shapes of a hundred thousand would hold up everybody. */
 const mostRows = 2_500
 
 /**
- * What a request asks to insert.
+ * Reads what a request asks to insert.
  *
  * @param missingAsDefault Whether a value that one row of several lacks becomes the column's default.
- * @throws {HttpError} where the body is not what PostgREST takes, or a column is not there.
+ * @throws {HttpError} where PostgREST would not accept the body, or a column does not exist.
  */
 export function sentRows(request: FastifyRequest, missingAsDefault: boolean): SentRows {
   const type = (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim().toLowerCase()
@@ -22,14 +22,14 @@ export function sentRows(request: FastifyRequest, missingAsDefault: boolean): Se
   const json = decode(request.body)
   const named = columnsParameter(request)
   if (named !== undefined) {
-    // Which columns to take is said: PostgreSQL alone reads the body.
+    // The request names the columns, so only PostgreSQL reads the body.
     const isArray = !json.trimStart().startsWith('{')
     const count = isArray ? json.split('{').length - 1 || 1 : 1
     return { json, isArray, count, columns: known(named), missingAsDefault }
   }
   const value = parse(json)
   const isArray = Array.isArray(value)
-  // PostgREST takes a body that is neither object nor array for no rows at all.
+  // To PostgREST a body that is neither an object nor an array has no rows.
   const rows: unknown[] = isArray ? value : isObject(value) ? [value] : []
   if (rows.length > mostRows)
     throw new HttpError(413, 'HTTP413', `At most ${mostRows} rows are taken at once.`)
@@ -46,8 +46,7 @@ export function sentRows(request: FastifyRequest, missingAsDefault: boolean): Se
 }
 
 /**
- * What a request calls a function with: the JSON text of an object, and its names, sorted. A body that is empty has
- * none.
+ * Reads the arguments of a function's call: the JSON text of an object, and its names, sorted. An empty body has none.
  *
  * @throws {HttpError} where it is no JSON.
  */

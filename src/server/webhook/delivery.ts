@@ -6,7 +6,7 @@ export interface Receiver {
   secret: string | undefined
 }
 
-/** What one try came to. */
+/** The result of one try. */
 export interface DeliveryResult {
   delivered: boolean
   /** The HTTP status; null where there was no answer. */
@@ -17,9 +17,9 @@ export interface DeliveryResult {
   retryAfter?: number
 }
 
-/** Milliseconds for a try, until the receiver has said what it came to. */
+/** Milliseconds for a try, until the receiver has answered with a status. */
 const timeout = 15_000
-/** Milliseconds for the beginning of what it says besides. */
+/** Milliseconds for the beginning of the answer's body. */
 const bodyTimeout = 1_000
 const shownLength = 200
 
@@ -76,7 +76,7 @@ function sign(secret: string, content: string) {
   return `v1,${createHmac('sha256', key).update(content).digest('base64')}`
 }
 
-/** `fetch` takes no user and password in an address; the receiver means them as basic authentication. */
+/** `fetch` accepts no user and password in an address, so they are sent as basic authentication. */
 function withoutCredentials(url: string) {
   const address = new URL(url)
   const { username, password } = address
@@ -101,7 +101,7 @@ async function beginning({ body }: Response) {
       text += decoder.decode(value, { stream: true })
     }
   } catch {
-    // It broke off; what came of it is shown.
+    // The answer broke off. The part that came is shown.
   } finally {
     clearTimeout(late)
     await reader.cancel().catch(() => {})
@@ -109,7 +109,7 @@ async function beginning({ body }: Response) {
   return text.slice(0, shownLength)
 }
 
-/** `Retry-After` in either of its forms: seconds, or a date, which is by the receiver's clock. */
+/** `Retry-After` in either of its forms: seconds, or a date by the receiver's clock. */
 function parseRetryAfter(headers: Headers) {
   const header = headers.get('retry-after')
   if (header === null) return undefined

@@ -4,7 +4,7 @@ import type { Run } from '../database/lanes.ts'
 import { keepInterval, startPolling } from '../polling.ts'
 import { deliver, type DeliveryResult, type Receiver } from './delivery.ts'
 
-/** A delivery that this server has taken upon itself. */
+/** A delivery that this server has claimed. */
 interface Claim {
   /** The same on every try. */
   id: string
@@ -15,23 +15,23 @@ interface Claim {
 
 /** Where deliveries wait. */
 export interface Outbox<Taken extends Claim> {
-  /** Whether the log has what the receiver answers. */
+  /** Whether the receiver's answers are logged. */
   logsAnswers: boolean
-  /** Takes deliveries that are due, at most so many. */
+  /** Claims deliveries that are due, at most so many. */
   claimDue: (sql: Sql, most: number) => Promise<Taken[]>
-  /** Records what a try came to. */
+  /** Records the result of a try. */
   record: (sql: Sql, claim: Taken, result: DeliveryResult) => Promise<keyof typeof said>
   /** Gives a claim back whose try was broken off. */
   giveBack: (sql: Sql, claim: Taken) => Promise<void>
-  /** What has to be seen to now and again. */
+  /** Work that has to be done now and then. */
   keep: (sql: Sql) => Promise<void>
 }
 
-/** Delivers what the outbox holds for as long as it runs. */
+/** Delivers what is in the outbox, as long as it runs. */
 export interface Dispatcher {
-  /** Says that something new may be due. */
+  /** Tells it that something new may be due. */
   wake(): void
-  /** Takes nothing more, and ends when the tries under way have. */
+  /** Claims nothing more, and ends when the tries under way have ended. */
   stop(): Promise<void>
 }
 
@@ -88,7 +88,7 @@ export function startDispatcher<Taken extends Claim>({
   let kept = Number.NEGATIVE_INFINITY
   const claimDue = async (sql: Sql, most: number) => {
     if (performance.now() - kept >= keepInterval) {
-      // Also where it fails: what is due does not wait for it.
+      // Also where it fails, since deliveries that are due do not wait for it.
       kept = performance.now()
       await outbox.keep(sql)
     }

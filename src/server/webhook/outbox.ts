@@ -5,7 +5,7 @@ import type { DeliveryResult } from './delivery.ts'
 import type { Outbox } from './dispatcher.ts'
 import { nextAttempt } from '../schedule.ts'
 
-/** A delivery that this server has taken upon itself. */
+/** A delivery that this server has claimed. */
 export interface Claim {
   id: string
   /** Which try this is, from 1. */
@@ -17,10 +17,10 @@ export interface Claim {
 
 /** Seconds after which another server may take a claimed delivery: longer than any try takes. */
 const lease = 30
-/** What is changed by one statement that nobody waits for. */
+/** The most rows that one statement changes where nobody waits for it. */
 const mostKept = 5_000
 
-/** Takes deliveries that are due, the longest waiting first; each goes to one server. */
+/** Claims deliveries that are due, the longest waiting first. Each goes to one server. */
 export async function claimDue(sql: Sql, most: number): Promise<Claim[]> {
   const rows = await sql<(Application & { application_id: string; attempts: number; age: number })[]>`
     with due as (
@@ -46,8 +46,8 @@ export async function claimDue(sql: Sql, most: number): Promise<Claim[]> {
 }
 
 /**
- * Records what a try came to: delivered, to be tried again, or given up. Where the lease ran out meanwhile, the
- * delivery is somebody else's, and nothing is recorded of this try.
+ * Records the result of a try: delivered, to be tried again, or given up. Where the lease ran out meanwhile, another server
+ * may have the delivery, and nothing is recorded of this try.
  */
 export async function record(
   sql: Sql,
@@ -71,7 +71,7 @@ export async function record(
   return next === null ? 'given up' : 'retry'
 }
 
-/** Gives back a claim whose try was broken off: it is due at once, and does not count. */
+/** Gives back a claim whose try was broken off. The delivery is due at once, and the try does not count. */
 export async function giveBack(sql: Sql, { id, attempt }: Claim): Promise<void> {
   await sql`
     update private.webhook_outbox set attempts = attempts - 1, next_attempt_at = now()
@@ -79,8 +79,8 @@ export async function giveBack(sql: Sql, { id, attempt }: Claim): Promise<void> 
 }
 
 /**
- * Begins waits anew that began later than now: the clock was set back since. So many at a time, since all of a launch may
- * wait for a receiver that is down.
+ * Restarts waits that began later than now, because the clock was set back. It changes a limited number at a time, since all
+ * applications of a launch may wait for a receiver that is down.
  */
 async function keepTime(sql: Sql): Promise<void> {
   const { count: tried } = await sql`
@@ -103,7 +103,7 @@ async function keepTime(sql: Sql): Promise<void> {
   if (tried + untried >= mostKept) await keepTime(sql)
 }
 
-/** The applications that are to be sent on, as deliveries. */
+/** The outbox of applications that are sent to the webhook. */
 export const applicationsOutbox: Outbox<Claim> = {
   logsAnswers: true,
   claimDue,
@@ -112,7 +112,7 @@ export const applicationsOutbox: Outbox<Claim> = {
   keep: keepTime,
 }
 
-/** How deliveries stand, by number. */
+/** The numbers of deliveries by their state. */
 export interface DeliveryCounts {
   delivered: number
   /** Not tried yet. */
@@ -134,9 +134,9 @@ export async function countDeliveries(sql: Sql): Promise<DeliveryCounts> {
 }
 
 /**
- * Makes what was given up due again, from the schedule's beginning; a running server sees it within a second.
+ * Makes deliveries due again that were given up, from the schedule's beginning. A running server sees them within a second.
  *
- * @returns How many those are.
+ * @returns How many they are.
  */
 export async function retryGivenUp(sql: Sql): Promise<number> {
   const { count } = await sql`
@@ -146,9 +146,10 @@ export async function retryGivenUp(sql: Sql): Promise<number> {
 }
 
 /**
- * Makes due what waits for its next try. What comes within a lease is left: a server may be trying it now.
+ * Makes deliveries due that wait for their next try. Those that are due within a lease are left, since a server may be trying
+ * them now.
  *
- * @returns How many those are.
+ * @returns How many they are.
  */
 export async function retryFailing(sql: Sql): Promise<number> {
   const { count } = await sql`
@@ -159,7 +160,7 @@ export async function retryFailing(sql: Sql): Promise<number> {
 
 /** A delivery that failed so far. */
 export interface Undelivered {
-  /** The application's. */
+  /** The application's id. */
   id: string
   email: string
   /** Since when there has been something to deliver. */
@@ -183,15 +184,15 @@ export function listUndelivered(sql: Sql, batch: number): AsyncIterable<Undelive
     order by queued_at, application_id`.cursor(batch)
 }
 
-/** What of the deliveries somebody has to know. */
+/** What whoever watches has to know of the deliveries. */
 export interface DeliveryHealth {
   /** For how long the oldest application waits for its delivery; null where none does. */
   oldestUndeliveredSeconds: number | null
-  /** Those that are tried no more, counted up to a hundred thousand. */
+  /** Deliveries that were given up, counted up to a hundred thousand. */
   deliveriesGivenUp: number
 }
 
-/** How deliveries stand. However many were delivered, only those are looked at that were not. */
+/** The state of the deliveries. It reads only those that were not delivered. */
 export async function deliveryHealth(sql: Sql): Promise<DeliveryHealth> {
   const [row] = await sql<[DeliveryHealth]>`
     select

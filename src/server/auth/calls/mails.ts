@@ -21,7 +21,7 @@ const pkce = { code_challenge: 'text', code_challenge_method: 'text' } as const
 export function mailCalls(app: FastifyInstance, context: AuthContext): void {
   const { run, runLater, keys, site, mailTurns, outgoing } = context
 
-  /** Does everything that knows of accounts after the answer, which is the same for every address. */
+  /** Does everything that depends on accounts after the answer, which is the same for every address. */
   const sendLater = async (
     reply: FastifyReply,
     asked: Asked,
@@ -87,10 +87,10 @@ export function mailCalls(app: FastifyInstance, context: AuthContext): void {
     if (email === '') throw invalid('Missing email address or phone number')
     if (!outgoing.isOn) throw emailIsOff(400)
     const address = emailOf(email)
-    // Accounts are confirmed from the start: of a sign-up there is nothing to send again.
+    // Accounts are confirmed from the start, so there is no mail of a sign-up to send again.
     if (type !== 'email_change') return {}
     const target = requestedTarget(request, site())
-    // As in `sendLater`; that it is too soon is not told either, since only of a change under way it can be.
+    // As in `sendLater`. It does not say either that it is too soon, since that tells that a change is under way.
     outgoing.after(reply, () =>
       runLater((sql) =>
         sql.begin(async (transaction) => {

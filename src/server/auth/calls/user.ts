@@ -118,7 +118,7 @@ async function takeNonce({ run }: AuthContext, { id, email }: Account, nonce: st
     sql.begin(async (transaction) => {
       const taken = await takeCode(transaction, email, ['reauthentication_token'], nonce)
       if (taken?.accountId !== id) return false
-      // What is thrown here gives the code back.
+      // An error that is thrown here makes the code valid again.
       if (isSame) throw samePassword()
       return true
     }),

@@ -17,11 +17,11 @@ export const lifetimes = { mail: 600, operator: 3600 }
 const digits = 6
 /** Any number that no other program's advisory locks on this database are likely to begin with. */
 const guessing = 5_610_742
-/** Rows of `private.decoys`. */
+/** The number of rows in `private.decoys`. */
 const decoys = 64
 /** Wrong tries after which a code is dead. */
 const mostTries = 5
-/** Wrong tries, of as many codes as it takes, after which mails have no code until somebody has signed in. */
+/** Wrong tries, of any number of codes, after which mails have no code until the owner has signed in. */
 const mostTriesInAll = 5 * mostTries
 
 /** A code or a link that was used up. */
@@ -44,11 +44,11 @@ interface Issue {
 }
 
 /**
- * Makes a code of six digits and the secret of a link, which has a randomness of its own. They take the place of the
- * account's others of this type. The account has to be locked. After too many wrong tries there is no code: a stranger
- * could have one mailed again and again, and guess on.
+ * Makes a code of six digits and, independently of it, the secret of a link. They replace the account's others of this type.
+ * The account has to be locked. After too many wrong tries there is no code, since a stranger could have one mailed again
+ * and again, and guess on.
  *
- * @returns Both, of which only what is offered is good.
+ * @returns Both. Only those that the mail offers are valid.
  */
 export async function issue(
   transaction: TransactionSql,
@@ -76,14 +76,14 @@ interface Candidate {
   user_id: string
   token_type: TokenType
   code_hash: string
-  /** The table that it is in. */
+  /** The table that stores it. */
   name: string
 }
 
 /**
- * Uses up a code, and locks its account. A wrong one counts against every code that it could have been; after five of
- * them a code is dead, and the link of its mail lives on. That is counted before it is answered, so the transaction has
- * to be committed. Of whose address no code is out, it takes as long: the same is read, locked and written.
+ * Uses up a code, and locks its account. A wrong code counts against every code that it could have been. After five wrong
+ * tries a code is dead, and the link of its mail stays valid. A try is counted before it is answered, so the transaction has
+ * to be committed. For an address without a code it takes as long, since the same is read, locked and written.
  *
  * @param address The one that it was sent to, in lower case.
  */
@@ -139,17 +139,17 @@ export async function endTokens(transaction: TransactionSql, accountId: string):
   await transaction`update auth.one_time_tokens set ${used(transaction)} where user_id = ${accountId}`
 }
 
-/** Lets wrong codes count anew, since somebody signed in. */
+/** Sets the number of wrong codes to zero, since somebody signed in. */
 export async function forgiveWrongCodes(transaction: TransactionSql, accountId: string): Promise<void> {
   await transaction`update auth.one_time_tokens set wrong_codes_in_all = 0 where user_id = ${accountId}`
 }
 
-/** Of what was used up the wrong tries alone stay. */
+/** Keeps the wrong tries alone of what was used up. */
 function used(transaction: TransactionSql) {
   return transaction`token_hash = null, code_hash = null`
 }
 
-/** Always the same one: a row that was just written is slower to write again. */
+/** Always the same decoy for an address: a row that was just written is slower to write again. */
 function decoyOf(address: string) {
   return String(Number.parseInt(digest(address).slice(0, 8), 16) % decoys)
 }
@@ -158,7 +158,7 @@ function digest(text: string) {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** Hides a code from a glance alone: whoever reads the table can try all million. It lives for ten minutes. */
+/** Hides a code only from a glance, since whoever reads the table can try all million codes. A code is valid for ten minutes. */
 function codeDigest(address: string, code: string) {
   return digest(`${address} ${code}`)
 }

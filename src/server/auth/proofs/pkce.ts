@@ -7,10 +7,10 @@ import { type Challenge } from '../fields.ts'
 import { isUuid } from '../../database/uuid.ts'
 import { openSession, type Grant, type Method } from '../sessions/sessions.ts'
 
-/** Seconds that a client has to exchange the code that a link gave it. */
+/** Seconds within which a client has to exchange the code that a link gave it. */
 const codeLifetime = 300
 
-/** Remembers what a client will prove when the link of its mail has led back to it. */
+/** Remembers what a client has to prove after the link of its mail has led back to it. */
 export async function beginFlow(
   transaction: TransactionSql,
   accountId: string,
@@ -43,8 +43,7 @@ export async function issueAuthCode(
 /**
  * Exchanges a code for a session.
  *
- * @throws {HttpError} where the code is none or too old; and where the verifier is not what was promised, which
- *   leaves the code as good as it was.
+ * @throws {HttpError} where the code is wrong or too old; and where the verifier is wrong, after which the code is still valid.
  */
 export async function exchange(run: Run, code: string, verifier: string): Promise<Grant> {
   if (code === '' || verifier === '') {

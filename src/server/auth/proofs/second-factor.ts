@@ -18,7 +18,8 @@ const lifetime = 300
  *
  * @param secret In base32.
  * @returns The factor's id.
- * @throws {HttpError} for one too many, for a name that another has, and where a factor there has not been shown.
+ * @throws {HttpError} for one factor too many, for a name that another factor has, and where the account has a factor that this
+ *   session has not shown.
  */
 export async function addFactor(
   transaction: TransactionSql,
@@ -61,7 +62,8 @@ export async function addChallenge(
 }
 
 /**
- * Takes a factor away, whose account is locked. What it raised falls back; access tokens say so when they are renewed.
+ * Removes a factor of an account that is locked. Sessions that it raised fall back, and their access tokens say so after they
+ * are renewed.
  */
 export async function removeFactor(transaction: TransactionSql, factorId: string): Promise<void> {
   await transaction`
@@ -83,10 +85,10 @@ interface Guess {
 }
 
 /**
- * Uses a code for a challenge. The account is locked. A guess has to stay counted, so the transaction has to be
- * committed whatever comes of it.
+ * Uses a code for a challenge. The account is locked. Each guess has to be counted, so the transaction has to be committed
+ * also where the code is wrong.
  *
- * @returns The raised session, or why not.
+ * @returns The raised session, or why it was not raised.
  */
 export async function useFactorCode(transaction: TransactionSql, guess: Guess): Promise<Grant | HttpError> {
   const { accountId, sessionId, factorId, challengeId, code, ip } = guess
@@ -126,7 +128,7 @@ export async function useFactorCode(transaction: TransactionSql, guess: Guess): 
   return grant
 }
 
-/** Factors that somebody began to set up and left, of all accounts; not of one that is locked. */
+/** Removes factors that somebody began to set up and left, of all accounts that are not locked. */
 async function forgetUnused(transaction: TransactionSql) {
   await transaction`
     delete from auth.mfa_factors where id in (

@@ -1,11 +1,11 @@
-/** What every authenticator knows, as RFC 6238 has it: six digits of SHA-1, another every 30 seconds. */
+/** What every authenticator supports, as RFC 6238 defines it: six digits by SHA-1, new ones every 30 seconds. */
 const common = { algorithm: 'SHA1', digits: 6, period: 30 }
 
 /**
  * Makes the secret of a second factor.
  *
  * @param issuer What an authenticator shows above the codes.
- * @param label Whose they are.
+ * @param label Whose codes they are.
  * @returns The secret in base32, the address that authenticators read, and a drawing of that as SVG.
  */
 export async function newSecret(issuer: string, label: string) {
@@ -16,14 +16,14 @@ export async function newSecret(issuer: string, label: string) {
 }
 
 /**
- * Checks a code; the one before the current and the next are taken too, since clocks differ.
+ * Checks a code. The codes before and after the current one are accepted, too, since clocks differ.
  *
  * @param at Milliseconds since 1970.
- * @returns The number of the 30 seconds that the code is of; nothing for a wrong one.
+ * @returns The number of the 30 seconds in which the code is current; nothing for a wrong one.
  * @see https://www.rfc-editor.org/rfc/rfc6238
  */
 export async function checkCode(secret: string, code: string, at = Date.now()): Promise<number | undefined> {
-  // The library compares texts of one length alone.
+  // The library only compares texts of the same length.
   if (!/^[0-9]{6}$/.test(code)) return undefined
   const { TOTP, Secret } = await import('otpauth')
   const totp = new TOTP({ ...common, secret: Secret.fromBase32(secret) })

@@ -8,11 +8,11 @@ import { endTokens, takeCode, takeSecret, type Taken, type TokenType } from './o
 import { codeExpired, invalid } from '../refusals.ts'
 import { openSession, type Grant, type Method } from '../sessions/sessions.ts'
 
-/** What a code or a link came to, and the change of address that it completed, if it did. */
+/** The result of using up a code or a link, and the change of address that it completed, if any. */
 type Used<T> = (T & { addressChange: AddressChange | undefined }) | HalfDone
 
 const signIn: TokenType[] = ['recovery_token', 'confirmation_token']
-/** What a code or a link of each kind can have been made as. Nobody signs up or is invited here. */
+/** The types with which a code or a link of each kind may have been made. Nobody signs up or is invited here. */
 const typesOf = new Map<string, TokenType[]>([
   ['magiclink', signIn],
   ['recovery', signIn],
@@ -22,7 +22,7 @@ const typesOf = new Map<string, TokenType[]>([
   ['invite', []],
 ])
 
-/** @throws {HttpError} where the link was none, was used, or is too old. */
+/** @throws {HttpError} where the link is wrong, was used, or is too old. */
 async function takeLink(transaction: TransactionSql, secret: string, type: string): Promise<Taken> {
   const types = typesOf.get(type)
   if (types === undefined) throw invalid('Invalid email verification type')
@@ -35,7 +35,7 @@ async function takeLink(transaction: TransactionSql, secret: string, type: strin
  * Uses up a link for a client that proves that it asked.
  *
  * @returns The code by which it gets its session.
- * @throws {HttpError} where the link was none, was used, or is too old.
+ * @throws {HttpError} where the link is wrong, was used, or is too old.
  */
 export function authCodeByLink(run: Run, secret: string, type: string): Promise<Used<{ code: string }>> {
   return run((sql) =>
@@ -51,7 +51,7 @@ export function authCodeByLink(run: Run, secret: string, type: string): Promise<
 /**
  * Uses up a link.
  *
- * @throws {HttpError} where it was none, was used, or is too old.
+ * @throws {HttpError} where it is wrong, was used, or is too old.
  */
 export function openByLink(run: Run, secret: string, type: string): Promise<Used<{ grant: Grant }>> {
   return run((sql) =>
@@ -74,7 +74,7 @@ export async function openByCode(
   const used = await run((sql) =>
     sql.begin(async (transaction) => {
       const taken = await takeCode(transaction, address, typesOf.get(type) ?? [], code)
-      // A wrong try has to stay counted, so it is no error yet.
+      // A wrong try has to be counted, so it is thrown only after the transaction.
       return taken && openSessionFor(transaction, taken)
     }),
   )
@@ -89,7 +89,7 @@ async function openSessionFor(transaction: TransactionSql, taken: Taken): Promis
   return { ...done, grant: await openSession(transaction, taken.accountId, 'otp') }
 }
 
-/** Does what the code or the link was for; the account's others end with it. */
+/** Does what the code or the link was for. The account's other codes and links end with it. */
 async function finish(transaction: TransactionSql, { accountId, type }: Taken): Promise<Used<object>> {
   const isOfChange = type === 'email_change_token_current' || type === 'email_change_token_new'
   const addressChange = isOfChange ? await confirmChange(transaction, accountId) : undefined

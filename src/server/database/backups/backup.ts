@@ -20,20 +20,20 @@ import {
 import { syncDirectory } from '../disk.ts'
 import { ownerOfAuth, schemaVersion } from '../schema.ts'
 
-/** What a backup holds, and what came back of it. */
+/** How much a backup holds, or was restored from it. */
 export interface Kept {
   applications: number
-  /** None where there are none in the backup. */
+  /** Not set where the backup has no accounts. */
   accounts: number
 }
 
 /** How a backup is written. */
 export interface BackupOptions {
-  /** Where a server makes it by itself. */
+  /** Set where a server makes it by itself. */
   scheduled?: Manifest['scheduled']
-  /** Which share of the time it may work, so that others do: all of it, unless given. */
+  /** The share of the time in which it may work, so that other work can go on: all of it, unless given. */
   share?: number
-  /** Breaks it off. */
+  /** Breaks the backup off. */
   signal?: AbortSignal
   now?: () => Date
 }
@@ -41,12 +41,12 @@ export interface BackupOptions {
 /** The transaction that a backup is written in: it sees one moment. */
 export const oneMoment = 'isolation level repeatable read read only'
 
-/** Rows that are read in one go: enough to be quick, few enough to be small beside a server's other work. */
+/** Rows that are read at a time: enough to be quick, and few enough to leave room for a server's other work. */
 const batchSize = 500
 const sharedBatchSize = 200
-/** Bytes after which a file is brought to the disk: all of it at its end would hold up whoever else waits for the disk. */
+/** Bytes after which a file is flushed to the disk: flushing all of it at its end would hold up others who use the disk. */
 const mostUnwritten = 8 * 1024 * 1024
-/** Beside what is being written, so that whoever finds it later knows whose it is. */
+/** A file beside an unfinished backup that says whose it is. */
 export const unfinishedName = 'unfinished.json'
 
 /**
@@ -82,7 +82,7 @@ export async function writeBackup(
   let partial: string | undefined
   try {
     const createdAt = now().toISOString()
-    // Nobody can have made it before, to read what is written into it: applicants' answers are nobody else's business.
+    // The name is new, so that nobody can have made the folder before to read the applicants' answers in it.
     partial = await mkdtemp(join(dirname(folder), `.${basename(folder)}.`))
     const unfinished = join(partial, unfinishedName)
     if (scheduled) await writeDurably(unfinished, scheduled)
@@ -101,7 +101,7 @@ export async function writeBackup(
     const rowsOf = (name: string) => written.files[fileOf(name)]?.rows ?? 0
     return { applications: rowsOf(applications), accounts: rowsOf(accounts) }
   } catch (error) {
-    // Where it cannot be removed either, the first error says more.
+    // Where the folder cannot be removed either, the first error says more.
     if (partial !== undefined) await rm(partial, { recursive: true, force: true }).catch(() => {})
     throw unusable(error, folder)
   }
@@ -157,7 +157,7 @@ async function writeTable(
 }
 
 /**
- * Rows as a backup holds them, so many at a time.
+ * Rows as a backup holds them, in batches.
  *
  * @param query Says which, with these parameters.
  */

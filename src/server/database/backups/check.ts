@@ -7,21 +7,21 @@ import { readLines, type Kept } from './backup.ts'
 import { fileOf, furniture } from './manifest.ts'
 import { linesOf, restore, type Backup } from './restore.ts'
 
-/** What a check has compared. */
+/** The result of a check. */
 export interface Checked extends Kept {
   tables: number
   /**
-   * `rows`: each row came back as it was written. `counts`: there are as many; older versions did not write times in one
-   * way. `nothing`: the first versions did not say what they wrote.
+   * `rows`: each row came back as it was written. `counts`: there are as many rows; older versions wrote times in several
+   * formats. `nothing`: the first versions did not record what they wrote.
    */
   compared: 'rows' | 'counts' | 'nothing'
 }
 
-/** Rows that are compared in one go. */
+/** Rows that are compared at a time. */
 const batchSize = 500
 
 /**
- * Restores a backup, whose files were seen to be as its manifest says, and compares what is in the tables then with it.
+ * Restores a backup whose files match its manifest, and compares the restored tables with it.
  *
  * @param sql Connections to an empty database that nobody uses and that is taken away afterwards.
  * @throws {OperatorError} where it cannot be restored, or something came back otherwise.
@@ -52,7 +52,7 @@ export async function checkRestoring(sql: Sql, backup: Backup): Promise<Checked>
   return { ...kept, tables, compared }
 }
 
-/** What is in a file of a backup, and in the table afterwards, in the file's columns. */
+/** Digests of a backup's file, and of the restored table in the file's columns. */
 async function summaries(transaction: TransactionSql, name: string, file: string) {
   const key = furniture[name]
   const keys: unknown[] = []
@@ -69,7 +69,7 @@ async function summaries(transaction: TransactionSql, name: string, file: string
   }
   const back = new Summary()
   const query = `select ${columns ?? '*'} from ${name}`
-  // A new database has rows of these that an older one had not.
+  // A new database has rows in these tables that an older one did not have.
   const [where, parameters] =
     key === undefined
       ? ['', []]
@@ -83,7 +83,7 @@ async function summaries(transaction: TransactionSql, name: string, file: string
   return [written, back] as const
 }
 
-/** Rows in whatever order: a table has none. */
+/** A digest that does not depend on the order of the rows, since a table has none. */
 class Summary {
   rows = 0
   sum = 0n

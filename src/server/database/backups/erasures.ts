@@ -9,12 +9,12 @@ import { syncDirectory } from '../disk.ts'
 /** Any number that no other program's advisory lock on this database is likely to use. */
 const erasuresLock = 5_610_745
 
-/** Where the erasures are listed that a restore has to do again: a digest of an application's id a line. */
+/** The list of erasures that a restore has to repeat: in each line the digest of an application's id. */
 const erasuresFile = (dir: string) => join(dir, 'erasures')
 
 /**
- * Appends to the list what the database knows to be erased and the list does not have. Each erasure is in the database
- * with the erasing itself, so none is lost while the list cannot be written.
+ * Appends the erasures to the list that the database has and the list lacks. The database stores each one in the erasing's
+ * own transaction, so none is lost while the list cannot be written.
  *
  * @returns How many erasures the database knows.
  * @throws {OperatorError} where the list cannot be written.
@@ -22,7 +22,7 @@ const erasuresFile = (dir: string) => join(dir, 'erasures')
 export async function appendErasures(sql: Sql, dir: string): Promise<number> {
   const path = erasuresFile(dir)
   return sql.begin(async (transaction) => {
-    // One after the other: not every file system appends at the end where two write.
+    // One after the other, since not every file system appends correctly where two write.
     await transaction`select pg_advisory_xact_lock(${erasuresLock})`
     const known = await transaction<
       { digest: string }[]
@@ -31,7 +31,7 @@ export async function appendErasures(sql: Sql, dir: string): Promise<number> {
       const { text, digests } = await readList(path)
       const missing = known.map(({ digest }) => digest).filter((digest) => !digests.has(digest))
       if (missing.length > 0) {
-        // A line that a full disk cut off is ended.
+        // Ends a line that a full disk cut off.
         const lines = [...(text === '' || text?.endsWith('\n') !== false ? [] : ['']), ...missing]
         await append(path, `${lines.join('\n')}\n`)
         if (text === undefined) await syncDirectory(dir)

@@ -13,16 +13,16 @@ export interface ScheduledBackup {
   applications: number
 }
 
-/** A folder in `BACKUP_DIR` that says of itself that a server made it. */
+/** A folder in `BACKUP_DIR` whose manifest says that a server made it. */
 interface Found extends ScheduledBackup {
   /** What is in it. */
   entries: string[]
-  /** Whether each file is there in its length. What is in it `npm run backup -- --check` tells. */
+  /** Whether each file is there and has its length. `npm run backup -- --check` compares the content. */
   isWhole: boolean
 }
 
 export interface FolderOptions {
-  /** The name of the database whose backups are meant; all, unless given. */
+  /** The name of a database: only its backups count. All count, unless given. */
   installation?: string | null
   now?: Date
 }
@@ -30,14 +30,14 @@ export interface FolderOptions {
 const time = String.raw`\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ`
 const namePattern = new RegExp(`^unplugged-${time}$`)
 const asidePattern = new RegExp(`^\\.unplugged-${time}\\.[A-Za-z0-9]{6}$`)
-/** Milliseconds that the clocks of servers may differ: what was made later than that was made by a clock that is wrong. */
+/** Milliseconds by which the clocks of servers may differ. A backup from later than that was made by a wrong clock. */
 const clockDifference = 3_600_000
-/** Milliseconds after which an empty folder is nobody's who has just made it. */
+/** Milliseconds after which an empty folder does not belong to a server that has just made it. */
 const abandoned = 3_600_000
-/** Everything that a backup has, while it is written or afterwards. */
+/** The names of all files that a backup may have, while it is written or afterwards. */
 const ourFiles = new Set([manifestName, unfinishedName, ...keptTables.map(fileOf)])
 
-/** The name of the folder of a backup that is made at this time. */
+/** The folder's name of a backup that is made at this time. */
 export function backupName(at: Date): string {
   return `unplugged-${at.toISOString().slice(0, 19).replaceAll(':', '-')}Z`
 }
@@ -57,8 +57,8 @@ export async function newestBackup(
 }
 
 /**
- * Takes the oldest backups away, so that so many whole ones stay; nothing else that is in the folder, and nothing of a
- * backup in which there is something else.
+ * Removes the oldest backups, so that a number of whole ones stay. It removes nothing else in the folder, and no backup that
+ * somebody has put something into.
  *
  * @returns Their folders.
  */
@@ -73,7 +73,7 @@ export async function removeOldBackups(
   const removed: string[] = []
   for (const { folder, entries } of found.slice(found.indexOf(lastKept) + 1)) {
     if (!entries.every((name) => ourFiles.has(name))) continue
-    // Aside first: what has its name is whole.
+    // It is renamed first, since a folder that has a backup's name has to be whole.
     const aside = folder.replace(/[^/]*$/, (name) => `.${name}.${randomBytes(3).toString('hex')}`)
     await rename(folder, aside)
     await removeFiles(aside, entries)
@@ -83,12 +83,12 @@ export async function removeOldBackups(
 }
 
 /**
- * Takes away what was being written, or taken away, when a server was killed. Nobody of the same database may be
- * writing there meanwhile.
+ * Removes what was being written or removed when a server was killed. No other server of the same database may be writing
+ * there meanwhile.
  */
 export async function removeLeftovers(dir: string, installation: string | null, now: Date): Promise<void> {
   for (const name of (await readdir(dir)).filter((each) => asidePattern.test(each))) {
-    // What cannot be taken away hinders no backup.
+    // A folder that cannot be removed does not keep a backup from being made.
     await removeLeftover(join(dir, name), installation, now).catch(() => {})
   }
 }
@@ -120,14 +120,14 @@ async function findBackups(dir: string, { installation, now }: FolderOptions): P
   const found = await Promise.all(
     names
       .filter((name) => namePattern.test(name))
-      // What cannot be read is none; another server may be taking it away.
+      // A folder that cannot be read is no backup; another server may be removing it.
       .map((name) => readFound(dir, name, installation).catch(() => undefined)),
   )
   const age = ({ createdAt }: Found) => (isAhead(createdAt, now) ? 0 : createdAt.getTime())
   return found.filter((each) => each !== undefined).toSorted((a, b) => age(b) - age(a))
 }
 
-/** Whoever renamed or copied a backup wants to keep it: then its name is not that of its time any more. */
+/** Reads a backup that a server made. One whose name is not that of its time counts as none: whoever renamed or copied it wants to keep it. */
 async function readFound(dir: string, name: string, installation: string | null | undefined) {
   const folder = join(dir, name)
   const manifest = await readJson<Manifest>(join(folder, manifestName))
@@ -154,7 +154,7 @@ async function readFound(dir: string, name: string, installation: string | null 
   return found
 }
 
-/** One of before databases had names is whoever's finds it. */
+/** A backup from before databases had names belongs to any database. */
 function isOf(said: NonNullable<Manifest['scheduled']>, installation: string | null) {
   return said.installation === null || said.installation === installation
 }
@@ -174,7 +174,7 @@ async function readJson<T extends object>(path: string): Promise<T | undefined> 
   }
 }
 
-/** What says whose it is goes last. A folder into which somebody puts something meanwhile stays. */
+/** The manifest, which says whose it is, is removed last. A folder into which somebody puts something meanwhile stays. */
 async function removeFiles(folder: string, entries: string[]) {
   const saysWhose = (name: string) => Number(name === manifestName || name === unfinishedName)
   for (const name of entries.toSorted((a, b) => saysWhose(a) - saysWhose(b))) await unlink(join(folder, name))

