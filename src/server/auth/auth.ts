@@ -23,7 +23,7 @@ import { verifyCalls } from './calls/verify.ts'
 export interface AuthOptions {
   settings: Pick<Settings, 'anonKey' | 'siteUrl' | 'mailServer'>
   database: Pick<Database, 'forSignIn' | 'asOwner'>
-  /** None where the accounts are a hosted project's. */
+  /** Not given where the accounts are a hosted project's. */
   keys: SigningKeys | undefined
   /** Lets large bodies wait for one another. */
   takeTurn: TakeTurn
@@ -32,7 +32,7 @@ export interface AuthOptions {
 const elsewhere =
   'Nobody signs in here: the accounts of this database are of a Supabase project, whose own address answers /auth/v1.'
 
-/** What is asked for without the public key: a mail's link, and what programs look after. */
+/** The calls that need no public key: a mail's link, and what programs check. */
 const open = ['GET /verify', 'GET /.well-known/jwks.json', 'GET /health']
 
 /**
@@ -54,7 +54,7 @@ export async function auth(app: FastifyInstance, { settings, database, keys, tak
   if (keys === undefined) return
   const { anonKey, siteUrl, mailServer } = settings
   const { forSignIn: run, asOwner: runLater } = database
-  // It is asked also when nobody listens any more: for a mail that goes out while the server stops.
+  // It is also called when the server does not listen any more, for a mail that goes out during the stop.
   let listening: ReturnType<typeof app.server.address> = null
   app.addHook('onListen', async () => {
     listening = app.server.address()
@@ -69,7 +69,7 @@ export async function auth(app: FastifyInstance, { settings, database, keys, tak
   }
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header('cache-control', 'no-store')
-    // Whatever it says.
+    // Whatever content type it has.
     if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/json'
     const { method, routeOptions } = request
     const call = `${method === 'HEAD' ? 'GET' : method} ${(routeOptions.url ?? '').slice(app.prefix.length)}`

@@ -1,6 +1,6 @@
 import type { TransactionSql } from 'postgres'
 
-/** What is counted for an account, from wherever it comes: how much of it, and within how many seconds. */
+/** What is counted for an account, whatever address it comes from: how many, and within how many seconds. */
 const limits = {
   mails: { most: 10, seconds: 3600 },
   'factor guesses': { most: 10, seconds: 900 },
@@ -13,7 +13,7 @@ export const mailPause = 60
  * Counts something for an account.
  *
  * @param times How often it happens now.
- * @returns Whether it is within the limit. What is beyond is counted too.
+ * @returns Whether it is within the limit. What is beyond the limit is counted, too.
  */
 export async function isWithin(
   transaction: TransactionSql,
@@ -32,7 +32,7 @@ export async function isWithin(
   return (row?.count ?? 0) <= most
 }
 
-/** Begins to count anew. */
+/** Sets the count to zero. */
 export async function forgive(
   transaction: TransactionSql,
   accountId: string,

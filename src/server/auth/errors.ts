@@ -39,13 +39,13 @@ function asksForVersion({ headers }: FastifyRequest) {
 function refusalOf(error: unknown): HttpError {
   if (error instanceof postgres.PostgresError) {
     const { code } = error
-    // 55P03: somebody else held the session for as long as we wait; 23, 40: two calls were in each other's way.
+    // 55P03: another call held the session longer than we wait; 23, 40: two calls conflicted.
     if (/^(55P03|23|40)/.test(code)) {
       return new HttpError(409, 'conflict', "Two requests were in each other's way. Please try again.", {
         cause: error,
       })
     }
-    // A value that PostgreSQL cannot hold: of signs, or of a depth.
+    // A value that PostgreSQL cannot store, because of its characters or its depth.
     if (/^(22|54)/.test(code)) return invalid('A value that was sent cannot be stored.')
   }
   const refusal = httpError(error)

@@ -35,7 +35,7 @@ export function fieldsOf<const T extends Record<string, keyof Kinds>>(
   return Object.fromEntries(fields) as { [K in keyof T]: Kinds[T[K]] }
 }
 
-/** Of signs that PostgreSQL can hold, too. */
+/** Whether a value is a text that PostgreSQL can store. */
 function isText(value: unknown) {
   return typeof value === 'string' && !/\0|\p{Surrogate}/u.test(value)
 }
@@ -59,7 +59,7 @@ function unparsable(why: string) {
 /**
  * An e-mail address as accounts hold it.
  *
- * @throws {HttpError} where it could be none.
+ * @throws {HttpError} where it cannot be an address.
  */
 export function emailOf(text: string): string {
   if (text === '') throw invalid('An email address is required')
@@ -81,7 +81,7 @@ export function checkPhone(text: string): void {
   throw invalid('Invalid phone number format (E.164 required)')
 }
 
-/** What a client proves later that it asked itself (RFC 7636). */
+/** What a client proves later, to show that it asked itself (RFC 7636). */
 export interface Challenge {
   method: 's256' | 'plain'
   challenge: string
@@ -91,7 +91,7 @@ export interface Challenge {
  * The fields of PKCE.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7636#section-4.2
- * @throws {HttpError} for one without the other, and for what the RFC does not allow.
+ * @throws {HttpError} for one field without the other, and for values that the RFC does not allow.
  */
 export function challengeOf(fields: {
   code_challenge: string

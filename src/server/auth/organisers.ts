@@ -23,7 +23,7 @@ export async function listOrganisers(sql: Sql): Promise<Organiser[]> {
 /**
  * Makes an organiser, and the account where there is none.
  *
- * @returns Whether they were none before.
+ * @returns Whether they were not an organiser before.
  */
 export async function addOrganiser(sql: Sql, email: string): Promise<boolean> {
   return sql.begin(async (transaction) => {
@@ -39,10 +39,10 @@ export async function addOrganiser(sql: Sql, email: string): Promise<boolean> {
 }
 
 /**
- * Makes an organiser of an account of a hosted project, which has to be there and confirmed: who may use the address
- * alone may be anybody.
+ * Makes the owner of a hosted project's account an organiser. The account has to exist and be confirmed, since anybody could
+ * sign up with an address.
  *
- * @returns Whether they were none before.
+ * @returns Whether they were not an organiser before.
  */
 export async function addProjectOrganiser(sql: Sql, email: string): Promise<boolean> {
   const [account] = await sql<{ id: string; confirmed: boolean }[]>`
@@ -75,7 +75,7 @@ export async function removeOrganiser(sql: Sql, email: string): Promise<void> {
   })
 }
 
-/** Takes the right alone from an account of a hosted project. */
+/** Removes only the organiser's right from a hosted project's account. */
 export async function removeProjectOrganiser(sql: Sql, email: string): Promise<void> {
   const { count } = await sql`
     delete from private.organisers using auth.users where account_id = users.id and lower(users.email) = ${email}`
@@ -97,8 +97,8 @@ export async function operatorSecret(sql: Sql, email: string): Promise<string> {
 }
 
 /**
- * Takes away the second factors of somebody who lost theirs, and ends their sessions: who found a telephone may have
- * one.
+ * Removes the second factors of somebody who lost theirs, and ends their sessions, since whoever found the telephone may have
+ * a session.
  *
  * @returns How many there were.
  */
@@ -113,7 +113,7 @@ export async function resetFactors(sql: Sql, email: string): Promise<number> {
   })
 }
 
-/** Of an account of ours, which it locks. */
+/** The id of an account on our own server, which it locks. */
 async function organiserId(transaction: TransactionSql, email: string): Promise<string> {
   const id = await accountId(transaction, email)
   await lockAccount(transaction, id)

@@ -1,7 +1,7 @@
 import { nextAttempt } from '../schedule.ts'
 import type { Outbox } from '../webhook/dispatcher.ts'
 
-/** An answer that this server has taken upon itself to tell an automation. */
+/** An answer that this server has claimed, to tell an automation. */
 interface AnswerClaim {
   id: string
   /** Which try this is, from 1. */
@@ -15,11 +15,11 @@ interface AnswerClaim {
 const lease = 30
 
 /**
- * Whether those who were accepted come, as an automation is told: what they answered themselves, and what organisers
- * noted. Of one person what came first is told first.
+ * Answers of accepted people that an automation is told: those that they gave themselves, and those that organisers noted. The
+ * answers of one person are told in their order.
  */
 export const answersOutbox: Outbox<AnswerClaim> = {
-  // They may quote an applicant's address.
+  // The receiver's answers may quote an applicant's address.
   logsAnswers: false,
   async claimDue(sql, most) {
     const rows = await sql<
@@ -86,7 +86,7 @@ export const answersOutbox: Outbox<AnswerClaim> = {
       update private.answer_outbox set attempts = attempts - 1, next_attempt_at = now()
       where id = ${id} and attempts = ${attempt}`
   },
-  /** Begins waits anew that began later than now: the clock was set back since. */
+  /** Restarts waits that began later than now, because the clock was set back. */
   async keep(sql) {
     await sql`
       update private.answer_outbox set next_attempt_at = now() + (next_attempt_at - waits_since)

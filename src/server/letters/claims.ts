@@ -4,26 +4,26 @@ import type { Letter } from './compose.ts'
 import { mayHaveArrived, mostUncertain, recordUnsent } from './outcomes.ts'
 import { countTurns, endOfTurn, turnOf, type Pause } from './pace.ts'
 
-/** A letter that this server has taken upon itself. */
+/** A letter that this server has claimed. */
 export interface Claim extends Letter {
   /** Which try this is, from 1. */
   attempt: number
   /** Milliseconds since it was released, by the database's clock. */
   age: number
   applicationId: string
-  /** Tries of which nobody knows what they came to. */
+  /** Tries of which nobody knows whether the mail arrived. */
   uncertain: number
   /** Tries at which the mail server closed the connection over it. */
   closings: number
 }
 
-/** Seconds after which another server may take what was claimed: longer than any handover takes. */
+/** Seconds after which another server may claim it again: longer than any handover takes. */
 export const lease = 90
 
-/** What was released before is too old for a receipt. */
+/** A receipt that was released before this time is too old. */
 const receiptsSince = (sql: Sql) => sql`now() - interval '1 day'`
 
-/** Whether a letter was released for what stands. */
+/** Whether a letter was released for the decision that stands. */
 function stands(sql: Sql) {
   return sql`status_version = coalesce(
     (select version from private.statuses where application_id = letter.application_id), 0)`
@@ -33,7 +33,7 @@ function stands(sql: Sql) {
 const personOf = (sql: Sql, application: Fragment) =>
   sql`private.person(private.address_of(${application}.id, ${application}.email))`
 
-/** Whether a letter is under way to whom this one is for: they are to arrive in the order in which they were released. */
+/** Whether another letter is under way to the same person: letters have to arrive in the order in which they were released. */
 function isBusy(sql: Sql) {
   return sql`exists (
     select from private.letters as other
@@ -45,11 +45,11 @@ function isBusy(sql: Sql) {
 }
 
 /**
- * The letters that may be handed over, or the receipts. Only what was released for the decision that stands, and no
- * receipt that is older than a day; what was withdrawn on its way is over.
+ * The letters that may be handed over, or the receipts: those that were released for the decision that stands, and no receipt
+ * that is older than a day. A letter that was withdrawn on its way is not handed over.
  *
- * The indexes are for letters, receipts and decisions each, so that none is found behind many of another kind. No other
- * table is joined: then all that is due would be looked at for the first of it, where PostgreSQL knows no numbers yet.
+ * Letters, receipts and decisions have an index each, so that none has to be searched for behind many of another kind. No
+ * other table is joined: PostgreSQL would read everything that is due to find the first, where it has no statistics yet.
  */
 export function dueLetters(sql: Sql, isReceipt: boolean) {
   return sql`
@@ -62,19 +62,19 @@ export function dueLetters(sql: Sql, isReceipt: boolean) {
       )`
 }
 
-/** Takes the letters in `due` upon this server. */
+/** Claims the letters in `due` for this server. */
 function claimed(sql: Sql) {
   return sql`
     select letter.*, due.was_under_way
     from due, private.move(array[due.id], 'sending', due => now() + ${lease} * interval '1 second') as letter`
 }
 
-/** Milliseconds since something, by the database's clock. */
+/** Milliseconds since a time, by the database's clock. */
 const since = (sql: Sql, moment: Fragment) => sql`(extract(epoch from now() - ${moment}) * 1000)::float`
 
 /**
- * Takes the letter that is due and waits longest, or the receipt; each goes to one server, and nothing while organisers
- * or a problem keep all letters, nor a receipt where the hour has no room.
+ * Claims the letter, or the receipt, that is due and waits longest. Each goes to one server. It claims nothing while organisers
+ * or a problem keep all letters, and no receipt where the hour has no room.
  *
  * @param turns As they were counted before.
  */
@@ -113,7 +113,7 @@ export async function claimDue(
   }
 }
 
-/** A decision that this server has taken upon itself to tell an automation. */
+/** A decision that this server has claimed, to tell an automation. */
 export interface DecisionClaim {
   id: string
   attempt: number
@@ -123,19 +123,19 @@ export interface DecisionClaim {
   email: string
   status: string
   decidedAt: Date
-  /** Of an acceptance: where they answer, null where no site is known, and until which day, as `2026-12-31`. */
+  /** Of an acceptance: the link to answer, null where the site's address is not known; and the last day, as `2026-12-31`. */
   answerLink: string | null
   replyBy: string | null
 }
 
-/** Takes decisions that an automation is to be told, the longest waiting first, as letters are taken. */
+/** Claims decisions that an automation is to be told, the longest waiting first, as letters are claimed. */
 export async function claimDecisions(sql: Sql, most: number): Promise<DecisionClaim[]> {
   const due = sql`
     select id, state = 'sending' as was_under_way from private.letters as letter
     where way = 'automation' and state in ('waiting', 'sending') and due_at <= now()
       and not (select stopped from private.postman)
       and (withdrawn_at is not null or ${stands(sql)} and not exists (
-        -- What stands is told last.
+        -- The decision that stands is told last.
         select from private.letters as other
         where other.state = 'sending' and other.way = 'automation' and other.due_at > now() and other.id <> letter.id
           and other.application_id = letter.application_id
@@ -161,14 +161,14 @@ export async function claimDecisions(sql: Sql, most: number): Promise<DecisionCl
 }
 
 /**
- * Says that there is somebody at work, begins waits anew that a clock put off, and withdraws the receipts that nobody
- * carried within a day. Of several servers one says it.
+ * Records that a server is at work, restarts waits that a clock delayed, and withdraws receipts that were not sent within a
+ * day. Of several servers one does so.
  */
 export async function beat(sql: Sql, who: 'postman' | 'automation'): Promise<void> {
   const seen = sql(who === 'postman' ? 'seen_at' : 'automation_seen_at')
   await sql`
     update private.postman set ${seen} = now() where ${seen} not between now() - interval '10 seconds' and now()`
-  // What began later than now was told to wait before the clock was set back.
+  // A wait that began later than now is from before the clock was set back.
   await sql`
     with put_off as (
       select id from private.letters where state in ('waiting', 'sending') and waits_since > now()
@@ -181,7 +181,7 @@ export async function beat(sql: Sql, who: 'postman' | 'automation'): Promise<voi
       select id from private.letters
       where way = 'mail' and occasion = 'received' and state in ('waiting', 'sending') and due_at <= now()
         and released_at <= ${receiptsSince(sql)}
-      -- Those that somebody decides on this moment are there the next time, too.
+      -- Applications that somebody is deciding on at this moment come the next time.
       for update skip locked
     )
     select from late, private.move(array[late.id], 'withdrawn', is_lost => true)`

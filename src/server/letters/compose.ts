@@ -9,9 +9,9 @@ export interface Letter {
   subject: string
   /** Plain text. */
   body: string
-  /** Where answers go; blank where they go to the sender. */
+  /** The address for answers; blank for the sender's. */
   replyTo: string
-  /** The one address in it that can be followed; none where there is none. */
+  /** The one address in it that is a link; not set where there is none. */
   link?: string | null
 }
 
@@ -22,15 +22,15 @@ export interface Mail {
   bytes: Buffer
 }
 
-/** Whether a text is one plain address: nothing that a mail server, or who reads a header, takes apart as more. */
+/** Whether a text is one plain address, which no mail server and no parser of headers takes for more than one. */
 export function isAddress(text: string): boolean {
   return text.length <= 254 && /^[^\s@,;:<>()[\]"\\\p{C}]+@[^\s@,;:<>()[\]"\\\p{C}]+$/u.test(text)
 }
 
 /**
- * Writes a letter as a mail. Its Message-ID is the same each time, so that who gets it twice can know.
+ * Writes a letter as a mail. Its Message-ID is the same each time, so that it can be recognised where it arrives twice.
  *
- * @param letter To somebody whose address is one.
+ * @param letter Its address has to be one (see `isAddress`).
  */
 export async function compose(
   { id, to, subject, body, replyTo, link }: Letter,
@@ -40,7 +40,7 @@ export async function compose(
   const lines = body.replaceAll(/\r\n?/g, '\n')
   const mail = new MailComposer({
     from,
-    // As they are: a text would be taken apart as a list.
+    // As objects, since a text would be parsed as a list.
     to: { name: '', address: to },
     ...(isAddress(replyTo) ? { replyTo: { name: '', address: replyTo } } : {}),
     subject: subject.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim(),
@@ -53,12 +53,12 @@ export async function compose(
     disableFileAccess: true,
     disableUrlAccess: true,
   }).compile()
-  // With the domain as it travels.
+  // With the domain as it is sent.
   const envelope = mail.getEnvelope()
   return { from: envelope.from || from.address, to: envelope.to[0] ?? to, bytes: await mail.build() }
 }
 
-/** The text as quiet HTML: its paragraphs and lines, and nothing that is loaded or leads anywhere but the link. */
+/** The text as plain HTML: its paragraphs and lines, the link, and nothing that is loaded. */
 function htmlOf(text: string, link: string) {
   const address = escapeHtml(link)
   const paragraphs = text

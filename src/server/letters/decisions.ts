@@ -12,7 +12,7 @@ type Claim = DecisionClaim & { body: URLSearchParams }
 
 /** The decisions that an automation is to be told, as deliveries. */
 const outbox: Outbox<Claim> = {
-  // They may quote an applicant's address.
+  // The receiver's answers may quote an applicant's address.
   logsAnswers: false,
   async claimDue(sql, most) {
     const claims = await claimDecisions(sql, most)
@@ -47,7 +47,7 @@ function decisionBody(claim: DecisionClaim): URLSearchParams {
   })
 }
 
-/** Tells an automation of the decisions that organisers send, for as long as it runs. */
+/** Tells an automation of the decisions that organisers send, as long as it runs. */
 export function startDecisions(
   options: { run: Run } & Pick<DispatcherOptions<Claim>, 'receiver' | 'log' | 'interval'>,
 ): Pick<Dispatcher, 'stop'> {

@@ -4,22 +4,22 @@ import { dueNotices } from './notices.ts'
 import { dueLetters } from './claims.ts'
 import { hasRoom, isOpen, type Pause } from './pace.ts'
 
-/** What may be handed over. */
+/** The kinds of mails that may be handed over. */
 export type Kind = 'test' | 'letter' | 'notice' | 'receipt'
 
-/** What is due, in the order in which it goes, and how many turns there were. */
+/** The kinds that are due, in the order in which they leave, and the number of turns so far. */
 export interface Due {
   kinds: Kind[]
   turns: string
 }
 
 /**
- * Tells what is due: what somebody tries out and waits for, letters, and what goes by itself, organisers first, since
- * receipts may be as many as there are applications. It only reads: where nothing is due, nobody takes a turn, and
- * nothing is written.
+ * Tells which kinds of mails are due: first tests, for which somebody waits, then letters, then mails that leave by themselves.
+ * Of these, organisers' come first, since there may be as many receipts as applications. It only reads: where nothing is due,
+ * no server takes a turn, and nothing is written.
  */
 export async function whatIsDue(sql: Sql, pause: Pause): Promise<Due> {
-  // The first by its time, and not any: that keeps to the index.
+  // The first one by its time and not any one, so that the index is used.
   const isOne = (due: Fragment) => sql`((select true from ${due} order by due_at limit 1) is true)`
   const [row] = await sql<[({ turns: string } & Record<Kind, boolean>)?]>`
     select turns::text,

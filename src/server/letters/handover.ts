@@ -5,26 +5,26 @@ import type { MailServer } from '../../settings/mail-settings.ts'
 import { causeOf, smtpOptions } from '../mail.ts'
 import type { Mail } from './compose.ts'
 
-/** What a handover came to. */
+/** The result of a handover. */
 export type HandoverResult = {
-  /** The mail server's last code; null where it said none. */
+  /** The mail server's last code; null where it sent none. */
   code: number | null
 } & (
   | { outcome: 'sent' }
-  /** For good: it is the letter's fault. The words are the mail server's, which may quote an address. */
+  /** Refused for good, because of the letter. The words are the mail server's, which may quote an address. */
   | { outcome: 'refused'; answer: string }
-  /** Not this time. Uncertain where the letter was on its way and no answer came: it may have arrived. */
+  /** Failed this time. `isUncertain` where the letter was on its way and no answer came: it may have arrived. */
   | { outcome: 'retry'; answer: string; isUncertain: boolean }
   /**
-   * Not the letter's fault. The words are ours: no address in them. Closing where the mail server ended the connection in
-   * answer to the recipient or the letter, as it may do to one of them alone.
+   * Failed for a reason that is not the letter. The words are ours, without any address. `isClosing` where the mail server ended
+   * the connection in answer to the recipient or to the letter, which it may do because of one of them alone.
    */
   | { outcome: 'unavailable'; problem: string; cause: string | undefined; isClosing: boolean }
   /** It was broken off before anything of the letter had left. */
   | { outcome: 'broken off' }
 )
 
-/** Hands letters over to a mail server, one after the other, over a connection that stays for the next one. */
+/** Hands letters over to a mail server, one after the other, over a connection that is kept for the next letter. */
 export interface Handover {
   /**
    * Hands a letter over. Never throws: every failure is a result.
@@ -45,7 +45,7 @@ const quitGrace = 500
 /** The most of a mail server's words that is kept. */
 const shownLength = 300
 
-/** What nodemailer tells of a failure. */
+/** What nodemailer says about a failure. */
 interface SmtpFailure {
   code?: string
   /** The command that failed; `CONN` where no command was answered. */
@@ -54,7 +54,7 @@ interface SmtpFailure {
   response?: string
 }
 
-/** How far a handover has come. */
+/** The steps of a handover. */
 interface Progress {
   /** `letter` from when the mail server asked for it. */
   stage: 'connection' | 'envelope' | 'letter'
@@ -125,7 +125,7 @@ async function step<T>(
   try {
     return await new Promise<T | undefined>((resolve, reject) => {
       const fail = (error: unknown) => reject(error)
-      // The answer that ended it is told after the end.
+      // The answer that ended the connection is reported after the end.
       const onEnd = () => setImmediate(() => fail(new Error('the connection ended')))
       const onAbort = () => fail(new Error('it was broken off'))
       stopWaiting = () => {
@@ -148,7 +148,7 @@ async function connect(mailServer: MailServer, signal: AbortSignal, onMade: (mad
   const { default: Connection } = await import('nodemailer/lib/smtp-connection')
   const connection = new Connection(smtpOptions(mailServer))
   onMade(connection)
-  // What nobody waits for any more is no error.
+  // An error that nobody waits for any more is no error.
   connection.on('error', () => {})
   await step(connection, signal, (done) => connection.connect(done))
   const { user, password } = mailServer
@@ -159,7 +159,7 @@ async function connect(mailServer: MailServer, signal: AbortSignal, onMade: (mad
   return connection
 }
 
-/** How a mail server greets. */
+/** A mail server's greeting. */
 export type Greeting =
   | { secure: boolean; signedIn: boolean }
   /** The words are ours; the cause is the machine's own, where the mail server said nothing. */
@@ -192,9 +192,9 @@ async function send(
   progress: Progress,
 ) {
   progress.stage = 'envelope'
-  // Tells afterwards whether the sender was answered: nothing else that is public does.
+  // It tells afterwards whether the sender was answered. Nothing else in the library's interface does.
   connection.lastServerResponse = false
-  // It is read once the mail server has asked for it.
+  // The letter is read when the mail server has asked for it.
   const message = new Readable({
     read() {
       progress.stage = 'letter'
@@ -231,8 +231,8 @@ async function quit(connection: SMTPConnection | undefined) {
 }
 
 /**
- * Whose fault a failure is. What the mail server says to the recipient or to the letter is the letter's; everything
- * before is the outbox's, since every other letter would meet it too.
+ * Tells whether a failure is about the letter or about all letters. The mail server's answers to the recipient and to the text
+ * are about the letter. Every earlier failure is about all letters, since each of them would meet it.
  */
 function classify(
   failure: SmtpFailure,
@@ -246,10 +246,10 @@ function classify(
     code,
     problem: problemOf(failure, stage, aborted),
     cause: causeOf(failure),
-    // To the sender is another command.
+    // An answer to the sender is about another command.
     isClosing: code === 421 && stage !== 'connection' && command !== 'MAIL FROM',
   } as const
-  // It says that it goes, not what it thinks of the letter.
+  // The code says that the mail server is closing, and nothing about the letter.
   if (code === 421 || command === 'MAIL FROM') return unavailable
   if (code !== null && (command === 'RCPT TO' || command === 'DATA')) {
     const answer = shown(response ?? '')
@@ -259,7 +259,7 @@ function classify(
   const answer =
     aborted || isTimeout(failure) ? 'The mail server did not answer in time.' : 'The connection broke.'
   if (stage === 'letter') return { outcome: 'retry', code: null, answer, isUncertain: true }
-  // The sender was answered: what broke then may be about the recipient, and must not keep all the others.
+  // The sender was answered, so the break may be about the recipient, and must not keep all other letters.
   if (stage === 'envelope' && typeof connection?.lastServerResponse === 'string') {
     return { outcome: 'retry', code: null, answer, isUncertain: false }
   }

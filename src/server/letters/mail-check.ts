@@ -5,14 +5,14 @@ import { checkSender, type Names } from './sender-domain.ts'
 
 /** Milliseconds for the mail server, from the connection to the login. */
 const timeout = 10_000
-/** Milliseconds after which neither it nor the name servers are waited for. */
+/** Milliseconds after which neither the mail server nor the name servers are waited for. */
 const longest = 15_000
 
 /**
- * Whether the mail server lets us in, and the sender's domain is one that other mail servers take mails from. Nothing is
+ * Checks that the mail server accepts our login, and that other mail servers accept mails from the sender's domain. Nothing is
  * handed over.
  *
- * @param options.names Who is asked about the domain: what the machine is set to, unless given.
+ * @param options.names The name servers to ask about the domain: the machine's, unless given.
  * @param options.limit Milliseconds for the mail server.
  */
 export function checkMail(

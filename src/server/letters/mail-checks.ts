@@ -7,10 +7,10 @@ import { startPolling, type Polling } from '../polling.ts'
 import { checkMail } from './mail-check.ts'
 import type { Names } from './sender-domain.ts'
 
-/** Milliseconds between two looks whether an organiser asks. */
+/** Milliseconds between two checks whether an organiser has asked. */
 const pollInterval = 1_000
 
-/** What a server looks with. */
+/** What the checks need. */
 interface MailChecksOptions {
   /** Asks the database, as the schema's owner. */
   run: Run
@@ -20,7 +20,7 @@ interface MailChecksOptions {
   log: { warn(details: object, message: string): void }
 }
 
-/** Looks how the mail server and the sender's domain are whenever an organiser asks, for as long as it runs. */
+/** Checks the mail server and the sender's domain whenever an organiser asks, as long as it runs. */
 export function startMailChecks({ run, mailServer, names, log }: MailChecksOptions): Pick<Polling, 'stop'> {
   return startPolling(
     async () => {
@@ -33,7 +33,7 @@ export function startMailChecks({ run, mailServer, names, log }: MailChecksOptio
   )
 }
 
-/** Takes it upon this server; of several one does. */
+/** Claims the check: of several servers one makes it. */
 async function claimCheck(sql: Sql): Promise<boolean> {
   const { count } = await sql`
     update private.postman set check_begun_at = greatest(now(), check_wanted_at)

@@ -6,45 +6,45 @@ import { lease } from './claims.ts'
 import { isOften, type Recorded } from './outcomes.ts'
 import { countTurns, endOfTurn, noProblem, turnOf, type Pause } from './pace.ts'
 
-/** A mail to an organiser that this server has taken upon itself. */
+/** A mail to an organiser that this server has claimed. */
 export interface NoticeClaim {
   id: string
   /** Which try this is, from 1. */
   attempt: number
   /** Milliseconds since it was written, by the database's clock. */
   age: number
-  /** Tries of which nobody knows what they came to. */
+  /** Tries of which nobody knows whether the mail arrived. */
   uncertain: number
   /** Tries at which the mail server closed the connection over it. */
   closings: number
   to: string
-  /** What it says: a letter that they try out, or the applications and answers that it tells of. */
+  /** Its content: a test of a letter, or the applications and answers that it tells of. */
   says: Pick<Letter, 'subject' | 'body'> | Told
 }
 
-/** Applications and answers that an organiser hears of. */
+/** Applications and answers of which an organiser is told. */
 interface Told {
-  /** Of one application, or answer, the application's id; null where it is a day's mail. */
+  /** The id of the application, where the mail is about one application or answer; null for a day's mail. */
   application: string | null
-  /** What was answered; null where it is no answer that is told of. */
+  /** The answer; null where the mail is not about an answer. */
   answer: 'coming' | 'not coming' | null
   since: Date | null
   /** Applications, counted up to a thousand. */
   count: number
-  /** The first of them that have plain names, or who answered; none for who reads blind. */
+  /** The first of them that have plain names, or who answered; empty for an organiser who reads blind. */
   names: string[]
-  /** In a day's mail: how many said that they come, and that they do not. */
+  /** In a day's mail: how many answered that they come, and how many that they do not. */
   coming: number
   notComing: number
 }
 
-/** Names in a day's mail. */
+/** The most names in a day's mail. */
 const mostNames = 50
 const mostCounted = 1_000
-/** What an organiser is told singly in an hour; of more the day's mail tells. */
+/** The most mails about a single application that an organiser gets in an hour. The day's mail tells of the others. */
 const mostSingle = 10
 
-/** The notices that may be handed over, or the letters that somebody tries out. */
+/** The notices that may be handed over, or the tests of letters. */
 export function dueNotices(sql: Sql, isTest: boolean) {
   return sql`
     private.notices as notice
@@ -52,9 +52,9 @@ export function dueNotices(sql: Sql, isTest: boolean) {
 }
 
 /**
- * Takes the mail to an organiser that is due and waits longest; each goes to one server.
+ * Claims the mail to an organiser that is due and waits longest. Each goes to one server.
  *
- * @param isTest Whether to take a letter that somebody tries out, or a notice.
+ * @param isTest Whether to claim a test of a letter, or a notice.
  */
 export async function claimNotice(
   sql: Sql,
@@ -150,7 +150,7 @@ interface Row extends Omit<NoticeClaim, 'says'>, Told {
   body: string | null
 }
 
-/** Records what a try came to. Where the lease ran out meanwhile, nothing is recorded of this try. */
+/** Records the result of a try. Where the lease ran out meanwhile, nothing is recorded of this try. */
 export async function recordNotice(
   sql: Sql,
   taken: NoticeClaim,
@@ -171,7 +171,7 @@ export async function recordNotice(
 }
 
 /**
- * Gives a claim back of which nothing has left: it is due at once, and the try does not count.
+ * Gives a claim back of which nothing has left. It is due at once, and the try does not count.
  *
  * @param isClosing Whether the mail server closed the connection over it.
  */
@@ -187,7 +187,7 @@ export async function giveBackNotice(
     where id = ${id} and attempts = ${attempt}`
 }
 
-/** Nothing of what was tried out is kept. */
+/** Removes a test: nothing of it is kept. */
 async function over(sql: Sql, { id, attempt }: Pick<NoticeClaim, 'id' | 'attempt'>) {
   const { count } = await sql`
     update private.notices
@@ -196,9 +196,9 @@ async function over(sql: Sql, { id, attempt }: Pick<NoticeClaim, 'id' | 'attempt
   return count > 0
 }
 
-/** Drops what nobody carried within a day, and what is over; and writes the day's mails that are due. */
+/** Drops mails that were not sent within a day, and those that are done; and writes the day's mails that are due. */
 export async function keepNotices(sql: Sql): Promise<void> {
-  // What lies later than it is ever set was set before the clock was set back.
+  // A time later than it is ever set is from before the clock was set back.
   await sql`
     update private.notices set due_at = now() + (due_at - waits_since) where due_at is not null and waits_since > now()`
   await sql`
@@ -207,7 +207,7 @@ export async function keepNotices(sql: Sql): Promise<void> {
       day_due_at = day_due_at
         - greatest(0, ceil(extract(epoch from day_due_at - now()) / 86400) - 1) * interval '1 day'
     where told_until > now() or day_due_at > now() + interval '1 day'`
-  // What was told singly is kept until the day's mail has left it out.
+  // Single mails are kept until the day's mail has left out what they told.
   await sql`
     delete from private.notices as notice using private.organisers
     where account_id = organiser_id and notice.created_at <= now() - interval '1 day'

@@ -4,19 +4,20 @@ import { nextAttempt } from '../schedule.ts'
 import type { HandoverResult } from './handover.ts'
 import { noProblem } from './pace.ts'
 
-/** What a try came to that is recorded. */
+/** The results of a try that are recorded. */
 export type Recorded = Extract<HandoverResult, { outcome: 'sent' | 'refused' | 'retry' }>
 
 /** What is recorded of a try. */
 export type Outcome = 'sent' | 'refused' | 'retry' | 'given up' | 'withdrawn' | 'lost'
 
-/** How often a mail leaves that may have arrived: a server that takes it and drops the line gets it so often. */
+/** How often a mail leaves of which nobody knows whether it arrived: a mail server that accepts it and drops the connection gets
+ * it so often. */
 export const mostUncertain = 3
 
-/** What organisers read of one that does not leave again. */
+/** The words that organisers read where such a mail does not leave again. */
 export const mayHaveArrived = 'It left three times, and nobody knows whether it arrived.'
 
-/** What tells a letter's try from all others. */
+/** What identifies a try of a letter. */
 interface Try {
   id: string
   attempt: number
@@ -24,8 +25,8 @@ interface Try {
 }
 
 /**
- * Records what a try came to. Where the lease ran out meanwhile, the letter is somebody else's, and nothing is
- * recorded of this try.
+ * Records the result of a try. Where the lease ran out meanwhile, another server may have the letter, and nothing is recorded
+ * of this try.
  *
  * @param retryAfter Milliseconds that the other side asked to wait before the next try.
  */
@@ -48,13 +49,13 @@ export async function record(
     : recordUnsent(sql, taken, { state: 'waiting', answer, isUncertain, ...next })
 }
 
-/** Whether a try of a mail that may have arrived is the last one; an automation knows by its id what it has. */
+/** Whether a try of a mail that may have arrived is the last one. An automation recognises by the id what it has already. */
 export function isOften({ uncertain }: { uncertain?: number }): boolean {
   return uncertain !== undefined && uncertain + 1 >= mostUncertain
 }
 
 /**
- * Gives a claim back of which nothing has left: it is due at once, and the try does not count.
+ * Gives a claim back of which nothing has left. It is due at once, and the try does not count.
  *
  * @param isClosing Whether the mail server closed the connection over it.
  */
@@ -62,14 +63,14 @@ export async function giveBack(sql: Sql, taken: Try, isClosing = false): Promise
   await recordUnsent(sql, taken, { state: 'waiting', counts: false, isClosing })
 }
 
-/** Tells whether it was this claim's to record. */
+/** Whether the claim was still this server's, so that the result could be recorded. */
 async function recordSent(sql: Sql, taken: Try) {
   return (await markSent(sql, taken, { isWithdrawn: false })) || recordSentInVain(sql, taken)
 }
 
 /**
- * Records that a letter arrived which was withdrawn on its way, and drafts what stands: the applicant was told something
- * else.
+ * Records that a letter arrived that had been withdrawn on its way, and drafts a letter about the decision that stands, since
+ * the applicant was told something else.
  */
 function recordSentInVain(sql: Sql, taken: Try) {
   const { applicationId } = taken
@@ -99,7 +100,7 @@ async function markSent(
   return rows.count > 0
 }
 
-/** In the order in which organisers lock: who erases or decides waits, or is seen. */
+/** Locks in the order in which organisers' acts lock, so that an erasing or a decision waits, or is seen. */
 async function lockDecision(transaction: TransactionSql, applicationId: string) {
   await transaction`select from public.retreat_applications where id = ${applicationId} for key share`
   const [decision] = await transaction<[{ status: string }?]>`
@@ -117,8 +118,8 @@ async function draftWhatStands(
 }
 
 /**
- * Records a try by which nothing was sent. A letter that was withdrawn meanwhile does not wait any more, and what
- * stands is drafted, which could not be while this one was under way.
+ * Records a try that sent nothing. A letter that was withdrawn meanwhile does not wait any more. Then a letter about the decision
+ * that stands is drafted, which was not possible while this one was under way.
  */
 export async function recordUnsent(
   sql: Sql,

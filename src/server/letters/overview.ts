@@ -1,16 +1,16 @@
 import type { Sql } from 'postgres'
 
-/** What of the letters somebody has to know. */
+/** What whoever watches has to know of the letters. */
 export interface LetterHealth {
-  /** Those that were refused or given up, and what the automation could not be told, up to a hundred thousand. */
+  /** Letters that were refused or given up, and what the automation could not be told, counted up to a hundred thousand. */
   lettersRefused: number
-  /** Those that were released and have not left. */
+  /** Letters that were released and have not left. */
   lettersWaiting: number
   /** Since when the mail server takes nothing; null while it does. */
   mailFailingSince: Date | null
 }
 
-/** How letters stand. However many were sent, only those are looked at that were not. */
+/** The state of the letters. It reads only those that were not sent. */
 export async function letterHealth(sql: Sql): Promise<LetterHealth> {
   const [row] = await sql<[LetterHealth]>`
     select
@@ -27,7 +27,7 @@ export async function letterHealth(sql: Sql): Promise<LetterHealth> {
   return row
 }
 
-/** How letters stand, by number. */
+/** The numbers of letters by their state. */
 export interface LetterCounts {
   draft: number
   waiting: number
@@ -36,9 +36,9 @@ export interface LetterCounts {
   refused: number
   givenUp: number
   withdrawn: number
-  /** Of all these, the ones with a try of which nobody knows what it came to: they may have arrived twice. */
+  /** Of all these, the letters with a try of which nobody knows whether it arrived: they may have arrived twice. */
   uncertain: number
-  /** Decisions that an automation was told; those, and answers, that it is to be told, and could not be told. */
+  /** Decisions that an automation was told; decisions and answers that it is to be told, and that it could not be told. */
   told: number
   toTell: number
   untold: number
@@ -74,11 +74,11 @@ export interface Undelivered {
   at: Date
   /** When it is tried again; null where it is not. */
   nextAt: Date | null
-  /** What the mail server said last, or the automation. */
+  /** What the mail server or the automation said last. */
   answer: string
 }
 
-/** What did not arrive, or not yet though it was tried, the oldest first. */
+/** Letters that did not arrive, or were tried and have not arrived yet, the oldest first. */
 export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
   return sql<Undelivered[]>`
     select state, way, occasion, private.address_of(application.id, email) as email, released_at as at,
@@ -93,15 +93,15 @@ export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
     order by at`
 }
 
-/** Whether letters leave, and what keeps them. */
+/** Whether letters leave, and what stops them. */
 export interface PostmanState {
   isStopped: boolean
   /** Whether a server with a mail server is at work. */
   isThere: boolean
-  /** What keeps all letters; blank where nothing does. */
+  /** The problem that stops all letters; blank where there is none. */
   problem: string
   failingSince: Date | null
-  /** When the mail server is tried again, where that is still to come. */
+  /** When the mail server is tried again, where that time is still ahead. */
   nextAt: Date | null
 }
 
@@ -114,8 +114,8 @@ export async function postmanState(sql: Sql): Promise<PostmanState> {
 }
 
 /**
- * Makes what did not arrive due again, from the schedule's beginning, but for receipts that are older than a day; a
- * running server sees it within a second.
+ * Makes letters due again that did not arrive, from the schedule's beginning, except for receipts that are older than a day. A
+ * running server sees them within a second.
  *
  * @returns How many they are.
  */

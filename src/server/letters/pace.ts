@@ -1,22 +1,22 @@
 import type { Fragment, Sql, TransactionSql } from 'postgres'
 
-/** The pace of all servers together: milliseconds between two letters; none where there is no pace. */
+/** The pace of all servers together: milliseconds between two letters; not set where there is no pace. */
 export type Pause = number | undefined
 
-/** Milliseconds that a letter may be late without those after it being so. */
+/** Milliseconds by which a letter may be late without delaying the letters after it. */
 const slack = 200
 
-/** Receipts and notices that are begun in an hour, by all servers together. */
+/** The most receipts and notices that all servers together begin in an hour. */
 const hourlyTotal = 100
 
-/** How long everything is kept after so many failures in a row. */
+/** How long all letters are kept after a number of failures in a row. */
 function keptFor(sql: Sql, failures: Fragment) {
   return sql`(array[5, 15, 60, 300, 600])[greatest(1, least(${failures}, 5))] * interval '1 second'`
 }
 
 /**
- * Whether something may be handed over. What lies further ahead than it is ever set was set before the clock was set
- * back, and holds up nothing.
+ * Whether something may be handed over. A time further ahead than it is ever set is from before the clock was set back, and
+ * delays nothing.
  */
 export function isOpen(sql: Sql, pause: Pause) {
   const isFar = (moment: Fragment, most: Fragment) => sql`${moment} > clock_timestamp() + ${most}`
@@ -27,7 +27,7 @@ export function isOpen(sql: Sql, pause: Pause) {
     ${step === undefined ? sql`` : sql`and (next_at <= now() or ${isFar(sql`next_at`, step)})`}`
 }
 
-/** Whether the hour in which receipts and notices are counted is over; also where it began later than now. */
+/** Whether the hour in which receipts and notices are counted is over, or began later than now. */
 const isNewHour = (sql: Sql) => sql`hour_began_at not between now() - interval '1 hour' and clock_timestamp()`
 
 /** Whether the hour has room for a receipt or a notice. */
@@ -40,8 +40,8 @@ export async function countTurns(sql: Sql): Promise<string> {
 }
 
 /**
- * The turn to hand something over, if it is one; whoever has it holds it until the claim is made. Where somebody had a
- * turn since these were counted it is none: what they claimed could not be seen.
+ * Takes the turn to hand something over, if it is free, and holds it until the claim is made. It is not given where another
+ * server had a turn since the turns were counted, since its claim could not be seen.
  */
 export function turnOf(sql: Sql, pause: Pause, turns: string) {
   return sql`
@@ -71,10 +71,10 @@ export function endOfTurn(sql: Sql, pause: Pause, begun: Fragment) {
 }
 
 /**
- * Keeps all letters for a while, which is longer each time until one is sent.
+ * Keeps all letters for a while. The while is longer each time, until a letter is sent.
  *
- * @param problem Why, for organisers: no applicant's address in it.
- * @returns Whether it was this call that did: whoever meets the same problem meanwhile adds nothing.
+ * @param problem The reason, for organisers, without any applicant's address.
+ * @returns Whether this call did so: a call that meets the same problem meanwhile changes nothing.
  */
 export async function pauseAll(sql: Sql, problem: string): Promise<boolean> {
   const { count } = await sql`
@@ -86,7 +86,7 @@ export async function pauseAll(sql: Sql, problem: string): Promise<boolean> {
 }
 
 /**
- * Forgets what kept all letters.
+ * Forgets the problem that kept all letters.
  *
  * @param sent A query that has a row where a mail was taken.
  */
@@ -97,7 +97,7 @@ export function noProblem(sql: Sql | TransactionSql, sent: Fragment) {
     where (failures > 0 or problem <> '' or failing_since is not null) and exists (${sent})`
 }
 
-/** Lets no letter leave, or all of them again. */
+/** Stops all letters, or lets them leave again. */
 export async function setStopped(sql: Sql, stopped: boolean): Promise<void> {
   await sql`
     with changed as (update private.postman set stopped = ${stopped} where stopped <> ${stopped} returning true)

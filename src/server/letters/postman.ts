@@ -18,11 +18,11 @@ import { beat, claimDue, type Claim } from './claims.ts'
 import { giveBack, record, type Outcome, type Recorded } from './outcomes.ts'
 import { pauseAll } from './pace.ts'
 
-/** Hands over the letters and notices that are due for as long as it runs. */
+/** Hands over the letters and notices that are due, as long as it runs. */
 export interface Postman {
   /** Tells it that something new may be due. */
   wake(): void
-  /** Takes nothing more, and ends when the handovers under way have. */
+  /** Claims nothing more, and ends when the handovers under way have ended. */
   stop(): Promise<void>
 }
 
@@ -30,7 +30,7 @@ export interface PostmanOptions {
   /** Asks the database, as the schema's owner. */
   run: Run
   mailServer: MailServer
-  /** The public address, which notices lead to. */
+  /** The public address, to which notices link. */
   site: URL
   /** Letters a minute, from all servers on the database together; 0 is no limit. */
   perMinute: number
@@ -51,7 +51,7 @@ const said = {
   lost: 'letter answered too late: another try was begun meanwhile',
 }
 
-/** How often a connection may be closed over a letter before that counts as the letter's. */
+/** How often the mail server may close the connection over a letter before that counts as the letter's fault. */
 const mostClosings = 3
 /** Connections at the same time. */
 const workers = 5
@@ -89,7 +89,7 @@ function noticeJob(claim: NoticeClaim, site: URL): Job {
   }
 }
 
-/** A connection that is closed over the same letter again and again is that letter's: it must not keep all others. */
+/** Makes a connection that was closed over the same letter too often that letter's fault, so that it keeps no others. */
 function ownFault(result: HandoverResult, { closings }: Job): HandoverResult {
   if (result.outcome !== 'unavailable' || !result.isClosing || closings + 1 < mostClosings) return result
   return { outcome: 'retry', code: result.code, answer: result.problem, isUncertain: false }
@@ -133,7 +133,7 @@ export function startPostman({
     const started = performance.now()
     const result = ownFault(await give(job.letter, handover), job)
     if (result.outcome === 'unavailable') {
-      // First: what is released is due at once.
+      // First, since released letters are due at once.
       const isFirst = await run((sql) => pauseAll(sql, result.problem))
       await run((sql) => job.giveBack(sql, result.isClosing))
       if (isFirst) {
@@ -144,7 +144,7 @@ export function startPostman({
     }
     if (result.outcome === 'broken off') return run((sql) => job.giveBack(sql, false))
     const outcome = await run((sql) => job.record(sql, result))
-    // Neither the address nor the mail server's words, which may quote it.
+    // Without the address, and without the mail server's words, which may quote it.
     const details = {
       letterId: job.letter.id,
       attempt: job.attempt,

@@ -10,11 +10,11 @@ export type Names = Pick<Resolver, 'resolveMx' | 'resolve4' | 'resolve6' | 'reso
 const asking = { timeout: 2_000, tries: 2 }
 
 /**
- * Whether the domain that mails come from says what other mail servers ask it for: who takes answers (MX), which servers
- * send for it (SPF), and what becomes of mails that are not its own (DMARC).
+ * Checks the records of the sender's domain that other mail servers ask for: who receives answers (MX), which servers send for
+ * it (SPF), and what happens to forged mails (DMARC).
  *
- * @param address Of the sender.
- * @param names Who is asked: what the machine is set to, unless given.
+ * @param address The sender's.
+ * @param names The name servers: the machine's, unless given.
  * @see https://www.rfc-editor.org/rfc/rfc5321#section-5 for MX; RFC 7208 for SPF; RFC 7489 for DMARC, of which the
  *   parents are asked one by one.
  */
@@ -47,7 +47,7 @@ export async function checkSender(
 class NoSuchName extends Error {}
 class Unanswered extends Error {}
 
-/** What is there; an empty list where there is nothing of the kind. */
+/** The records; an empty list where there are none of the kind. */
 async function found<Record>(asked: Promise<Record[]>): Promise<Record[] | 'no such name'> {
   try {
     return await asked
@@ -67,14 +67,14 @@ async function mxProblem(domain: string, names: Names) {
     return `${domain} says that it takes no mails (MX), so answers and notes of failure come back to nobody, and some refuse its mails.`
   }
   if (mx.length > 0) return undefined
-  // Without one, the name's own address takes mails.
+  // Without an MX record, the name's own address receives mails.
   const own = await Promise.all([found(names.resolve4(domain)), found(names.resolve6(domain))])
   return own.some((addresses) => addresses !== 'no such name' && addresses.length > 0)
     ? undefined
     : `${domain} has no MX, so answers and notes of failure come back to nobody: have one made.`
 }
 
-/** The texts of a name that begin as asked. */
+/** The TXT records of a name that begin with a text. */
 async function texts(name: string, begins: RegExp, names: Names) {
   const records = await found(names.resolveTxt(name))
   return records === 'no such name'
@@ -93,7 +93,7 @@ async function spfProblem(domain: string, names: Names) {
     : undefined
 }
 
-/** Names above that are asked, with the domain itself. */
+/** The most names that are asked: the domain and the names above it. */
 const mostParents = 5
 
 async function dmarcProblem(domain: string, names: Names) {

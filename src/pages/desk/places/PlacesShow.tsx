@@ -113,7 +113,8 @@ function Remind({ isAnybodyAsked }: { isAnybodyAsked: boolean }) {
         Remind
       </button>
       <p className="hint" id="remind-hint">
-        Drafts a reminder for everybody who has not answered. Nothing is sent by this: you read the drafts first.
+        Drafts a reminder for everybody who has not answered. Nothing is sent by this: you read the drafts
+        first.
       </p>
       <div aria-live="polite">
         {answer && (

@@ -63,14 +63,14 @@ export async function findAccount(
 }
 
 /**
- * Locks an account until the transaction ends. Whatever changes something of an account does this first, so that no two
- * of them wait for each other; only a refresh does not, which locks its session alone.
+ * Locks an account until the transaction ends. Everything that changes an account does this first, so that no two changes
+ * wait for each other. Only a refresh does not: it locks its session alone.
  */
 export async function lockAccount(transaction: TransactionSql, id: string): Promise<void> {
   await transaction`select from auth.users where id = ${id} for update`
 }
 
-/** Whether a session of this account needs `aal2` for what matters. */
+/** Whether a session of this account needs `aal2` for what is protected. */
 export function hasSecondFactor({ factors }: Account): boolean {
   return factors.some(({ status }) => status === 'verified')
 }

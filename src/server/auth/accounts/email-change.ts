@@ -3,7 +3,7 @@ import type { TransactionSql } from 'postgres'
 import { findAccount } from './accounts.ts'
 import { codeExpired, emailExists } from '../refusals.ts'
 
-/** Of two confirmations the first. */
+/** The first one of two confirmations. */
 export type HalfDone = 'half done'
 
 /** A change of address that both confirmed. */
@@ -13,7 +13,7 @@ export interface AddressChange {
 }
 
 /**
- * Takes one of the two confirmations of a change of address, whose code or link was used up. The account is locked.
+ * Records one of the two confirmations of a change of address, whose code or link was used up. The account is locked.
  *
  * @throws {HttpError} where the new address has come to belong to somebody else.
  */
@@ -21,7 +21,7 @@ export async function confirmChange(
   transaction: TransactionSql,
   accountId: string,
 ): Promise<AddressChange | HalfDone> {
-  // The other mail's stays until it is used, or until all of them end.
+  // The other mail's code and link stay until one is used, or until all of them end.
   const [other] = await transaction`
     select from auth.one_time_tokens
     where user_id = ${accountId} and token_type in ('email_change_token_current', 'email_change_token_new')

@@ -6,18 +6,19 @@ const cost = 10
 const shortest = 6
 const longest = 72
 /**
- * Passwords that wait for their turn, of whoever signs in and of who has; one takes a twentieth of a second. A crowd of
- * the first keeps nobody of the second out.
+ * The most passwords that wait for their turn: of people who sign in, and of people who have signed in. Each takes a twentieth
+ * of a second. Many of the first do not keep out the second.
  */
 const waiting = { stranger: 0, 'signed in': 0 }
 const mostWaiting = 64
 
-/** What no password has, so that an address without an account takes as long as one with. */
+/** A hash that no password has, so that an address without an account takes as long as one with an account. */
 const nobodys = `$2b$${cost}$jWLnzy3pjlRFZr7kIXoYJOwOeyVh0BqPdSYnVw0vjX3tGpGvXFIyy`
 
 let last: Promise<unknown> = Promise.resolve()
 
-/** One after the other, each on another thread: a crowd takes one of them and leaves the rest to files and names. */
+/** Runs them one after the other, each on a thread of the pool: many passwords use one thread, and leave the others to files and
+ * names. */
 async function inTurn<T>(who: keyof typeof waiting, work: () => Promise<T>): Promise<T> {
   if (waiting[who] >= mostWaiting) {
     throw new HttpError(
@@ -32,7 +33,7 @@ async function inTurn<T>(who: keyof typeof waiting, work: () => Promise<T>): Pro
   return turn
 }
 
-/** A password as it is stored, of whoever is signed in. */
+/** Hashes a password of somebody who is signed in. */
 export async function hashPassword(password: string): Promise<string> {
   const { hash } = await import('@node-rs/bcrypt')
   return inTurn('signed in', () => hash(password, cost))
@@ -41,7 +42,7 @@ export async function hashPassword(password: string): Promise<string> {
 /**
  * Whether a password is the stored one.
  *
- * @param stored None where there is no account or no password: then it takes as long, and is not.
+ * @param stored Not given where there is no account or no password. Then it takes as long, and the result is false.
  */
 export async function isPassword(
   password: string,
@@ -53,7 +54,7 @@ export async function isPassword(
   return isIt && typeof stored === 'string'
 }
 
-/** @throws {HttpError} for a password that nobody should have. */
+/** @throws {HttpError} for a weak password. */
 export function checkPassword(password: string): void {
   if (Buffer.byteLength(password) < shortest) {
     throw new WeakPasswordError(`Password should be at least ${shortest} characters.`, ['length'])

@@ -20,7 +20,7 @@ import { tokensOf } from '../sessions/sessions.ts'
 import { changeAs, signedIn } from '../sessions/signed-in.ts'
 import { newSecret } from '../proofs/totp.ts'
 
-/** Characters of what a factor is called, and of who it is shown to be for: a drawing holds no more. */
+/** The most characters of a factor's name, and of its issuer: the drawing has no room for more. */
 const longestName = 200
 
 /** The calls for the second factor, a code by time (TOTP): factors, challenge, verify. */
@@ -67,7 +67,7 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
       )
     }
     if (code === '') throw invalid('Code needs to be non-empty')
-    // A guess has to stay counted, so its refusal is no error in the transaction.
+    // A guess has to be counted, so its refusal is no error in the transaction.
     const { raised, isNew } = await changeAs(run, caller, async (transaction, { account, session }) => {
       const factor = factorIn(request, account)
       return {

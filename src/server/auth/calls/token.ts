@@ -39,7 +39,7 @@ export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
       throw invalid(`Unsupported logout scope "${typeof scope === 'string' ? scope : ''}"`)
     }
     await changeAs(run, caller, async (transaction, { account, session }) => {
-      // Whoever reads somebody's mail alone ends nothing of theirs.
+      // Whoever can only read somebody's mail cannot end their other sessions.
       const isHalfWay = hasSecondFactor(account) && session.aal === 'aal1'
       if (isHalfWay && scope === 'others') {
         throw new HttpError(403, 'insufficient_aal', 'AAL2 required to sign out other sessions')
@@ -52,7 +52,7 @@ export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
   })
 }
 
-/** An unknown address, an account without a password and a wrong one are the same, and take as long. */
+/** Gives the same answer in the same time for an unknown address, an account without a password, and a wrong password. */
 async function byPassword({ run }: AuthContext, request: FastifyRequest) {
   const { email, phone, password } = fieldsOf(request, { email: 'text', phone: 'text', password: 'text' })
   if (email !== '' && phone !== '') {

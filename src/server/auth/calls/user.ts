@@ -14,10 +14,10 @@ import { changeAs, signedIn, type SignedIn } from '../sessions/signed-in.ts'
 import { changeMessage } from '../mail/messages.ts'
 import { emailChangeMails, mailRefusal } from '../mail/sign-in-mails.ts'
 
-/** Bytes of an account's data in all, and how deep it is nested: each access token holds it. */
+/** The most bytes of an account's data, and its deepest nesting: each access token contains it. */
 const mostData = 4096
 const mostLevels = 20
-/** Milliseconds after which a session alone does not suffice to change the password. */
+/** Milliseconds after which a session alone is not enough to change the password. */
 const reauthenticationAge = 24 * 3600 * 1000
 
 /** The calls for whoever is signed in, about their account: user. */
@@ -111,7 +111,7 @@ async function newHash(
 /**
  * Uses up the code of reauthenticate, unless the password is refused anyway.
  *
- * @throws {HttpError} where it is none, whatever the password: that one is the old one is not for everybody to know.
+ * @throws {HttpError} where the code is wrong, whatever the password is: only its owner may learn that it is the old one.
  */
 async function takeNonce({ run }: AuthContext, { id, email }: Account, nonce: string, isSame: boolean) {
   const isTaken = await run((sql) =>
@@ -132,8 +132,8 @@ function samePassword() {
   return new HttpError(422, 'same_password', 'New password should be different from the old password.')
 }
 
-/** Ends everything that somebody else could have begun: other sessions, codes, links, what a link gave to a client, a change of
- * address. */
+/** Ends everything that somebody else could have begun: other sessions, codes, links, codes that a link gave to a client, and
+ * a change of address. */
 async function setPassword(transaction: TransactionSql, { account, session }: SignedIn, hash: string) {
   await transaction`
     update auth.users set encrypted_password = ${hash}, email_change = null, email_change_sent_at = null,
@@ -145,9 +145,9 @@ async function setPassword(transaction: TransactionSql, { account, session }: Si
 }
 
 /**
- * Key by key; null takes a key away.
+ * Merges an account's data key by key; null removes a key.
  *
- * @throws {HttpError} for more than an access token, which holds all of it, can carry.
+ * @throws {HttpError} for more data than an access token, which contains all of it, can carry.
  */
 async function mergeData(
   transaction: TransactionSql,

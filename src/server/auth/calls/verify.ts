@@ -21,7 +21,7 @@ const oauthErrors: Record<number, string> = {
   500: 'server_error',
 }
 
-/** The calls that use up a code or a link: POST verify, and GET verify, which leads on to where a mail was asked for. */
+/** The calls that use up a code or a link: POST verify, and GET verify, which redirects to where the mail was asked for. */
 export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
   const { keys, site, outgoing } = context
   const onRequest = createLimit(30, 5)
@@ -39,7 +39,7 @@ export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
     return tokensOf(used.grant, keys, issuerOf(site()))
   })
 
-  // Not by HEAD: who only looks uses nothing up.
+  // Not by HEAD, which should not use anything up.
   app.get('/verify', { onRequest, exposeHeadRoute: false }, async (request, reply) => {
     const { token, type, redirect_to: given } = request.query as Record<string, unknown>
     if (typeof type !== 'string' || type === '') throw invalid('Verify requires a verification type')
@@ -76,7 +76,7 @@ export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
   })
 }
 
-/** What POST verify names, used up. */
+/** Uses up what a POST verify names. */
 function useUp(context: AuthContext, request: FastifyRequest): ReturnType<typeof openByCode> {
   const { type, token, token_hash, email, phone, redirect_to } = fieldsOf(request, {
     type: 'text',

@@ -2,8 +2,8 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
 /**
- * Where a link leads back to, where the caller asks for a page that may be: one below the site. Where the site is this
- * machine itself, any page on this machine may be. The applicants' page is no place for tokens.
+ * Checks the page that a caller asks a link to lead back to. It may be a page below the site; where the site is this machine
+ * itself, any page on this machine. The applicants' page may not get tokens.
  *
  * @param given What the caller wrote.
  * @param site The public address, which may have a path.
@@ -11,7 +11,7 @@ import type { FastifyRequest } from 'fastify'
 function allowedTarget(given: string, site: URL): URL | undefined {
   if (!URL.canParse(given)) return undefined
   const target = new URL(given)
-  // As it was written, not only as it was understood: no number for an address, no other sign in the name.
+  // The text is compared, and not only the parsed address: no number in place of an address, no other sign in the name.
   if (!given.toLowerCase().startsWith(target.origin)) return undefined
   if (target.username !== '' || target.password !== '') return undefined
   const isHere = isLoopback(site) && isLoopback(target)
@@ -24,14 +24,14 @@ function allowedTarget(given: string, site: URL): URL | undefined {
   return isBelow ? target : undefined
 }
 
-/** Where a link leads back to: where the caller asks for, if that may be, and otherwise to the desk. */
+/** The page that a link leads back to: the one that the caller asks for, if it is allowed, and otherwise the desk. */
 export function redirectTarget(given: string | undefined, site: URL): URL {
   return allowedTarget(given ?? '', site) ?? deskOf(site)
 }
 
 /**
- * Where the caller of a request wants a link to lead back to, if anywhere. A stranger may ask for a mail to anybody: one
- * that should lead where it may not is as if nothing had been asked for, and so has its button at the desk.
+ * The page that a request wants a link to lead back to, if any. A stranger may ask for a mail to anybody, so a page that is not
+ * allowed counts as none: the link then leads to the desk, with its button.
  */
 export function requestedTarget({ headers, query }: FastifyRequest, site: URL): URL | undefined {
   const given = headers['redirect_to'] ?? (query as Record<string, unknown>)['redirect_to']
@@ -39,8 +39,8 @@ export function requestedTarget({ headers, query }: FastifyRequest, site: URL): 
 }
 
 /**
- * Where a mail's link leads. Whoever asked for a way back to elsewhere than the desk, or will show by PKCE who they are,
- * has a page of their own: theirs leads to GET verify, which uses it up and leads on.
+ * The address of a mail's link. A client that asked for another page than the desk, or that uses PKCE, has a page of its own.
+ * Its link leads to GET verify, which uses it up and redirects.
  */
 export function mailLink(
   site: URL,
@@ -53,7 +53,7 @@ export function mailLink(
   return `${issuerOf(site)}/verify?${query.toString()}`
 }
 
-/** A link to the desk, which has a button pressed before it uses it up: programs that look through mails open links. */
+/** A link to the desk, where a button uses it up, since programs that look through mails open links. */
 export function deskLink(site: URL, { secret, type }: { secret: string; type: string }): string {
   return `${deskOf(site).href}#${new URLSearchParams({ token_hash: secret, type }).toString()}`
 }

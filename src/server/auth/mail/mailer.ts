@@ -4,11 +4,11 @@ import type { Message } from './messages.ts'
 
 /** Sends mails. */
 export interface Mailer {
-  /** @throws where the mail server does not take it. */
+  /** @throws where the mail server does not accept it. */
   send(message: Message): Promise<void>
 }
 
-/** A mail that was not taken. The mail server's own words are left out: they quote the address. */
+/** The mail server did not accept a mail. Its own words are left out, since they quote the address. */
 class MailError extends Error {
   readonly code: string
 
@@ -35,7 +35,7 @@ export function createMailer(mailServer: MailServer): Mailer {
     disableFileAccess: true,
     disableUrlAccess: true,
   }
-  // Nobody waits for it at the start; and the first mail is not to be later than others.
+  // It is loaded at the start, where nobody waits for it, so that the first mail is as quick as the others.
   const transporter = import('nodemailer').then(({ createTransport }) => createTransport(options))
   return {
     async send({ to, ...content }) {
@@ -44,7 +44,7 @@ export function createMailer(mailServer: MailServer): Mailer {
           await transporter
         ).sendMail({
           ...content,
-          // As they are: a text would be taken apart as a list.
+          // As objects, since a text would be parsed as a list.
           to: { name: '', address: to },
           from,
           xMailer: false,

@@ -60,13 +60,13 @@ export function message(
   ])
 }
 
-/** What was changed of an account, which its owner is told. */
+/** The changes of an account of which its owner is told. */
 export type Change = 'password' | 'factor on' | 'factor off' | { newEmail: string }
 
 /**
  * The mail that tells somebody of a change of their account, which they may not have made.
  *
- * @param to The address that they had before.
+ * @param to The address that the account had before.
  */
 export function changeMessage(to: string, change: Change): Message {
   const what =

@@ -5,24 +5,24 @@ import { whenOver } from '../../http/over.ts'
 import type { Mailer } from './mailer.ts'
 import type { Message } from './messages.ts'
 
-/** Mails that nobody waits for: they go out after the answer, so that its time tells nothing of them. */
+/** Mails that go out after the answer, so that the answer's time tells nothing about them. */
 export interface Outgoing {
   /** Whether there is a mail server. */
   isOn: boolean
-  /** Writes and sends mails after the answer was sent. What that fails with is logged. */
+  /** Writes and sends mails after the answer was sent. An error is logged. */
   after(reply: FastifyReply, write: () => Promise<Message[]>): void
-  /** Lets what is under way end, up to a bound. */
+  /** Waits for mails that are under way, up to a time limit. */
   end(): Promise<void>
 }
 
-/** Pieces of work at the same time: a mail server that does not answer must not fill the memory. */
+/** The most mails at the same time, so that a mail server that does not answer does not fill the memory. */
 const most = 5_000
 /** Milliseconds that a stop waits for a mail server. */
 const grace = 5_000
-/** Milliseconds after the answer, within which it begins: the time of the next answer is to tell nothing either. */
+/** Milliseconds after the answer within which the work begins, at random, so that the next answer's time tells nothing either. */
 const spread = 250
 
-/** What is under way is counted, so that a stop can wait for it. */
+/** Counts the mails that are under way, so that a stop can wait for them. */
 export function createOutgoing(mailer: Mailer | undefined, log: FastifyBaseLogger): Outgoing {
   const underWay = new Set<Promise<void>>()
 

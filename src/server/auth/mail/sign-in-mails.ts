@@ -12,9 +12,9 @@ import { tooManyMails, tooSoon } from '../refusals.ts'
 
 /** What the caller asked for beside the mail. */
 export interface Asked {
-  /** What the client will prove. */
+  /** What the client has to prove (PKCE). */
   challenge: Challenge | undefined
-  /** Where the link is to lead back to. */
+  /** The page that the link leads back to. */
   target: URL | undefined
 }
 
@@ -53,13 +53,13 @@ export async function lockedAccount(
   const account = await findAccount(transaction, { email })
   if (account === undefined) return undefined
   await lockAccount(transaction, account.id)
-  // As it is now that nobody else changes it.
+  // Read again, since only now nobody else can change it.
   return findAccount(transaction, { email })
 }
 
 /**
  * Begins to change the address of an account, which is locked: both addresses get a mail, each with a code and a link
- * of its own. Whether it may be is `mailRefusal` asked before.
+ * of its own. The caller has asked `mailRefusal` before.
  */
 export async function emailChangeMails(
   transaction: TransactionSql,
@@ -93,7 +93,7 @@ export async function emailChangeMails(
   return mails
 }
 
-/** The mail with a code for somebody who is signed in, whose account is locked. Whether it may be, as above. */
+/** The mail with a code for somebody who is signed in, whose account is locked. The caller has asked `mailRefusal` before. */
 export async function reauthenticationMail(transaction: TransactionSql, account: Account): Promise<Message> {
   const { id, email } = account
   const { code } = await issue(transaction, {
@@ -114,9 +114,9 @@ const mailsOf = {
 }
 
 /**
- * Counts the mails of an account, which is locked, so that two requests at once send once.
+ * Counts the mails of an account, which is locked, so that of two requests at the same time only one sends.
  *
- * @returns Why they may not go out: within a minute of the last time, or after ten within the hour.
+ * @returns The refusal, where they may not go out: within a minute of the last ones, or after ten within the hour.
  */
 export async function mailRefusal(
   transaction: TransactionSql,

@@ -11,7 +11,7 @@ const most = 20_000
 /** Who asked for a mail to sign in within the last minute, whether they have an account or not. */
 export interface MailTurns {
   /**
-   * Takes the one turn that an address has in a minute.
+   * Uses the one mail that an address may ask for in a minute.
    *
    * @throws {HttpError} with 429 for the second.
    */
@@ -44,7 +44,7 @@ export function createMailTurns(run: Run, log: FastifyBaseLogger): MailTurns {
       })
       if (seconds !== undefined) throw tooSoon(seconds)
       await forget(run)
-      // Also the last one, behind whom nobody comes.
+      // Also the last one, after whom nobody asks.
       forgetting ??= setTimeout(
         () => {
           forgetting = undefined

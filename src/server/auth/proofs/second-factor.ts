@@ -128,7 +128,7 @@ export async function useFactorCode(transaction: TransactionSql, guess: Guess): 
   return grant
 }
 
-/** Removes factors that somebody began to set up and left, of all accounts that are not locked. */
+/** Removes factors of all accounts that somebody began to set up and left. Locked ones are skipped. */
 async function forgetUnused(transaction: TransactionSql) {
   await transaction`
     delete from auth.mfa_factors where id in (

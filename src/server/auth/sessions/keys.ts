@@ -15,19 +15,19 @@ import type { Run } from '../../database/lanes.ts'
 const algorithm = 'ES256'
 /** Seconds that an access token lasts. */
 export const tokenLifetime = 3600
-/** Milliseconds after which a server looks whether another key signs now. */
+/** Milliseconds after which a server checks whether another key signs now. */
 const freshness = 30_000
-/** Milliseconds between two looks for a key that is not known. */
+/** Milliseconds between two searches for an unknown key. */
 const lookAgain = 1_000
 
-/** The keys that sign access tokens. They lie in the database, so all servers on it have the same. */
+/** The keys that sign access tokens. They are in the database, so that all servers on it have the same. */
 export interface SigningKeys {
   /** Makes a token of the claims, which lasts from now for `tokenLifetime`. */
   sign(claims: JWTPayload): Promise<{ token: string; expiresAt: number }>
   /**
    * Reads a token that one of the keys signed and that has not ended.
    *
-   * @throws where it is another.
+   * @throws where it is any other token.
    */
   verify(token: string): Promise<JWTPayload>
   /** The public parts, as RFC 7517 has them. */
@@ -43,7 +43,7 @@ interface LoadedKey {
 }
 
 /**
- * The signing keys of a database, read when they are needed first.
+ * The signing keys of a database, which are read on first use.
  *
  * @param run Runs SQL as the schema's owner.
  * @param now A clock in milliseconds that is never set back.
@@ -96,7 +96,7 @@ export function createSigningKeys(run: Run, now = () => performance.now()): Sign
   }
 }
 
-/** A retired key counts for as long as a token of another server, which did not know of that yet, can last. */
+/** A retired key is valid as long as tokens can last that another server signed with it before it knew. */
 async function load(sql: Sql): Promise<LoadedKey[]> {
   const read = () => sql<{ kid: string; active: boolean; jwk: JWK }[]>`
     select kid, retired_at is null as active, jwk from private.signing_keys
@@ -122,7 +122,7 @@ async function toLoaded(kid: string, isActive: boolean, jwk: JWK): Promise<Loade
   }
 }
 
-/** Of servers that start together, one makes the key. */
+/** Makes the first key. Where servers start together, one of them makes it. */
 async function addKey(sql: Sql | TransactionSql) {
   const { privateKey } = await generateKeyPair(algorithm, { extractable: true })
   const jwk = await exportJWK(privateKey)
@@ -131,7 +131,7 @@ async function addKey(sql: Sql | TransactionSql) {
     on conflict do nothing`
 }
 
-/** Has another key sign from now on. What the old one signed stays good until it ends. */
+/** Makes another key that signs from now on. Tokens that the old one signed stay valid until they expire. */
 export async function replaceKey(sql: Sql): Promise<void> {
   await sql.begin(async (transaction) => {
     await transaction`update private.signing_keys set retired_at = now() where retired_at is null`

@@ -4,7 +4,7 @@ const signatureLength = 16
 const checksumLength = 4
 const shortest = 1 + 16 + 1 + signatureLength + checksumLength
 
-/** What a refresh token says: the how manieth of which session it is. */
+/** The content of a refresh token: its session, and its number in that session. */
 export interface RefreshToken {
   sessionId: string
   counter: number
@@ -13,8 +13,8 @@ export interface RefreshToken {
 }
 
 /**
- * A refresh token, derived instead of stored: base64url of a zero, the session's id, the counter as a varint, an
- * HMAC of these under the session's key, and a checksum. GoTrue's second format.
+ * Makes a refresh token in GoTrue's second format. It is computed and not stored: base64url of a zero, the session's id, the
+ * counter as a varint, an HMAC of these under the session's key, and a checksum.
  *
  * @param counter From 0 on.
  */
@@ -28,7 +28,7 @@ export function encodeRefreshToken(sessionId: string, counter: number, key: Uint
   return Buffer.concat([signed, checksum(signed)]).toString('base64url')
 }
 
-/** Reads a refresh token; nothing where the text is none. */
+/** Reads a refresh token; nothing where the text is not one. */
 export function decodeRefreshToken(text: string): RefreshToken | undefined {
   if (!/^[\w-]{51,64}$/.test(text)) return undefined
   const bytes = Buffer.from(text, 'base64url')

@@ -22,7 +22,7 @@ interface SessionRow {
   created_at: Date
 }
 
-/** A session and what its next tokens say. */
+/** A session and the content of its next tokens. */
 export interface Grant {
   account: Account
   session: SessionRow
@@ -42,7 +42,7 @@ export interface Tokens {
   user: Record<string, unknown>
 }
 
-/** Seconds for which an older refresh token than the last but one is taken, as of clients that refresh at once. */
+/** Seconds for which a refresh token older than the last but one is accepted, for clients that refresh twice at the same time. */
 const reuseInterval = 10
 
 /** Opens a session for whoever showed that the account is theirs. */
@@ -61,7 +61,7 @@ export async function openSession(
   return grantOf(transaction, id)
 }
 
-/** Has a session's next tokens say `aal2`. The refresh tokens of before count for nothing. */
+/** Raises a session: its next tokens say `aal2`, and its former refresh tokens are not valid any more. */
 export async function raiseSession(
   transaction: TransactionSql,
   sessionId: string,
@@ -130,28 +130,28 @@ export async function tokensOf(
 }
 
 /**
- * Takes a refresh token for the next one. The one before the active one gets the active one, at any time: its
- * client may never have seen it. Older ones do within ten seconds; later, the session ends.
+ * Exchanges a refresh token for the next one. The token before the active one gets the active one, at any time, since its
+ * client may never have got it. Older tokens get it within ten seconds; later they end the session.
  *
- * @throws {HttpError} where the token is none, or not to be used any more.
+ * @throws {HttpError} where the token is not one of ours, or may not be used any more.
  */
 export async function refresh(run: Run, text: string): Promise<Grant> {
   const token = decodeRefreshToken(text)
   if (token === undefined) {
-    // What an older format of GoTrue's looked like.
+    // The look of an older format of GoTrue's.
     if (/^[a-z0-9]{12}$/.test(text)) throw notFound()
     throw new HttpError(400, 'validation_failed', 'Refresh token is not valid')
   }
   const granted = await run((sql) =>
     sql.begin(async (transaction) => {
-      // Whoever refreshes the same session at once waits for us.
+      // Another refresh of the same session waits for this one.
       await transaction`set local lock_timeout = '5s'`
       const [row] = await transaction<(SessionRow & { is_recent: boolean })[]>`
         select *, coalesce(refreshed_at, created_at) > now() - make_interval(secs => ${reuseInterval}) as is_recent
         from auth.sessions where id = ${token.sessionId} for update`
       if (row === undefined || !token.isSignedWith(row.refresh_token_hmac_key)) return 'not found'
       const behind = row.refresh_token_counter - token.counter
-      // Of a database that was put back.
+      // The token is newer than the database, which was restored.
       if (behind < 0) return 'ahead'
       if (behind === 0) {
         await transaction`

@@ -8,16 +8,16 @@ import { findAccount, lockAccount, type Account } from '../accounts/accounts.ts'
 import { isUuid } from '../../database/uuid.ts'
 import type { SigningKeys } from './keys.ts'
 
-/** Who calls with a bearer, as the database knows them now. */
+/** The owner of a request's bearer token, as the database knows them now. */
 export interface SignedIn {
   account: Account
   session: { id: string; aal: 'aal1' | 'aal2'; created_at: Date }
 }
 
 /**
- * Asks the database who a request's bearer is: an account or a session that is gone ends its tokens at once.
+ * Asks the database for the owner of a request's bearer token: the tokens of an account or a session that is gone end at once.
  *
- * @throws {HttpError} where it is nobody.
+ * @throws {HttpError} where there is none.
  */
 export async function signedIn({ headers }: FastifyRequest, run: Run, keys: SigningKeys): Promise<SignedIn> {
   const [, token] = /^bearer +([^ ]+)$/i.exec(headers.authorization ?? '') ?? []
@@ -40,7 +40,7 @@ async function verified(token: string, keys: SigningKeys): Promise<JWTPayload> {
   }
 }
 
-/** Whether it says something of a token, and not of the database that holds the keys. */
+/** Whether an error is about the token, and not about the database that holds the keys. */
 export function isOfToken(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_J')
 }
@@ -50,8 +50,8 @@ function badToken(why: string, status: number) {
 }
 
 /**
- * Changes something as whoever is signed in. The account is locked, and who they are is asked again: meanwhile they may
- * have been signed out.
+ * Changes something as whoever is signed in. The account is locked and the caller is read again, since they may have been
+ * signed out meanwhile.
  *
  * @param work Gets the caller as they are now.
  * @throws {HttpError} where they are gone.
