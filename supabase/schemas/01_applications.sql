@@ -1,6 +1,6 @@
 -- Applications: what applicants send, and what guards it.
 
--- Ours, beside `public`, which the API exposes: nobody outside has any business here. 17_rights.sql says who may what.
+-- The schema of what is ours alone, beside `public`, which the API exposes. 17_rights.sql says who may do what.
 create schema if not exists private;
 
 -- An application to attend the retreat: the eleven answers of the form, and when which row was stored.
@@ -49,8 +49,8 @@ create unique index retreat_applications_once on public.retreat_applications (
 -- The organiser reads the newest first, also of a million, without sorting them each time.
 create index retreat_applications_newest on public.retreat_applications (created_at desc, id desc);
 
--- Who somebody is, as far as an e-mail tells: who applied twice, and whose applications are erased together. A digest,
--- because an index entry holds at most 2,704 bytes. Whose mailbox it is receipts ask, and throw more together.
+-- Tells people apart by their e-mail: who applied twice, and whose applications are erased together. A digest, because an
+-- index entry holds at most 2,704 bytes. Receipts tell people apart by mailbox, which puts more addresses together.
 create function private.person(email text) returns text
   language sql immutable parallel safe
   return md5(lower(btrim(email)));
@@ -70,8 +70,8 @@ grant select, insert, update, delete on table public.retreat_applications to ser
 create policy "Anyone may apply" on public.retreat_applications
   for insert to anon with check (true);
 
--- Against abuse alone, far beyond what anybody writes. A trigger and no constraint: what was stored before stays, also
--- in a backup that is restored, and whoever applies reads a sentence.
+-- A limit against abuse alone, far beyond what anybody writes. A trigger and no constraint, so that older rows stay, also in a
+-- restored backup, and so that an applicant reads a sentence.
 create function private.refuse_too_long() returns trigger
   language plpgsql set search_path = ''
 as $$

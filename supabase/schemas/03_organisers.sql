@@ -16,8 +16,8 @@ create table private.organisers (
 create index organisers_day_due on private.organisers (day_due_at) where notices <> 'off';
 alter table private.organisers enable row level security;
 
--- Asked of the database at each call, so that removing an account or ending a session takes effect at once, not when
--- a token ends. True or false, never null.
+-- Whether the caller is an organiser: true or false, never null. Each call asks the database, so that removing an account or
+-- ending a session takes effect at once, and not only when a token ends.
 create function private.is_organiser() returns boolean
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -41,8 +41,8 @@ exception when invalid_text_representation then
 end
 $$;
 
--- Who calls. Each function of the desk begins with it: asked in a `where`, it would be for the planner to say what
--- comes first.
+-- The calling organiser. Each function of the desk calls it first: in a `where`, the planner would decide what is
+-- evaluated first.
 create function private.caller(out email text, out blind boolean)
   language plpgsql stable set search_path = ''
 as $$
@@ -55,7 +55,7 @@ begin
 end
 $$;
 
--- Whom the desk belongs to.
+-- The caller of the desk.
 create function public.desk_me() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

@@ -1,7 +1,7 @@
 -- Search: the words of an application, and which applications have those that are asked for.
 
--- Without accents and case; an address falls into its words. Some letters fold into eighteen: no language needs more
--- than three for one, so beyond that it is cut. What was indexed before differs in nothing else.
+-- Folds a text: it removes accents and case, and splits an address into its words. Some letters fold into eighteen. No
+-- language needs more than three for one letter, so beyond that it is cut. Older rows were indexed without that cut.
 create function private.folded(said text) returns text
   language plpgsql immutable parallel safe
 as $$
@@ -19,8 +19,8 @@ begin
 end
 $$;
 
--- Of what is very long the beginning alone: a vector holds a megabyte, and an application that does not fit must not be
--- refused for that. Who reads blind searches with the first five left out.
+-- Only the beginning of a very long answer is indexed: a vector holds a megabyte, and an application must not be refused
+-- because it is longer. Organisers who read blind search without the first five columns.
 create function private.search_vector(
   first_name text, last_name text, email text, linkedin text, company text, custom_solution text, reason text
 ) returns tsvector
@@ -29,8 +29,8 @@ create function private.search_vector(
     left(first_name, 500) || ' ' || left(last_name, 500) || ' ' || left(email, 500) || ' ' || left(linkedin, 500) || ' '
     || left(company, 500) || ' ' || left(custom_solution, 1000) || ' ' || left(reason, 10000)));
 
--- How much there is to search in an application, in bytes; those of signs beyond ASCII count more, since they take longer
--- to fold. Whoever inserts has to be able to compute it.
+-- The bytes to search in an application. Characters beyond ASCII count more, since they take longer to fold. Whoever inserts
+-- needs the right to compute it.
 create function private.search_octets(
   first_name text, last_name text, email text, linkedin text, company text, custom_solution text, reason text
 ) returns integer
@@ -40,15 +40,15 @@ create function private.search_octets(
     - 2 * (char_length(first_name) + char_length(last_name) + char_length(email) + char_length(linkedin)
       + char_length(company) + char_length(custom_solution) + char_length(reason));
 
--- Updated in passing: measured, that costs the inserts less, also the slowest of a thousand. What waits is sorted in when
--- it is so many kilobytes, and whoever inserts then waits: smaller steps make that wait shorter, and sort a little more
--- often (docs/decisions/0019 has the figures).
+-- The index has a pending list (`fastupdate`), which costs the inserts less, also the slowest of a thousand. When the list has
+-- so many kilobytes it is sorted in, and that insert waits: smaller steps make the wait shorter and come a little more often
+-- (docs/decisions/0019 has the figures).
 create index retreat_applications_search on public.retreat_applications using gin (
   private.search_vector(first_name, last_name, email, linkedin, company, custom_solution, reason)
 ) with (fastupdate = on, gin_pending_list_limit = 256);
 
--- What is found among the newest is compared with each of them: folding them and parting them into words takes sixty
--- times as long for the longest as for an ordinary one. So of the long ones this is done once and kept.
+-- A search reads the newest applications one by one. Folding the longest and splitting it into words takes sixty times as long
+-- as for an ordinary one, so the result is kept for the long ones.
 create table private.search_vectors (
   application_id uuid primary key references public.retreat_applications (id) on delete cascade,
   vector tsvector not null,
@@ -89,7 +89,7 @@ create trigger keep_search_vectors after insert on public.retreat_applications f
   when (pg_column_size(new) > 800)
   execute function private.keep_search_vectors();
 
--- An answer is changed by hand alone. What has become short keeps its words, too.
+-- Answers are only ever changed by hand. An application that has become short keeps its words, too.
 create trigger keep_search_vectors_changed
   after update of first_name, last_name, email, linkedin, company, custom_solution, reason
   on public.retreat_applications for each row
@@ -99,7 +99,7 @@ create trigger keep_search_vectors_changed
     new.custom_solution, new.reason) > 2000)
   execute function private.keep_search_vectors();
 
--- All words have to be there; the last may be the beginning of one, from three letters on.
+-- All words have to match. The last one may be the beginning of a word, from three letters on.
 create function private.search_query(search text) returns tsquery
   language plpgsql immutable set search_path = ''
 as $$
@@ -117,7 +117,7 @@ begin
 end
 $$;
 
--- A thousand and one of those that the index has, or fewer.
+-- At most a thousand and one of the applications that the index finds.
 create function private.indexed(query tsquery) returns uuid[]
   -- Where it expects that many fit, the planner would rather compare row after row: costly where they are long.
   language sql stable set search_path = '' set enable_seqscan = off set enable_indexscan = off

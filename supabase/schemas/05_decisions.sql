@@ -1,7 +1,7 @@
--- Decisions: what organisers make of the applications. It lies apart from the answers, which nothing here changes, and
--- whoever uses it does so by the functions of the desk. No table is anybody's.
+-- Decisions: what organisers decide about applications. They are stored apart from the answers, which nothing here changes.
+-- Organisers have no right on any table: they use the functions of the desk.
 
--- Where an application stands. No row means New, so that an insert writes nothing more.
+-- The status of an application. No row means New, so that an insert writes nothing else.
 create table private.statuses (
   application_id uuid primary key references public.retreat_applications (id) on delete cascade,
   -- The application's own, so that a list of one status is in the order of all.
@@ -17,7 +17,7 @@ create index statuses_newest on private.statuses (status, created_at desc, appli
 create index statuses_waitlist on private.statuses (set_at, application_id) where status = 'waitlisted';
 alter table private.statuses enable row level security;
 
--- What happened, to an application or to all of this. It is only ever added to, and goes when the application goes.
+-- What happened to an application, or to the desk in general. Rows are only added, and erased with their application.
 create table private.history (
   id bigint generated always as identity primary key,
   application_id uuid references public.retreat_applications (id) on delete cascade,
@@ -42,8 +42,8 @@ create function private.is_decision(status text) returns boolean
   language sql immutable parallel safe
   return status in ('accepted', 'waitlisted', 'declined');
 
--- Adds to an application's history, once for each act. An act that was another one already is refused: nothing is said
--- to be written that is not.
+-- Adds to an application's history, once for each act. The id of another act is refused, so that nothing is reported as
+-- written that was not.
 create function private.write_down(application uuid, act uuid, author text, kind text, detail jsonb) returns void
   language plpgsql set search_path = ''
 as $$
@@ -65,10 +65,9 @@ begin
 end
 $$;
 
--- Sets statuses, each of them only where the application still stands as whoever decides saw it. `decisions` is an
--- array of {id, status, version, takes_back}; what comes back says of each what became of it: kept, stale (with who did
--- what meanwhile), told (it takes a decision back of which a letter has left), or gone. The same act again changes
--- nothing.
+-- Sets statuses, each only where the application's version is the one that whoever decides saw. `decisions` is an array of
+-- {id, status, version, takes_back}. The result has the outcome of each: kept, stale (with who did what meanwhile), told (it
+-- takes a decision back about which a letter has left), or gone. The same act again changes nothing.
 create function public.desk_decide(act uuid, decisions jsonb) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -1,8 +1,7 @@
 -- Reading: lists of applications and what is known of each, as an organiser may see it.
 
--- The ids of the applications that a filter lets through, the newest first, and where to go on. It looks at so many
--- candidates and no more, whatever the filter, and a second at the most: a call that finds little comes back with where
--- it stopped.
+-- The ids of the applications that a filter lets through, the newest first, and where to go on. It reads a limited number of
+-- candidates, for a second at the most, whatever the filter is. A call that finds few returns where it stopped.
 --
 -- In the filter, each of them optional: status, search, team_size, paid_solution, answer (one of those who were accepted),
 -- since, until, and order, which is `oldest` where these come first. Each order has queries of its own, which keep to the index.
@@ -147,7 +146,7 @@ begin
 end
 $$;
 
--- The first one behind a position. Where few fit, a tenth of a second is looked for it; then there is none.
+-- The first application after a position. Where few match, it is searched for a tenth of a second; then there is none.
 create function private.find_one(filter jsonb, after jsonb, blind boolean) returns uuid
   language plpgsql stable set search_path = ''
 as $$
@@ -164,9 +163,9 @@ begin
 end
 $$;
 
--- The place of an application in the list of a filter: its `number` there, null where it is not among the first; how many
--- there are, up to a thousand, and fewer where few fit: two thousand are looked at; and which stand before and after it,
--- also where the filter does not let it through, as it does not any more who was decided on.
+-- The place of an application in the list of a filter: its `number`, null where it is not among the first ones; the count of
+-- the list, up to a thousand, and less where few of the two thousand that are read match; and the applications before and
+-- after it, also where the filter does not let it through any more because it was decided on.
 create function private.place(application uuid, filter jsonb, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -254,8 +253,8 @@ begin
 end
 $$;
 
--- The answers of an application as an organiser may see them: who reads blind is shown those that are named here. It sets
--- no search path, so that PostgreSQL takes it into the query.
+-- The answers of an application as an organiser may see them. Whoever reads blind sees only the columns named here. The
+-- function sets no search path, so that PostgreSQL can inline it.
 create function private.answers(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable
   return case
@@ -266,8 +265,8 @@ create function private.answers(application public.retreat_applications, blind b
     else to_jsonb(application)
   end;
 
--- Of some applications: where each stands, whether they come, and whether its e-mail applied again. All in one query: a
--- call for each of a thousand would take longer than the rest.
+-- For some applications: the status of each, whether the applicant comes, and whether the same e-mail applied again. It is one
+-- query, since a call for each of a thousand would take longer than everything else.
 create function private.standings(applications uuid[], blind boolean) returns table (application_id uuid, standing jsonb)
   language plpgsql stable set search_path = ''
 as $$
@@ -289,7 +288,7 @@ begin
 end
 $$;
 
--- Of long answers the beginning: an answer may be as long as a request.
+-- The beginning of a long answer, since an answer may be as long as a request.
 create function private.beginnings(shown jsonb) returns jsonb
   language sql immutable set search_path = ''
 as $$
@@ -298,7 +297,8 @@ as $$
   from jsonb_each(shown)
 $$;
 
--- What happened as an organiser may see it: who reads blind reads of these kinds alone more than that it happened.
+-- What happened, as an organiser may see it. Whoever reads blind sees details of these kinds alone, and of all others only
+-- that they happened.
 create function private.detail_shown(kind text, detail jsonb, blind boolean) returns jsonb
   language sql immutable set search_path = ''
   return case
@@ -345,8 +345,8 @@ begin
 end
 $$;
 
--- Fifty applications with what became of their letters, and where to go on. Cut before anything is made of them: an
--- answer may be long.
+-- Fifty applications with the state of their letters, and where to go on. Answers are cut before anything else is done with
+-- them, since they may be long.
 create function public.desk_list(filter jsonb default '{}', after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -369,11 +369,11 @@ begin
 end
 $$;
 
--- What became of a list that is on a screen. `shown` are its rows, {id, version}, the first thousand of them; `oldest` is
--- where it ends, null where it was read to its end. What comes back: the rows whose status changed, those that are gone,
--- what became of the letters of all, and of the answers, by their ids, and how many the filter lets through that are not shown: `newer` than all rows, or
--- between them (`older`). `more`: there may be more of these. Which they are (`unseen`) is for desks that were opened
--- before an update.
+-- What happened to a list that is shown. `shown` are its rows, {id, version}, the first thousand of them. `oldest` is the end of
+-- the list, null where it was read to its end. The result has the rows whose status changed, those that are gone, the state
+-- of all letters, the answers by their ids, and how many applications pass the filter and are not shown: `newer` than all
+-- rows, or between them (`older`). `more`: there may be more of these. `unseen`, their ids, is for desks that were opened before
+-- an update.
 create function public.desk_meanwhile(filter jsonb, shown jsonb, oldest jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -436,8 +436,8 @@ begin
 end
 $$;
 
--- How many there are in each status, and how the newest thousand that the filter lets through are made up: a day in
--- the time zone that is named, and the answers of the two choices. `more`: there are more than were counted.
+-- The count of each status, and counts of the newest thousand applications that the filter lets through: by day in the given
+-- time zone, and by the answers of the two choices. `more`: there are more than were counted.
 create function public.desk_overview(filter jsonb default '{}', zone text default 'UTC') returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -465,7 +465,7 @@ begin
 end
 $$;
 
--- Up to a thousand of those that a filter lets through, as whoever acts on all of them has to know them, and where to go
+-- Up to a thousand of the applications that a filter lets through, with what is needed to act on all of them, and where to go
 -- on.
 create function public.desk_select(filter jsonb default '{}', after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
@@ -487,8 +487,8 @@ begin
 end
 $$;
 
--- What organisers made of some applications, for a table: whether they come, who decided last and when, the notes, and what
--- became of the letters. It names no address and quotes no letter, so that who reads blind may read it.
+-- What organisers did about some applications, for a table: whether the applicants come, who decided last and when, the notes,
+-- and the state of the letters. It has no address and no text of a letter, so that whoever reads blind may read it.
 create function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
   language plpgsql stable set search_path = ''
 as $$
@@ -520,7 +520,7 @@ begin
 end
 $$;
 
--- Up to a thousand whole applications with what organisers made of them, fewer where they are long, and where to go on.
+-- Up to a thousand whole applications with what organisers did about them, fewer where they are long, and where to go on.
 create function public.desk_export(filter jsonb default '{}', after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -557,8 +557,8 @@ begin
 end
 $$;
 
--- What tells one state of an application from another, and of all that is known of it: nothing of it has a text that
--- somebody could guess.
+-- A stamp that changes with an application and with everything that is known of it. It contains no text that somebody could
+-- guess.
 create function private.stamp(application uuid) returns text
   language plpgsql stable set search_path = ''
 as $$
@@ -595,7 +595,7 @@ begin
 end
 $$;
 
--- The stamp alone, for whoever looks at an application and asks again and again whether it has changed.
+-- The stamp alone, for a desk that shows an application and asks again and again whether it has changed.
 create function public.desk_stamp(application uuid) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -609,7 +609,7 @@ begin
 end
 $$;
 
--- The same with what blind reading hides, which is written down.
+-- The same with what blind reading hides. That somebody revealed it is written into the history.
 create function public.desk_reveal(act uuid, application uuid) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -623,8 +623,7 @@ begin
 end
 $$;
 
--- Fifty of what happened to no application, the newest first: to the door, the letters in general, blind reading, and
--- that something was erased.
+-- Fifty events of the desk in general, the newest first: about the door, all letters, blind reading, and erased applications.
 create function public.desk_history(after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

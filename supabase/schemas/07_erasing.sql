@@ -1,7 +1,7 @@
 -- Erasing, and what backups have to know.
 
--- Which applications were erased, each by a digest of its id, which is random: a restore does it again. It is written
--- with the erasing itself, whoever erases, and copied to where the backups are.
+-- The erased applications, each by a digest of its random id, so that a restore can repeat the erasing. A row is written in the
+-- erasing's own transaction, whoever erases, and copied to where the backups are.
 create table private.erasures (
   digest text primary key,
   erased_at timestamptz not null default now()
@@ -21,7 +21,7 @@ $$;
 create trigger remember_erasures after delete on public.retreat_applications
   referencing old table as erased for each statement execute function private.remember_erasures();
 
--- The name of this database, and of what is restored from its backups: so that nobody takes another's backups away.
+-- The name of this database, and of databases restored from its backups. By it a server removes no other database's backups.
 create table private.installation (
   is_only boolean primary key default true check (is_only),
   id uuid not null default gen_random_uuid()

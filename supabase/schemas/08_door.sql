@@ -17,8 +17,8 @@ create table private.door (
 insert into private.door default values;
 alter table private.door enable row level security;
 
--- Refuses what comes while it is closed, with the organisers' sentence. After the insert, so that what is stored
--- already is told first, by its index: a repeat of it is a success, whatever the door says.
+-- Refuses an application while the door is closed, with the organisers' sentence. It runs after the insert, so that the index
+-- refuses a repeat first: a repeat is a success, whatever the door says.
 create function private.keep_door() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -44,9 +44,9 @@ $$;
 create trigger keep_door after insert on public.retreat_applications
   for each row execute function private.keep_door();
 
--- How the door stands, by the clock. That it closes by itself counts as a change: one that was begun before would open it
--- again.
--- A moment that no calendar knows, as earlier versions kept it, is not shown: such a door closes never, or did long ago.
+-- The state of the door, by the clock. That it closes by itself counts as a change: otherwise a change that somebody began
+-- before could open it again.
+-- An infinite time, which earlier versions could store, is not shown: such a door never closes, or closed long ago.
 create function private.door_state() returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -59,7 +59,7 @@ as $$
   ) as state
 $$;
 
--- Opens or closes; from the program's command too, which has seen no version and asks for none.
+-- Opens or closes the door. The command `door` calls it, too, without a version, since it has seen none.
 create function private.set_door(
   author text, seen integer, closed boolean, sentence text, closes_at timestamptz, closes_after integer
 ) returns jsonb
@@ -117,7 +117,7 @@ begin
 end
 $$;
 
--- How the door stands, and who changed it last: a list of one, or of none.
+-- The state of the door, and who changed it last: a list of one, or of none.
 create function public.desk_door() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -146,8 +146,7 @@ begin
 end
 $$;
 
--- {"is_open": true}, or {"is_open": false, "sentence": what whoever applies now is told}. Nothing else of the door is a
--- visitor's to know.
+-- {"is_open": true}, or {"is_open": false, "sentence": what applicants are told}. Visitors learn nothing else about the door.
 create function public.door_is_open() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

@@ -1,7 +1,7 @@
 -- Templates: what letters say, and how they are filled in.
 
--- What a letter says, for each occasion: the receipt, the three decisions, the reminder of who has not answered, and
--- whatever else organisers name.
+-- The text of letters for each occasion: the receipt, the three decisions, the reminder to people who have not answered, and
+-- occasions that organisers name.
 create table private.templates (
   occasion text primary key,
   version integer not null default 0,
@@ -51,9 +51,9 @@ thank you for your application to Unplugged. We have it, and we will get back to
 
 The organisers of Unplugged.');
 
--- The answers that a letter may quote, by their placeholders, as the applicant read them. Who reads blind is shown those
--- of the choices and the reason, and of the others whether they are blank. What looks like the placeholders that stay in a
--- letter until it is handed over is taken apart.
+-- The answers that a letter may quote, by their placeholders, in the words that the applicant read. Whoever reads blind sees the
+-- choices and the reason, and of the others whether they are blank. In an answer, text that looks like a placeholder which is
+-- filled in at the handover is changed.
 create function private.placeholders(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -74,7 +74,7 @@ as $$
   ) as answers (name, answer)
 $$;
 
--- A name as a receipt or a notice may have it; null where it may be more than a name.
+-- A name, if a receipt or a notice may contain it; null where it may be more than a name.
 create function private.plain_name(given text) returns text
   language plpgsql immutable set search_path = ''
 as $$
@@ -97,9 +97,9 @@ begin
 end
 $$;
 
--- Fills a text in one pass: what an applicant wrote is never read as a placeholder. Says which placeholders there are
--- no answers to (`missing`), and which there are none of (`unknown`), stray braces included. What would be longer than
--- `most` characters is cut, and said to be too long: a template may quote a long answer many times.
+-- Fills in a text in one pass, so that an applicant's words are never read as a placeholder. It reports placeholders whose answer
+-- is blank (`missing`), and placeholders that do not exist (`unknown`), stray braces included. A text that would be longer than
+-- `most` characters is cut and reported as too long, since a template may quote a long answer many times.
 create function private.fill(
   given text, answers jsonb, most integer default 20000,
   out filled text, out missing text[], out unknown text[], out is_long boolean
@@ -136,7 +136,7 @@ begin
 end
 $$;
 
--- Subject and body for one application. The link on which they answer, and the day, stay placeholders.
+-- Subject and body for one application. The link to answer and the last day stay placeholders.
 create function private.filled(
   subject text, body text, application public.retreat_applications, blind boolean, place jsonb default null
 ) returns jsonb
@@ -179,8 +179,8 @@ begin
 end
 $$;
 
--- What a text is filled in for: an application, or the newest one where none is named; null where there is none. Its link
--- answers nothing. `site`: where the desk is, of which nobody else may know; `has_no_site`: the link is left out.
+-- A text filled in for an application, or for the newest one where none is named; null where there is none. Its link answers
+-- nothing. `site`: the desk's address, used where no server knows the site's; `has_no_site`: the link is left out.
 create function private.example(
   occasion text, subject text, body text, application uuid, blind boolean, site text default null
 ) returns jsonb
@@ -219,7 +219,7 @@ begin
 end
 $$;
 
--- Refuses what is no letter.
+-- Refuses an invalid letter.
 create function private.check_text(subject text, body text) returns void
   language plpgsql immutable set search_path = ''
 as $$
@@ -232,12 +232,12 @@ begin
 end
 $$;
 
--- Whether a letter may ask whether somebody comes: of those who are told something else nobody is asked.
+-- Whether a letter may ask whether its reader comes. Letters about other decisions may not.
 create function private.may_ask(occasion text) returns boolean
   language sql immutable
   return coalesce(occasion, '') not in ('received', 'waitlisted', 'declined');
 
--- Refuses what is no template.
+-- Refuses an invalid template.
 create function private.check_template(occasion text, subject text, body text) returns void
   language plpgsql stable set search_path = ''
 as $$

@@ -1,4 +1,4 @@
--- Letters to applicants: what they are, and how they stand.
+-- Letters to applicants: their texts, and their states.
 
 -- One row: what organisers set for all letters.
 create table private.letter_settings (
@@ -14,7 +14,7 @@ create table private.letter_settings (
 insert into private.letter_settings default values;
 alter table private.letter_settings enable row level security;
 
--- One row: whoever carries the letters, a server with a mail server to hand them in at.
+-- One row: the state of the postman, a server that hands letters over to a mail server.
 create table private.postman (
   is_only boolean primary key default true check (is_only),
   -- Organisers let nothing leave.
@@ -100,23 +100,23 @@ create unique index letters_once on private.letters (application_id, occasion, e
   where state <> 'withdrawn';
 create index letters_of_application on private.letters (application_id);
 create index letters_of_act on private.letters (act);
--- However many were sent, what is still to be done is found at once.
+-- Finds what is still to be done at once, however many letters were sent.
 create index letters_drafts on private.letters (occasion, created_at, id) where state = 'draft';
 create index letters_waiting on private.letters (released_at desc, id desc) where state in ('waiting', 'sending');
 create index letters_waits on private.letters (waits_since) where state in ('waiting', 'sending');
 create index letters_sending on private.letters (application_id) where state = 'sending';
 create index letters_problems on private.letters (state, released_at desc, id) where state in ('refused', 'given up');
--- What is due, also where a plan is made for the very values: an index for each kind.
+-- Finds what is due, with an index for each kind.
 create index letters_due on private.letters (due_at)
   where way = 'mail' and occasion <> 'received' and state in ('waiting', 'sending');
 create index receipts_due on private.letters (due_at)
   where way = 'mail' and occasion = 'received' and state in ('waiting', 'sending');
 create index decisions_due on private.letters (due_at) where way = 'automation' and state in ('waiting', 'sending');
--- Whom receipts were written to.
+-- Finds the receipts that a mailbox got.
 create index letters_mailbox on private.letters (mailbox, released_at) where mailbox is not null;
 create index letters_domain on private.letters (domain, released_at) where domain is not null;
 
--- Every wait knows when it began: one that began later than now was put off by a clock that was set back.
+-- Every wait stores when it began: one that began later than now is from before the clock was set back.
 create function private.begin_wait() returns trigger
   language plpgsql set search_path = ''
 as $$
@@ -264,7 +264,7 @@ begin
 end
 $$;
 
--- Makes the draft of a letter to one person, which no template says. Whoever calls has locked the application.
+-- Makes the draft of a letter to one person, without a template. The caller has locked the application.
 create function private.draft_text(application uuid, subject text, body text, id uuid default gen_random_uuid())
   returns void
   language sql set search_path = ''
@@ -303,7 +303,7 @@ begin
 end
 $$;
 
--- Whoever changes a status, and however.
+-- Follows every change of a status, whoever makes it.
 create trigger draft_first after insert on private.statuses
   for each row when (private.is_decision(new.status)) execute function private.redraft();
 create trigger redraft after update of status on private.statuses
@@ -342,7 +342,7 @@ begin
 end
 $$;
 
--- Where letters to an applicant go: to the address that they gave, or that somebody put in its place.
+-- The address of letters to an applicant: the one that they gave, or the one by which an organiser replaced it.
 create function private.address_of(application uuid, given text) returns text
   language sql stable set search_path = ''
   begin atomic
@@ -374,7 +374,7 @@ as $$
     join public.retreat_applications as application on application.id = letter.application_id
 $$;
 
--- The letters of some applications, the oldest first; what was withdrawn before it was released is nobody's.
+-- The letters of some applications, the oldest first, without those that were withdrawn before they were released.
 create function private.letters_of(applications uuid[], blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -387,7 +387,7 @@ begin
 end
 $$;
 
--- What became of the letters of some applications, without their texts, the oldest first.
+-- The states of the letters of some applications, without their texts, the oldest first.
 create function private.letter_states(applications uuid[]) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -411,8 +411,8 @@ as $$
   ))
 $$;
 
--- Whoever acts on letters locks templates, then applications, then their statuses, each in one order, before any
--- letter. So one at a time acts on the letters of an application, and in which order they are locked is nobody's matter.
+-- Every act on letters locks templates, then applications, then their statuses, each in one order, before any letter. So only one
+-- act at a time changes the letters of an application, and the order in which letters are locked does not matter.
 create function private.lock_for_letters(applications uuid[]) returns void
   language plpgsql set search_path = ''
 as $$
@@ -422,7 +422,7 @@ begin
 end
 $$;
 
--- The same by letters, and of their templates, which nobody removes meanwhile.
+-- The same for given letters, and their templates, which nobody can remove meanwhile.
 create function private.lock_letters(letters uuid[]) returns void
   language plpgsql set search_path = ''
 as $$
@@ -434,7 +434,7 @@ begin
 end
 $$;
 
--- Refuses more than anybody acts on at once.
+-- Refuses more applications or letters than one call may have.
 create function private.check_number(given uuid[]) returns void
   language plpgsql immutable set search_path = ''
 as $$
@@ -461,7 +461,7 @@ begin
 end
 $$;
 
--- Who reads a letter needs no receipt any more.
+-- Whoever gets a letter needs no receipt any more.
 create function private.withdraw_receipt(application uuid) returns void
   language plpgsql set search_path = ''
 as $$

@@ -1,4 +1,4 @@
--- The desk's letters: what organisers do with them. What a server does with them is in src/server/letters/.
+-- What organisers do with letters. What a server does with them is in src/server/letters/.
 
 -- Writes down what somebody did to letters in general.
 create function private.write_down_letters(author text, detail jsonb) returns void
@@ -8,8 +8,8 @@ create function private.write_down_letters(author text, detail jsonb) returns vo
       values (write_down_letters.author, 'letters', write_down_letters.detail);
   end;
 
--- How it stands with the letters: whom a decision waits for, what does not arrive, and whether anybody carries them.
--- Counted up to a thousand, as applications are.
+-- The state of all letters: who waits for a letter, what did not arrive, and whether a server sends them. Counted up to a
+-- thousand, as applications are.
 create function public.desk_letters() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -131,7 +131,7 @@ begin
 end
 $$;
 
--- For desks that were opened before an update: what they ask here comes with the list by now.
+-- For desks that were opened before an update. Newer desks get this with the list.
 create function public.desk_letter_states(applications uuid[]) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -144,8 +144,8 @@ begin
 end
 $$;
 
--- Drafts letters of an occasion; `again` also where one was sent. What comes back says of each what became of it:
--- drafted, written (there is a draft or a letter, in this state), undecided (another decision stands) or gone.
+-- Drafts letters of an occasion; with `again` also where one was sent. The result has the outcome of each: drafted, written
+-- (there is a draft or a letter, in this state), undecided (another decision stands) or gone.
 create function public.desk_write(applications uuid[], occasion text, again boolean default false) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -191,7 +191,7 @@ begin
 end
 $$;
 
--- Refuses what is no letter to one person.
+-- Refuses an invalid letter to one person.
 create function private.check_letter(subject text, body text) returns void
   language plpgsql immutable set search_path = ''
 as $$
@@ -205,7 +205,7 @@ begin
 end
 $$;
 
--- Drafts a letter to one person that no template says. The same act again drafts none.
+-- Drafts a letter to one person, without a template. The same act again drafts none.
 create function public.desk_write_to(act uuid, application uuid, subject text, body text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -232,7 +232,7 @@ begin
 end
 $$;
 
--- Changes one draft; blank for both makes it as its template has it again, if it has one. `seen` is what whoever edits read.
+-- Changes one draft. A blank subject and body give it its template's text again, if it has one. `seen` says which text was read.
 create function public.desk_edit(letter uuid, seen text, subject text, body text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -263,7 +263,7 @@ begin
 end
 $$;
 
--- Takes drafts away. A new decision makes one again. What comes back counts those that somebody took away.
+-- Removes drafts. A new decision makes one again. The result counts the removed ones.
 create function public.desk_discard(letters uuid[]) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -282,10 +282,10 @@ begin
 end
 $$;
 
--- Releases drafts, an array of {id, seen}: they leave when a minute is over. More than thirty only by their number,
--- what was sent before only by `again`. What comes back says of each what became of it: released, changed (since it
--- was read), missing (an answer that it quotes is blank), long (filled in it is longer than a letter may be), again, or
--- gone. The same act again changes nothing.
+-- Releases drafts, an array of {id, seen}: they leave after a minute. More than thirty need their number, and letters that were
+-- sent before need `again`. The result has the outcome of each: released, changed (since it was read), missing (an answer that
+-- it quotes is blank), long (longer than a letter may be once it is filled in), again, or gone. The same act again changes
+-- nothing.
 create function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
 ) returns jsonb
@@ -362,9 +362,8 @@ begin
 end
 $$;
 
--- Stops letters, or all of one act: they are drafts again, and no automation is told any more. What somebody wrote to
--- one person stays as it is; the others follow their template. What has left has left. What comes back counts letters
--- that somebody stopped.
+-- Stops letters, or all letters of one act: they are drafts again, and no automation is told any more. A letter to one person
+-- keeps its text; the others follow their template. Letters that have left stay sent. The result counts the stopped ones.
 create function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -458,8 +457,8 @@ begin
 end
 $$;
 
--- Lets a letter that did not arrive leave to another address, where all letters to this applicant go from then on. It
--- can be stopped, as when it was released.
+-- Sends a letter that did not arrive to another address, where all letters to this applicant go from then on. It can be
+-- stopped, as when it was released.
 create function public.desk_readdress(act uuid, letter uuid, address text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -496,7 +495,7 @@ begin
 end
 $$;
 
--- Notes that what letters say that did not arrive was told otherwise. What comes back counts those of which it is noted.
+-- Notes that applicants were told without the letters that did not arrive. The result counts these letters.
 create function public.desk_settle(letters uuid[]) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -523,7 +522,7 @@ begin
 end
 $$;
 
--- Lets nothing leave, or all of it again.
+-- Stops all letters, or lets them leave again.
 create function public.desk_stop(stopped boolean) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -539,8 +538,8 @@ begin
 end
 $$;
 
--- Asks whoever carries letters how the mail server and the sender's domain are: it looks, and `desk_letters` has what it
--- found. Who asks while somebody looks hears of that.
+-- Asks a server to check the mail server and the sender's domain; `desk_letters` has what it found. Whoever asks during a check
+-- gets the result of that check.
 create function public.desk_check_mail() returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -552,7 +551,7 @@ begin
 end
 $$;
 
--- Says where answers go.
+-- Sets the address for answers.
 create function public.desk_set_letters(version integer, reply_to text, receipts boolean default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

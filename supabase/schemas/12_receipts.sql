@@ -1,8 +1,7 @@
--- Receipts: what whoever applies is sent, where organisers switched that on. No application is refused or waits because
--- of them.
+-- Receipts: mails to applicants, where organisers switched them on. No application is refused or waits because of them.
 
--- Whose mailbox an address leads to, however it is written; null where that cannot be told, as of what a mail server may
--- send on (`ada%example.com@example.org`), of quoted names, and of names and domains in other letters than ASCII's.
+-- The mailbox of an address, however the address is written; null where that cannot be told: for addresses that a mail server
+-- may forward (`ada%example.com@example.org`), for quoted names, and for names and domains beyond ASCII.
 create function private.mailbox(email text) returns text
   language plpgsql immutable set search_path = ''
 as $$

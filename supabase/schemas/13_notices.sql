@@ -1,7 +1,7 @@
--- Notices: what organisers are sent when somebody applies, where they switched that on, and letters that they try out.
+-- Notices: mails to organisers about new applications, where they switched them on; and tests of letters.
 
--- A mail to an organiser: of one application or answer, of all between two moments, or a letter that they try out. It names
--- nobody until it is handed over, so that whoever is erased is named nowhere.
+-- A mail to an organiser: about one application or answer, about all between two times, or a test of a letter. Names are filled
+-- in when it is handed over, so that nobody who was erased is named.
 create table private.notices (
   id uuid primary key default gen_random_uuid(),
   organiser_id uuid not null references private.organisers (account_id) on delete cascade,
@@ -35,7 +35,7 @@ create index notices_of_organiser on private.notices (organiser_id, created_at);
 create index notices_of_application on private.notices (application_id);
 create index notices_of_answer on private.notices (answer_id) where answer_id is not null;
 create index notices_of_example on private.notices (example_id) where example_id is not null;
--- What is due: notices, and what somebody tries out and waits for.
+-- Finds what is due: notices, and tests, for which somebody waits.
 create index notices_due on private.notices (due_at) where body is null and due_at is not null;
 create index tests_due on private.notices (due_at) where body is not null and due_at is not null;
 
@@ -55,7 +55,7 @@ create function private.write_notices(application uuid, answer bigint default nu
       ) < 10;
   end;
 
--- Tells of what an applicant answered by this act, which counts for more.
+-- Writes the notices of what an applicant answered by this act. Where that fails, the answer is stored all the same.
 create function private.write_answer_notices(application uuid, act uuid) returns void
   language plpgsql set search_path = ''
 as $$
@@ -118,11 +118,11 @@ begin
 end
 $$;
 
--- Its name comes behind `keep_door`: triggers run in the order of their names, and who is refused is told nothing.
+-- Its name comes after `keep_door`: triggers run in the order of their names, and a refused application sends no notice.
 create trigger then_announce after insert on public.retreat_applications
   referencing new table as arrived for each statement execute function private.announce();
 
--- Whether the caller hears of applications, and whether anybody carries the mails that say so.
+-- Whether the caller gets mails about applications, and whether a server sends them.
 create function public.desk_notices() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

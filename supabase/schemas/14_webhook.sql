@@ -2,7 +2,7 @@
 -- all. A hosted project has nobody who empties it, and its page calls the webhook itself: there nothing is queued, until
 -- a server of ours is pointed at its database and makes the trigger (src/server/database/schemas/16_deliveries.sql).
 
--- A row says only which application and how its delivery stands, nothing of its content.
+-- A row has only the application's id and the state of its delivery, and nothing of its content.
 create table private.webhook_outbox (
   -- Goes when the application goes.
   application_id uuid primary key references public.retreat_applications (id) on delete cascade,
@@ -22,7 +22,7 @@ create table private.webhook_outbox (
 );
 alter table private.webhook_outbox enable row level security;
 
--- However many were delivered, what is due, what waits, and what was given up, is found at once.
+-- Finds what is due, what waits, and what was given up at once, however many were delivered.
 create index webhook_outbox_due on private.webhook_outbox (next_attempt_at)
   where next_attempt_at is not null;
 create index webhook_outbox_waits on private.webhook_outbox (waits_since)

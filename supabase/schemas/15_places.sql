@@ -1,6 +1,6 @@
--- Places: who of those that were accepted comes, and how many places are left.
+-- Places: who of the accepted people comes, and how many places are left.
 
--- One row: what organisers set, and what letters have to know of the page on which people answer.
+-- One row: what organisers set, and what letters need for the page on which people answer.
 create table private.places (
   is_only boolean primary key default true check (is_only),
   version integer not null default 0,
@@ -35,14 +35,14 @@ create table private.acceptances (
 );
 alter table private.acceptances enable row level security;
 
--- Which day it is.
+-- The day of today.
 create function private.today() returns date
   language sql stable set search_path = ''
   begin atomic
     select (now() at time zone coalesce(zone, 'UTC'))::date from private.places;
   end;
 
--- How it stands with an answer; null where nobody is asked. `late` is `no answer` whose day is over.
+-- The state of an answer; null where the applicant is not asked. `late` is `no answer` after the last day.
 create function private.answer_state(
   is_accepted boolean, told_at timestamptz, kept_until date, answer text, today date
 ) returns text
@@ -55,8 +55,8 @@ create function private.answer_state(
     else 'no answer'
   end;
 
--- How it stands with the answer of an application: {answer_state, answer, answered_at, kept_until}, all null where nobody is
--- asked.
+-- The answer of an application and its state: {answer_state, answer, answered_at, kept_until}, all null where the applicant is
+-- not asked.
 create function private.answer_shown(application uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -70,7 +70,7 @@ begin
 end
 $$;
 
--- Whether an application is one of those with an answer, or without: who is late has given none.
+-- Whether an application has this state of its answer. `no answer` includes those who are late.
 create function private.has_answer(application uuid, wanted text, today date) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -83,7 +83,7 @@ begin
 end
 $$;
 
--- The time zone in which days end, unless there is one: whoever comes first says theirs, if PostgreSQL knows it.
+-- Sets the time zone in which days end, unless one is set: the first caller's, if PostgreSQL knows it.
 create function private.adopt_zone(zone text) returns void
   language plpgsql set search_path = ''
 as $$
@@ -96,8 +96,8 @@ exception when invalid_parameter_value then null;
 end
 $$;
 
--- What a server knows: where the site is, where its mails come from, and its time zone. Another server may know what it
--- does not.
+-- Stores what a server knows: the site's address, the mails' sender, and its time zone. It does not remove what only another
+-- server knows.
 create function private.know_site(site text, sender text, zone text) returns void
   language plpgsql set search_path = ''
 as $$
@@ -111,7 +111,7 @@ begin
 end
 $$;
 
--- Follows the decisions. Its name comes behind that of `redraft`: letters are locked before this.
+-- Follows the decisions. Its name comes after `redraft`, so that letters are locked before acceptances.
 create function private.keep_acceptance() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -179,7 +179,7 @@ create trigger follow_letter after update of state, uncertain on private.letters
   for each row when (new.state = 'sent' and old.state <> 'sent' or new.uncertain > old.uncertain)
   execute function private.follow_letter();
 
--- Whether a text has the link on which people answer, or the day; letters are kept with these placeholders.
+-- Whether a text has the placeholder of the link to answer, or of the last day. Letters are stored with these placeholders.
 create function private.has_link(given text) returns boolean
   language sql immutable set search_path = ''
   return given ~ '\{\{\s*answer_link\s*\}\}';
@@ -187,12 +187,12 @@ create function private.has_day(given text) returns boolean
   language sql immutable set search_path = ''
   return given ~ '\{\{\s*reply_by\s*\}\}';
 
--- A day as letters have it.
+-- A day in the words of letters.
 create function private.day_shown(day date) returns text
   language sql immutable set search_path = ''
   return to_char(day, 'FMDD FMMonth YYYY');
 
--- What stands for the link and the day in a letter until it is handed over; blank where nobody is asked any more.
+-- The words in place of the link and the day in a letter until it is handed over; blank where nobody is asked any more.
 create function private.place_answers(application uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -208,7 +208,7 @@ begin
 end
 $$;
 
--- Which of both a text has that is blank for an application.
+-- Which of the two placeholders a text has that are blank for an application.
 create function private.missing_in(given text, application uuid) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -233,8 +233,8 @@ begin
 end
 $$;
 
--- Keeps a place from now on, for somebody whose letter is handed over: their link, null where no site is known, and the
--- day. As long as nobody was told and no organiser set a day, it is counted from the last letter that was begun.
+-- Keeps a place for somebody whose letter is being handed over. The result is their link, null where the site's address is not
+-- known, and the last day. As long as they were not told and no organiser set a day, the days count from the last handover.
 create function private.keep_place(application uuid, site text default null, out link text, out kept_until date)
   language plpgsql set search_path = ''
 as $$
@@ -308,7 +308,7 @@ begin
 end
 $$;
 
--- Of whom a link is; null where it is nobody's, or the acceptance was taken back.
+-- The application of a link; null where there is none, or the acceptance was taken back.
 create function private.accepted_by(token text) returns uuid
   language sql stable set search_path = ''
 as $$
@@ -317,8 +317,8 @@ as $$
     = case when accepted_by.token ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then accepted_by.token::uuid end
 $$;
 
--- What whoever has a link may know: {"state": "open", "first_name", "until", "answer"}, once the day is over
--- {"state": "over", ..., "address": where answers go}, and of what is no link, or none any more, {"state": "invalid"}.
+-- What the page shows to whoever has a link: {"state": "open", "first_name", "until", "answer"}; after the last day
+-- {"state": "over", ..., "address": where answers go}; and for a link that is not valid, or not any more, {"state": "invalid"}.
 create function public.place_by_token(token text) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -343,8 +343,8 @@ begin
 end
 $$;
 
--- Answers as whoever has the link: `coming`, or `not coming`. The same act again is the same answer. What comes back is how
--- it stands then; nothing is kept where the day is over.
+-- Stores the answer of whoever has the link: `coming`, or `not coming`. The same act again is the same answer. The result is the
+-- place's state afterwards. After the last day nothing is stored.
 create function public.answer_place(token text, answer text, act uuid) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -374,9 +374,9 @@ begin
 end
 $$;
 
--- How it stands with the places, and who waits for one: {places, days, zone, site, today, coming, not_coming, no_answer,
--- late, not_told, free, waitlist}. `late` is a part of `no_answer`; `free` is null where nobody said how many there are,
--- and less than none where more were accepted.
+-- The state of the places, and who waits for one: {places, days, zone, site, today, coming, not_coming, no_answer, late,
+-- not_told, free, waitlist}. `late` is a part of `no_answer`. `free` is null where nobody said how many places there are, and
+-- negative where more people were accepted.
 create function public.desk_places(zone text default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -421,7 +421,7 @@ begin
 end
 $$;
 
--- Says how many places there are, null for nobody knows, and how long each is kept.
+-- Sets how many places there are, null for not known, and how long each is kept.
 create function public.desk_set_places(version integer, places integer, days integer) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -452,7 +452,7 @@ begin
 end
 $$;
 
--- Refuses what concerns only who is accepted. Locks the application.
+-- Locks an application, and refuses unless it is accepted.
 create function private.lock_acceptance(application uuid) returns void
   language plpgsql set search_path = ''
 as $$
@@ -469,7 +469,7 @@ begin
 end
 $$;
 
--- Notes what somebody answered otherwise than on the page: `coming`, `not coming`, or null for no answer.
+-- Notes an answer that did not come by the page: `coming`, `not coming`, or null for no answer.
 create function public.desk_set_answer(act uuid, application uuid, answer text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -508,8 +508,8 @@ begin
 end
 $$;
 
--- Who is to be reminded, those whose day comes first, one more than a thousand at the most; how many have a reminder that did
--- not leave yet, and how many had one in the last three days.
+-- The people to remind, those whose day comes first, at most a thousand and one; how many have a reminder that has not left
+-- yet, and how many had one in the last three days.
 create function private.to_remind(today date, out wanted uuid[], out waiting bigint, out reminded bigint)
   language plpgsql stable
   -- Of many that were just drafted PostgreSQL knows nothing, and would compare each with each.
@@ -539,9 +539,9 @@ begin
 end
 $$;
 
--- Drafts a reminder for who has not answered, those whose day comes first, at most a thousand at once: nobody is reminded
--- twice in three days. {drafted, late: those of them whose day has to be moved first, waiting: who has a reminder that did
--- not leave yet, reminded: who had one in the last three days, more}.
+-- Drafts reminders for people who have not answered, those whose day comes first, at most a thousand at once. Nobody is reminded
+-- twice in three days. {drafted, late: those of them whose day has to be moved first, waiting: people with a reminder that has
+-- not left yet, reminded: people who had one in the last three days, more}.
 create function public.desk_remind() returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -585,7 +585,7 @@ as $$
   )
 $$;
 
--- Refuses what is no address of a site.
+-- Refuses an invalid address of a site.
 create function private.check_site(site text) returns void
   language plpgsql immutable set search_path = ''
 as $$
@@ -596,8 +596,8 @@ begin
 end
 $$;
 
--- A draft as an organiser's own mail program sends it, with the link of whom it goes to, which the history says. Where no
--- server knows where the site is, the desk does. The same act again says the same.
+-- A draft for an organiser's own mail program, with the applicant's link. The history records that the link was given. Where no
+-- server knows the site's address, the desk gives it. The same act again gives the same.
 create function public.desk_hand_over(act uuid, letter uuid, seen text, site text default null, zone text default null)
   returns jsonb
   language plpgsql security definer set search_path = ''

@@ -1,4 +1,4 @@
--- Rights: nobody but their owner uses what is ours, with the exceptions that are named here.
+-- Rights: only the owner may use these tables and functions, with the exceptions that are named here.
 
 revoke all on schema private from public, anon, authenticated;
 
@@ -8,8 +8,8 @@ revoke all on table
   private.installation, private.places, private.acceptances, private.answer_outbox
   from public, anon, authenticated;
 
--- PostgreSQL lets everybody execute a new function, and a hosted project the API's roles one of `public`. By name: a
--- project may have functions of its own there.
+-- PostgreSQL lets everybody execute a new function, and a hosted project lets the API's roles execute one in `public`. Rights are
+-- taken back by name, since a project may have functions of its own there.
 do $$
 declare
   ours constant text[] := '{

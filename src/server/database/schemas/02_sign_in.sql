@@ -1,6 +1,6 @@
--- Sign-in, where nobody else brings it: the tables of Supabase's authentication server under their own names, as far
--- as they are used, so that what is written for one way to run holds in the other. A hosted project has them already,
--- and nothing of this file is for it.
+-- Sign-in of our own server: the tables of Supabase's authentication server under their own names, as far as they are used, so
+-- that functions work with our server and in a hosted project. A hosted project has these tables already, and this file is not
+-- for it.
 
 create schema auth;
 revoke all on schema auth from public;
@@ -134,13 +134,13 @@ create table private.mail_requests (
 );
 create index mail_requests_requested_at on private.mail_requests (requested_at);
 
--- What is read and written for a wrong code where no code is out: the same as where one is.
+-- Rows that are read and written for a wrong code of an address without a code, so that it takes as long as with one.
 create table private.decoys (like auth.one_time_tokens including defaults including indexes);
 insert into private.decoys (user_id, token_type, code_hash, relates_to, expires_at)
 select gen_random_uuid(), 'recovery_token', encode(sha256(gen_random_uuid()::text::bytea), 'hex'), slot, 'infinity'
 from generate_series(0, 63) as slot;
 
--- What is counted for an account, within an hour or a few minutes from the first.
+-- Counts for an account, within an hour or a few minutes from the first one counted.
 create table private.account_counts (
   user_id uuid not null references auth.users (id) on delete cascade,
   what text not null check (what in ('mails', 'factor guesses')),
@@ -160,7 +160,7 @@ create table private.signing_keys (
 -- One key signs at a time.
 create unique index signing_keys_active on private.signing_keys ((true)) where retired_at is null;
 
--- Nobody but the owner has a right on any of them; also where one slipped in, nobody reads a row.
+-- Only the owner has rights on these tables. Where somebody got a right by mistake, they still read no row.
 alter table auth.users enable row level security;
 alter table auth.identities enable row level security;
 alter table auth.mfa_factors enable row level security;
