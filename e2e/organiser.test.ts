@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { csvHeader, tableColumns } from '../src/application/csv.ts'
 import { openDatabase } from '../src/server/database/database.ts'
 import { send } from '../testing/client.ts'
 import { anApplication } from '../testing/form.ts'
@@ -67,9 +68,7 @@ test('applications are listed while the server runs and while it does not', asyn
   expect(second).toMatchObject(nasty)
 
   const csv = await list('--csv')
-  expect(csv.split('\r\n')[0]).toBe(
-    '\ufeffid,created_at,first_name,last_name,email,phone,linkedin,company,paid_solution,paid_solution_label,custom_solution,team_size,team_size_label,reason,consent,status,answer,answered_at,decided_by,decided_at,notes,letters',
-  )
+  expect(csv.startsWith(`\ufeff${csvHeader(tableColumns)}`)).toBe(true)
   expect(csv).toContain(`,+49 (30) 123-4,'@eve,'=1+1,travel,"Yes, travel related",'-2+3+cmd|x,`)
   expect(csv).toContain('"a ""quoted"", line\nand another\rand a third"')
   expect(csv.endsWith('\r\n')).toBe(true)
@@ -196,7 +195,7 @@ test('an export shows its progress on the terminal, and nothing of it in the fil
   )
   expect(shown.stdout).toContain('\r3 applications\r\n')
   expect(await readFile(file, 'utf8')).toMatch(
-    /^\ufeffid,created_at(?!.*applications).*,true,new,,,,,,\r\n$/s,
+    /^\ufeffid,created_at(?!.*applications).*,true,new,[^\r\n]*\r\n$/s,
   )
 })
 

@@ -94,7 +94,5 @@ test('what organisers made of an application stands behind it, a line each, and 
 })
 
 test('of no rows the table is its header', () => {
-  expect(csvHeader(tableColumns) + csvLines([], tableColumns)).toMatch(
-    /^id,created_at,.*,consent,status,answer,answered_at,decided_by,decided_at,notes,letters\r\n$/,
-  )
+  expect(csvHeader(tableColumns) + csvLines([], tableColumns)).toMatch(/^id,created_at,[^\r\n]*\r\n$/)
 })
