@@ -7,7 +7,10 @@ export const byteOrderMark = '\ufeff'
 /** The columns of a stored application. */
 export const storedColumns = ['id', 'created_at', ...columns] as const
 
-/** The columns that a table may have: those of a stored application, its status, and what organisers did about it. */
+/**
+ * The columns that a table may have: those of a stored application, its status, and what organisers did about it. Until 2.0
+ * a new one comes before `decided_by`. Each is a key of the row: the desk leaves out columns that its rows do not have.
+ */
 export const tableColumns = [
   ...storedColumns,
   'status',
@@ -21,7 +24,7 @@ export const tableColumns = [
 
 export type TableColumn = (typeof tableColumns)[number]
 
-/** What organisers did about an application; moments are in ISO 8601. */
+/** What organisers did about an application, from `private.made_of`; moments are in ISO 8601. */
 export interface Made {
   /** Whether the applicant comes, and when they said so; null where they have not answered, or are not accepted. */
   answer: Answer | null
