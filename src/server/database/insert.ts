@@ -2,16 +2,16 @@ import { columns, table, type Application } from '../../application/application.
 import type { CallerConnection } from './connections.ts'
 
 /** Every column of the table, and its type. A visitor may not set two of them; the database refuses that. */
-const tableColumns = {
+const columnTypes = {
   ...(Object.fromEntries(columns.map((column) => [column, 'text'])) as Record<keyof Application, string>),
   consent: 'boolean',
   id: 'uuid',
   created_at: 'timestamptz',
 }
-export type TableColumn = keyof typeof tableColumns
+export type InsertColumn = keyof typeof columnTypes
 
-export function isTableColumn(name: string): name is TableColumn {
-  return Object.hasOwn(tableColumns, name)
+export function isInsertColumn(name: string): name is InsertColumn {
+  return Object.hasOwn(columnTypes, name)
 }
 
 /** Rows as they were sent, and which of their columns to take. */
@@ -21,7 +21,7 @@ export interface SentRows {
   isArray: boolean
   /** How many rows it holds, as far as can be told without reading them. */
   count: number
-  columns: readonly TableColumn[]
+  columns: readonly InsertColumn[]
   /** The answers, where it is one object that has them all and no more. */
   answers?: Readonly<Record<string, unknown>>
   /** Whether a value that one row of several lacks becomes the column's default; otherwise null. */
@@ -52,7 +52,7 @@ export async function insertApplications(connection: CallerConnection, rows: Sen
       `${isArray ? 'json_populate_recordset' : 'json_populate_record'}(${await defaults(connection)}, $1::text::json)`
     : // The parameter is text first: the driver would encode a json parameter once more.
       `${isArray ? 'json_to_recordset' : 'json_to_record'}($1::text::json)
-        as sent(${sorted.map((column) => `${column} ${tableColumns[column]}`).join(', ')})`
+        as sent(${sorted.map((column) => `${column} ${columnTypes[column]}`).join(', ')})`
   // A prepared statement for each set of columns would fill the memory, so only the one for whole rows is kept.
   const prepare = names.length === columns.length && !missingAsDefault
   const insert = `insert into ${name} (${list}) select ${list} from ${source}`

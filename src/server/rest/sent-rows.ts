@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 
 import { columns, table } from '../../application/application.ts'
-import { isTableColumn, type SentRows, type TableColumn } from '../database/insert.ts'
+import { isInsertColumn, type SentRows, type InsertColumn } from '../database/insert.ts'
 import { HttpError } from '../http/errors.ts'
 import { isObject, textOf } from '../http/json.ts'
 
@@ -98,9 +98,9 @@ function hasExactly(row: unknown, keys: string[]) {
   )
 }
 
-function known(names: string[]): TableColumn[] {
+function known(names: string[]): InsertColumn[] {
   return [...new Set(names)].map((name) => {
-    if (isTableColumn(name)) return name
+    if (isInsertColumn(name)) return name
     throw new HttpError(
       400,
       'PGRST204',
