@@ -11,14 +11,12 @@ beforeAll(async () => {
 
 afterAll(() => server.close())
 
-test('the declared schema is what the migrations of a server of our own come to', async () => {
-  expect(await differencesOn(server)).toEqual([])
-})
-
-test("the declared schema is what a hosted project's migrations come to", async () => {
-  expect(await differencesInProject(server, 'push')).toEqual([])
-})
-
-test('the declared schema is what the migrations of a server before a hosted project come to', async () => {
-  expect(await differencesInProject(server, 'server')).toEqual([])
+test.each([
+  ['a server of our own', () => differencesOn(server)],
+  ['a hosted project', () => differencesInProject(server, 'push')],
+  ['a server before a hosted project', () => differencesInProject(server, 'server')],
+])('the declared schema is what the migrations of %s come to', async (_name, differences) => {
+  expect(await differences(), 'Where a migration is missing, npm run schema -- few words writes it.').toEqual(
+    [],
+  )
 })
