@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { expect, test, vi } from 'vitest'
 
@@ -87,6 +89,17 @@ test('the webhook is told an application by the names that automations know', ()
     'reason',
     'consent',
   ])
+})
+
+test('no migration of 1.0.0 was edited', async () => {
+  // As sha256sum writes it.
+  const released = await readFile('testing/migrations-1.0.0.sha256', 'utf8')
+  const now = released.replaceAll(/^\w+(?= {2}(.+)$)/gm, (_digest, path: string) =>
+    createHash('sha256').update(readFileSync(path)).digest('hex'),
+  )
+  expect(now, 'Put it back, and write a new one: databases that applied it refuse another text.').toBe(
+    released,
+  )
 })
 
 test('a backup that 1.0.0 wrote is restored, with what organisers made of it', async () => {
