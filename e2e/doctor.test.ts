@@ -121,7 +121,7 @@ test('while no server runs it starts the embedded database to read it, stops it 
       /^ok: .* It did not run: it is started to be read, and stopped again\.$/,
     ) as string,
     site: `wrong: No server answers at http://127.0.0.1:${port}: npm start starts it.`,
-    proxy: 'not known: It is asked by SITE_URL, which is not set.',
+    proxy: 'not known: It is asked at SITE_URL, which is not set.',
     mail: 'wrong: MAIL_FROM is set, but SMTP_URL is not, so no mail leaves: set it, or take MAIL_FROM away.',
     organisers: expect.stringMatching(/^ok: /) as string,
     'test mail': 'ok: None was sent: SMTP_URL is not set.',
@@ -162,7 +162,7 @@ test('where there is no database yet, and where a setting cannot be read, it say
   expect(first).toMatchObject({ code: 1, stderr: '' })
   expect(findingsIn(first.stdout)).toMatchObject({
     database: `wrong: DATA_DIR is "${path}", where there is no database: name the folder that the server was started with, or start the server once.`,
-    schema: 'not known: The database would have to be asked.',
+    schema: 'not known: The database could not be asked.',
     disk: `not known: There is no ${path} yet.`,
   })
   const { PATH = '' } = process.env

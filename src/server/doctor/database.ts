@@ -67,7 +67,7 @@ export async function checkRights({ read }: OpenedAsItIs) {
         tables.open.length > 0 &&
           `Whoever has the public key may look into ${tables.open.join(', ')}: revoke all on them from anon, authenticated, enable row level security, and start the server once more.`,
       ]) ??
-      (isThere ? undefined : notKnown('There is no schema yet, on which rights could be.')) ??
+      (isThere ? undefined : notKnown('There is no schema yet, so there are no rights to check.')) ??
       ok(`${user} may do what the server does, and visitors may only apply.`)
     )
   })

@@ -106,7 +106,7 @@ test('a schema that is older, newer or edited is told with its newest migration'
   expect(await said({ DATABASE_URL: server.url('bare') })).toMatchObject({
     database: expect.stringMatching(/^ok: PostgreSQL at .*\/bare, version/) as string,
     schema: expect.stringMatching(/^wrong: The database holds no applications yet/) as string,
-    rights: 'not known: There is no schema yet, on which rights could be.',
+    rights: 'not known: There is no schema yet, so there are no rights to check.',
     letters: 'not known: The schema is older than this program: see there.',
   })
 })
@@ -215,7 +215,7 @@ test('a database that is frozen, or refuses, is told in a sentence, and all the 
     )
     expect(findings).toMatchObject({
       settings: expect.stringMatching(/^ok: /) as string,
-      schema: 'not known: The database would have to be asked.',
+      schema: 'not known: The database could not be asked.',
     })
   }
   expect(JSON.stringify(refused)).not.toContain('hunter2')
@@ -248,7 +248,7 @@ test('SITE_URL is told to be this server, another one, on its way elsewhere, or 
     /which does not answer \(TLS: [a-z ]+\): see that/,
   )
   expect(await site(mine.origin, new URL(theirs.origin).port)).toMatch(
-    /^wrong: The server at .* is another one than/,
+    /^wrong: The server at .* uses another database than this one/,
   )
   expect(await site(`${elsewhere.origin}/301`)).toMatch(
     /which leads on to https:\/\/other\.example\/: set it/,

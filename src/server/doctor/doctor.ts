@@ -46,7 +46,7 @@ export function examine({ settings, environment, database, names }: Examined): P
   ) => {
     const there = await opened
     return lookInto(about, limit, async () =>
-      there === undefined ? notKnown('The database would have to be asked.') : look(there.open),
+      there === undefined ? notKnown('The database could not be asked.') : look(there.open),
     )
   }
   const asked = askSite(settings)

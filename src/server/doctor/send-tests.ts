@@ -38,7 +38,7 @@ async function sendMail(to: string, mailServer: Settings['mailServer']) {
   if (mailServer === undefined) return ok('None was sent: SMTP_URL is not set.')
   const id = randomUUID()
   const body =
-    'This is a test of npm run doctor. Where it came into the folder for spam, see what the doctor says of the sender.'
+    'This is a test of npm run doctor. If it came into the folder for spam, see what the doctor says about the sender.'
   const letter = { id, to, subject: '[Test] Unplugged. can write to you', body, replyTo: '' }
   const handover = createHandover(mailServer, limit)
   const result = await handover.give(await compose(letter, mailServer.from))

@@ -83,7 +83,7 @@ export function judgeSite(
       `No server answers at ${here.address}: npm start starts it.`,
     isRunning &&
       !isSame(here.instance, mark) &&
-      `The server at ${here.address} is another one than this database's: stop it, or set PORT.`,
+      `The server at ${here.address} uses another database than this one: stop it, or set PORT.`,
     isRunning &&
       runs !== version &&
       `The server at ${here.address} is version ${runs ?? 'older'}, and ${version} is here: start it once more.`,
@@ -155,7 +155,7 @@ export function judgeProxy({ site }: Answers, { trustProxy, siteUrl }: SiteSetti
     )
   }
   if (site === undefined || siteUrl === undefined) {
-    return notKnown('It is asked by SITE_URL, which is not set.')
+    return notKnown('It is asked at SITE_URL, which is not set.')
   }
   switch (word(site.instance, 'forwarded') as Forwarded | undefined) {
     case 'believed':

@@ -177,8 +177,8 @@ function PasswordEdit({ auth, email, asMe }: PasswordEditProps) {
   return (
     <Sheet title="Password">
       <p>
-        With a password you sign in without a mail. Setting one takes the place of the one before, and ends
-        your sessions in other browsers.
+        With a password you sign in without a mail. A new one replaces the one before, and ends your sessions
+        in other browsers.
       </p>
       <form key={set} onSubmit={onSubmit}>
         {/* It tells the browser whose password it is asked to keep. */}

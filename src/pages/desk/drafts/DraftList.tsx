@@ -95,8 +95,8 @@ function Sending({ drafts, overview, isByHand, onSent }: SendingProps) {
       )}
       {held.length > 0 && (
         <span className="quietly">
-          {countOf(held.length, 'draft')} cannot be sent: below {held.length === 1 ? 'it' : 'each'} stands
-          why.
+          {countOf(held.length, 'draft')} cannot be sent: the reason stands below{' '}
+          {held.length === 1 ? 'it' : 'each'}.
         </span>
       )}
     </>

@@ -106,8 +106,8 @@ export function DraftSend({ drafts, holdSeconds, onSent }: DraftSendProps) {
 
 const reasons: Record<Unsent['outcome'], string> = {
   changed: 'it changed since you read it. Please read it again.',
-  missing: 'it quotes an answer that was left blank, or asks who is asked no more whether they come.',
-  long: 'filled in it is longer than a letter may be: edit it for them alone.',
+  missing: 'it quotes a blank answer, or asks whether they come, and they cannot answer that any more.',
+  long: 'filled in, it is longer than a letter may be. Shorten it for this person.',
   again: 'they were sent this before.',
   gone: 'it is no draft any more: somebody sent or removed it, or decided otherwise.',
 }

@@ -22,7 +22,7 @@ export function LetterText({
         </p>
       </div>
       {isLong && (
-        <p className="notice error">Filled in it is longer than a letter may be: this is its beginning.</p>
+        <p className="notice error">Filled in, it is longer than a letter may be. This is its beginning.</p>
       )}
       {blank.length > 0 && <p className="notice error">No answer to: {blank.join(', ')}</p>}
       {missing.length > blank.length && (

@@ -14,7 +14,7 @@ export function MailCheck({ postman }: { postman: LettersOverview['postman'] }) 
     <>
       {checkedAt === null ? (
         <p>
-          Whether the mail server lets letters leave, and whether others will believe where they come from.
+          Checks whether the mail server accepts letters, and whether other mail servers trust their sender.
         </p>
       ) : (
         <>

@@ -119,7 +119,7 @@ function UndeliveredEdit({ letter, label }: UndeliveredEditProps) {
     done(retried > 0 ? 'is tried again' : 'cannot be tried again any more'),
   )
   const settle = useDeskAct('desk_settle', ({ settled }) =>
-    done(settled > 0 ? 'told otherwise' : 'nothing is to be told any more'),
+    done(settled > 0 ? 'told otherwise' : 'is not to be told any more'),
   )
   return (
     <>
