@@ -106,8 +106,10 @@ async function update({ settings, connect }: Place, checkout: string) {
 
   const check = connect()
   const [after] = await newestMigration(check)
+  const emails = sending.kept.map(({ email }) => email)
   const stored = await check<{ email: string }[]>`
-    select email from public.retreat_applications where email = any(${sending.kept.map(({ email }) => email)})`
+    select email from public.retreat_applications
+    where email in (select jsonb_array_elements_text(${check.json(emails)}))`
   const [all] = await check<[{ count: number }]>`select count(*)::int from public.retreat_applications`
   await check.end()
   await next.stop()
