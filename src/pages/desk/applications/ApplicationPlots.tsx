@@ -37,7 +37,7 @@ interface AnswersPlotProps {
   counts: Readonly<Partial<Record<string, number>>>
 }
 
-/** A bar for each answer to a choice, and one for who did not answer. */
+/** A bar for each answer to a choice, and one for people who did not answer. */
 function AnswersPlot({ caption, of, words, counts }: AnswersPlotProps) {
   const rows = [...Object.entries(words), ['', 'No answer'] as const].map(([answer, name]) => ({
     name,

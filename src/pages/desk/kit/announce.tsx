@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react'
 let said = { text: '', count: 0 }
 const listeners = new Set<() => void>()
 
-/** Has a screen reader say what was done, and shows it for who sees. */
+/** Shows what was done, and lets a screen reader say it. */
 export function announce(text: string): void {
   // The same words announced twice are two announcements.
   said = { text, count: said.count + 1 }

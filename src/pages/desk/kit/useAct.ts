@@ -4,7 +4,7 @@ import { newAct } from '../../../client/act.ts'
 
 const underWay = new Set<AbortController>()
 
-/** Whether anything is being done that would be lost with the page. */
+/** Whether an act is under way that would be lost with the page. */
 export function isActing(): boolean {
   return underWay.size > 0
 }
@@ -12,7 +12,7 @@ export function isActing(): boolean {
 interface ActState<Given, Answer> {
   isPending: boolean
   error: Error | null
-  /** What it answered the last time, and what it was done with. */
+  /** The last answer, and the values that the act was done with. */
   answer?: Answer
   given?: Given
 }

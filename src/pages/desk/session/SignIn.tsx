@@ -12,7 +12,7 @@ import type { WatchedSession } from './watch-session.ts'
 
 interface SignInProps {
   auth: LoadAuth
-  /** What is said above the first field. */
+  /** The notice above the first field. */
   notice: Notice | undefined
 }
 
@@ -77,7 +77,7 @@ interface EmailFormProps extends SignInProps {
 }
 
 function EmailForm({ auth, notice, email: former, onSent, onPassword }: EmailFormProps) {
-  /** For whom the operator has to be asked, since no mail goes out. */
+  /** The address for which the operator has to be asked, since no mail goes out. */
   const [unmailed, setUnmailed] = useState('')
   const { problem, isPending, onSubmit } = useForm(async (fields) => {
     const email = textIn(fields, 'email').trim()
@@ -198,7 +198,7 @@ async function tryCode(auth: LoadAuth, code: string): Promise<string | undefined
   const { data, error } = await (await auth()).mfa.listFactors()
   if (error) return sentenceOfFactor(error)
   if (data.totp.length === 0) {
-    // It was taken away meanwhile, which a new token says; or it is of a kind that the desk cannot ask for.
+    // It was removed meanwhile, which a new token says; or it is of a kind that the desk cannot ask for.
     const refreshed = await (await auth()).refreshSession()
     if (refreshed.error) return sentenceOfFactor(refreshed.error)
     return data.phone.length + data.webauthn.length > 0

@@ -12,13 +12,13 @@ import { useForm } from './useForm.tsx'
 interface SignInByLinkProps {
   auth: LoadAuth
   link: SignInLink | BroughtSession
-  /** Called when the link is of no more use. */
+  /** Called when the link is used up or not valid. */
   onLeave: () => void
 }
 
 /**
- * What a link opens. It is used up when its button is pressed: programs that look through mails open links, too, and
- * whoever sends a link with a session of their own has others act as them.
+ * What a link opens. A button uses it up, since programs that look through mails open links, too, and since a stranger may send
+ * a link with a session of their own, to have others act as them.
  */
 export function SignInByLink({ auth, link, onLeave }: SignInByLinkProps) {
   const [state, setState] = useState<'fresh' | 'ended' | 'half confirmed'>('fresh')

@@ -18,7 +18,7 @@ interface SignedInProps {
   /** What a hosted project's link brought. */
   brought: BroughtSession | undefined
   isElsewhere: boolean
-  /** Makes what is kept of what somebody read. */
+  /** Makes the store of what somebody reads. */
   createQueries: () => QueryClient
   children: ReactNode
 }
@@ -57,7 +57,7 @@ interface InsideProps extends Pick<SignedInProps, 'createQueries' | 'children'> 
   me: Me
 }
 
-/** The desk itself. Whoever leaves it leaves nothing behind for who comes next. */
+/** The desk itself. What one person read or typed is dropped when they leave, before the next person comes. */
 function Inside({ me, createQueries, children }: InsideProps) {
   const { account } = me
   const [queries] = useState(createQueries)

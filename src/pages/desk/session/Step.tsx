@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { useTitle } from '../kit/Screen.tsx'
 import type { Notice } from './sentences.ts'
 
-/** One step on the way into the desk, which stands alone on the page. */
+/** One step of the sign-in, alone on the page. */
 export function Step({
   title,
   notice,
@@ -26,7 +26,7 @@ export function Step({
   )
 }
 
-/** A sentence that is heard when it comes. */
+/** A sentence that screen readers say when it appears. */
 export function Said({ text, isProblem }: Notice) {
   return (
     <p className={`notice ${isProblem ? 'error' : 'success'}`} role={isProblem ? 'alert' : 'status'}>
@@ -35,7 +35,7 @@ export function Said({ text, isProblem }: Notice) {
   )
 }
 
-/** What stands there until the desk's script has come. */
+/** What is shown until the desk's script has come. */
 export function Opening() {
   useTitle('Opening')
   return (

@@ -3,13 +3,13 @@ import type { EmailOtpType } from '@supabase/auth-js'
 import { go, useFragment, wholeList } from '../kit/route.ts'
 import { linkHasEnded, type Notice } from './sentences.ts'
 
-/** A session that a hosted project's own link brought back in the fragment, and that nobody has asked for yet. */
+/** A session that a hosted project's link brought in the fragment, and that nobody has confirmed by a button yet. */
 export interface BroughtSession {
   access_token: string
   refresh_token: string
 }
 
-/** What such a link brought back: a session, or why there is none. */
+/** What such a link brought: a session, or the reason why there is none. */
 type Arrival = { session: BroughtSession } | { notice: Notice }
 
 /** A link to the desk that has not been used up yet. */
@@ -18,7 +18,7 @@ export interface SignInLink {
   type: EmailOtpType
 }
 
-/** What a fragment brings, if anything. Its own words are not shown: anybody can write a link. */
+/** Reads what a fragment brings, if anything. Its own words are not shown, since anybody can write a link. */
 function arrivalIn(fragment: string): Arrival | undefined {
   const said = new URLSearchParams(fragment.replace(/^#/, ''))
   const [access_token, refresh_token] = [said.get('access_token'), said.get('refresh_token')]
@@ -34,15 +34,15 @@ const linkDidNotWork: Notice = {
   text: 'Signing in by this link did not work. Please ask for a code instead.',
 }
 
-/** What is said when one of the two links of a change of address was used. */
+/** Said when one of the two links of a change of address was used. */
 export const halfConfirmed =
   'This address is confirmed. Please open the link in the mail to the other address, too.'
 
 /**
- * Takes from the address what a link brought, so that no token stays there or in the history.
+ * Reads what a link brought and removes it from the address, so that no token stays there or in the browser's history.
  *
- * @param isHosted Whether organisers sign in at a hosted project. Our own server's links bring no session: one that
- *   stands there was put there by somebody who wants others to act as them.
+ * @param isHosted Whether organisers sign in at a hosted project. Our own server's links bring no session: a session in the
+ *   address was then put there by somebody who wants others to act as them.
  */
 export function takeArrival(isHosted: boolean): Arrival | undefined {
   const arrival = arrivalIn(location.hash)
@@ -57,7 +57,7 @@ function linkIn(fragment: string): SignInLink | undefined {
   return token_hash && type ? { token_hash, type } : undefined
 }
 
-/** The link that the desk was opened by, as long as it is in the address. */
+/** The link that opened the desk, as long as it is in the address. */
 export function useSignInLink(): SignInLink | undefined {
   return linkIn(useFragment())
 }

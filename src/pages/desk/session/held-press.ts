@@ -1,11 +1,11 @@
 declare global {
   interface Window {
-    /** The button of the form to sign in with that was pressed before the page's script came; null since that has. */
+    /** The button of the sign-in form that was pressed before the page's script came; null once the script is there. */
     heldPress?: HTMLElement | null
   }
 }
 
-/** Keeps what was pressed last until the form can answer, and shows that it is under way. */
+/** Keeps the last pressed button until the form works, and shows that the press is under way. */
 export function holdPress(button: HTMLElement): void {
   if (window.heldPress === null) return
   window.heldPress?.removeAttribute('aria-busy')
@@ -13,7 +13,7 @@ export function holdPress(button: HTMLElement): void {
   button.setAttribute('aria-busy', 'true')
 }
 
-/** Presses it, now that the form answers. */
+/** Presses that button, now that the form works. */
 export function pressHeld(): void {
   const button = window.heldPress
   window.heldPress = null

@@ -3,7 +3,7 @@ import type { AuthError } from '@supabase/auth-js'
 import { isForeign, isUnanswered } from '../../../client/auth-errors.ts'
 import { foreignAnswer } from '../kit/messages.ts'
 
-/** What is said beside a form before anything was done there. */
+/** A notice beside a form, before anything was done there. */
 export interface Notice {
   text: string
   isProblem: boolean
@@ -47,7 +47,7 @@ const passwordSentences: Record<string, string> = {
     'You signed in more than a day ago. Please sign out, and sign in again by a new link, to set a password.',
 }
 
-/** What the sign-in refused, in a sentence that says what to do. */
+/** A sentence about a refusal of the sign-in, which says what to do. */
 export function sentenceOfSignIn(error: AuthError): string {
   if (isUnanswered(error)) {
     return error.status
@@ -58,14 +58,14 @@ export function sentenceOfSignIn(error: AuthError): string {
   return sentences[error.code ?? ''] ?? ofTheServer(error)
 }
 
-/** The same of a code by time, and of what is done with second factors. */
+/** The same for codes of an authenticator, and for changes of second factors. */
 export function sentenceOfFactor(error: AuthError): string {
   return factorSentences[error.code ?? ''] ?? sentenceOfSignIn(error)
 }
 
-/** The same of a new password. */
+/** The same for a new password. */
 export function sentenceOfPassword(error: AuthError): string {
-  // It says what the project asks for.
+  // The message says what the project requires.
   if (error.code === 'weak_password') return error.message
   return passwordSentences[error.code ?? ''] ?? sentenceOfFactor(error)
 }

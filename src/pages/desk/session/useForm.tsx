@@ -7,16 +7,16 @@ import { unforeseen } from '../kit/messages.ts'
 import { useAct } from '../kit/useAct.ts'
 import { sentenceOfSignIn } from './sentences.ts'
 
-/** What is done with what a form holds; gives why it failed, in a sentence, where it did. */
+/** Sends a form's values. Gives a sentence that says why it failed, where it did. */
 type Send = (fields: FormData) => Promise<string | undefined>
 
-/** Has something done as whoever is at the desk, or not at all. */
+/** Does something as the person who is at the desk, or not at all. */
 export type AsMe = (send: Send) => Send
 
 /**
- * Guards what the sign-in's own client does, which acts as whoever signed in last, also in another window.
+ * Guards calls of the sign-in's own client, which acts as the person who signed in last, also in another window.
  *
- * @param onLeft Called in place of the act where that is not the owner of this account.
+ * @param onLeft Called in place of the act where that person is not the owner of this account.
  */
 export function onlyAs(account: string, auth: LoadAuth, onLeft: () => void): AsMe {
   return (send) => async (fields) => {
@@ -30,7 +30,7 @@ export function onlyAs(account: string, auth: LoadAuth, onLeft: () => void): AsM
 
 /** A form, or a button, of the sign-in. */
 export interface Form {
-  /** Why it failed the last time, with a sentence; the same alone, empty where it did not. */
+  /** Why it failed the last time, as an error and as a sentence; the sentence is empty where it did not fail. */
   error: Error | null
   problem: string
   isPending: boolean
@@ -40,7 +40,7 @@ export interface Form {
   press: () => void
 }
 
-/** Has something sent to the sign-in, once at a time. */
+/** Sends something to the sign-in, one call at a time. */
 export function useForm(send: Send): Form {
   const { error, isPending, press } = useAct(async (form: HTMLFormElement | undefined) => {
     const failure = await send(new FormData(form)).catch(unforeseen)
@@ -77,14 +77,14 @@ export function CodeField(props: Pick<FieldProps, 'hint' | 'problem' | 'isFirst'
   )
 }
 
-/** The code that was typed or pasted, without what stood between its digits; nothing where it cannot be one. */
+/** The code that was typed or pasted, without other characters between its digits; nothing where it cannot be a code. */
 export function codeIn(fields: FormData): string | undefined {
   const code = textIn(fields, 'code').replace(/[\s-]/g, '')
   // A hosted project may make longer ones.
   return /^\d{6,10}$/.test(code) ? code : undefined
 }
 
-/** What was written into a field. */
+/** The text in a field. */
 export function textIn(fields: FormData, name: string): string {
   const text = fields.get(name)
   return typeof text === 'string' ? text : ''

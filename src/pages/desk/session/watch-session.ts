@@ -5,7 +5,7 @@ import { SignedOutError, type Session } from '../../../client/session.ts'
 import { isRefusal, sentenceOf, unforeseen } from '../kit/messages.ts'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
 
-/** Whoever is at the desk. */
+/** The person at the desk. */
 export interface Me {
   account: string
   email: string
@@ -25,15 +25,15 @@ type SessionState =
   | ({ step: 'in' } & Me)
   | { step: 'unreachable'; sentence: string }
 
-/** Where somebody stands, which changes by what they do here, in another tab, or what is done to their session. */
+/** The state of somebody's session. It changes by what they do here or in another tab, and by what happens to the session. */
 export interface WatchedSession {
   now: () => SessionState
   subscribe: (listener: () => void) => () => void
   /** Asks the backend again. */
   askAgain: () => void
-  /** Says that another window may have signed somebody in or out. */
+  /** Tells it that another window may have signed somebody in or out. */
   changedElsewhere: () => void
-  /** Ends this session or all of the account; gives why it goes on, in a sentence, where it does. */
+  /** Ends this session, or all sessions of the account. Gives a sentence that says why it goes on, where it does. */
   signOut: (scope: 'local' | 'global') => Promise<string | undefined>
 }
 
@@ -56,11 +56,11 @@ export function watchSession(
   const listeners = new Set<() => void>()
   let notice = told
   let state: SessionState = keptSession() === null ? { step: 'out', notice } : { step: 'opening' }
-  /** Ends what whoever is at the desk has under way. */
+  /** Ends the calls that the person at the desk has under way. */
   let stay: (Pick<Me, 'account' | 'callDesk'> & { end: () => void }) | undefined
   /** The access token that was asked about last. */
   let askedAbout = ''
-  /** Counts the questions: of several at once the last one's answer counts. */
+  /** Counts the checks: of several at the same time, the last one's result counts. */
   let turn = 0
   let isAsking = false
   /** Whether it is ended here, by a button. */
@@ -86,7 +86,7 @@ export function watchSession(
     }))
     if (own !== turn || next === undefined) return
     isAsking = false
-    // What was asked for in passing must not take away what somebody works on.
+    // A check in the background must not remove the screen that somebody works on.
     if (next.step === 'unreachable' && state.step === 'in') return
     if (next.step === 'in') notice = undefined
     set(next)
@@ -112,7 +112,7 @@ export function watchSession(
       if (refusal instanceof SignedOutError) return isLast() ? find(isLast) : undefined
       if (!isRefusal(refusal)) return { step: 'unreachable', sentence: sentenceOf(refusal) }
     }
-    // With the token the server is asked, which knows what happened elsewhere.
+    // The server is asked with the token, since it knows what happened elsewhere.
     const client = await auth()
     const level = await client.mfa.getAuthenticatorAssuranceLevel(token)
     if (!isLast()) return undefined

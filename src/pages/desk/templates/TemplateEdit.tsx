@@ -125,7 +125,7 @@ function TemplateForm({ occasion, template }: TemplateFormProps) {
         </fieldset>
         {mayAsk(occasion) && (
           <fieldset className="placeholders">
-            <legend>Insert for who is accepted</legend>
+            <legend>Insert for accepted people</legend>
             {Object.keys(placeWords).map(placeholderButton)}
             <p className="hint">{placeHint}</p>
           </fieldset>
