@@ -1,208 +1,56 @@
-import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { readdir, readFile, stat } from 'node:fs/promises'
-import type { IncomingMessage } from 'node:http'
-import { request, type RequestOptions } from 'node:https'
-import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 
-import { isAlreadyStored, type Application } from '../../src/application/application.ts'
 import { documentHeaders, framing } from '../../src/pages/headers.ts'
+import { storedEmails } from '../../testing/client.ts'
 import { anApplication, getForm } from '../../testing/form.ts'
-import { verifyLink } from '../../testing/links.ts'
-import { startNginx, type RunningNginx } from '../../testing/nginx.ts'
+import { startNginx } from '../../testing/nginx.ts'
 import { freePort } from '../../testing/ports.ts'
-import {
-  dataDirectory,
-  runCommand,
-  startServer,
-  temporaryDirectory,
-  type RunningServer,
-} from '../../testing/server.ts'
+import { readRecipe } from '../../testing/recipe.ts'
+import { dataDirectory, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { buildStaticSite } from '../../testing/static-site.ts'
 import { hydrated, test } from '../../testing/visitor.ts'
 
-type Settings = Record<string, string>
-
 /** The page as `deploy/nginx-static.conf` serves it, its files, and the settings of its backend. */
-let site: { origin: string; files: string; script: string; backend: Settings }
-/** `deploy/nginx-proxy.conf`, the same with the page under a path, and the settings of the server behind them. */
-let proxy: {
-  origin: string
-  plainOrigin: string
-  underPath: string
-  certificate: string
-  certificateFile: string
-  settings: Settings
-}
-let server: RunningServer
-let nginx: RunningNginx
-/** Where nginx writes who asked for what. */
-let accessLog: string
-/** Inserts a minute from one address. */
-const mostInserts = 6
+let site: { origin: string; files: string; script: string; backend: { DATA_DIR: string } }
 /** What takes down what stands already: a recipe that nginx refuses must not leave servers behind. */
 const cleanUp: (() => Promise<unknown>)[] = []
 
 beforeAll(async () => {
-  const [directory, hostedData, ownData] = await Promise.all([
-    temporaryDirectory(),
-    temporaryDirectory(),
-    temporaryDirectory(),
-  ])
-  cleanUp.push(...[directory, hostedData, ownData].map((each) => () => each.remove()))
+  const [directory, data] = await Promise.all([temporaryDirectory(), dataDirectory()])
+  cleanUp.push(...[directory, data].map((each) => () => each.remove()))
+  const backend = { DATA_DIR: data.path }
   // Its data interface is the hosted one's, and allows any origin.
-  const backend = await startServer({ DATA_DIR: hostedData.path })
-  cleanUp.push(() => backend.stop())
-  const files = await buildStaticSite(join(directory.path, 'checkout'), { VITE_SUPABASE_URL: backend.origin })
-  const scripts = (await readdir(join(files, 'assets'))).filter((name) => name.endsWith('.js'))
-
-  const ownPort = await freePort()
-  const settings = {
-    DATA_DIR: ownData.path,
-    PORT: String(ownPort),
-    TRUST_PROXY: '1',
-    RATE_LIMIT_PER_MINUTE: String(mostInserts),
-  }
-  server = await startServer(settings)
+  const server = await startServer(backend)
   cleanUp.push(() => server.stop())
-  const { key, certificate } = selfSigned(directory.path)
-
-  const [port, plainPort] = [await freePort(), await freePort()]
-  const [tlsPort, pathPort] = [await freePort(), await freePort()]
-  accessLog = join(directory.path, 'access.log')
-  const tls = (listening: number) => ({
-    '/var/log/nginx/access.log': accessLog,
-    'listen 443 ': `listen ${listening} sndbuf=4k `,
-    'listen [::]:443 ': `listen [::]:${listening} `,
-    '/etc/letsencrypt/live/retreat.example/fullchain.pem': certificate,
-    '/etc/letsencrypt/live/retreat.example/privkey.pem': key,
-  })
-  const recipes = await Promise.all([
-    recipe('nginx-static.conf', {
+  const files = await buildStaticSite(join(directory.path, 'checkout'), { VITE_SUPABASE_URL: server.origin })
+  const scripts = (await readdir(join(files, 'assets'))).filter((name) => name.endsWith('.js'))
+  const port = await freePort()
+  const nginx = await startNginx(
+    await readRecipe('nginx-static.conf', {
       'listen 80;': `listen ${port};`,
       'listen [::]:80;': `listen [::]:${port};`,
       'root /srv/unplugged/dist;': `root ${files};`,
     }),
-    recipe('nginx-proxy.conf', {
-      'listen 80;': `listen ${plainPort};`,
-      'listen [::]:80;': `listen [::]:${plainPort};`,
-      'server 127.0.0.1:3000;': `server 127.0.0.1:${ownPort};`,
-      ...tls(tlsPort),
-    }),
-  ])
-  // As the recipe says to do it. Its upstream stands there already.
-  const withPath = await recipe('nginx-proxy.conf', {
-    'location / {\n    proxy_pass ':
-      'location /retreat/ {\n    rewrite ^/retreat(/.*) $1 break;\n    proxy_pass ',
-    ...tls(pathPort),
-  })
-  recipes.push(withPath.slice(withPath.lastIndexOf('\nserver {')))
-  nginx = await startNginx(recipes.join('\n'))
+  )
   cleanUp.push(() => nginx.stop())
-  site = {
-    origin: `http://127.0.0.1:${port}`,
-    files,
-    script: `/assets/${scripts[0] ?? ''}`,
-    backend: { DATA_DIR: hostedData.path },
-  }
-  proxy = {
-    origin: `https://127.0.0.1:${tlsPort}`,
-    plainOrigin: `http://127.0.0.1:${plainPort}`,
-    underPath: `https://127.0.0.1:${pathPort}/retreat/`,
-    certificate: await readFile(certificate, 'utf8'),
-    certificateFile: certificate,
-    settings,
-  }
+  site = { origin: `http://127.0.0.1:${port}`, files, script: `/assets/${scripts[0] ?? ''}`, backend }
 })
 
 afterAll(async () => {
   for (const step of cleanUp.toReversed()) await step()
 })
 
-test('the link of a mail leads through, and is not written down', async () => {
-  const { stdout } = await runCommand(['organisers', '--add', 'ada@example.org'], {
-    ...proxy.settings,
-    SITE_URL: proxy.underPath,
-  })
-  const link = new URL(verifyLink(stdout.trim()))
-  expect(link.href).toMatch(proxy.underPath)
-  const { port } = link
-  const opened = await ask(`${link.pathname}${link.search}`, { port })
-  expect(opened.status).toBe(303)
-  expect(opened.headers.location).toContain('#access_token=')
-  // Written after it, so that it would be there too.
-  await ask('/retreat/auth/v1/health?last', { port })
-  await expect.poll(() => readFile(accessLog, 'utf8')).toContain('/auth/v1/health?last')
-  expect(await readFile(accessLog, 'utf8')).not.toContain(link.searchParams.get('token'))
-})
-
-/** A recipe, with what is this test's in place of what an organiser edits. */
-async function recipe(name: string, replacements: Record<string, string>) {
-  let written = await readFile(join('deploy', name), 'utf8')
-  for (const [theirs, ours] of Object.entries(replacements)) {
-    if (!written.includes(theirs)) throw new Error(`deploy/${name} says nowhere "${theirs}"`)
-    written = written.replaceAll(theirs, ours)
-  }
-  return written
-}
-
-function selfSigned(directory: string) {
-  const files = { key: join(directory, 'key.pem'), certificate: join(directory, 'certificate.pem') }
-  const options = [
-    ['req', '-x509', '-nodes', '-newkey', 'rsa:2048', '-days', '1', '-subj', '/CN=retreat.example'],
-    ['-addext', 'subjectAltName=DNS:retreat.example,IP:127.0.0.1'],
-    ['-keyout', files.key, '-out', files.certificate],
-  ]
-  execFileSync('openssl', options.flat(), { stdio: 'ignore' })
-  return files
-}
-
-/** Asks through the proxy, over TLS with its certificate checked, which `fetch` cannot. */
-async function ask(path: string, options: RequestOptions = {}, body = '') {
-  // As it is: an address would be tidied.
-  const asked = request(proxy.origin, { path, ca: proxy.certificate, ...options })
-  asked.end(body)
-  const [response] = (await once(asked, 'response')) as [IncomingMessage]
-  return { status: response.statusCode, headers: response.headers, text: await text(response) }
-}
-
-/** Sends an application from an address of the loopback. */
-function sendFrom(
-  localAddress: string,
-  changes: Partial<Application> = {},
-  { headers, ...options }: { headers?: Settings; port?: string; path?: string } = {},
-) {
-  const key = { apikey: 'public-anon-key', 'content-type': 'application/json' }
-  return ask(
-    '/rest/v1/retreat_applications',
-    { method: 'POST', localAddress, headers: { ...key, ...headers }, ...options },
-    JSON.stringify(anApplication(changes)),
-  )
-}
-
-async function apply(page: Page, application: Application) {
-  const form = getForm(page)
-  await form.fill(application)
-  await form.button.click()
-  await form.success.waitFor()
-}
-
-async function stored({ email }: Application, settings: Settings) {
-  const { stdout } = await runCommand(['applications', '--json'], settings)
-  const rows = stdout.split('\n').filter((line) => line.includes(`"${email}"`))
-  return rows.map((line) => JSON.parse(line) as Record<string, unknown>)
-}
-
 test('a founder applies on the static page that nginx serves', async ({ visitor }) => {
   const application = anApplication()
   const page = await visitor.open(site.origin)
   await hydrated(page)
-  await apply(page, application)
-  expect(await stored(application, site.backend)).toMatchObject([application])
+  const form = getForm(page)
+  await form.fill(application)
+  await form.button.click()
+  await form.success.waitFor()
+  expect(await storedEmails(site.backend)).toEqual([application.email])
 })
 
 test('nginx sends the static files as the build compressed them, and whole to whoever asks so', async () => {
@@ -287,268 +135,4 @@ test('of the static build nginx serves nothing that is not for browsers', async 
   for (const path of ['/assets/', '/assets', '/nothing', '/rest/v1/retreat_applications']) {
     expect((await fetch(site.origin + path)).status, `GET ${path}`).toBe(404)
   }
-})
-
-test('a founder applies through nginx and TLS, over HTTP/2', async ({ visitor }) => {
-  const application = anApplication()
-  const page = await visitor.open(proxy.origin, { ignoreHTTPSErrors: true })
-  await hydrated(page)
-  const protocol = await page.evaluate(
-    () => (performance.getEntriesByType('navigation') as PerformanceNavigationTiming[])[0]?.nextHopProtocol,
-  )
-  expect(protocol).toBe('h2')
-  await apply(page, application)
-  expect(await stored(application, proxy.settings)).toMatchObject([application])
-})
-
-test('a founder applies through nginx and TLS without JavaScript', async ({ visitor }) => {
-  const application = anApplication()
-  const options = { ignoreHTTPSErrors: true, javaScriptEnabled: false }
-  const page = await visitor.open(proxy.origin, options)
-  await apply(page, application)
-  expect(page.url()).toBe(`${proxy.origin}/`)
-  expect(await stored(application, proxy.settings)).toMatchObject([application])
-})
-
-test('behind nginx whoever comes without TLS is sent on to it, and told to stay there', async () => {
-  const plain = await fetch(`${proxy.plainOrigin}/?from=a-friend`, { redirect: 'manual' })
-  expect(plain.status).toBe(301)
-  expect(plain.headers.get('location')).toBe('https://retreat.example/?from=a-friend')
-  // Nothing lies there now, but it is not sent on.
-  expect((await fetch(`${proxy.plainOrigin}/.well-known/acme-challenge/x`)).status).toBe(404)
-
-  const { status, headers } = await ask('/')
-  expect(status).toBe(200)
-  expect(headers['strict-transport-security']).toBe('max-age=31536000')
-  expect(headers['content-security-policy']).toContain("form-action 'self'")
-})
-
-test('behind nginx each address has its own limit, and a forged one does not help', async () => {
-  for (let index = 0; index < mostInserts; index += 1) expect((await sendFrom('127.0.0.2')).status).toBe(201)
-  expect((await sendFrom('127.0.0.2')).status).toBe(429)
-  for (const forged of ['192.0.2.1', '192.0.2.2, 127.0.0.3']) {
-    const sent = await sendFrom('127.0.0.2', {}, { headers: { 'x-forwarded-for': forged } })
-    expect(sent.status, `as ${forged}`).toBe(429)
-  }
-  expect((await sendFrom('127.0.0.3')).status).toBe(201)
-})
-
-/** As long as these answers may be, and no longer than a body: 255 kB. */
-const longest = { reason: 'é'.repeat(100_000), custom_solution: 'x'.repeat(55_000) }
-
-test('behind nginx the server itself refuses what is too large, and takes what is just not', async () => {
-  expect((await sendFrom('127.0.0.4', longest)).status).toBe(201)
-  for (const kilobytes of [256, 500]) {
-    const refused = await sendFrom('127.0.0.4', { reason: 'x'.repeat(kilobytes * 1024) })
-    expect(refused.status).toBe(413)
-    expect(JSON.parse(refused.text)).toMatchObject({ code: 'HTTP413' })
-  }
-  const refused = await sendFrom('127.0.0.4', { reason: 'x'.repeat(512 * 1024) })
-  expect(refused.status).toBe(413)
-  expect(refused.text).toContain('nginx')
-})
-
-test('behind nginx no application is written to the disk on its way', async () => {
-  expect((await sendFrom('127.0.0.5', longest)).status).toBe(201)
-  const options = {
-    method: 'POST',
-    localAddress: '127.0.0.5',
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-  }
-  // As long as what is given back may be. In the document it is longer than nginx's own buffers.
-  const reason = '<'.repeat(15 * 1024)
-  const refused = await ask('/', options, new URLSearchParams({ reason }).toString())
-  expect(refused.status).toBe(400)
-  expect(refused.text).toContain(reason.replaceAll('<', '&lt;'))
-  expect(nginx.output()).not.toContain('temporary file')
-})
-
-test("behind nginx strangers do not reach the server's health", async () => {
-  for (const path of ['/healthz', '/readyz']) {
-    expect((await fetch(server.origin + path)).status).toBe(200)
-    for (const way of [path, `${path}/`, `/${path}`, `${path}?x`, path.replace('z', '%7a'), `/.${path}`]) {
-      expect((await ask(way)).status, `GET ${way}`).toBe(404)
-    }
-    const { port } = new URL(proxy.underPath)
-    expect((await ask(`/retreat${path}`, { port })).status, `GET /retreat${path}`).toBe(404)
-  }
-})
-
-/** What the doctor says of the proxy, asked by a public address. */
-async function proxyBy(settings: Settings, siteUrl: string) {
-  const { stdout } = await runCommand(['doctor'], {
-    ...settings,
-    SITE_URL: siteUrl,
-    NODE_EXTRA_CA_CERTS: proxy.certificateFile,
-  })
-  expect(stdout).toMatch(/^site +ok +SITE_URL is .*, which answers and is a server on this database\./m)
-  return /^proxy +(.*)$/m.exec(stdout)?.[1]
-}
-
-test('the doctor finds the server behind nginx by its public address, and that visitors are taken for who they are', async () => {
-  for (const siteUrl of [proxy.origin, proxy.underPath]) {
-    expect(await proxyBy(proxy.settings, siteUrl)).toBe(
-      'ok         The proxy says who visitors are, and is believed as it should be.',
-    )
-  }
-})
-
-test('the doctor finds proxies of which none, too few or too many are believed', async () => {
-  const [own, outer, lone] = [await freePort(), await freePort(), await freePort()]
-  const passOn = (port: number, to: number) => `
-    server {
-      listen 127.0.0.1:${port};
-      location / {
-        proxy_pass http://127.0.0.1:${to};
-        proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-      }
-    }`
-  const proxies = await startNginx(passOn(lone, own) + passOn(outer, lone))
-  const data = await dataDirectory()
-  for (const [trusted, port, said] of [
-    [undefined, lone, /^wrong +A proxy says who visitors are, but TRUST_PROXY does not name it/],
-    ['1', lone, /^ok /],
-    ['1', outer, /^wrong +Of several proxies TRUST_PROXY believes too few/],
-    ['2', outer, /^ok /],
-    ['2', lone, /^wrong +TRUST_PROXY believes what visitors write/],
-    ['127.0.0.1', lone, /^ok +The proxy is believed; this machine is, too/],
-  ] as const) {
-    const settings: Settings = {
-      DATA_DIR: data.path,
-      PORT: String(own),
-      ...(trusted === undefined ? {} : { TRUST_PROXY: trusted }),
-    }
-    const behind = await startServer(settings)
-    expect(await proxyBy(settings, `http://127.0.0.1:${port}`)).toMatch(said)
-    await behind.stop()
-  }
-  await proxies.stop()
-  await data.remove()
-})
-
-test('a founder applies where nginx serves the page under a path', async ({ visitor }) => {
-  const application = anApplication()
-  const page = await visitor.open(proxy.underPath.slice(0, -1), { ignoreHTTPSErrors: true })
-  expect(page.url()).toBe(proxy.underPath)
-  await hydrated(page)
-  await apply(page, application)
-  expect(await stored(application, proxy.settings)).toMatchObject([application])
-})
-
-test('without JavaScript the form under a path brings back the green box, and the red one with the answers', async ({
-  visitor,
-}) => {
-  visitor.expects(/Failed to load resource/)
-  const application = anApplication()
-  const options = { ignoreHTTPSErrors: true, javaScriptEnabled: false }
-  const page = await visitor.open(proxy.underPath, options)
-  const form = getForm(page)
-  await form.fill(application)
-  await form.consent.evaluate((checkbox) => checkbox.removeAttribute('required'))
-  await form.consent.uncheck()
-  await form.button.click()
-  await form.failure.waitFor()
-  expect(page.url()).toBe(proxy.underPath)
-  const { consent, ...answers } = application
-  expect(await form.answers()).toEqual(answers)
-
-  await form.consent.setChecked(consent)
-  await form.button.click()
-  await form.success.waitFor()
-  expect(page.url()).toBe(proxy.underPath)
-  expect(await stored(application, proxy.settings)).toMatchObject([application])
-})
-
-/** What was asked from that address has met a server that is not there. */
-const refused = (localAddress: string, requestLine: string) =>
-  nginx.logged(new RegExp(`Connection refused.* client: ${localAddress}, .*"${requestLine} HTTP`))
-
-test('visitors of nginx wait while the server restarts, and are answered as ever', async ({ visitor }) => {
-  const [native, sent, sentUnderPath] = [anApplication(), anApplication(), anApplication()]
-  const options = { ignoreHTTPSErrors: true, javaScriptEnabled: false }
-  const page = await visitor.open(proxy.origin, options)
-  const form = getForm(page)
-  await form.fill(native)
-  await server.stop()
-
-  const answered = page.waitForResponse(`${proxy.origin}/`)
-  const { port } = new URL(proxy.underPath)
-  const asked = Promise.all([
-    ask('/', { localAddress: '127.0.0.6' }),
-    sendFrom('127.0.0.6', sent),
-    sendFrom('127.0.0.7', sentUnderPath, { port, path: '/retreat/rest/v1/retreat_applications' }),
-    form.button.click(),
-  ])
-  await Promise.all([
-    refused('127.0.0.6', 'GET /'),
-    refused('127.0.0.6', 'POST /rest/v1/retreat_applications'),
-    refused('127.0.0.7', 'POST /retreat/rest/v1/retreat_applications'),
-    refused('127.0.0.1', 'POST /'),
-  ])
-  server = await startServer(proxy.settings)
-  const [got, ...posted] = await asked
-  expect([got.status, got.headers['www-authenticate']]).toEqual([200, undefined])
-  expect(got.text).toContain('Unplugged.')
-  expect(posted.slice(0, 2)).toMatchObject([{ status: 201 }, { status: 201 }])
-  expect((await answered).status()).toBe(200)
-  await form.success.waitFor()
-  for (const application of [native, sent, sentUnderPath]) {
-    expect(await stored(application, proxy.settings)).toMatchObject([application])
-  }
-})
-
-test('an application whose answer was lost on its way to nginx is sent again, and stored once', async () => {
-  const [native, sent] = [anApplication(), anApplication()]
-  await server.stop()
-  // The server is elsewhere, and the first two answers do not come back from there.
-  server = await startServer({ ...proxy.settings, PORT: '0' })
-  let toBeLost = 2
-  const relay = createServer((incoming) => {
-    const outgoing = connect(Number(new URL(server.origin).port))
-    const isLost = toBeLost > 0
-    toBeLost -= 1
-    incoming.pipe(outgoing)
-    if (isLost) outgoing.once('data', () => outgoing.destroy() && incoming.destroy())
-    else outgoing.pipe(incoming)
-  })
-  relay.listen(Number(proxy.settings['PORT']), '127.0.0.1')
-  await once(relay, 'listening')
-
-  const options = {
-    method: 'POST',
-    localAddress: '127.0.0.8',
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-  }
-  const entries = Object.entries(native).map(([name, answer]) => [name, String(answer)])
-  const [page, answer] = await Promise.all([
-    ask('/', options, new URLSearchParams(entries).toString()),
-    sendFrom('127.0.0.8', sent),
-  ])
-  expect(toBeLost).toBeLessThan(0)
-  expect(page.status).toBe(200)
-  expect(page.text).toContain('Application Submitted Successfully!')
-  // What the page takes for success.
-  expect(answer.status).toBe(409)
-  expect(isAlreadyStored(JSON.parse(answer.text) as { code: string; message: string })).toBe(true)
-  for (const application of [native, sent]) {
-    expect(await stored(application, proxy.settings)).toMatchObject([application])
-  }
-
-  const closed = once(relay.close(), 'close')
-  await server.stop()
-  await closed
-  server = await startServer(proxy.settings)
-})
-
-test('where the server stays away, nginx says so in a sentence after five tries', async () => {
-  await server.stop()
-  const localAddress = '127.0.0.9'
-  const answers = await Promise.all([ask('/', { localAddress }), sendFrom(localAddress)])
-  for (const { status, headers, text: said } of answers) {
-    expect(status).toBe(503)
-    expect(headers).toMatchObject({ 'content-type': 'text/plain', 'retry-after': '5' })
-    expect(said).toBe('The server cannot be reached right now. Please try again in a moment.\n')
-  }
-  expect(nginx.output().match(/Connection refused.* client: 127\.0\.0\.9, .*"GET/g)).toHaveLength(5)
-  server = await startServer(proxy.settings)
 })

@@ -1,0 +1,73 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { packRelease, unpackRelease } from '../../testing/archive.ts'
+import { send } from '../../testing/client.ts'
+import { buildImage, startContainer, type Image, type RunningContainer } from '../../testing/container.ts'
+import { anApplication } from '../../testing/form.ts'
+import { freePort } from '../../testing/ports.ts'
+import { temporaryDirectory } from '../../testing/server.ts'
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+let image: Image
+let container: RunningContainer | undefined
+
+beforeAll(async () => {
+  directory = await temporaryDirectory()
+  const product = join(directory.path, 'product')
+  await unpackRelease(await packRelease(directory.path), product)
+  image = await buildImage(product, directory.path)
+})
+
+afterAll(async () => {
+  await container?.stop(0)
+  await directory.remove()
+})
+
+test('the image is at most 200 MB larger than its base, and is run by a user who is not root', () => {
+  const megabytes = image.size - image.baseSize
+  console.log(`The image takes ${megabytes.toFixed(0)} MB over its base.`)
+  expect(megabytes).toBeLessThan(200)
+  expect(megabytes).toBeGreaterThan(0)
+  expect(image.config.User).toBe('node')
+})
+
+test('with a read-only root the image takes an application, is backed up, stops within its time, and has it after the next start', async () => {
+  const origin = `http://127.0.0.1:${await freePort()}`
+  const settings = { PORT: new URL(origin).port, HOST: '127.0.0.1' }
+  const start = async () => {
+    container = await startContainer(image, directory.path, settings)
+    await container.printed('is ready at')
+    return container
+  }
+  const first = await start()
+  await expect(first.exec('touch', '/app/x')).rejects.toThrow('Read-only file system')
+  const status = await first.exec('cat', '/proc/self/status')
+  expect(status).toMatch(/^Uid:\t1000\t1000\t1000\t1000$/m)
+  expect(status).toMatch(/^CapBnd:\t0+$/m)
+  await first.exec(...image.config.Healthcheck.Test.slice(1))
+
+  const application = anApplication()
+  expect(await send(origin, application)).toBe(201)
+  await first.exec('node', 'start.js', 'backup', '--to', '/backups/by-hand')
+  await first.exec('node', 'start.js', 'backup', '--check', '--from', '/backups/by-hand')
+  expect(await readdir(join(directory.path, 'backups'))).toContain('by-hand')
+  // As compose.yaml has it.
+  const [, minutes = ''] =
+    /stop_grace_period: (\d+)m$/m.exec(await readFile('deploy/compose.yaml', 'utf8')) ?? []
+  expect(await first.stop(Number(minutes) * 60)).toBe(0)
+
+  const second = await start()
+  expect(JSON.parse(await second.exec('node', 'start.js', 'applications', '--json'))).toMatchObject(
+    application,
+  )
+  // What a machine without power leaves.
+  await second.stop(0)
+  const third = await start()
+  expect(JSON.parse(await third.exec('node', 'start.js', 'applications', '--json'))).toMatchObject(
+    application,
+  )
+  expect(await third.stop(Number(minutes) * 60)).toBe(0)
+  container = undefined
+})

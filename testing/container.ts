@@ -1,0 +1,208 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { remember } from './left-running.ts'
+
+const run = promisify(execFile)
+
+/** What a Dockerfile says of how its image is run. */
+interface ImageConfig {
+  User: string
+  Env: string[]
+  Entrypoint: string[]
+  Cmd: string[]
+  WorkingDir: string
+  Volumes: Record<string, unknown>
+  StopSignal: NodeJS.Signals
+  Healthcheck: { Test: string[] }
+}
+
+/** An image, unpacked. */
+export interface Image {
+  config: ImageConfig
+  files: string
+  /** Megabytes of all its files, and of those of the image that it was built upon. */
+  size: number
+  baseSize: number
+}
+
+/** A container that runs. */
+export interface RunningContainer {
+  /** Everything that it has printed so far. */
+  output: () => string
+  /** Resolves when its output holds the text. */
+  printed: (text: string) => Promise<void>
+  /** Runs a program in it, as its user; gives what that prints. */
+  exec(...command: string[]): Promise<string>
+  /** Stops it as its image says, or kills it after so many seconds; gives its exit code. */
+  stop(seconds: number): Promise<number | null>
+}
+
+/**
+ * Builds an image by buildah, which needs no daemon, upon a stand-in for its base: there is no registry of images
+ * here, so Debian's smallest system gets npm's Node.js, npm and the user `node`, and is called as the Dockerfile asks.
+ *
+ * @param context The folder that holds `deploy/Dockerfile`.
+ * @param directory An empty directory for all that it writes.
+ */
+export async function buildImage(context: string, directory: string): Promise<Image> {
+  const dockerfile = join(context, 'deploy', 'Dockerfile')
+  const [, base = '', major = '', codename = ''] =
+    /^FROM (node:(\d+)-(\w+)-slim)$/m.exec(await readFile(dockerfile, 'utf8')) ?? []
+  const storage = ['--root', join(directory, 'storage'), '--runroot', join(directory, 'run')]
+  const buildah = async (...options: string[]) =>
+    (await run('buildah', ['--storage-driver', 'vfs', ...storage, ...options], { maxBuffer: 2 ** 26 })).stdout
+  const system = join(directory, 'system')
+  await makeSystem(system, codename, major)
+  await writeFile(join(directory, 'Dockerfile'), `FROM scratch\nCOPY system /\n`)
+  const build = ['build', '--quiet', '--isolation', 'chroot', '--format', 'docker', '--pull=false']
+  await buildah(...build, '-t', base, '-f', join(directory, 'Dockerfile'), directory)
+  const baseSize = await sizeOf(system)
+  await rm(system, { recursive: true })
+
+  await buildah(...build, ...(await ofThisMachine()), '-t', 'unplugged', '-f', dockerfile, context)
+  const container = (await buildah('from', '--pull=false', 'unplugged')).trim()
+  const files = (await buildah('mount', container)).trim()
+  const { Docker } = JSON.parse(await buildah('inspect', container)) as { Docker: { config: ImageConfig } }
+  return { config: Docker.config, files, size: await sizeOf(files), baseSize }
+}
+
+async function makeSystem(directory: string, codename: string, major: string) {
+  const { stdout } = await run('apt-get', [
+    'indextargets',
+    '--format',
+    '$(REPO_URI)',
+    `Codename: ${codename}`,
+  ])
+  const [mirror = ''] = stdout.split('\n')
+  await run('debootstrap', ['--variant=minbase', codename, directory, mirror], { maxBuffer: 2 ** 26 })
+  // As the images of Debian come.
+  await run('rm', ['-r', join(directory, 'var/lib/apt/lists'), join(directory, 'var/cache/apt/archives')])
+  const prefix = join(directory, 'usr', 'local')
+  const node = `node-linux-${process.arch}`
+  await run('npm', ['install', '--global', '--prefix', prefix, `${node}@${major}`, 'npm@10'])
+  // npm looks for its settings beside the program itself.
+  const program = join(prefix, 'bin', 'node')
+  await run('cp', ['--remove-destination', join(prefix, 'lib', 'node_modules', node, 'bin', 'node'), program])
+  await rm(join(prefix, 'lib', 'node_modules', node), { recursive: true })
+  await run('chroot', [directory, 'useradd', '--create-home', '--uid', '1000', 'node'])
+}
+
+/** How this machine reaches Debian's mirror and npm's registry, for the steps of a build and not for the image. */
+async function ofThisMachine() {
+  const setting = async (name: string) => (await run('npm', ['config', 'get', name])).stdout.trim()
+  const places = {
+    '/etc/apt': '/etc/apt',
+    '/etc/ssl/certs': '/etc/ssl/certs',
+    '/root/.npmrc': await setting('userconfig'),
+    '/usr/local/etc/npmrc': await setting('globalconfig'),
+  }
+  return Object.entries(places)
+    .filter(([, here]) => existsSync(here))
+    .flatMap(([there, here]) => ['--volume', `${here}:${there}:ro`])
+}
+
+async function sizeOf(folder: string) {
+  const { stdout } = await run('du', ['-sk', folder])
+  return Number.parseInt(stdout, 10) / 1000
+}
+
+/**
+ * Runs an image by runc, as Docker does: as its user, without capabilities, with a read-only root, and with limits of
+ * memory and processes. Its network is this machine's.
+ *
+ * @param directory Where its volumes are made, or are already.
+ */
+export async function startContainer(
+  { config, files }: Image,
+  directory: string,
+  settings: Record<string, string>,
+): Promise<RunningContainer> {
+  const name = `unplugged-${process.pid}`
+  const [, uid = '', gid = ''] =
+    new RegExp(`^${config.User}:x:(\\d+):(\\d+)`, 'm').exec(
+      await readFile(join(files, 'etc', 'passwd'), 'utf8'),
+    ) ?? []
+  const volumes = await Promise.all(
+    Object.keys(config.Volumes).map(async (destination) => {
+      const source = join(directory, destination)
+      await mkdir(source, { recursive: true, mode: 0o700 })
+      await chown(source, Number(uid), Number(gid))
+      return { destination, type: 'bind', source, options: ['rbind', 'rw'] }
+    }),
+  )
+  const memory = (destination: string) => ({
+    destination,
+    type: 'tmpfs',
+    source: 'tmpfs',
+    options: ['nosuid', 'nodev', 'mode=1777', 'size=64m'],
+  })
+  const bundle = {
+    ociVersion: '1.0.2',
+    root: { path: files, readonly: true },
+    process: {
+      user: { uid: Number(uid), gid: Number(gid) },
+      cwd: config.WorkingDir,
+      args: [...config.Entrypoint, ...config.Cmd],
+      env: [...config.Env, ...Object.entries(settings).map(([key, value]) => `${key}=${value}`)],
+      capabilities: {},
+      noNewPrivileges: true,
+    },
+    mounts: [
+      { destination: '/proc', type: 'proc', source: 'proc' },
+      { ...memory('/dev'), options: ['nosuid', 'mode=755', 'size=64k'] },
+      memory('/dev/shm'),
+      memory('/tmp'),
+      ...volumes,
+    ],
+    linux: {
+      cgroupsPath: name,
+      namespaces: ['pid', 'mount', 'ipc', 'uts'].map((type) => ({ type })),
+      resources: { memory: { limit: 2 ** 30 }, pids: { limit: 256 } },
+    },
+  }
+  await writeFile(join(directory, 'config.json'), JSON.stringify(bundle))
+  const runc = ['--root', join(directory, 'runc')]
+  const child = spawn('runc', [...runc, 'run', '--bundle', directory, name], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  remember(child, undefined)
+  const exited = once(child, 'exit') as Promise<[number | null]>
+  let output = ''
+  const waiting = new Set<() => void>()
+  const collect = (chunk: Buffer) => {
+    output += chunk.toString()
+    for (const check of waiting) check()
+  }
+  child.stdout.on('data', collect)
+  child.stderr.on('data', collect)
+  return {
+    output: () => output,
+    printed: (text) =>
+      new Promise<void>((resolve, reject) => {
+        const check = () => {
+          if (!output.includes(text)) return
+          waiting.delete(check)
+          resolve()
+        }
+        waiting.add(check)
+        exited.then(() => reject(new Error(`the container ended:\n${output}`)), reject)
+        check()
+      }),
+    async exec(...command) {
+      return (await run('runc', [...runc, 'exec', name, ...command])).stdout
+    },
+    async stop(seconds) {
+      const kill = (signal: string) => run('runc', [...runc, 'kill', name, signal])
+      await kill(config.StopSignal)
+      const killing = setTimeout(() => void kill('SIGKILL'), seconds * 1000)
+      const [code] = await exited
+      clearTimeout(killing)
+      return code
+    },
+  }
+}

@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+import { remember } from './left-running.ts'
+
+/** A running nginx or Caddy. */
+export interface RunningProxy {
+  /** Everything that it has logged so far. */
+  output: () => string
+  /** Resolves when its log holds the text. */
+  logged: (text: RegExp) => Promise<void>
+  /** Ends it at once, with the connections that it has. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a proxy that logs to its standard error.
+ *
+ * @param ready What it logs when it is ready.
+ * @throws {Error} that holds what it says where it ends instead.
+ */
+export async function startProxy(
+  program: string,
+  options: string[],
+  ready: RegExp,
+  env = process.env,
+): Promise<RunningProxy> {
+  const child = spawn(program, options, { stdio: ['ignore', 'ignore', 'pipe'], env })
+  remember(child, undefined)
+  const ended = once(child, 'exit')
+  let output = ''
+  const closed = once(child, 'close')
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const logged = (text: RegExp) =>
+    new Promise<void>((resolve, reject) => {
+      const check = () => {
+        if (!text.test(output)) return
+        child.stderr.off('data', check)
+        resolve()
+      }
+      child.stderr.on('data', check)
+      closed.then(() => reject(new Error(`${program} ended:\n${output}`)), reject)
+      check()
+    })
+  await logged(ready)
+  return {
+    output: () => output,
+    logged,
+    async stop() {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
