@@ -125,9 +125,10 @@ test('who opens a link and runs its script, and follows what else there is, answ
   visitor.expects(failedRequest)
   const guest = await acceptSomebody(sql)
   const asked: string[] = []
-  const page = await open(visitor, guest, async (opened) => {
+  const listen = async (opened: Page) => {
     opened.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`))
-  })
+  }
+  const page = await open(visitor, guest, listen, { isNew: true })
   await page.waitForLoadState('networkidle')
   await button(page, 'I am coming').waitFor()
   await page.evaluate(async () => {
@@ -225,9 +226,8 @@ test('the token of a link stands in no log, no address that is asked for, no ref
 }) => {
   const guest = await acceptSomebody(sql)
   const requests: Request[] = []
-  const page = await open(visitor, guest, async (opened) => {
-    opened.on('request', (request) => requests.push(request))
-  })
+  const listen = async (opened: Page) => opened.on('request', (request) => requests.push(request))
+  const page = await open(visitor, guest, listen, { isNew: true })
   await button(page, 'I am coming').click()
   await page.getByText('You are coming.').waitFor()
   const wrong = aToken()

@@ -12,7 +12,7 @@ const server = serverOfThisFile()
 /** Opens a page, and counts what is transferred for it. */
 async function openCounted(visitor: Visitor, address: string) {
   const transferred = new Map<string, { url: string; bytes: number }>()
-  const page = await visitor.open(address, {}, async (opened) => {
+  const page = await visitor.open(address, { isNew: true }, async (opened) => {
     const devtools = await opened.context().newCDPSession(opened)
     await devtools.send('Network.enable')
     devtools.on('Network.requestWillBeSent', ({ requestId, request }) => {
@@ -61,7 +61,9 @@ test('the answer page is one document of at most 6 kB, and asks nobody but the b
 
 test('the document can be read and filled before any script has come', async ({ visitor }) => {
   const application = anApplication()
-  const page = await visitor.open(server.origin, {}, (opened) => opened.route('**/assets/**', () => {}))
+  const page = await visitor.open(server.origin, { isNew: true }, (opened) =>
+    opened.route('**/assets/**', () => {}),
+  )
   await getForm(page).fill(application)
   const { consent, ...answers } = application
   expect(consent).toBe(true)
@@ -80,7 +82,7 @@ test.for([
   'the script is asked for at the first sign that someone will write: %s',
   async ([, sign], { visitor }) => {
     const scripts: string[] = []
-    const page = await visitor.open(server.origin, {}, async (opened) => {
+    const page = await visitor.open(server.origin, { isNew: true }, async (opened) => {
       opened.on('request', (request) => {
         if (request.resourceType() === 'script') scripts.push(request.url())
       })

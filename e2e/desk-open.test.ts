@@ -60,6 +60,7 @@ test('the first list needs little script, is asked for before that has come, and
   let release = () => {}
   const isReleased = new Promise<void>((resolve) => (release = resolve))
   const opening = desk.open(visitor, '', {
+    isNew: true,
     prepare: async (opened) => {
       names = callsOf(opened)
       opened.on('response', (response) => {

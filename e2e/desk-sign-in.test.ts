@@ -59,7 +59,9 @@ async function linkFor(email: string, origin = server.origin) {
 
 /** Opens a page of the desk from an address that nobody came from yet. */
 function open(visitor: Visitor, url = `${server.origin}/desk`, options: BrowserContextOptions = {}) {
-  return visitor.open(url, { extraHTTPHeaders: { 'x-forwarded-for': anAddress() }, ...options })
+  return visitor.open(url, options, (page) =>
+    page.setExtraHTTPHeaders({ 'x-forwarded-for': anAddress() }),
+  )
 }
 
 /** What somebody finds on the way into the desk. */

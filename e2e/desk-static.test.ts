@@ -77,7 +77,7 @@ async function open(
   prepare: (page: Page) => Promise<unknown> = async () => {},
 ) {
   const asked: string[] = []
-  const page = await visitor.open(origin + address, {}, async (opened) => {
+  const page = await visitor.open(origin + address, { isNew: true }, async (opened) => {
     opened.on('request', (request) => asked.push(`${request.resourceType()} ${request.url()}`))
     await prepare(opened)
   })

@@ -1,12 +1,12 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
-import type { BrowserContextOptions, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 
 import type { Application } from '../src/application/application.ts'
 import type { Status } from '../src/application/statuses.ts'
 import { signInPage, startDesk, type DeskServer } from './desk.ts'
 import { anApplication } from './form.ts'
-import type { Visitor } from './visitor.ts'
+import type { OpenOptions as VisitorOptions, Visitor } from './visitor.ts'
 
 /** Somebody who may use the desk, signed in. */
 interface Organiser {
@@ -30,7 +30,7 @@ interface DeskOfFile extends Pick<DeskServer, 'origin' | 'sql' | 'killed' | 'sig
   open(visitor: Visitor, path?: string, options?: OpenOptions): Promise<Page>
 }
 
-interface OpenOptions extends BrowserContextOptions {
+interface OpenOptions extends VisitorOptions {
   as?: Organiser
   prepare?: (page: Page) => Promise<unknown>
   /** Whether a test keeps answers back, so that the script has nothing to show yet when the page is given. */

@@ -1,18 +1,17 @@
 import { execFileSync } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { chromium } from 'playwright-core'
 import type { TestProject } from 'vitest/node'
 
 import { ensureCluster } from '../src/server/database/cluster.ts'
 import { openDatabase } from '../src/server/database/database.ts'
-import { chromiumArguments, ensureChromium, findExecutable } from './browser.ts'
+import { ensureChromium, findExecutable } from './browser.ts'
 import { dataDirectory, temporaryDirectory } from './server.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the browser that all test files share is driven. */
-    browser: string
+    /** The program of the browser that tests drive. */
+    chromium: string
   }
 }
 
@@ -20,12 +19,8 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   execFileSync('npm', ['run', '--silent', 'build', '--', '--logLevel', 'warn'], { stdio: 'inherit' })
 
-  const browser = await chromium.launchServer({
-    // The same engine without a window around it, which opens a page in a third of the time.
-    executablePath: findExecutable(['chromium-headless-shell']) ?? ensureChromium(),
-    args: chromiumArguments(),
-  })
-  project.provide('browser', browser.wsEndpoint())
+  // The same engine without a window around it, which opens a page in a third of the time.
+  project.provide('chromium', findExecutable(['chromium-headless-shell']) ?? ensureChromium())
 
   const cluster = await temporaryDirectory()
   await (await ensureCluster(cluster.path, true)).stop()
@@ -40,7 +35,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.env['PREPARED_DATABASE'] = database.path
 
   return async () => {
-    await browser.close()
     await Promise.all([cluster.remove(), database.remove()])
   }
 }
