@@ -196,7 +196,9 @@ test('the whole journey by keyboard alone, and the focus is seen all the way', a
   expect(request.postDataJSON()).toEqual(application)
   await form.success.waitFor()
   expect(await focused()).toMatchObject({ name: 'SECTION' })
-  expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Thank you for applying')
+  await expect
+    .poll(() => page.evaluate(() => document.activeElement?.textContent))
+    .toContain('Thank you for applying')
 })
 
 const describedBy = (box: Locator) =>
@@ -262,7 +264,7 @@ test('the boxes come without moving what is being read, into view, and with the 
     const place = document.querySelector('.outcome')?.getBoundingClientRect()
     return place && place.top >= 0 && place.bottom <= window.innerHeight
   })
-  expect(await box.evaluate((element) => element === document.activeElement)).toBe(true)
+  await expect.poll(() => box.evaluate((element) => element === document.activeElement)).toBe(true)
   expect(await form.reason.evaluate(inPage)).toBe(before)
   await page.unroute('**/rest/v1/**')
   await form.button.click()

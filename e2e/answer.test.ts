@@ -78,7 +78,7 @@ test('a guest is told how their place stands, and of the same day wherever it is
     await page.evaluate((hash) => location.assign(`#${hash}`), token)
     await expect.poll(() => told(page)).toBe(sentences.shift())
   }
-  expect(await page.title()).toBe('Your place at Unplugged.')
+  await expect.poll(() => page.title()).toBe('Your place at Unplugged.')
 })
 
 test('a guest answers by keys alone, and is taken to what came of it', async ({ visitor }) => {
@@ -86,13 +86,13 @@ test('a guest answers by keys alone, and is taken to what came of it', async ({ 
   const page = await open(visitor, guest)
   await placeRead(page)
   await page.keyboard.press('Tab')
-  expect(await focused(page)).toBe('I am coming')
+  await expect.poll(() => focused(page)).toBe('I am coming')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   await expect.poll(() => focused(page)).toBe('You are not coming. Thank you for telling us.')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Space')
-  expect(await focused(page)).toBe('I am coming')
+  await expect.poll(() => focused(page)).toBe('I am coming')
   await page.keyboard.press('Space')
   await expect.poll(() => focused(page)).toBe('You are coming. See you there.')
   expect(await answersOf(sql, guest)).toEqual(['coming', 'not coming'])
@@ -176,7 +176,7 @@ test('an answer whose connection is lost is sent again as the same, is kept once
   expect(new Set(acts).size).toBe(1)
   await page.reload()
   await page.getByText('You are coming.').waitFor()
-  expect(await button(page, 'Try again').count()).toBe(0)
+  await expect.poll(() => button(page, 'Try again').count()).toBe(0)
   expect(await answersOf(sql, guest)).toEqual(['coming'])
 })
 
@@ -195,7 +195,7 @@ test('a place that cannot be read says so, and is read when asked again or once 
   await page.unroute('**/rpc/place_by_token')
   await page.evaluate(() => dispatchEvent(new Event('online')))
   await button(page, 'I am coming').waitFor()
-  expect(await page.getByText(failure).count()).toBe(0)
+  await expect.poll(() => page.getByText(failure).count()).toBe(0)
 })
 
 test('what another window answered is there when this one is looked at; what was kept by the browser is read anew', async ({
@@ -214,11 +214,11 @@ test('what another window answered is there when this one is looked at; what was
   const again = page.waitForResponse('**/rpc/place_by_token')
   await lookAt(page)
   await (await again).finished()
-  expect(await focused(page)).toBe('I am coming')
+  await expect.poll(() => focused(page)).toBe('I am coming')
   await sql`update private.acceptances set kept_until = private.today() - 1 where application_id = ${guest.id}`
   await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
   await page.getByText('The time to answer is over.').waitFor()
-  expect(await page.getByRole('button').count()).toBe(0)
+  await expect.poll(() => page.getByRole('button').count()).toBe(0)
 })
 
 test('the token of a link stands in no log, no address that is asked for, no referrer and no title', async ({
@@ -238,7 +238,7 @@ test('the token of a link stands in no log, no address that is asked for, no ref
     expect(sent).not.toContain(guest.token)
     expect(sent).not.toContain('referer')
   }
-  expect(await page.title()).toBe('Your place at Unplugged.')
+  await expect.poll(() => page.title()).toBe('Your place at Unplugged.')
   const { headers } = await fetch(`${server.origin}/answer`)
   expect(headers.get('x-robots-tag')).toBe('noindex')
   expect(headers.get('referrer-policy')).toBe('no-referrer')

@@ -54,9 +54,13 @@ test('without a connection it is said that what is shown may be older, and readi
   visitor,
 }) => {
   visitor.expects(failedRequest)
-  const [{ id } = { id: '' }] = await desk.store(people(1))
+  const [{ id } = { id: '' }] = await desk.store(people(2))
   const page = await desk.open(visitor)
   const { link, heading, note } = getDesk(page)
+  // Then the script of an application is there.
+  await link('Person 2').click()
+  await heading('Person 2').waitFor()
+  await link('Back').click()
   await link('Person 1').waitFor()
   await page.context().setOffline(true)
   await page.getByText('There is no connection. What is shown may be older').waitFor()
@@ -64,7 +68,7 @@ test('without a connection it is said that what is shown may be older, and readi
   await page.getByText('Loading…').waitFor()
   await page.context().setOffline(false)
   await heading('Person 1').waitFor()
-  expect(await page.getByText('There is no connection.').count()).toBe(0)
+  await expect.poll(() => page.getByText('There is no connection.').count()).toBe(0)
   expect(page.url()).toContain(id)
 
   await page.context().setOffline(true)

@@ -148,7 +148,7 @@ test('of two who change it at once the second is told, keeps what was entered, a
   await mine.saveAnyway.click()
   await standsAs(mine.page, 'The door is closed. Applicants read: “Mine.”')
   expect(await sentences()).toEqual([{ sentence: 'Mine.', version: 2 }])
-  expect(await mine.warning.count()).toBe(0)
+  await expect.poll(() => mine.warning.count()).toBe(0)
 })
 
 test('a change between the look and the save is refused by the database', async ({ visitor }) => {

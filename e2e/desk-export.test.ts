@@ -126,8 +126,8 @@ test('a download that fails or is stopped saves nothing, and says so', async ({ 
   await page.getByText('2,000 came…').waitFor()
   await page.getByRole('button', { name: 'Stop', exact: true }).click()
   await says(page, 'The download was stopped. Nothing was saved.')
-  expect(await button.evaluate((element) => element === document.activeElement)).toBe(true)
-  expect(await page.getByText('Nothing was downloaded').count()).toBe(0)
+  await expect.poll(() => button.evaluate((element) => element === document.activeElement)).toBe(true)
+  await expect.poll(() => page.getByText('Nothing was downloaded').count()).toBe(0)
 
   await page.unroute('**/rpc/desk_export')
   const { text } = await download(page)

@@ -95,7 +95,7 @@ test('while a list is looked at its rows stay, show how they stand now, and what
   await button('2 more').click()
   await expect.poll(names).toEqual(['Person 3', 'Person 4', 'Person 5'])
   await expect.poll(async () => (await tabs())[2]).toBe('Accepted 3')
-  expect(await button('2 more').count()).toBe(0)
+  await expect.poll(() => button('2 more').count()).toBe(0)
 })
 
 test('the oldest come first where that is chosen: in the list, from one to the next, in the table and in the address', async ({
@@ -165,7 +165,7 @@ test('several are decided as they are shown: nothing is selected afterwards, and
   for (const name of ['Person 1', 'Person 2']) await select(name).check()
   await button('Waitlist').click()
   await expect.poll(() => status.textContent()).toBe('2 applications: Waitlisted')
-  expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(0)
+  await expect.poll(() => page.getByRole('checkbox', { checked: true }).count()).toBe(0)
 
   await all.check()
   await bar.getByText('4 selected', { exact: true }).waitFor()
@@ -239,7 +239,7 @@ test('all that match are selected beyond what is shown, decided in steps that sa
     .poll(() => status.textContent())
     .toBe('200 applications: Accepted; stopped, 54 left as they were')
   expect(await standing()).toEqual({ accepted: 200, declined: 5 })
-  expect(await button('Stop').count()).toBe(0)
+  await expect.poll(() => button('Stop').count()).toBe(0)
   expect(held).toHaveLength(2)
 
   expect(await undo.textContent()).toBe('Undo: 200 accepted')

@@ -60,8 +60,8 @@ test('a screen that cannot be shown takes nothing else with it, and is read anew
     await page.route(calls(name), (route) => route.fulfill({ json }))
     await page.evaluate((to) => (location.hash = to), path.replace('/1', `/${application?.id}`))
     await heading('This could not be shown').waitFor()
-    expect(await focused(page)).toBe('H1: This could not be shown')
-    expect(await page.title()).toBe('This could not be shown · Unplugged.')
+    await expect.poll(() => focused(page)).toBe('H1: This could not be shown')
+    await expect.poll(() => page.title()).toBe('This could not be shown · Unplugged.')
     await button('Try again').click()
     await heading('This could not be shown').waitFor()
     await page.unroute(calls(name))
@@ -199,7 +199,7 @@ test('what is typed survives Back and a reload, and goes with whoever typed it',
   await link('Door').click()
   await button('Save').click()
   await status.getByText('Saved. The door is open.').waitFor()
-  expect(await button('Discard').count()).toBe(0)
+  await expect.poll(() => button('Discard').count()).toBe(0)
   // Saved too, though the screen was left before an answer came.
   await sentence.fill('We are very full.')
   const asked = page.waitForRequest(calls('set_door'))
@@ -222,7 +222,7 @@ test('what is typed survives Back and a reload, and goes with whoever typed it',
   await link('History').click()
   await expect.poll(() => page.locator('.happened li').count()).toBe(2)
   await link('Door').click()
-  expect(await typed(sentence)).toBe('We are very full.')
+  await expect.poll(() => typed(sentence)).toBe('We are very full.')
   await expect.poll(() => button('Discard').count()).toBe(0)
 
   // Signed out in another window of the same browser.
@@ -307,7 +307,7 @@ test('what was sent again because its answer was lost happened once, and is told
   await page.getByLabel('Sentence for applicants').fill('Later.')
   await button('Save').click()
   await said('Saved. The door is open.')
-  expect(await page.getByRole('alert').filter({ hasText: /./ }).count()).toBe(0)
+  await expect.poll(() => page.getByRole('alert').filter({ hasText: /./ }).count()).toBe(0)
   await link('Account').click()
   await page.getByRole('switch', { name: 'Blind reading' }).click()
   await said('Blind reading is on.')
@@ -355,7 +355,7 @@ test('fifty decisions that one call did not keep are one message, and are tried 
   expect(await alert.count()).toBe(1)
   expect(await alert.textContent()).toContain('bob@example.org set them to Waitlisted meanwhile')
   await button('Leave them Waitlisted').click()
-  expect(await alert.count()).toBe(0)
+  await expect.poll(() => alert.count()).toBe(0)
   expect(await desk.sql`select status, count(*)::int from private.statuses group by 1 order by 1`).toEqual([
     { status: 'declined', count: 30 },
     { status: 'waitlisted', count: 20 },

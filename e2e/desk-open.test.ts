@@ -230,7 +230,7 @@ test('what is typed when the script comes stays as it is, with its caret', async
   const field = await email.elementHandle()
   await release()
   await page.waitForFunction(() => window.heldPress === null)
-  expect(await field?.evaluate((element) => element === document.activeElement)).toBe(true)
+  await expect.poll(() => field?.evaluate((element) => element === document.activeElement)).toBe(true)
   expect(await email.inputValue()).toBe('ada@example.org')
 })
 
@@ -298,7 +298,7 @@ test('what is searched before the script came is searched', async ({ visitor }) 
   await page.keyboard.type('/hopper')
   await release()
   await expect.poll(getDesk(page).names).toEqual(['Grace Hopper'])
-  expect(await focused(page)).toBe('INPUT: Search')
+  await expect.poll(() => focused(page)).toBe('INPUT: Search')
   expect(await getDesk(page).search.inputValue()).toBe('hopper')
 })
 
@@ -344,8 +344,8 @@ test('whose session ends while the list is drawn signs in again, in a field that
   await client.auth.signOut({ scope: 'global' })
   goOn()
   await getDesk(page).heading('Sign in').waitFor()
-  expect(await focused(page)).toBe('INPUT: Email')
-  expect(await getDesk(page).link('Person 1').count()).toBe(0)
+  await expect.poll(() => focused(page)).toBe('INPUT: Email')
+  await expect.poll(() => getDesk(page).link('Person 1').count()).toBe(0)
 })
 
 test('where the script cannot be had, that is said beside the rows', async ({ visitor }) => {

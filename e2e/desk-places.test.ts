@@ -149,7 +149,7 @@ test('who waits the longest is accepted where a place is free, by whoever presse
   await page.getByText('No place is free.').waitFor()
   expect(await desk.statusOf(ids[0] ?? '')).toBe('accepted')
   await expect.poll(() => numbers(page)).toContain('1 Not told yet')
-  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
+  await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
   await undo.click()
   await expect.poll(() => waiting.count()).toBe(3)
   expect(await desk.statusOf(ids[0] ?? '')).toBe('waitlisted')

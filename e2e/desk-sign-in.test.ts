@@ -59,9 +59,7 @@ async function linkFor(email: string, origin = server.origin) {
 
 /** Opens a page of the desk from an address that nobody came from yet. */
 function open(visitor: Visitor, url = `${server.origin}/desk`, options: BrowserContextOptions = {}) {
-  return visitor.open(url, options, (page) =>
-    page.setExtraHTTPHeaders({ 'x-forwarded-for': anAddress() }),
-  )
+  return visitor.open(url, options, (page) => page.setExtraHTTPHeaders({ 'x-forwarded-for': anAddress() }))
 }
 
 /** What somebody finds on the way into the desk. */
@@ -132,7 +130,7 @@ test('an organiser signs in by the code of a mail, stays so after a reload, and 
   await desk.code.fill(anotherThan(code))
   await desk.signIn.click()
   await expect.poll(() => desk.alert.textContent()).toMatch(/^This code is wrong, was used already/)
-  expect(await focused(page)).toBe('Code')
+  await expect.poll(() => focused(page)).toBe('Code')
   // As it may be pasted.
   await desk.code.fill(` ${code.slice(0, 3)} ${code.slice(3)}`)
   await desk.signIn.click()
@@ -261,7 +259,7 @@ test('the link that the command prints signs in, also into a tab that shows the 
   await on(page).signIn.click()
   await on(page).applications.waitFor()
   await page.getByText('printed@example.org').waitFor()
-  expect(await page.getByText(email).count()).toBe(0)
+  await expect.poll(() => page.getByText(email).count()).toBe(0)
 })
 
 test('without a mail server the answer says how the operator makes a link', async ({ visitor }) => {
@@ -642,7 +640,7 @@ test('switching blind reading leaves the rest of the account where the keyboard 
   await blind.check()
   await setUp.focus()
   await page.getByText('Blind reading is on.').waitFor()
-  expect(await focused(page)).toBe('Set up')
+  await expect.poll(() => focused(page)).toBe('Set up')
 })
 
 test('whoever signs in next in the same tab sees nothing that was read before', async ({ visitor }) => {
@@ -680,7 +678,7 @@ test('the whole way by keyboard alone', async ({ visitor }) => {
   await expect.poll(() => focused(page)).toBe('Email')
   await keyboard.type(email)
   await keyboard.press('Tab')
-  expect(await focused(page)).toBe('Send code')
+  await expect.poll(() => focused(page)).toBe('Send code')
   await keyboard.press('Enter')
   await expect.poll(() => focused(page)).toBe('Code')
   const [{ code } = { code: '' }] = await mail.count(1, email)
@@ -691,7 +689,7 @@ test('the whole way by keyboard alone', async ({ visitor }) => {
   const tabTo = async (name: string) => {
     for (let presses = 0; presses < 60 && (await focused(page)) !== name; presses += 1)
       await keyboard.press('Tab')
-    expect(await focused(page)).toBe(name)
+    await expect.poll(() => focused(page)).toBe(name)
     const outline = await page.evaluate(
       () => getComputedStyle(document.activeElement ?? document.body).outlineStyle,
     )

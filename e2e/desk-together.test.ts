@@ -14,6 +14,9 @@ const failedRequest = /Failed to load resource/
 
 const desk = deskOfThisFile()
 
+/** A page that learns by itself of nothing that others do, as between two of its looks. */
+const unaware = { prepare: (page: Page) => page.route('**/rpc/desk_meanwhile', () => {}) }
+
 /** Presses buttons of the bar in one breath, so that each is on its way before the one before is answered. */
 function pressQuickly(page: Page, ...labels: string[]) {
   return page.evaluate((wanted) => {
@@ -28,7 +31,7 @@ test('of two organisers the second is told who did what, decides again knowingly
   visitor,
 }) => {
   const [{ id } = { id: '' }] = await desk.store(people(2))
-  const mine = await desk.open(visitor)
+  const mine = await desk.open(visitor, '', unaware)
   const theirs = await desk.open(visitor, `/applications/${id}`, { as: desk.bob })
   const [my, their] = [getDesk(mine), getDesk(theirs)]
   await my.select('Person 1').check()
@@ -44,14 +47,14 @@ test('of two organisers the second is told who did what, decides again knowingly
   expect(await desk.statusOf(id)).toBe('declined')
   await my.button('Accept anyway').click()
   await expect.poll(() => my.status.textContent()).toBe('Person 1: Accepted')
-  expect(await my.alert.count()).toBe(0)
+  await expect.poll(() => my.alert.count()).toBe(0)
   expect(await desk.statusOf(id)).toBe('accepted')
 
   await their.button('Waitlist').click()
   await expect.poll(() => their.status.textContent()).toBe('Person 1: not saved')
   expect(await their.alert.textContent()).toContain('ada@example.org set it to Accepted meanwhile')
   await their.button('Leave it Accepted').click()
-  expect(await their.alert.count()).toBe(0)
+  await expect.poll(() => their.alert.count()).toBe(0)
   expect(await their.pill.textContent()).toBe('Accepted')
   expect(await desk.statusOf(id)).toBe('accepted')
   expect(
@@ -66,7 +69,7 @@ test('of several at once the one that somebody else decided is told, and the oth
   visitor,
 }) => {
   const stored = await desk.store(people(5))
-  const page = await desk.open(visitor)
+  const page = await desk.open(visitor, '', unaware)
   const { select, button, status, standing, alert } = getDesk(page)
   await page.getByLabel('Select all shown').check()
   await desk.stand(stored.slice(2, 3), 'declined', desk.bob)
@@ -109,7 +112,7 @@ test('quick decisions on one application end at the last one, and each is in its
 
 test('of quick decisions on what somebody else decided meanwhile none overwrites it', async ({ visitor }) => {
   const [first] = await desk.store(people(1))
-  const page = await desk.open(visitor)
+  const page = await desk.open(visitor, '', unaware)
   const { select, status, standing, alert } = getDesk(page)
   await select('Person 1').check()
   await desk.stand(first ? [first] : [], 'declined', desk.bob)
@@ -123,14 +126,14 @@ test('of quick decisions on what somebody else decided meanwhile none overwrites
 
 test('two who decide the same agree, and neither is told of a problem', async ({ visitor }) => {
   const stored = await desk.store(people(1))
-  const page = await desk.open(visitor)
+  const page = await desk.open(visitor, '', unaware)
   const { select, button, status, standing, alert, undo } = getDesk(page)
   await select('Person 1').check()
   await desk.stand(stored, 'accepted', desk.bob)
   await button('Accept').click()
   await expect.poll(() => status.textContent()).toBe('Person 1: Accepted already')
   expect(await standing('Person 1')).toBe('Accepted')
-  expect(await alert.count()).toBe(0)
+  await expect.poll(() => alert.count()).toBe(0)
   // It was not theirs to take back.
   expect(await undo.getAttribute('aria-disabled')).toBe('true')
   expect(await desk.sql`select author from private.history`).toEqual([{ author: 'bob@example.org' }])
@@ -193,7 +196,7 @@ test('what somebody else does to an open application appears, is marked and said
   await expect.poll(() => timeline.count()).toBe(4)
   expect(await marked.count()).toBe(2)
   expect(await page.getByText('since you looked', { exact: false }).count()).toBe(2)
-  expect(await alert.count()).toBe(0)
+  await expect.poll(() => alert.count()).toBe(0)
   expect(await desk.statusOf(id)).toBe('accepted')
 
   visitor.expects(failedRequest)
@@ -238,7 +241,7 @@ test('what somebody else erased meanwhile is told, to who decides and to who ope
 }) => {
   visitor.expects(failedRequest)
   const [first] = await desk.store(people(2))
-  const page = await desk.open(visitor)
+  const page = await desk.open(visitor, '', unaware)
   const { select, button, status, alert, link, names } = getDesk(page)
   await select('Person 1').check()
   await desk.bob.client.rpc('desk_erase', { applications: [first?.id], email: first?.email }).throwOnError()
@@ -249,7 +252,7 @@ test('what somebody else erased meanwhile is told, to who decides and to who ope
   )
   expect(await alert.getByRole('button').allTextContents()).toEqual(['Close'])
   await button('Close').click()
-  expect(await alert.count()).toBe(0)
+  await expect.poll(() => alert.count()).toBe(0)
   await link('Person 1').click()
   await page.getByText('There is no such application: it may have been erased.').waitFor()
   await link('Back').click()

@@ -45,7 +45,7 @@ const received = (email: string) =>
 test('a founder applies: green box, empty form, stored row, called webhook', async ({ visitor }) => {
   const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin & a lake' })
   const page = await visitor.open(server.origin)
-  expect(await page.title()).toBe('Unplugged.')
+  await expect.poll(() => page.title()).toBe('Unplugged.')
   const form = getForm(page)
   await form.fill(application)
   await form.button.click()
