@@ -1,15 +1,17 @@
 import { defineConfig, mergeConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 import vite from './vite.config.ts'
 
-/** Begins with what waits most: at the end the processors would wait with it. */
-class WaitingFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const waits = ({ moduleId }: TestSpecification) => /e2e.(frozen|kills)\.test\.ts$/.test(moduleId)
-    // oxlint-disable-next-line unicorn/no-array-sort -- the library's own method, which changes nothing
-    return (await super.sort(files)).toSorted((a, b) => Number(waits(b)) - Number(waits(a)))
-  }
+const tests = ['src/**/*.test.{ts,tsx}', 'e2e/*.test.ts']
+const failures = 'e2e/failures/*.test.ts'
+
+/** What a mode runs, where it is not what `npm test` does. */
+const inModes: Record<string, string[]> = {
+  // Freezes, kills and full disks, played again and again: a minute by themselves.
+  failures: [failures],
+  long: [...tests, failures],
+  // What stands around the product: nginx, pgbouncer, the Supabase CLI and `@supabase/lite`.
+  deployment: ['e2e/deployment/*.test.ts'],
 }
 
 export default defineConfig((environment) =>
@@ -25,13 +27,7 @@ export default defineConfig((environment) =>
       maxWorkers: 4,
       // What the files import is read once a worker. No test changes a module.
       isolate: false,
-      sequence: { sequencer: WaitingFirst },
-      // Those of a deployment need what stands around the product: nginx, pgbouncer, the Supabase CLI and
-      // `@supabase/lite`.
-      include:
-        environment.mode === 'deployment'
-          ? ['e2e/deployment/*.test.ts']
-          : ['src/**/*.test.{ts,tsx}', 'e2e/*.test.ts'],
+      include: inModes[environment.mode] ?? tests,
     },
   }),
 )

@@ -746,7 +746,7 @@ const database: Break[] = [
     file: 'src/server/database/lock.ts',
     find: `which is in use by \${other.name}`,
     replace: `which is in use`,
-    test: 'e2e/faults.test.ts',
+    test: 'e2e/failures/faults.test.ts',
     only: 'a second server on the same',
   },
   {

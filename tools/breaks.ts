@@ -97,9 +97,10 @@ async function deathIn(directory: string, { test, only }: Break): Promise<string
   const output = join(directory, 'report.json')
   await rm(output, { force: true })
   const pattern = only === undefined ? [] : ['-t', only]
+  const mode = test.startsWith('e2e/failures/') ? ['--mode', 'failures'] : []
   const child = spawn(
     'npx',
-    ['vitest', 'run', test, ...pattern, ...options, '--reporter', 'json', '--outputFile', output],
+    ['vitest', 'run', test, ...mode, ...pattern, ...options, '--reporter', 'json', '--outputFile', output],
     { cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] },
   )
   let said = ''

@@ -6,17 +6,17 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { socketConnection } from '../src/server/database/connections.ts'
-import { send, storedEmails } from '../testing/client.ts'
-import { anApplication } from '../testing/form.ts'
-import { load } from '../testing/load.ts'
+import { socketConnection } from '../../src/server/database/connections.ts'
+import { send, storedEmails } from '../../testing/client.ts'
+import { anApplication } from '../../testing/form.ts'
+import { load } from '../../testing/load.ts'
 import {
   preparedAt,
   runCommand,
   startServer,
   temporaryDirectory,
   type RunningServer,
-} from '../testing/server.ts'
+} from '../../testing/server.ts'
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
 let settings: Record<string, string>

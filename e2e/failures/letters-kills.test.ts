@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 
-import { extent, seedOf } from '../testing/extent.ts'
-import { storeDueLetters } from '../testing/letters.ts'
-import { startMailServer } from '../testing/mail-server.ts'
-import { startPostgres } from '../testing/postgres.ts'
-import { randomFrom } from '../testing/random.ts'
-import { runCommand, startServer } from '../testing/server.ts'
+import { extent, seedOf } from '../../testing/extent.ts'
+import { storeDueLetters } from '../../testing/letters.ts'
+import { startMailServer } from '../../testing/mail-server.ts'
+import { startPostgres } from '../../testing/postgres.ts'
+import { randomFrom } from '../../testing/random.ts'
+import { runCommand, startServer } from '../../testing/server.ts'
 
 const rounds = extent(3, 10)
 const many = extent(250, 1_000)

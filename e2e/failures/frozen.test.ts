@@ -1,12 +1,12 @@
 import { createServer, type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { send } from '../testing/client.ts'
-import { anApplication } from '../testing/form.ts'
-import { startPostgres, type TestPostgres } from '../testing/postgres.ts'
-import { startReceiver } from '../testing/receiver.ts'
-import { runCommand, startServer, dataDirectory } from '../testing/server.ts'
-import { socketConnection } from '../src/server/database/connections.ts'
+import { send } from '../../testing/client.ts'
+import { anApplication } from '../../testing/form.ts'
+import { startPostgres, type TestPostgres } from '../../testing/postgres.ts'
+import { startReceiver } from '../../testing/receiver.ts'
+import { runCommand, startServer, dataDirectory } from '../../testing/server.ts'
+import { socketConnection } from '../../src/server/database/connections.ts'
 
 let postgres: TestPostgres
 

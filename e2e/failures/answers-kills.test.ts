@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
-import type { Answer } from '../src/application/statuses.ts'
-import type { Place } from '../src/client/place.ts'
-import type { DecisionOutcome } from '../src/client/desk/applications.ts'
-import type { Places } from '../src/client/desk/retreat.ts'
-import { startDesk } from '../testing/desk.ts'
-import { extent, seedOf } from '../testing/extent.ts'
-import { anApplication } from '../testing/form.ts'
-import { randomFrom } from '../testing/random.ts'
+import type { Answer } from '../../src/application/statuses.ts'
+import type { Place } from '../../src/client/place.ts'
+import type { DecisionOutcome } from '../../src/client/desk/applications.ts'
+import type { Places } from '../../src/client/desk/retreat.ts'
+import { startDesk } from '../../testing/desk.ts'
+import { extent, seedOf } from '../../testing/extent.ts'
+import { anApplication } from '../../testing/form.ts'
+import { randomFrom } from '../../testing/random.ts'
 
 const guests = 500
 const rounds = extent(2, 10)

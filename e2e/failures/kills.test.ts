@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 
-import { storedEmails } from '../testing/client.ts'
-import { extent, seedOf } from '../testing/extent.ts'
-import { load } from '../testing/load.ts'
-import { startReceiver } from '../testing/receiver.ts'
-import { dataDirectory, startServer } from '../testing/server.ts'
-import { randomFrom } from '../testing/random.ts'
+import { storedEmails } from '../../testing/client.ts'
+import { extent, seedOf } from '../../testing/extent.ts'
+import { load } from '../../testing/load.ts'
+import { startReceiver } from '../../testing/receiver.ts'
+import { dataDirectory, startServer } from '../../testing/server.ts'
+import { randomFrom } from '../../testing/random.ts'
 
 /** How often the server is killed under load; more for a longer run. */
 const rounds = Number(process.env['KILL_ROUNDS'] ?? extent(3, 10))
