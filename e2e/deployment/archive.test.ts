@@ -43,7 +43,10 @@ test('the release archive is installed without what builds and tests it, starts,
   const server = await startServer({}, product)
   expect(server.output()).not.toContain('Building')
   expect(await send(server.origin, application)).toBe(201)
-  expect((await fetch(`${server.origin}/desk`)).status).toBe(200)
+  for (const page of ['/', '/desk']) {
+    const [script] = /assets\/[\w.-]+\.js/.exec(await (await fetch(server.origin + page)).text()) ?? []
+    expect((await fetch(`${server.origin}/${script}`)).status).toBe(200)
+  }
   expect(await server.stop()).toBe(0)
 
   await unpackRelease(archive, product)
