@@ -25,3 +25,9 @@ export async function unpackRelease(archive: string, directory: string): Promise
   await mkdir(directory, { recursive: true })
   await run('tar', ['xzf', archive, '--strip-components=1', '-C', directory])
 }
+
+/** Megabytes that a file or a folder takes on a disk. */
+export async function sizeOf(path: string): Promise<number> {
+  const { stdout } = await run('du', ['-sk', path])
+  return Number.parseInt(stdout, 10) / 1000
+}

@@ -5,7 +5,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
+import { sizeOf } from './archive.ts'
 import { remember } from './left-running.ts'
+import { outputOf, type Output } from './output.ts'
 
 const run = promisify(execFile)
 
@@ -31,11 +33,7 @@ export interface Image {
 }
 
 /** A container that runs. */
-export interface RunningContainer {
-  /** Everything that it has printed so far. */
-  output: () => string
-  /** Resolves when its output holds the text. */
-  printed: (text: string) => Promise<void>
+export interface RunningContainer extends Output {
   /** Runs a program in it, as its user; gives what that prints. */
   exec(...command: string[]): Promise<string>
   /** Stops it as its image says, or kills it after so many seconds; gives its exit code. */
@@ -106,11 +104,6 @@ async function ofThisMachine() {
     .flatMap(([there, here]) => ['--volume', `${here}:${there}:ro`])
 }
 
-async function sizeOf(folder: string) {
-  const { stdout } = await run('du', ['-sk', folder])
-  return Number.parseInt(stdout, 10) / 1000
-}
-
 /**
  * Runs an image by runc, as Docker does: as its user, without capabilities, with a read-only root, and with limits of
  * memory and processes. Its network is this machine's.
@@ -172,27 +165,8 @@ export async function startContainer(
   })
   remember(child, undefined)
   const exited = once(child, 'exit') as Promise<[number | null]>
-  let output = ''
-  const waiting = new Set<() => void>()
-  const collect = (chunk: Buffer) => {
-    output += chunk.toString()
-    for (const check of waiting) check()
-  }
-  child.stdout.on('data', collect)
-  child.stderr.on('data', collect)
   return {
-    output: () => output,
-    printed: (text) =>
-      new Promise<void>((resolve, reject) => {
-        const check = () => {
-          if (!output.includes(text)) return
-          waiting.delete(check)
-          resolve()
-        }
-        waiting.add(check)
-        exited.then(() => reject(new Error(`the container ended:\n${output}`)), reject)
-        check()
-      }),
+    ...outputOf(child),
     async exec(...command) {
       return (await run('runc', [...runc, 'exec', name, ...command])).stdout
     },

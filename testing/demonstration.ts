@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 import { remember } from './left-running.ts'
+import { outputOf } from './output.ts'
 
 /** A demonstration that was started, as `npm run demo` starts it. */
 export interface Demonstration {
@@ -20,26 +21,14 @@ export interface Demonstration {
 export function startDemonstration(environment: NodeJS.ProcessEnv, checkout = '.'): Demonstration {
   const child = spawn(process.execPath, ['start.js', 'demo'], { cwd: checkout, env: environment })
   remember(child, undefined)
-  let output = ''
-  const waiting = new Set<() => void>()
+  const { output, printed } = outputOf(child)
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      output += chunk.toString()
-      for (const check of waiting) check()
-    })
-  }
   return {
-    printed: (word) =>
-      new Promise((resolve, reject) => {
-        const check = () => {
-          const found = new RegExp(`^${word}: +(\\S+)\\n`, 'm').exec(output)?.[1]
-          if (found !== undefined) resolve(found)
-        }
-        waiting.add(check)
-        exited.then(() => reject(new Error(output)), reject)
-        check()
-      }),
+    printed: async (word) => {
+      const line = new RegExp(`^${word}: +(\\S+)\\n`, 'm')
+      await printed(line)
+      return line.exec(output())?.[1] ?? ''
+    },
     end: async (signal) => {
       child.kill(signal)
       const [code, killedBy] = await exited

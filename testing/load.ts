@@ -5,6 +5,8 @@ import { anApplication } from './form.ts'
 export interface Load {
   /** The e-mails of those that were acknowledged. */
   acknowledged: string[]
+  /** When each of those was, in milliseconds of `performance.now()`. */
+  times: number[]
   statuses: Set<number | string>
   /** Resolves when the condition holds, which is asked after each answer. */
   reached(condition: () => boolean): Promise<void>
@@ -14,6 +16,7 @@ export interface Load {
 /** Sends applications without a pause, some at a time, until told to end; gives those that were acknowledged. */
 export function load(origin: string): Load {
   const acknowledged: string[] = []
+  const times: number[] = []
   const statuses = new Set<number | string>()
   let ended = false
   const sender = async () => {
@@ -21,7 +24,10 @@ export function load(origin: string): Load {
       const application = anApplication()
       const status = await send(origin, application).catch(() => 'no answer' as const)
       statuses.add(status)
-      if (status === 201) acknowledged.push(application.email)
+      if (status === 201) {
+        acknowledged.push(application.email)
+        times.push(performance.now())
+      }
       for (const check of waiting) check()
     }
   }
@@ -29,6 +35,7 @@ export function load(origin: string): Load {
   const senders = Promise.all(Array.from({ length: 8 }, sender))
   return {
     acknowledged,
+    times,
     statuses,
     reached: (condition: () => boolean) =>
       new Promise<void>((resolve) => {

@@ -4,6 +4,7 @@ import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { findExecutable } from './browser.ts'
+import { outputOf } from './output.ts'
 import { freePort } from './ports.ts'
 import { temporaryDirectory } from './server.ts'
 
@@ -57,14 +58,7 @@ export async function startPooler(
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
   const child = spawn(program, [...user, configuration], { stdio: ['ignore', 'ignore', 'pipe'] })
   const ended = once(child, 'exit')
-  await new Promise<void>((resolve, reject) => {
-    let output = ''
-    child.stderr.on('data', (chunk: Buffer) => {
-      output += chunk.toString()
-      if (output.includes('process up')) resolve()
-    })
-    ended.then(() => reject(new Error(`pgbouncer ended:\n${output}`)), reject)
-  })
+  await outputOf(child).printed('process up')
   return {
     url: `postgres://${username}@localhost:${listening}${pathname}`,
     async stop() {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 import { remember } from './left-running.ts'
+import { outputOf } from './output.ts'
 
 /** A running nginx or Caddy. */
 export interface RunningProxy {
@@ -28,24 +29,11 @@ export async function startProxy(
   const child = spawn(program, options, { stdio: ['ignore', 'ignore', 'pipe'], env })
   remember(child, undefined)
   const ended = once(child, 'exit')
-  let output = ''
-  const closed = once(child, 'close')
-  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  const logged = (text: RegExp) =>
-    new Promise<void>((resolve, reject) => {
-      const check = () => {
-        if (!text.test(output)) return
-        child.stderr.off('data', check)
-        resolve()
-      }
-      child.stderr.on('data', check)
-      closed.then(() => reject(new Error(`${program} ended:\n${output}`)), reject)
-      check()
-    })
-  await logged(ready)
+  const { output, printed } = outputOf(child)
+  await printed(ready)
   return {
-    output: () => output,
-    logged,
+    output,
+    logged: printed,
     async stop() {
       child.kill('SIGTERM')
       await ended

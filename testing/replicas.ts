@@ -8,6 +8,7 @@ import postgres, { type Sql } from 'postgres'
 
 import { findExecutable } from './browser.ts'
 import { commandsOf, debianPrograms, initdbOptions } from './other-postgres.ts'
+import { outputOf } from './output.ts'
 import { freePort } from './ports.ts'
 import { temporaryDirectory } from './server.ts'
 
@@ -91,14 +92,7 @@ export async function startReplicas(): Promise<Replicas> {
   })
   const ended = once(haproxy, 'exit')
   // Until it has asked both, it takes either for the primary.
-  await new Promise<void>((resolve, reject) => {
-    let output = ''
-    haproxy.stderr.on('data', (chunk: Buffer) => {
-      output += chunk.toString()
-      if (/ is DOWN/.test(output)) resolve()
-    })
-    ended.then(() => reject(new Error(`HAProxy ended:\n${output}`)), reject)
-  })
+  await outputOf(haproxy).printed(/ is DOWN/)
 
   return {
     url: `postgres://postgres@127.0.0.1:${listening}/postgres`,

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { remember } from './left-running.ts'
+import { outputOf, type Output } from './output.ts'
 
 type Environment = Record<string, string>
 
@@ -18,13 +19,9 @@ export interface Finished {
 }
 
 /** A server as `npm start` starts it. */
-export interface RunningServer {
+export interface RunningServer extends Output {
   origin: string
   process: ChildProcess
-  /** Everything that it has printed so far. */
-  output: () => string
-  /** Resolves when its output holds the text. */
-  printed: (text: string | RegExp) => Promise<void>
   /** Sends it SIGTERM; resolves with its exit code, or the signal that ended it. */
   stop(signal?: NodeJS.Signals): Promise<number | string | null>
 }
@@ -82,34 +79,14 @@ async function copyPrepared(kind: 'database' | 'cluster', path: string) {
 export async function startServer(settings: Environment, checkout = '.'): Promise<RunningServer> {
   const child = spawn(process.execPath, ['start.js'], { cwd: checkout, env: environmentWith(settings) })
   remember(child, settings['DATA_DIR'])
-  let output = ''
-  const waiting = new Set<() => void>()
-  const collect = (chunk: Buffer) => {
-    output += chunk.toString()
-    for (const check of waiting) check()
-  }
-  child.stdout.on('data', collect)
-  child.stderr.on('data', collect)
+  const { output, printed } = outputOf(child)
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-
-  const printed = (text: string | RegExp) =>
-    new Promise<void>((resolve, reject) => {
-      const check = () => {
-        if (typeof text === 'string' ? !output.includes(text) : !text.test(output)) return
-        waiting.delete(check)
-        resolve()
-      }
-      waiting.add(check)
-      exited.then(() => reject(new Error(`the server ended:\n${output}`)), reject)
-      check()
-    })
-
   await printed(/is ready at .*\n/)
-  const [, origin = ''] = /is ready at (.*)\//.exec(output) ?? []
+  const [, origin = ''] = /is ready at (.*)\//.exec(output()) ?? []
   return {
     origin,
     process: child,
-    output: () => output,
+    output,
     printed,
     async stop(signal = 'SIGTERM') {
       child.kill(signal)

@@ -4,18 +4,12 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
-import { packRelease, unpackRelease } from '../../testing/archive.ts'
+import { packRelease, sizeOf, unpackRelease } from '../../testing/archive.ts'
 import { send } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
 import { startServer, temporaryDirectory } from '../../testing/server.ts'
 
 const run = promisify(execFile)
-
-/** Megabytes that a folder takes on a disk. */
-async function sizeOf(folder: string) {
-  const { stdout } = await run('du', ['-sk', folder])
-  return Number.parseInt(stdout, 10) / 1000
-}
 
 test('the release archive is installed without what builds and tests it, starts, and is updated by unpacking it again', async () => {
   const directory = await temporaryDirectory()

@@ -115,8 +115,8 @@ async function caddyRecipe(place: Place): Promise<RunningRecipe> {
   const running = await startCaddy(`${atRoot}\n${withPath.slice(withPath.indexOf('\nhttps://'))}`)
   return {
     running,
-    // It has two sites of one name here, and takes either.
-    named: new RegExp(`^https://127\\.0\\.0\\.1:(${tlsPort}|${pathPort})/`),
+    // It has two sites of one name here, and takes either; of https_port it does not speak.
+    named: new RegExp(`^https://127\\.0\\.0\\.1(:${pathPort})?/`),
     // As the recipe would have it.
     readLog: async () =>
       running
