@@ -87,6 +87,26 @@ test('what fails in a way that nobody thought of is told, and can be pressed aga
   await page.getByAltText(/^A QR code/).waitFor()
 })
 
+test('what was read before a note was added does not take the note off the screen', async ({ visitor }) => {
+  const [application] = await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
+  const page = await desk.open(visitor, `/applications/${application?.id}`)
+  const { button, link, note, status, timeline } = getDesk(page)
+  await link('Back').click()
+  const reads: Route[] = []
+  await page.route(calls('application'), (route) => void reads.push(route), { times: 1 })
+  await link('Ada Lovelace').click()
+  await expect.poll(() => reads.length).toBe(1)
+  const [read] = reads
+  const response = await read?.fetch()
+  await note.fill('A strong one.')
+  const again = page.waitForResponse(calls('application'))
+  await button('Add note').click()
+  await expect.poll(() => status.textContent()).toBe('Note added')
+  await read?.fulfill({ ...(response && { response }) })
+  await again
+  expect(await timeline.last().textContent()).toContain('A strong one.')
+})
+
 const forbid = (page: Page) =>
   page.addInitScript(() => {
     for (const name of ['localStorage', 'sessionStorage'])

@@ -241,9 +241,8 @@ const desk: Break[] = [
   {
     broken: 'What waits in the queue is sent after its owner has left',
     file: 'src/pages/desk/decisions/judge.ts',
-    find: `    if (signal.aborted) return
-    // What was decided`,
-    replace: `    // What was decided`,
+    find: `    if (signal.aborted) return\n    // Whoever`,
+    replace: `    // Whoever`,
     test: 'src/pages/desk/decisions/judge.test.ts',
   },
   {
@@ -424,6 +423,14 @@ const desk: Break[] = [
     replace: ``,
     test: 'e2e/desk-mishaps.test.ts',
     only: 'survives Back',
+  },
+  {
+    broken: 'What was read before a note was added takes it off the screen',
+    file: 'src/pages/desk/kit/useDesk.tsx',
+    find: `if (isReading) void`,
+    replace: `if (!isReading) void`,
+    test: 'e2e/desk-mishaps.test.ts',
+    only: 'does not take the note',
   },
   {
     broken: 'What was typed stays in a window when its owner signs out in another one',

@@ -1,4 +1,4 @@
-import { focusManager, QueryClient } from '@tanstack/react-query'
+import { focusManager, notifyManager, QueryClient } from '@tanstack/react-query'
 
 import type { LoadAuth } from '../../client/session.ts'
 import { ApplicationList } from './applications/ApplicationList.tsx'
@@ -37,6 +37,9 @@ focusManager.setEventListener((onLook) => {
     removeEventListener('visibilitychange', listener)
   }
 })
+
+// What was written is on the screen with the words that say so: by default it would come a turn later.
+notifyManager.setScheduler(queueMicrotask)
 
 /** What one person read. It is dropped when they sign out, so that the next person sees nothing of it. */
 const createQueries = () =>

@@ -48,13 +48,12 @@ function deskOf({ account, email, callDesk: call }: Me, queries: QueryClient) {
       queries.removeQueries({ queryKey: ['list'] })
     },
     /** Shows what was saved at once: the fields that follow it never go back to what was there before. */
-    keep: <Read,>(
-      { queryKey }: { queryKey: DataTag<QueryKey, Read, Error> },
-      change: (former: Read) => Read,
-    ) =>
-      void queries.setQueryData<Read>(queryKey, (former) =>
-        former === undefined ? undefined : change(former),
-      ),
+    keep<Read>({ queryKey }: { queryKey: DataTag<QueryKey, Read, Error> }, change: (former: Read) => Read) {
+      const isReading = queries.isFetching({ queryKey, exact: true }) > 0
+      queries.setQueryData<Read>(queryKey, (former) => (former === undefined ? undefined : change(former)))
+      // What is on its way was read before the act: its answer would take back what was saved.
+      if (isReading) void queries.refetchQueries({ queryKey, exact: true })
+    },
   }
 }
 
