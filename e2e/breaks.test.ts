@@ -8,7 +8,8 @@ test('each listed break can still be made, and the test that is to die of it is 
   const outdated = []
   for (const { broken, file, find, test: path } of breaks) {
     const times = (await readFile(file, 'utf8')).split(find).length - 1
-    if (times !== 1 || !existsSync(path)) outdated.push(`${broken}: ${times} times in ${file}, tested by ${path}`)
+    if (times !== 1 || !existsSync(path))
+      outdated.push(`${broken}: ${times} times in ${file}, tested by ${path}`)
   }
   expect(outdated).toEqual([])
 })

@@ -91,6 +91,7 @@ test('what was read before a note was added does not take the note off the scree
   const [application] = await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
   const page = await desk.open(visitor, `/applications/${application?.id}`)
   const { button, link, note, status, timeline } = getDesk(page)
+  await note.waitFor()
   await link('Back').click()
   const reads: Route[] = []
   await page.route(calls('application'), (route) => void reads.push(route), { times: 1 })
