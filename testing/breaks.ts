@@ -190,7 +190,7 @@ const contract: Break[] = [
     denied,`,
     replace: `({ client, application }) => client.from(table).select().eq('email', application.email),
     { status: 200 },`,
-    test: 'e2e/verify.test.ts',
+    test: 'e2e/commands/verify.test.ts',
     only: 'stores whatever comes',
   },
 ]
@@ -704,7 +704,7 @@ const database: Break[] = [
     file: 'src/server/database/backups/backup.ts',
     find: `    if (scheduled) await writeDurably(unfinished, scheduled)\n`,
     replace: `    if (scheduled) await writeDurably(unfinished, {})\n`,
-    test: 'e2e/backup.test.ts',
+    test: 'e2e/commands/backup.test.ts',
     only: 'stopped or killed',
   },
   {
@@ -719,7 +719,7 @@ const database: Break[] = [
     file: 'src/server/database/backups/restore.ts',
     find: `  if (erased.size === 0) return 0\n`,
     replace: `  if (erased.size >= 0) return 0\n`,
-    test: 'e2e/backup.test.ts',
+    test: 'e2e/commands/backup.test.ts',
     only: 'who is erased',
   },
   {
@@ -727,7 +727,7 @@ const database: Break[] = [
     file: 'src/server/database/backups/check.ts',
     find: `back.sum === written.sum`,
     replace: `back.rows === written.rows`,
-    test: 'e2e/backup.test.ts',
+    test: 'e2e/commands/backup.test.ts',
     only: 'check restores',
   },
   {
@@ -735,7 +735,7 @@ const database: Break[] = [
     file: 'src/server/database/schema.ts',
     find: `if (found.shared.size > 0 && missingOf`,
     replace: `if (found.shared.size < 0 && missingOf`,
-    test: 'e2e/backup.test.ts',
+    test: 'e2e/commands/backup.test.ts',
     only: 'before the schema',
   },
   {
@@ -745,7 +745,7 @@ const database: Break[] = [
         ), stopped`,
     replace: `select id from \${letters} where false
         ), stopped`,
-    test: 'e2e/backup.test.ts',
+    test: 'e2e/commands/backup.test.ts',
     only: 'what organisers made',
   },
   {
@@ -761,7 +761,7 @@ const database: Break[] = [
     file: 'src/settings/values.ts',
     find: `return decodeURIComponent(address) !== ''`,
     replace: `decodeURIComponent(address)\n    return true`,
-    test: 'e2e/doctor.test.ts',
+    test: 'e2e/commands/doctor.test.ts',
     only: 'a setting cannot be read',
   },
   {
@@ -769,7 +769,7 @@ const database: Break[] = [
     file: 'src/server/database/cluster.ts',
     find: `made < ours && lastVersions[made] === undefined`,
     replace: `made < 0`,
-    test: 'e2e/doctor.test.ts',
+    test: 'e2e/commands/doctor.test.ts',
     only: 'files of an older',
   },
   {
@@ -1250,7 +1250,7 @@ const doctor: Break[] = [
     file: 'src/cli/commands/doctor.ts',
     find: `if (verdict === 'wrong') process.exitCode = 1`,
     replace: ``,
-    test: 'e2e/doctor.test.ts',
+    test: 'e2e/commands/doctor.test.ts',
     only: 'while no server runs',
   },
   {
@@ -1258,7 +1258,7 @@ const doctor: Break[] = [
     file: 'src/server/doctor/send-tests.ts',
     find: `new URLSearchParams({ type, sentAt`,
     replace: `new URLSearchParams({ sentAt`,
-    test: 'e2e/doctor.test.ts',
+    test: 'e2e/commands/doctor.test.ts',
     only: 'where all is well',
   },
   {

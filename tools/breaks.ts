@@ -97,7 +97,7 @@ async function deathIn(directory: string, { test, only }: Break): Promise<string
   const output = join(directory, 'report.json')
   await rm(output, { force: true })
   const pattern = only === undefined ? [] : ['-t', only]
-  const mode = test.startsWith('e2e/failures/') ? ['--mode', 'failures'] : []
+  const mode = /^e2e\/.*\//.test(test) ? ['--mode', 'slow'] : []
   const child = spawn(
     'npx',
     ['vitest', 'run', test, ...mode, ...pattern, ...options, '--reporter', 'json', '--outputFile', output],

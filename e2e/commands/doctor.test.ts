@@ -7,11 +7,11 @@ import { promisify } from 'node:util'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { openDatabase } from '../src/server/database/database.ts'
-import { startMailServer } from '../testing/mail-server.ts'
-import { freePort } from '../testing/ports.ts'
-import { startReceiver } from '../testing/receiver.ts'
-import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
+import { openDatabase } from '../../src/server/database/database.ts'
+import { startMailServer } from '../../testing/mail-server.ts'
+import { freePort } from '../../testing/ports.ts'
+import { startReceiver } from '../../testing/receiver.ts'
+import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 

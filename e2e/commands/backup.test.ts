@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
 
-import { socketConnection } from '../src/server/database/connections.ts'
-import { openDatabase } from '../src/server/database/database.ts'
-import { send } from '../testing/client.ts'
-import { anApplication } from '../testing/form.ts'
-import { signInByLink } from '../testing/organiser.ts'
-import { startReceiver } from '../testing/receiver.ts'
-import { preparedAt, runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
+import { socketConnection } from '../../src/server/database/connections.ts'
+import { openDatabase } from '../../src/server/database/database.ts'
+import { send } from '../../testing/client.ts'
+import { anApplication } from '../../testing/form.ts'
+import { signInByLink } from '../../testing/organiser.ts'
+import { startReceiver } from '../../testing/receiver.ts'
+import { preparedAt, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 
 const idsOf = (stdout: string) =>
   stdout

@@ -1,13 +1,13 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 
-import { textFields } from '../src/application/fields.ts'
-import { extent } from '../testing/extent.ts'
-import { anApplication, getForm } from '../testing/form.ts'
-import { overflow } from '../testing/overflow.ts'
-import { startServer, dataDirectory, type RunningServer } from '../testing/server.ts'
-import { states } from '../testing/states.ts'
-import { accessibilityProblems, hydrated, test } from '../testing/visitor.ts'
+import { textFields } from '../../src/application/fields.ts'
+import { extent } from '../../testing/extent.ts'
+import { anApplication, getForm } from '../../testing/form.ts'
+import { overflow } from '../../testing/overflow.ts'
+import { startServer, dataDirectory, type RunningServer } from '../../testing/server.ts'
+import { states } from '../../testing/states.ts'
+import { accessibilityProblems, hydrated, test } from '../../testing/visitor.ts'
 
 const failedRequest = /Failed to load resource/
 

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
-import { extent } from '../testing/extent.ts'
-import { overflow } from '../testing/overflow.ts'
-import { smallTargets } from '../testing/targets.ts'
-import { accessibilityProblems, test } from '../testing/visitor.ts'
+import { deskOfThisFile, focused, getDesk, people } from '../../testing/desk-page.ts'
+import { extent } from '../../testing/extent.ts'
+import { overflow } from '../../testing/overflow.ts'
+import { smallTargets } from '../../testing/targets.ts'
+import { accessibilityProblems, test } from '../../testing/visitor.ts'
 
 const failedRequest = /Failed to load resource/
 

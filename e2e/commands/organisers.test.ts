@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { socketConnection } from '../src/server/database/connections.ts'
-import { newProject } from '../testing/hosted-project.ts'
-import { startMailServer } from '../testing/mail-server.ts'
-import { clientOf, signInByLink } from '../testing/organiser.ts'
-import { startPostgres, type TestPostgres } from '../testing/postgres.ts'
-import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
+import { socketConnection } from '../../src/server/database/connections.ts'
+import { newProject } from '../../testing/hosted-project.ts'
+import { startMailServer } from '../../testing/mail-server.ts'
+import { clientOf, signInByLink } from '../../testing/organiser.ts'
+import { startPostgres, type TestPostgres } from '../../testing/postgres.ts'
+import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 
 let postgres: TestPostgres
 

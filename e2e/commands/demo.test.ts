@@ -4,13 +4,13 @@ import { createServer } from 'node:net'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { createDesk } from '../src/client/desk.ts'
-import { socketConnection } from '../src/server/database/connections.ts'
-import { startDemonstration } from '../testing/demonstration.ts'
-import { signInByLink } from '../testing/organiser.ts'
-import { startReceiver, type Receiver } from '../testing/receiver.ts'
-import { temporaryDirectory } from '../testing/server.ts'
-import { copyCheckout } from '../testing/static-site.ts'
+import { createDesk } from '../../src/client/desk.ts'
+import { socketConnection } from '../../src/server/database/connections.ts'
+import { startDemonstration } from '../../testing/demonstration.ts'
+import { signInByLink } from '../../testing/organiser.ts'
+import { startReceiver, type Receiver } from '../../testing/receiver.ts'
+import { temporaryDirectory } from '../../testing/server.ts'
+import { copyCheckout } from '../../testing/static-site.ts'
 
 /** What is not the demonstration's: settings lead there, and nothing may come there. */
 let elsewhere: string

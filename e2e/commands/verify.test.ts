@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { checks } from '../src/contract/checks.ts'
-import { deskCalls } from '../src/contract/desk-calls.ts'
-import { openDatabase } from '../src/server/database/database.ts'
-import { startReceiver, type Received, type Receiver } from '../testing/receiver.ts'
-import { runCommand, startServer, dataDirectory } from '../testing/server.ts'
+import { checks } from '../../src/contract/checks.ts'
+import { deskCalls } from '../../src/contract/desk-calls.ts'
+import { openDatabase } from '../../src/server/database/database.ts'
+import { startReceiver, type Received, type Receiver } from '../../testing/receiver.ts'
+import { runCommand, startServer, dataDirectory } from '../../testing/server.ts'
 
 let directory: Awaited<ReturnType<typeof dataDirectory>>
 

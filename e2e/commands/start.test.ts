@@ -4,14 +4,14 @@ import { appendFile, mkdir, readFile, rename, rm, utimes, writeFile } from 'node
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { version } from '../src/settings/version.ts'
-import { send } from '../testing/client.ts'
-import { anApplication } from '../testing/form.ts'
-import { signInByLink } from '../testing/organiser.ts'
-import { startPostgres } from '../testing/postgres.ts'
-import { startReceiver } from '../testing/receiver.ts'
-import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
-import { copyCheckout } from '../testing/static-site.ts'
+import { version } from '../../src/settings/version.ts'
+import { send } from '../../testing/client.ts'
+import { anApplication } from '../../testing/form.ts'
+import { signInByLink } from '../../testing/organiser.ts'
+import { startPostgres } from '../../testing/postgres.ts'
+import { startReceiver } from '../../testing/receiver.ts'
+import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
+import { copyCheckout } from '../../testing/static-site.ts'
 
 /** A checkout of its own, whose build comes and goes: one takes four seconds of processor. */
 let checkout: string

@@ -4,11 +4,11 @@ import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import type { Application } from '../src/application/application.ts'
-import { openDatabase } from '../src/server/database/database.ts'
-import { anApplication } from '../testing/form.ts'
-import { remember } from '../testing/left-running.ts'
-import { dataDirectory, runCommand, startServer } from '../testing/server.ts'
+import type { Application } from '../../src/application/application.ts'
+import { openDatabase } from '../../src/server/database/database.ts'
+import { anApplication } from '../../testing/form.ts'
+import { remember } from '../../testing/left-running.ts'
+import { dataDirectory, runCommand, startServer } from '../../testing/server.ts'
 
 let directory: Awaited<ReturnType<typeof dataDirectory>>
 let settings: Record<string, string>

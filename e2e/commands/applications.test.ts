@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { csvHeader, tableColumns } from '../src/application/csv.ts'
-import { openDatabase } from '../src/server/database/database.ts'
-import { send } from '../testing/client.ts'
-import { anApplication } from '../testing/form.ts'
-import { startPostgres } from '../testing/postgres.ts'
-import { startReceiver } from '../testing/receiver.ts'
-import { runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
+import { csvHeader, tableColumns } from '../../src/application/csv.ts'
+import { openDatabase } from '../../src/server/database/database.ts'
+import { send } from '../../testing/client.ts'
+import { anApplication } from '../../testing/form.ts'
+import { startPostgres } from '../../testing/postgres.ts'
+import { startReceiver } from '../../testing/receiver.ts'
+import { runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
 let settings: Record<string, string>
