@@ -3,11 +3,12 @@ import { defineConfig, mergeConfig } from 'vitest/config'
 import vite from './vite.config.ts'
 
 const tests = ['src/**/*.test.{ts,tsx}', 'e2e/*.test.ts']
-const slow = 'e2e/{accessibility,commands,failures}/*.test.ts'
+const slow = 'e2e/{accessibility,attacks,commands,failures}/*.test.ts'
 
 /** What a mode runs, where it is not what `npm test` does. */
 const inModes: Record<string, string[]> = {
-  // Commands, each time as a program of its own; freezes, kills and full disks; axe, focus and keyboard in every state.
+  // Commands, each time as a program of its own; freezes, kills and full disks; requests that mean harm; axe, focus and
+  // keyboard in every state.
   slow: [slow],
   long: [...tests, slow],
   // What stands around the product: nginx, pgbouncer, the Supabase CLI and `@supabase/lite`.

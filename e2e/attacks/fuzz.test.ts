@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { send } from '../testing/client.ts'
-import { anApplication } from '../testing/form.ts'
-import { startServer, dataDirectory, type RunningServer } from '../testing/server.ts'
-import { extent, seedOf } from '../testing/extent.ts'
-import { randomFrom } from '../testing/random.ts'
+import { send } from '../../testing/client.ts'
+import { anApplication } from '../../testing/form.ts'
+import { startServer, dataDirectory, type RunningServer } from '../../testing/server.ts'
+import { extent, seedOf } from '../../testing/extent.ts'
+import { randomFrom } from '../../testing/random.ts'
 
 /** The same requests for the same seed. */
 const seed = seedOf('FUZZ_SEED')

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { hashPassword } from '../src/server/auth/accounts/passwords.ts'
-import { startMailServer } from '../testing/mail-server.ts'
-import { mailServerAt, startSignIn, type SignInServer } from '../testing/sign-in.ts'
+import { hashPassword } from '../../src/server/auth/accounts/passwords.ts'
+import { startMailServer } from '../../testing/mail-server.ts'
+import { mailServerAt, startSignIn, type SignInServer } from '../../testing/sign-in.ts'
 
 let server: SignInServer
 

@@ -3,11 +3,11 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect } from 'vitest'
 
-import { send } from '../testing/client.ts'
-import { anApplication, getForm } from '../testing/form.ts'
-import { startReceiver } from '../testing/receiver.ts'
-import { startServer, dataDirectory, type RunningServer } from '../testing/server.ts'
-import { test } from '../testing/visitor.ts'
+import { send } from '../../testing/client.ts'
+import { anApplication, getForm } from '../../testing/form.ts'
+import { startReceiver } from '../../testing/receiver.ts'
+import { startServer, dataDirectory, type RunningServer } from '../../testing/server.ts'
+import { test } from '../../testing/visitor.ts'
 
 let server: RunningServer
 let dataDir: string

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { operatorSecret } from '../src/server/auth/organisers.ts'
-import { extent, seedOf } from '../testing/extent.ts'
-import { randomFrom } from '../testing/random.ts'
-import { anAddress, bearerOf, codeOf, said, startSignIn, type SignInServer } from '../testing/sign-in.ts'
+import { operatorSecret } from '../../src/server/auth/organisers.ts'
+import { extent, seedOf } from '../../testing/extent.ts'
+import { randomFrom } from '../../testing/random.ts'
+import { anAddress, bearerOf, codeOf, said, startSignIn, type SignInServer } from '../../testing/sign-in.ts'
 
 /** The same requests for the same seed, but for what is made anew each time: tokens and ids. */
 const seed = seedOf('FUZZ_SEED')

@@ -1,9 +1,9 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { removeOrganiser } from '../src/server/auth/organisers.ts'
-import { secretOf, verifyLink } from '../testing/links.ts'
-import { anAddress, bearerOf, codeOf, said, startSignIn, type SignInServer } from '../testing/sign-in.ts'
+import { removeOrganiser } from '../../src/server/auth/organisers.ts'
+import { secretOf, verifyLink } from '../../testing/links.ts'
+import { anAddress, bearerOf, codeOf, said, startSignIn, type SignInServer } from '../../testing/sign-in.ts'
 
 let server: SignInServer
 

@@ -4,10 +4,10 @@ import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { startMailServer, type MailServer } from '../testing/mail-server.ts'
-import { dataDirectory, runCommand, startServer } from '../testing/server.ts'
-import { secretOf, verifyLink } from '../testing/links.ts'
-import { callTo, codeOf, said } from '../testing/sign-in.ts'
+import { startMailServer, type MailServer } from '../../testing/mail-server.ts'
+import { dataDirectory, runCommand, startServer } from '../../testing/server.ts'
+import { secretOf, verifyLink } from '../../testing/links.ts'
+import { callTo, codeOf, said } from '../../testing/sign-in.ts'
 
 const user = { name: 'MARK-user', password: 'MARK-mail-password' }
 

@@ -2,8 +2,8 @@ import { connect } from 'node:net'
 import { exportSPKI, generateKeyPair, importJWK, exportJWK, SignJWT, type JWK, type JWTPayload } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { operatorSecret } from '../src/server/auth/organisers.ts'
-import { anAddress, said, startSignIn, type SignInServer } from '../testing/sign-in.ts'
+import { operatorSecret } from '../../src/server/auth/organisers.ts'
+import { anAddress, said, startSignIn, type SignInServer } from '../../testing/sign-in.ts'
 
 let server: SignInServer
 

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { send, storedEmails } from '../testing/client.ts'
-import { anApplication } from '../testing/form.ts'
-import { dataDirectory, startServer, type RunningServer } from '../testing/server.ts'
+import { send, storedEmails } from '../../testing/client.ts'
+import { anApplication } from '../../testing/form.ts'
+import { dataDirectory, startServer, type RunningServer } from '../../testing/server.ts'
 
 const form = 'application/x-www-form-urlencoded'
 const whole = 256 * 1024
