@@ -41,7 +41,8 @@ function deskOf(failing = '') {
       await until(() => waiting.length > 0)
       const said = outcomes.length
       waiting.shift()?.resolve(given(asked.at(-waiting.length - 1) ?? { act: '', decisions: [] }))
-      await until(() => outcomes.length > said)
+      await until(() => outcomes.length > said || waiting.length > 0)
+      expect(outcomes.length, 'it goes on instead').toBeGreaterThan(said)
     },
     /** Answers a call that another one follows. */
     answerStep: async (given: Answer) => {
