@@ -1,5 +1,6 @@
 import { defineConfig, mergeConfig } from 'vitest/config'
 
+import { WaitingFirst } from './testing/waiting-first.ts'
 import vite from './vite.config.ts'
 
 const tests = ['src/**/*.test.{ts,tsx}', 'e2e/*.test.ts']
@@ -28,6 +29,7 @@ export default defineConfig((environment) =>
       maxWorkers: 4,
       // What the files import is read once a worker. No test changes a module.
       isolate: false,
+      sequence: { sequencer: WaitingFirst },
       include: inModes[environment.mode] ?? tests,
     },
   }),
