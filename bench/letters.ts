@@ -3,40 +3,58 @@ import type { Sql } from 'postgres'
 
 import { storeDueLetters } from '../testing/letters.ts'
 import { startMailServer } from '../testing/mail-server.ts'
-import { startPostgres } from '../testing/postgres.ts'
+import { startPostgres, type TestPostgres } from '../testing/postgres.ts'
 import { startServer } from '../testing/server.ts'
 import { printTable, spread } from './table.ts'
 
 const rounds = 3
 const many = 1_000_000
 
-/** Letters a second, to a mail server that answers at once or late, and beside very many that were sent. */
+/**
+ * Letters a second, to a mail server that answers at once or late, and beside very many that were sent; in turns with the
+ * version that lies in the folder `BESIDE`, if that is set.
+ */
 export async function benchLetters(): Promise<void> {
-  const postgres = await startPostgres()
-  const { admin } = postgres
-  // The schema.
-  await (await startServer({ DATABASE_URL: postgres.url() })).stop()
+  const { BESIDE: beside } = process.env
+  const versions = [
+    { name: 'this version', checkout: '.' },
+    ...(beside ? [{ name: 'the version in BESIDE', checkout: beside }] : []),
+  ]
+  const sides = await Promise.all(
+    versions.map(async ({ name, checkout }) => {
+      const postgres = await startPostgres()
+      // The schema.
+      await (await startServer({ DATABASE_URL: postgres.url() }, checkout)).stop()
+      return { name, checkout, postgres }
+    }),
+  )
   const rows: string[][] = []
   for (const [sent, pause, letters] of [
     [0, 0, 2_000],
     [0, 100, 300],
     [many, 0, 2_000],
   ] as const) {
-    if (sent > 0) await storeSent(admin, sent)
-    const speeds: number[] = []
+    if (sent > 0) for (const { postgres } of sides) await storeSent(postgres.admin, sent)
+    const speeds = sides.map((): number[] => [])
     for (let round = 0; round < rounds; round += 1)
-      speeds.push(await speedOf(postgres.url(), admin, letters, pause))
-    rows.push([`${pause} ms`, sent.toLocaleString('en'), spread(speeds)])
+      for (const [index, side] of sides.entries()) speeds[index]?.push(await speedOf(side, letters, pause))
+    for (const [index, { name }] of sides.entries())
+      rows.push([name, `${pause} ms`, sent.toLocaleString('en'), spread(speeds[index] ?? [])])
   }
-  printTable('Letters', ['the mail server answers after', 'sent before', 'letters a second'], rows)
-  await postgres.close()
+  printTable('Letters', ['', 'the mail server answers after', 'sent before', 'letters a second'], rows)
+  for (const { postgres } of sides) await postgres.close()
 }
 
 /** How many leave in a second, from the first to the last. */
-async function speedOf(url: string, admin: Sql, letters: number, pause: number) {
+async function speedOf(
+  { postgres, checkout }: { postgres: TestPostgres; checkout: string },
+  letters: number,
+  pause: number,
+) {
+  const { admin } = postgres
   const mails = await startMailServer({ pause })
   const settings = {
-    DATABASE_URL: url,
+    DATABASE_URL: postgres.url(),
     SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
     MAIL_FROM: 'hello@example.org',
     MAIL_PER_MINUTE: '0',
@@ -44,7 +62,7 @@ async function speedOf(url: string, admin: Sql, letters: number, pause: number) 
   await admin`update private.postman set stopped = true`
   await admin`delete from public.retreat_applications where company <> 'sent before'`
   await storeDueLetters(admin, letters)
-  const server = await startServer(settings)
+  const server = await startServer(settings, checkout)
   await admin`update private.postman set stopped = false`
   while (mails.received.length === 0) await wait(1)
   const first = performance.now()

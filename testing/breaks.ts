@@ -837,6 +837,14 @@ const letters: Break[] = [
     only: 'what was withdrawn does not leave',
   },
   {
+    broken: 'All that wait are read for each letter where nothing waited when PostgreSQL counted last',
+    file: 'src/server/letters/claims.ts',
+    find: `where way = 'mail' and due_at <= now()\n      and \${isReceipt`,
+    replace: `where way = 'mail' and state in ('waiting', 'sending') and due_at <= now()\n      and \${isReceipt`,
+    test: 'src/server/letters/postman.test.ts',
+    only: 'however many wait',
+  },
+  {
     broken: 'A mail that may have arrived leaves again and again',
     file: 'src/server/letters/outcomes.ts',
     find: `export const mostUncertain = 3`,

@@ -92,7 +92,8 @@ create table private.letters (
   -- How it was sent where no server did: from an organiser's own mail program, or told otherwise than by a letter.
   otherwise text check (otherwise in ('by hand', 'told')),
   check ((state = 'sent') = (sent_at is not null)),
-  check (state in ('draft', 'withdrawn') or (subject is not null and body is not null and released_at is not null))
+  check (state in ('draft', 'withdrawn') or (subject is not null and body is not null and released_at is not null)),
+  check ((state in ('waiting', 'sending')) = (due_at is not null))
 );
 alter table private.letters enable row level security;
 
@@ -106,12 +107,13 @@ create index letters_waiting on private.letters (released_at desc, id desc) wher
 create index letters_waits on private.letters (waits_since) where state in ('waiting', 'sending');
 create index letters_sending on private.letters (application_id) where state = 'sending';
 create index letters_problems on private.letters (state, released_at desc, id) where state in ('refused', 'given up');
--- Finds what is due, with an index for each kind.
+-- Finds what is due, with an index for each kind. Not by its state: where nothing waited when the statistics were taken, any
+-- index of those that wait seems as good, and PostgreSQL would read and sort all of them for each letter.
 create index letters_due on private.letters (due_at)
-  where way = 'mail' and occasion <> 'received' and state in ('waiting', 'sending');
+  where way = 'mail' and occasion <> 'received' and due_at is not null;
 create index receipts_due on private.letters (due_at)
-  where way = 'mail' and occasion = 'received' and state in ('waiting', 'sending');
-create index decisions_due on private.letters (due_at) where way = 'automation' and state in ('waiting', 'sending');
+  where way = 'mail' and occasion = 'received' and due_at is not null;
+create index decisions_due on private.letters (due_at) where way = 'automation' and due_at is not null;
 -- Finds the receipts that a mailbox got.
 create index letters_mailbox on private.letters (mailbox, released_at) where mailbox is not null;
 create index letters_domain on private.letters (domain, released_at) where domain is not null;
@@ -162,14 +164,15 @@ $$;
 -- | refused, given up | withdrawn | another decision                                                                  |
 -- | withdrawn        | draft     | what it says is decided or asked for again                                         |
 --
--- Nothing else sets a state. Whoever calls has locked the letters.
+-- Nothing else sets a state. Whoever calls has locked the letters. What it does is planned once: it would take longer to plan
+-- than to do.
 --
 -- `due`: of those that are to wait or to be sent, until when. `author`: who withdraws them, null where a decision does.
 -- `is_lost`: their server died at a try.
 create function private.move(
   wanted uuid[], state text, due timestamptz default null, author text default null, is_lost boolean default false
 ) returns setof private.letters
-  language plpgsql rows 1 set search_path = ''
+  language plpgsql rows 1 set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
   letter private.letters;

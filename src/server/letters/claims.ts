@@ -48,13 +48,14 @@ function isBusy(sql: Sql) {
  * The letters that may be handed over, or the receipts: those that were released for the decision that stands, and no receipt
  * that is older than a day. A letter that was withdrawn on its way is not handed over.
  *
- * Letters, receipts and decisions have an index each, so that none has to be searched for behind many of another kind. No
- * other table is joined: PostgreSQL would read everything that is due to find the first, where it has no statistics yet.
+ * Letters, receipts and decisions have an index each, so that none has to be searched for behind many of another kind. Only what
+ * waits or is on its way has a time at which it is due: its state is not asked for. No other table is joined: PostgreSQL would
+ * read everything that is due to find the first, where it has no statistics yet.
  */
 export function dueLetters(sql: Sql, isReceipt: boolean) {
   return sql`
     private.letters as letter
-    where way = 'mail' and state in ('waiting', 'sending') and due_at <= now()
+    where way = 'mail' and due_at <= now()
       and ${isReceipt ? sql`occasion = 'received'` : sql`occasion <> 'received'`}
       and (
         withdrawn_at is not null
@@ -132,7 +133,7 @@ export interface DecisionClaim {
 export async function claimDecisions(sql: Sql, most: number): Promise<DecisionClaim[]> {
   const due = sql`
     select id, state = 'sending' as was_under_way from private.letters as letter
-    where way = 'automation' and state in ('waiting', 'sending') and due_at <= now()
+    where way = 'automation' and due_at <= now()
       and not (select stopped from private.postman)
       and (withdrawn_at is not null or ${stands(sql)} and not exists (
         -- The decision that stands is told last.
@@ -179,7 +180,7 @@ export async function beat(sql: Sql, who: 'postman' | 'automation'): Promise<voi
   await sql`
     with late as (
       select id from private.letters
-      where way = 'mail' and occasion = 'received' and state in ('waiting', 'sending') and due_at <= now()
+      where way = 'mail' and occasion = 'received' and due_at <= now()
         and released_at <= ${receiptsSince(sql)}
       -- Applications that somebody is deciding on at this moment come the next time.
       for update skip locked

@@ -251,7 +251,9 @@ test('a decision that changes is not told, and what stands is drafted', async ()
   // Also where the mail has left before.
   await decide(id, 'accepted')
   await send()
-  await sql()`update private.letters set state = 'sent', sent_at = now() where way = 'mail' and state = 'waiting'`
+  await sql()`
+    update private.letters set state = 'sent', sent_at = now(), due_at = null
+    where way = 'mail' and state = 'waiting'`
   await decide(id, 'waitlisted')
   await sql()`update private.letters set due_at = now() where state = 'waiting'`
   await sql()`update private.letter_settings set hold = '0'`
