@@ -164,22 +164,25 @@ $$;
 -- | refused, given up | withdrawn | another decision                                                                  |
 -- | withdrawn        | draft     | what it says is decided or asked for again                                         |
 --
--- Nothing else sets a state. Whoever calls has locked the letters. What it does is planned once: it would take longer to plan
--- than to do.
+-- Nothing else sets a state. Whoever calls has locked the letters.
 --
 -- `due`: of those that are to wait or to be sent, until when. `author`: who withdraws them, null where a decision does.
 -- `is_lost`: their server died at a try.
 create function private.move(
   wanted uuid[], state text, due timestamptz default null, author text default null, is_lost boolean default false
 ) returns setof private.letters
-  language plpgsql rows 1 set search_path = '' set plan_cache_mode = force_generic_plan
+  language plpgsql rows 1 set search_path = ''
 as $$
 declare
+  each_one uuid;
   letter private.letters;
   target text;
   is_retried boolean;
 begin
-  for letter in select * from private.letters where id = any (wanted) for update loop
+  -- One after the other: a query of all of them would be planned anew for each letter that leaves.
+  foreach each_one in array wanted loop
+    select * into letter from private.letters where id = each_one for update;
+    continue when not found;
     target := case
       when letter.state = 'sending' and letter.withdrawn_at is not null
         and move.state in ('waiting', 'refused', 'given up') then 'withdrawn'
@@ -204,7 +207,7 @@ begin
         when 'draft' then null when 'withdrawn' then coalesce(moved.withdrawn_at, now()) else moved.withdrawn_at
       end,
       withdrawn_by = case target when 'draft' then null when 'withdrawn' then move.author else moved.withdrawn_by end
-      where id = letter.id returning * into letter;
+      where id = each_one returning * into letter;
     return next letter;
   end loop;
 end
