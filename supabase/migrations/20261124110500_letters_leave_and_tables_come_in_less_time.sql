@@ -1,3 +1,28 @@
+-- For some applications: the status of each, whether the applicant comes, and whether the same e-mail applied again. It is one
+-- query, since a call for each of a thousand would take longer than everything else.
+create or replace function private.standings(applications uuid[], blind boolean) returns table (application_id uuid, standing jsonb)
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return query
+    select application.id,
+      jsonb_build_object(
+        'status', coalesce(kept.status, 'new'),
+        'version', coalesce(kept.version, 0),
+        'same_email', not blind and exists (
+          select from public.retreat_applications as other
+          where private.person(other.email) = private.person(application.email) and other.id <> application.id
+        )
+      )
+      -- Not called for the many who are not asked.
+      || case when is_accepted then private.answer_shown(application.id) else private.no_answer() end
+    from unnest(applications) as one (id)
+      join public.retreat_applications as application using (id)
+      left join private.statuses as kept on kept.application_id = application.id
+      left join private.acceptances as acceptance on acceptance.application_id = application.id;
+end
+$$;
+
 drop function public.desk_export(jsonb, jsonb);
 
 -- Up to a thousand whole applications with what organisers did about them, fewer where they are long, and where to go on. As
@@ -113,5 +138,23 @@ begin
 end
 $$;
 
-revoke all on function public.desk_export(jsonb, jsonb) from public, anon, authenticated;
-grant execute on function public.desk_export(jsonb, jsonb) to authenticated;
+-- What stands in place of an answer where the applicant is not asked.
+create function private.no_answer() returns jsonb
+  language sql immutable
+  return '{"answer_state": null, "answer": null, "answered_at": null, "kept_until": null}'::jsonb;
+
+revoke all on function private.no_answer() from public, anon, authenticated;
+
+-- The answer of an application and its state.
+create or replace function private.answer_shown(application uuid) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return coalesce((
+    select jsonb_build_object(
+      'answer_state', private.answer_state(is_accepted, told_at, kept_until, answer, private.today()),
+      'answer', answer, 'answered_at', answered_at, 'kept_until', kept_until)
+    from private.acceptances where application_id = application and is_accepted
+  ), private.no_answer());
+end
+$$;

@@ -281,10 +281,12 @@ begin
           where private.person(other.email) = private.person(application.email) and other.id <> application.id
         )
       )
-      || private.answer_shown(application.id)
+      -- Not called for the many who are not asked.
+      || case when is_accepted then private.answer_shown(application.id) else private.no_answer() end
     from unnest(applications) as one (id)
       join public.retreat_applications as application using (id)
-      left join private.statuses as kept on kept.application_id = application.id;
+      left join private.statuses as kept on kept.application_id = application.id
+      left join private.acceptances as acceptance on acceptance.application_id = application.id;
 end
 $$;
 

@@ -55,8 +55,12 @@ create function private.answer_state(
     else 'no answer'
   end;
 
--- The answer of an application and its state: {answer_state, answer, answered_at, kept_until}, all null where the applicant is
--- not asked.
+-- What stands in place of an answer where the applicant is not asked.
+create function private.no_answer() returns jsonb
+  language sql immutable
+  return '{"answer_state": null, "answer": null, "answered_at": null, "kept_until": null}'::jsonb;
+
+-- The answer of an application and its state.
 create function private.answer_shown(application uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -66,7 +70,7 @@ begin
       'answer_state', private.answer_state(is_accepted, told_at, kept_until, answer, private.today()),
       'answer', answer, 'answered_at', answered_at, 'kept_until', kept_until)
     from private.acceptances where application_id = application and is_accepted
-  ), '{"answer_state": null, "answer": null, "answered_at": null, "kept_until": null}');
+  ), private.no_answer());
 end
 $$;
 

@@ -19,7 +19,7 @@ declare
     has_answer, has_day, has_link, hits, indexed, is_decision, is_organiser, is_reminded, is_to_applicant,
     keep_acceptance, keep_door, keep_place, keep_search_vectors, know_site, letter_page, letter_states, letter_text,
     letters_of, letters_shown, lock_acceptance, lock_for_letters, lock_letters, made_of, mailbox, may_ask, missing_in,
-    move, person, place, place_answers, placeholders, plain_name, receipt, redraft, refuse_too_long,
+    move, no_answer, person, place, place_answers, placeholders, plain_name, receipt, redraft, refuse_too_long,
     remember_erasures, retry, search_octets, search_query, search_vector, search_vectors_of, set_answer, set_door,
     stamp, standings, to_remind, to_send, today, whole, with_place, withdraw_receipt, write_answer_notices, write_day_notices,
     write_down, write_down_letters, write_notices, write_receipt
