@@ -27,7 +27,10 @@ const hasTakenOver = `window.isHydrated === true`
 async function until(browser: EngineBrowser, expression: string) {
   const end = Date.now() + 30_000
   while ((await browser.evaluate(expression)) !== true) {
-    if (Date.now() > end) throw new Error(`This never came true: ${expression}`)
+    if (Date.now() > end) {
+      const said = String(await browser.evaluate('document.body.innerText'))
+      throw new Error(`This never came true: ${expression}\nThe page said:\n${said}`)
+    }
   }
 }
 
@@ -328,28 +331,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
 }
 
 let failed = false
-const directory = await dataDirectory()
 const mails = await startMailServer()
-const port = String(await freePort())
-const settings = {
-  DATA_DIR: directory.path,
-  PORT: port,
-  SITE_URL: `http://127.0.0.1:${port}`,
-  SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
-  MAIL_FROM: 'hello@example.org',
-}
-const server = await startServer(settings)
-const sql = socketConnection(directory.path, { max: 1 })
-const stored = async (email: string) => {
-  const { stdout } = await runCommand(['applications', '--json'], settings)
-  const rows = stdout.split('\n').filter((line) => line.includes(`"${email}"`))
-  return rows.map((line) => JSON.parse(line) as Record<string, unknown>)
-}
-const signInLink = async () => {
-  const account = `organiser-${crypto.randomUUID()}@example.org`
-  const { stdout } = await runCommand(['organisers', '--add', account], settings)
-  return stdout.trim()
-}
 
 const starts = Object.entries(engines)
   .filter(([name]) => named.length === 0 || named.includes(name))
@@ -361,32 +343,61 @@ const starts = Object.entries(engines)
     return []
   })
 
-/** Plays a journey in an engine that nobody used before. */
-async function play(journey: string, { name, start }: (typeof starts)[number]) {
-  const gate = await startGate(server.origin)
-  const browser = await start()
-  try {
-    const ownLink = async () => (await signInLink()).replace(server.origin, gate.origin)
-    await journeys[journey]?.({ browser, gate, sql, mails, signInLink: ownLink, stored })
-    console.log(`✓ ${name}: ${journey}`)
-  } catch (error) {
-    failed = true
-    console.error(`✗ ${name}: ${journey}`, error)
-  } finally {
-    await browser.close()
-    gate.close()
+/** A server that no other journey uses meanwhile: one sends whatever drafts there are. */
+async function startLane() {
+  const directory = await dataDirectory()
+  const port = String(await freePort())
+  const settings = {
+    DATA_DIR: directory.path,
+    PORT: port,
+    SITE_URL: `http://127.0.0.1:${port}`,
+    SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+    MAIL_FROM: 'hello@example.org',
   }
+  const server = await startServer(settings)
+  const sql = socketConnection(directory.path, { max: 1 })
+  const stored = async (email: string) => {
+    const { stdout } = await runCommand(['applications', '--json'], settings)
+    const rows = stdout.split('\n').filter((line) => line.includes(`"${email}"`))
+    return rows.map((line) => JSON.parse(line) as Record<string, unknown>)
+  }
+
+  /** Plays a journey in an engine that nobody used before. */
+  const play = async (journey: string, { name, start }: (typeof starts)[number]) => {
+    const gate = await startGate(server.origin)
+    const browser = await start()
+    const signInLink = async () => {
+      const account = `organiser-${crypto.randomUUID()}@example.org`
+      const { stdout } = await runCommand(['organisers', '--add', account], settings)
+      return stdout.trim().replace(server.origin, gate.origin)
+    }
+    try {
+      await journeys[journey]?.({ browser, gate, sql, mails, signInLink, stored })
+      console.log(`✓ ${name}: ${journey}`)
+    } catch (error) {
+      failed = true
+      console.error(`✗ ${name}: ${journey}`, error)
+    } finally {
+      await browser.close()
+      gate.close()
+    }
+  }
+  const stop = async () => {
+    await sql.end()
+    await server.stop()
+    await directory.remove()
+  }
+  return { play, stop }
 }
 
 // Side by side, since each of them waits about half of its time.
 const left = Object.keys(journeys).flatMap((journey) => starts.map((engine) => [journey, engine] as const))
 await Promise.all(
   Array.from({ length: 4 }, async () => {
-    for (let next = left.shift(); next; next = left.shift()) await play(...next)
+    const lane = await startLane()
+    for (let next = left.shift(); next; next = left.shift()) await lane.play(...next)
+    await lane.stop()
   }),
 )
-await sql.end()
-await server.stop()
 await mails.close()
-await directory.remove()
 process.exit(failed ? 1 : 0)
