@@ -1,6 +1,8 @@
 -- What is due is found by its time alone, which only a letter has that is to leave.
 
-update private.letters set due_at = null where due_at is not null and state not in ('waiting', 'sending');
+-- Nothing known leaves one without its time, or with a time too many; the check must not keep a server from starting.
+update private.letters set due_at = case when state in ('waiting', 'sending') then now() end
+  where (state in ('waiting', 'sending')) <> (due_at is not null);
 alter table private.letters add check ((state in ('waiting', 'sending')) = (due_at is not null));
 
 drop index private.letters_due;
