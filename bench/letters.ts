@@ -5,9 +5,8 @@ import { storeDueLetters } from '../testing/letters.ts'
 import { startMailServer } from '../testing/mail-server.ts'
 import { startPostgres, type TestPostgres } from '../testing/postgres.ts'
 import { startServer } from '../testing/server.ts'
-import { printTable, spread } from './table.ts'
+import { printTable, ratio, spread } from './table.ts'
 
-const rounds = 3
 const many = 1_000_000
 
 /**
@@ -16,32 +15,30 @@ const many = 1_000_000
  */
 export async function benchLetters(): Promise<void> {
   const { BESIDE: beside } = process.env
-  const versions = [
-    { name: 'this version', checkout: '.' },
-    ...(beside ? [{ name: 'the version in BESIDE', checkout: beside }] : []),
-  ]
   const sides = await Promise.all(
-    versions.map(async ({ name, checkout }) => {
+    ['.', ...(beside ? [beside] : [])].map(async (checkout) => {
       const postgres = await startPostgres()
       // The schema.
       await (await startServer({ DATABASE_URL: postgres.url() }, checkout)).stop()
-      return { name, checkout, postgres }
+      return { checkout, postgres }
     }),
   )
   const rows: string[][] = []
-  for (const [sent, pause, letters] of [
-    [0, 0, 2_000],
-    [0, 100, 300],
-    [many, 0, 2_000],
+  for (const [sent, pause, letters, rounds] of [
+    [0, 0, 4_000, 9],
+    [0, 100, 300, 3],
+    [many, 0, 2_000, 3],
   ] as const) {
     if (sent > 0) for (const { postgres } of sides) await storeSent(postgres.admin, sent)
     const speeds = sides.map((): number[] => [])
     for (let round = 0; round < rounds; round += 1)
       for (const [index, side] of sides.entries()) speeds[index]?.push(await speedOf(side, letters, pause))
-    for (const [index, { name }] of sides.entries())
-      rows.push([name, `${pause} ms`, sent.toLocaleString('en'), spread(speeds[index] ?? [])])
+    const [own = [], other] = speeds
+    const compared = other ? [spread(other), ratio(own, other)] : []
+    rows.push([`${pause} ms`, sent.toLocaleString('en'), spread(own), ...compared])
   }
-  printTable('Letters', ['', 'the mail server answers after', 'sent before', 'letters a second'], rows)
+  const head = ['the mail server answers after', 'sent before', 'letters a second']
+  printTable('Letters', beside ? [...head, 'the version in BESIDE', 'of it'] : head, rows)
   for (const { postgres } of sides) await postgres.close()
 }
 
