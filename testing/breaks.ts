@@ -612,6 +612,13 @@ const auth: Break[] = [
 
 const database: Break[] = [
   {
+    broken: 'Two containers start a PostgreSQL each on the same files',
+    file: 'src/server/database/files.ts',
+    find: `await pgCtl(files, start, pathOf(files))`,
+    replace: `await pgCtl(files, start)`,
+    test: 'src/server/database/cluster.test.ts',
+  },
+  {
     broken: 'What is written while a database is brought over is acknowledged and lost',
     file: 'src/server/database/upgrade/copy.ts',
     find: `in exclusive mode`,

@@ -1,11 +1,14 @@
-import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect, test, vi } from 'vitest'
 
-import { temporaryDirectory } from '../../../testing/server.ts'
+import { dataDirectory, temporaryDirectory } from '../../../testing/server.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { ensureCluster } from './cluster.ts'
-import { trimLog } from './files.ts'
+import { accepts, trimLog } from './files.ts'
 
 test("PostgreSQL's log is kept to a length, and what was cut off is kept once", async () => {
   const directory = await temporaryDirectory()
@@ -39,5 +42,45 @@ test("a DATA_DIR that is another user's, or that others may write to, is refused
   const getuid = vi.spyOn(process, 'getuid').mockReturnValue(uid + 1)
   expect(await refusal()).toContain(`which belongs to another user (${uid})`)
   getuid.mockRestore()
+  await directory.remove()
+})
+
+test('a database is locked as long as it runs, so that no other container starts a second one on its files', async () => {
+  const directory = await dataDirectory('cluster')
+  const files = join(directory.path, 'pgdata')
+  const holder = spawn('flock', ['--no-fork', files, 'sh', '-c', 'echo; exec sleep 1'])
+  await once(holder.stdout, 'data')
+  const cluster = await ensureCluster(directory.path, false)
+  expect(holder.exitCode).toBe(0)
+  await expect(promisify(execFile)('flock', ['--nonblock', files, 'true'])).rejects.toMatchObject({ code: 1 })
+  await cluster.stop()
+  await promisify(execFile)('flock', [files, 'true'])
+  await directory.remove()
+})
+
+test('where there is no flock(1) a database starts without', async () => {
+  const directory = await dataDirectory('cluster')
+  const programs = join(directory.path, 'programs')
+  await mkdir(programs)
+  for (const name of ['unshare', 'true']) await symlink(`/usr/bin/${name}`, join(programs, name))
+  vi.stubEnv('PATH', programs)
+  const cluster = await ensureCluster(directory.path, false)
+  expect(await accepts(join(directory.path, '.s.PGSQL.5432'))).toBe(true)
+  await cluster.stop()
+  vi.unstubAllEnvs()
+  await directory.remove()
+})
+
+test('a socket whose server is frozen counts as one that listens, also when its queue is full', async () => {
+  const directory = await temporaryDirectory()
+  const socket = join(directory.path, 'socket')
+  const listen = `require('net').createServer().listen({ path: '${socket}', backlog: 1 }, () => console.log())`
+  const server = spawn(process.execPath, ['-e', listen])
+  await once(server.stdout, 'data')
+  server.kill('SIGSTOP')
+  for (let tried = 0; tried < 10; tried += 1) expect(await accepts(socket)).toBe(true)
+  server.kill('SIGKILL')
+  await once(server, 'exit')
+  expect(await accepts(socket)).toBe(false)
   await directory.remove()
 })

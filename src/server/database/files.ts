@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 import { OperatorError } from '../../settings/operator-error.ts'
-import { codeOf, postgresCommand } from './programs.ts'
+import { codeOf, LockedError, postgresCommand } from './programs.ts'
 
 const run = promisify(execFile)
 
@@ -44,7 +44,7 @@ export async function makeFiles(files: Files): Promise<void> {
     '--auth=trust',
     '--no-instructions',
   ]
-  await postgresCommand('initdb', options, files.programs)
+  await postgresCommand('initdb', options, { programs: files.programs })
 }
 
 /** The major version of PostgreSQL that made the files; nothing where there are none, or they do not say. */
@@ -53,7 +53,7 @@ export async function majorOf(dataDir: string): Promise<number | undefined> {
   return Number.parseInt(version, 10) || undefined
 }
 
-/** Whether a server listens on the socket. Only a connection tells: its files stay behind when it dies. */
+/** Whether a server listens on the socket. Only a connection tells: its file stays behind when the server dies. */
 export async function accepts(socket: string): Promise<boolean> {
   return new Promise<boolean>((resolve) => {
     const connection = connect(socket)
@@ -61,13 +61,14 @@ export async function accepts(socket: string): Promise<boolean> {
       connection.destroy()
       resolve(true)
     })
-    connection.once('error', () => resolve(false))
+    // One that answers nobody has a queue, which is full then.
+    connection.once('error', (error) => resolve(codeOf(error) === 'EAGAIN'))
   })
 }
 
 /**
  * PostgreSQL refuses to start while the process that `postmaster.pid` names is alive, whatever it is. After
- * a power cut or a container's restart that can be any process: then the file is removed. Where the process
+ * a power cut, or a container's end, that can be any process: then the file is removed. Where the process
  * is dead, the file stays, for PostgreSQL's own and finer check.
  */
 async function removeStalePid(pgdata: string) {
@@ -125,7 +126,6 @@ export async function startFiles(files: Files): Promise<boolean> {
   const { dataDir } = files
   const socket = socketOf(files)
   if (await accepts(socket)) return false
-  await removeStalePid(pathOf(files))
   const options = [
     ['listen_addresses', ''],
     ['port', String(files.port)],
@@ -146,13 +146,17 @@ export async function startFiles(files: Files): Promise<boolean> {
   for (;;) {
     const logged = (await readLog(dataDir)).length
     try {
-      await pgCtl(files, 'start', '-t', String(startTimeout / 1000), '-o', options.join(' '))
+      const start = ['start', '-t', String(startTimeout / 1000), '-o', options.join(' ')]
+      await pgCtl(files, start, pathOf(files))
       return true
     } catch (error) {
       // Another start was faster, or the last server's processes are still on their way out.
       if (await accepts(socket)) return false
       const news = (await readLog(dataDir)).slice(logged)
-      if (Date.now() > deadline || !busy.test(news)) throw startFailure(dataDir, news, error)
+      const isLocked = error instanceof LockedError
+      if (Date.now() > deadline || !(isLocked || busy.test(news))) throw startFailure(dataDir, news, error)
+      // The process that has the lock may be another container's, whose number means another one here.
+      if (!isLocked) await removeStalePid(pathOf(files))
       await wait(200)
     }
   }
@@ -191,12 +195,16 @@ function startFailure(dataDir: string, news: string, cause: unknown) {
 
 /** Stops the server of some files: open transactions are rolled back, everything committed is kept. */
 export async function stopFiles(files: Files): Promise<void> {
-  await pgCtl(files, 'stop', '-m', 'fast')
+  await pgCtl(files, ['stop', '-m', 'fast'])
 }
 
-async function pgCtl(files: Files, action: 'start' | 'stop', ...options: string[]) {
+async function pgCtl(files: Files, action: string[], lock?: string) {
   const own = [`--pgdata=${pathOf(files)}`, `--log=${join(files.dataDir, 'postgres.log')}`]
-  await postgresCommand('pg_ctl', [action, ...own, '--wait', '--silent', ...options], files.programs)
+  const { programs } = files
+  await postgresCommand('pg_ctl', [...action, ...own, '--wait', '--silent'], {
+    programs,
+    ...(lock && { lock }),
+  })
 }
 
 function shellQuoted(value: string) {

@@ -9,25 +9,53 @@ import { OperatorError } from '../../settings/operator-error.ts'
 
 const run = promisify(execFile)
 
+/** The files are locked: a server runs on them, which may be starting, ending or frozen. */
+export class LockedError extends OperatorError {}
+
+/** Exit code of flock(1) where somebody else has the lock; PostgreSQL's programs do not end with it. */
+const locked = 75
+/** How a missing flock(1) is told, and its exit codes where it cannot lock: the file system does not, or no memory is left. */
+const cannotLock = ['ENOENT', 65, 71]
+
+interface Running {
+  /** Where the programs are; those that are built in, unless given. */
+  programs?: string | undefined
+  /**
+   * A folder that stays locked by flock(2) until the program, and each that it started, has ended: `postmaster.pid` tells
+   * nothing to another container, which has processes of its own. Where it cannot be locked the program runs without.
+   */
+  lock?: string
+}
+
 /**
  * Runs one of PostgreSQL's programs; where this is root, as somebody else.
  *
- * @param native Where the programs are; those that are built in, unless given.
+ * @throws {LockedError} where somebody else has the lock.
  * @throws {OperatorError} with the program's own last words, where it fails.
  */
 export async function postgresCommand(
   program: 'initdb' | 'pg_ctl',
   options: string[],
-  native = nativeDirectory(),
+  { programs: native = nativeDirectory(), lock }: Running = {},
 ): Promise<void> {
   await linkLibraries(native)
   const { prefix, account } = process.getuid?.() === 0 ? await unprivileged() : { prefix: [] }
-  const [file = '', ...rest] = [...prefix, join(native, 'bin', program), ...options]
+  const locking =
+    lock === undefined ? [] : ['flock', '--timeout', '0.2', '--conflict-exit-code', String(locked), lock]
+  const [file = '', ...rest] = [...locking, ...prefix, join(native, 'bin', program), ...options]
   const env = { PATH: process.env['PATH'], TZ: 'UTC', LC_ALL: 'C' }
   try {
     await run(file, rest, account ? { env, uid: account.uid, gid: account.gid } : { env })
   } catch (cause) {
-    const { stderr = '' } = cause as { stderr?: string }
+    const { code, stderr = '' } = cause as { code?: string | number; stderr?: string }
+    if (lock !== undefined && code === locked) {
+      throw new LockedError(
+        `The database in "${lock}" is locked by a PostgreSQL that does not answer: end that one, in whichever container it is.`,
+        { cause },
+      )
+    }
+    if (lock !== undefined && code !== undefined && cannotLock.includes(code))
+      return postgresCommand(program, options, { programs: native })
     const reason = stderr.trim().split('\n').at(-1) || String(cause)
     throw new OperatorError(
       account && /Permission denied|EACCES/.test(reason)
