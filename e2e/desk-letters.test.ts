@@ -1,8 +1,8 @@
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { beforeEach, expect } from 'vitest'
 
 import { signInPage, startDesk } from '../testing/desk.ts'
-import { deskOfThisFile, getDesk } from '../testing/desk-page.ts'
+import { deskOfThisFile, focused, getDesk } from '../testing/desk-page.ts'
 import { extent } from '../testing/extent.ts'
 import { anApplication } from '../testing/form.ts'
 import { startMailServer } from '../testing/mail-server.ts'
@@ -136,6 +136,38 @@ test('when their time is over letters cannot be stopped any more', async ({ visi
   expect(await statesInDatabase()).toEqual(['waiting'])
 })
 
+test('what came of a stop is said, also where it came after the letter’s time', async ({ visitor }) => {
+  visitor.expects(failedRequest)
+  const [id] = await desk.store([zoe])
+  await desk.sql`
+    insert into private.letters
+      (application_id, occasion, state, subject, body, act, status_version, released_at, due_at)
+    values (${id?.id ?? ''}, 'Travel', 'waiting', 's', 'b', gen_random_uuid(), 0, now(), now() + interval '40 seconds')`
+  const page = await desk.open(visitor, '/letters', { prepare: (opened) => opened.clock.install() })
+  const { button, status } = getDesk(page)
+  const bar = page.getByRole('region', { name: 'On their way' })
+  await bar.waitFor()
+  const stops: Route[] = []
+  await page.route('**/rpc/desk_withdraw', (route) => void stops.push(route))
+  const press = async (many: number) => {
+    await button('Stop it').click()
+    await expect.poll(() => stops.length).toBe(many)
+  }
+  await press(1)
+  // Its time is over, and it is read that nothing is leaving any more.
+  await desk.sql`update private.letters set due_at = now()`
+  const read = page.waitForResponse('**/rpc/desk_letters')
+  await page.clock.fastForward(60_000)
+  await read
+  await stops[0]?.abort()
+  await bar.getByText('Not stopped.').waitFor()
+  await press(2)
+  await stops[1]?.continue()
+  await status.getByText('1 letter stopped.').waitFor()
+  await bar.waitFor({ state: 'detached' })
+  expect(await statesInDatabase()).toEqual([])
+})
+
 test('a template with an unknown placeholder is refused, and its words are kept', async ({ visitor }) => {
   visitor.expects(failedRequest)
   await desk.store([zoe])
@@ -223,6 +255,94 @@ test('what is typed into templates and drafts is there after Back and a reload, 
   await page.reload()
   await drafts(page).getByText('Dear Zoë,').waitFor()
   await expect.poll(() => text.count()).toBe(0)
+})
+
+test('what is typed into a draft while it is being saved is kept', async ({ visitor }) => {
+  const [stored] = await desk.store([zoe])
+  await desk.stand(stored ? [stored] : [], 'accepted')
+  const page = await desk.open(visitor, '/letters/drafts/accepted')
+  const { button, status } = getDesk(page)
+  const text = page.getByLabel('Text', { exact: true })
+  await button('Edit: Zoë Zola').click()
+  await text.fill('Dear Zoë')
+  const saves: Route[] = []
+  await page.route('**/rpc/desk_edit', (route) => void saves.push(route), { times: 1 })
+  await button('Save').click()
+  await expect.poll(() => saves.length).toBe(1)
+  await text.press('End')
+  await text.pressSequentially(', bring your bees.')
+  await saves[0]?.continue()
+  await status.getByText('Zoë Zola: changed').waitFor()
+  expect(await text.inputValue()).toBe('Dear Zoë, bring your bees.')
+  await button('Save').click()
+  await drafts(page).getByText('Dear Zoë, bring your bees.').waitFor()
+  await expect.poll(() => text.count()).toBe(0)
+})
+
+test('a letter stays open while somebody writes it, and what they type decides on nobody', async ({
+  visitor,
+}) => {
+  const [stored] = await desk.store([zoe])
+  const id = stored?.id ?? ''
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { button, heading, link } = getDesk(page)
+  const text = page.getByLabel('Text', { exact: true })
+  await button('Write a letter').click()
+  await text.fill('Hello')
+  // Emptied after a look elsewhere, and written anew.
+  await link('Back').click()
+  await heading('Applications').waitFor()
+  await page.goBack()
+  await text.press('Control+a')
+  await text.press('Backspace')
+  await page.keyboard.type('Thanks for applying')
+  expect(await text.inputValue()).toBe('Thanks for applying')
+  await page.getByLabel('Subject', { exact: true }).fill('Bees')
+  await button('Preview').click()
+  await button('Edit: Zoë Zola').click()
+  await text.press('End')
+  await page.keyboard.type(' x')
+  await page.reload()
+  // On the way to other words it is what it was.
+  await text.press('End')
+  await page.keyboard.press('Backspace')
+  await page.keyboard.press('Backspace')
+  await page.keyboard.type(' as a wasp')
+  expect(await text.inputValue()).toBe('Thanks for applying as a wasp')
+  expect(await desk.statusOf(id)).toBe('new')
+})
+
+test('of a letter that somebody else sends meanwhile the words are kept, and typing on decides on nobody', async ({
+  visitor,
+}) => {
+  const [stored] = await desk.store([zoe])
+  const id = stored?.id ?? ''
+  const { client } = desk.bob
+  const letter = { act: crypto.randomUUID(), application: id, subject: 'Bees', body: 'Dear Zoë' }
+  const { data: draft } = await client.rpc('desk_write_to', letter).throwOnError()
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { button } = getDesk(page)
+  await button('Edit: Zoë Zola').click()
+  await page.getByLabel('Text', { exact: true }).press('End')
+  await page.keyboard.type(', was it')
+  await client
+    .rpc('desk_release', { act: crypto.randomUUID(), letters: [draft], number: null, again: false })
+    .throwOnError()
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  await page.evaluate(() => dispatchEvent(new Event('focus')))
+  const left = page.locator('.draft', { hasText: 'This is no draft any more' })
+  while ((await left.count()) === 0) await page.keyboard.type('d')
+  await page.keyboard.type('aswd')
+  await left.getByText('Dear Zoë, was it').waitFor()
+  expect(await focused(page)).toContain('ARTICLE: What you entered')
+  await button('Discard: Zoë Zola').click()
+  await left.waitFor({ state: 'detached' })
+  expect(asked.filter((address) => address.endsWith('/desk_decide'))).toEqual([])
+  expect(await desk.statusOf(id)).toBe('new')
+  // Once it is clicked, keys decide as ever.
+  await page.keyboard.press('a')
+  await expect.poll(() => desk.statusOf(id)).toBe('accepted')
 })
 
 test('where nobody carries letters each opens in the own mail program, and is noted as sent', async ({

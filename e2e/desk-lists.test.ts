@@ -283,6 +283,46 @@ test('of more than a thousand that match the first thousand are selected, and a 
   await bar.getByText(/^1,000 selected/).waitFor()
 })
 
+test('where all that was selected has changed, that is said, and the next key is about the row that is shown', async ({
+  visitor,
+}) => {
+  const stored = await desk.store(people(3))
+  const page = await desk.open(visitor, '/?status=all', { prepare: (opened) => opened.clock.install() })
+  const { bar, names, select, standing, status } = getDesk(page)
+  await expect.poll(names).toHaveLength(3)
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  await bar.getByText('Person 1').waitFor()
+  await desk.stand(stored.slice(0, 1), 'declined')
+  await page.clock.fastForward(20_000)
+  await expect.poll(() => status.textContent()).toBe('1 changed meanwhile and left out')
+  expect(await select('Person 1').isChecked()).toBe(false)
+  await page.keyboard.press('j')
+  await page.keyboard.press('a')
+  await expect.poll(() => status.textContent()).toBe('Person 2: Accepted')
+  expect(await standing('Person 2')).toBe('Accepted')
+  expect(await desk.statusOf(stored[0]?.id ?? '')).toBe('declined')
+})
+
+test('whoever writes to several goes on, whatever happens to the list behind it', async ({ visitor }) => {
+  const stored = await desk.store(people(2))
+  const page = await desk.open(visitor, '/?status=new')
+  const { button, dialog, names, select, status } = getDesk(page)
+  await select('Person 1').check()
+  await button('Write…').click()
+  await dialog.getByRole('heading', { name: 'Write to Person 1' }).waitFor()
+  await desk.stand(stored.slice(0, 1), 'accepted')
+  await page.evaluate(() => dispatchEvent(new Event('focus')))
+  await expect.poll(names).toEqual(['Person 2'])
+  await dialog.getByLabel('Template').selectOption('Accepted')
+  await dialog.getByRole('button', { name: 'Draft letters' }).click()
+  await dialog.getByText('written before').waitFor()
+  await dialog.getByRole('button', { name: 'Close' }).click()
+  await expect.poll(() => dialog.count()).toBe(0)
+  await expect.poll(() => focused(page)).toContain('Person 2')
+  await expect.poll(() => status.textContent()).toContain('written before')
+})
+
 test('undo says what it takes back, and asks first where a letter about it has left', async ({ visitor }) => {
   const stored = await desk.store(people(2))
   const page = await desk.open(visitor, '/?status=all')

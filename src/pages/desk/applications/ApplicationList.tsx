@@ -8,6 +8,7 @@ import type { Count } from '../../../client/desk/count.ts'
 import { DecisionBar, decisionKeys } from '../decisions/DecisionBar.tsx'
 import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
 import { countStatuses, type Seen } from '../decisions/judge.ts'
+import { announce } from '../kit/announce.tsx'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
 import { digits, momentOf, nameOf } from '../kit/format.ts'
 import { formerRoute, go, routeOf } from '../kit/route.ts'
@@ -104,6 +105,8 @@ function List({ filters, countedAt, matching }: ListProps) {
   // Applications that were selected without having been shown.
   const [beyond, setBeyond] = useState<readonly Selected[]>([])
   const [current, setCurrent] = useState<string | null>(null)
+  // The bar stays as long as the dialog that was opened from it, whatever happens to the list behind it.
+  const [writtenTo, setWrittenTo] = useState<readonly Seen[]>([])
   const queries = useQueryClient()
   const { judge } = useJudge()
   const rows = data?.pages.flatMap(({ applications }) => applications)
@@ -116,15 +119,18 @@ function List({ filters, countedAt, matching }: ListProps) {
       .filter((row) => !gone.has(row.id) && ticked.get(row.id) === judge.shownOf(row).version)
       .map(({ id }) => id),
   )
+  // Where all that was ticked has changed, the next key is about the row that has the focus.
+  const leftOut = ticked.size - selected.size
+  const allLeftOut = rows !== undefined && selected.size === 0 ? leftOut : 0
   const seen = known
-    .filter(({ id }) => (ticked.size > 0 ? selected.has(id) : id === current && !gone.has(id)))
+    .filter(({ id }) => (selected.size > 0 ? selected.has(id) : id === current && !gone.has(id)))
     .map((row): Seen => ({ id: row.id, name: nameOf(row), status: row.status, version: row.version }))
   // A row whose status changed meanwhile is not meant by whoever selects the whole list.
   const ofThisList = (rows ?? []).filter(
     (row) => !gone.has(row.id) && ['all', judge.shownOf(row).status].includes(filters.status),
   )
   // There the bar would cover the list for the application that was opened last.
-  const isBarFree = useMedia(phone) && ticked.size === 0
+  const isBarFree = useMedia(phone) && selected.size === 0
   const move = (step: 1 | -1) => {
     const place = rows?.findIndex(({ id }) => id === current) ?? -1
     const next = rows?.[place === -1 ? 0 : Math.min(Math.max(place + step, 0), rows.length - 1)]
@@ -149,6 +155,10 @@ function List({ filters, countedAt, matching }: ListProps) {
     Escape: selectNone,
     ...decisionKeys(judge, seen, selectNone),
   })
+
+  useEffect(() => {
+    if (allLeftOut > 0) announce(`${digits(allLeftOut)} changed meanwhile and left out`)
+  }, [allLeftOut])
 
   // The element that has the focus may be gone when the list is read anew. Then the one in its place gets the focus.
   const place = rows?.findIndex(({ id }) => id === current) ?? -1
@@ -239,11 +249,11 @@ function List({ filters, countedAt, matching }: ListProps) {
         </p>
       )}
       <DecisionBar
-        seen={isBarFree ? [] : seen}
-        about={aboutOf(seen, ticked.size - selected.size)}
+        seen={writtenTo.length > 0 ? writtenTo : isBarFree ? [] : seen}
+        about={aboutOf(seen, leftOut - allLeftOut)}
         onDecided={selectNone}
       >
-        <LetterWriteMany seen={seen} />
+        <LetterWriteMany seen={seen} onOpen={() => setWrittenTo(seen)} onClosed={() => setWrittenTo([])} />
       </DecisionBar>
     </>
   )

@@ -323,6 +323,28 @@ test('what is stopped leaves the rest as it was, and what was done can be undone
   expect(asked.at(-1)?.decisions).toContainEqual({ id: '150', status: 'new', version: 1, takes_back: true })
 })
 
+test.each(['before', 'after'])('what is undone %s it is stopped stands as it did at first', async (order) => {
+  const { judge, outcomes, answer, answerStep } = deskOf()
+  judge.decide(many, 'accepted')
+  await answerStep(kept)
+  if (order === 'before') judge.undo()
+  judge.stop()
+  if (order === 'after') judge.undo()
+  await answerStep(kept)
+  await answerStep(kept)
+  await answer(kept)
+  expect(outcomes).toEqual([
+    '200 applications: Accepted; stopped, 50 left as they were',
+    '200 applications: New; stopped, 50 left as they were',
+  ])
+  expect(countsOf(judge)).toEqual({ new: 250 })
+  expect(judge.isWaiting()).toBe(false)
+  // What was left is decided as ever.
+  judge.decide(many.slice(200), 'accepted')
+  await answer(kept)
+  expect(countsOf(judge)).toEqual({ new: 200, accepted: 50 })
+})
+
 test('a step that fails keeps what was done before it, and the rest can be tried again at once', async () => {
   const { judge, refuse, answer, answerStep } = deskOf()
   judge.decide(many, 'declined')

@@ -207,7 +207,10 @@ export class Judge {
     if (signal.aborted) return
     // Whoever decided after a decision that was not kept did not know that.
     const sent = entries.filter(({ previous }) => previous?.kept !== null)
-    for (const entry of entries) if (!sent.includes(entry)) this.#lose(entry, entry.previous?.problem)
+    for (const entry of entries) {
+      if (entry.previous?.isStopped) this.#leave(entry)
+      else if (!sent.includes(entry)) this.#lose(entry, entry.previous?.problem)
+    }
     const count = sent.length
     this.#isStopping = false
     try {
@@ -215,11 +218,7 @@ export class Judge {
         if (count > decisionsAtOnce) this.#tell({ progress: { done, count } })
         await this.#sendStep(sent.slice(done, done + decisionsAtOnce))
       }
-      for (const entry of sent.filter(({ kept }) => kept === undefined)) {
-        entry.isStopped = true
-        entry.kept = null
-        this.#showOutcome(entry, { status: entry.seen.status, version: versionOf(entry) })
-      }
+      for (const entry of sent.filter(({ kept }) => kept === undefined)) this.#leave(entry)
     } catch (error) {
       if (signal.aborted) return
       for (const entry of sent.filter(({ kept }) => kept === undefined)) {
@@ -268,6 +267,14 @@ export class Judge {
     if (this.#pending.get(entry.seen.id) !== entry) return
     this.#pending.delete(entry.seen.id)
     this.#show(new Map([[entry.seen.id, { status, version, isPending: false }]]))
+  }
+
+  /** Leaves an application as it was before, since the decision, or the one that it followed, was stopped. */
+  #leave(entry: Entry) {
+    entry.isStopped = true
+    entry.kept = null
+    if (entry.previous?.isStopped) entry.seen = entry.previous.seen
+    this.#showOutcome(entry, { status: entry.seen.status, version: versionOf(entry) })
   }
 
   #lose(entry: Entry, why: Omit<Problem, 'wanted'> | undefined) {

@@ -3,12 +3,13 @@ import { useState } from 'react'
 
 import type { Letter, LettersOverview } from '../../../client/desk/letters.ts'
 import { countOf } from '../kit/format.ts'
-import { applicationOf, hrefOf } from '../kit/route.ts'
+import { hrefOf } from '../kit/route.ts'
 import { Back, MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
-import { isCarried, isSendable, nameOfLetter, nameOfOccasion } from '../letters/letters.ts'
+import { isCarried, isSendable, nameOfOccasion } from '../letters/letters.ts'
 import { UndoSend } from '../letters/UndoSend.tsx'
-import { DraftShow, useDraftChanges, type DraftChange } from './DraftShow.tsx'
+import { DraftLeft } from './DraftLeft.tsx'
+import { DraftShow, useDraftChanges } from './DraftShow.tsx'
 import { DraftSend, DraftsUnsent, type Unsent } from './DraftSend.tsx'
 
 /** The drafts of one occasion, each as it would be sent, with what can be done: change, remove and send them. */
@@ -100,38 +101,5 @@ function Sending({ drafts, overview, isByHand, onSent }: SendingProps) {
         </span>
       )}
     </>
-  )
-}
-
-interface DraftLeftProps {
-  id: string
-  change: DraftChange
-  onDiscard: () => void
-}
-
-/** Shows what was entered for a draft that was sent or removed meanwhile, so that it can be copied. Shows nothing where the
- * draft is only further down in the list. */
-function DraftLeft({ id, change, onDiscard }: DraftLeftProps) {
-  const { value, application = '', name: kept = null } = change
-  const { data: letters } = useQuery(useDesk().lettersOf(application))
-  if (!letters || letters.some((letter) => letter.id === id && letter.state === 'draft')) return null
-  const name = nameOfLetter({ name: kept })
-  return (
-    <article className="sheet draft" aria-labelledby={`draft-${id}`}>
-      <h2 id={`draft-${id}`}>
-        <a href={applicationOf(application)}>{name}</a>
-      </h2>
-      <p className="notice error">
-        This is no draft any more: somebody sent or removed it, or decided otherwise. What you entered is
-        still here and not saved.
-      </p>
-      <div className="letter">
-        <p className="subject">{value.subject}</p>
-        <p className="body">{value.body}</p>
-      </div>
-      <button className="quiet" aria-label={`Discard: ${name}`} onClick={onDiscard}>
-        Discard
-      </button>
-    </article>
   )
 }

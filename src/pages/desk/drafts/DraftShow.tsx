@@ -108,7 +108,10 @@ export function DraftShow(props: DraftShowProps) {
         <DraftEdit
           letter={letter}
           kept={kept}
-          onClose={() => {
+          // Whoever enters what stood there before writes on.
+          onEnter={() => setIsOpen(true)}
+          onSaved={() => setIsOpen(false)}
+          onCancel={() => {
             keep(null)
             setIsOpen(false)
           }}
@@ -200,11 +203,14 @@ export function useDraftChanges(occasion: string) {
 interface DraftEditProps {
   letter: Letter
   kept: KeptChange
-  onClose: () => void
+  onEnter: () => void
+  /** What was entered while it was being saved is kept then. */
+  onSaved: () => void
+  onCancel: () => void
 }
 
 /** Changes a draft for one person. */
-function DraftEdit({ letter, kept: [change, keep], onClose }: DraftEditProps) {
+function DraftEdit({ letter, kept: [change, keep], onEnter, onSaved, onCancel }: DraftEditProps) {
   const { application, name, seen, subject, body } = letter
   // A form that is open when the screen is opened does not take the focus.
   const [isRestored] = useState(change !== null)
@@ -223,10 +229,14 @@ function DraftEdit({ letter, kept: [change, keep], onClose }: DraftEditProps) {
     givenOf: (text) => ({ letter: letter.id, seen, ...text }),
     onSaved(saved) {
       announce(`${nameOfLetter(letter)}: changed`)
-      onClose()
+      onSaved()
       return saved.seen
     },
   })
+  const enter = (entered: Partial<DraftChange['value']>) => {
+    onEnter()
+    draft.enter(entered)
+  }
   return (
     <form onSubmit={draft.onSubmit}>
       <Field
@@ -235,19 +245,19 @@ function DraftEdit({ letter, kept: [change, keep], onClose }: DraftEditProps) {
         isFirst={!isRestored}
         maxLength={mostCharacters.subject}
         value={draft.value.subject}
-        onText={(text) => draft.enter({ subject: text })}
+        onText={(text) => enter({ subject: text })}
       />
       <TextField
         label="Text"
         required
         maxLength={mostCharacters.body}
         value={draft.value.body}
-        onText={(text) => draft.enter({ body: text })}
+        onText={(text) => enter({ body: text })}
       />
       <DraftButtons
         draft={draft}
         meanwhile="This draft has changed meanwhile. What you entered is still here and not saved."
-        onCancel={onClose}
+        onCancel={onCancel}
       />
     </form>
   )

@@ -20,6 +20,8 @@ interface DialogProps {
   close?: string
   onOpen?: () => void
   onClose?: () => void
+  /** Called once it is closed: only then its button may disappear. */
+  onClosed?: () => void
   /** What stands in it for as long as it is open. */
   children: ReactNode
 }
@@ -27,7 +29,7 @@ interface DialogProps {
 /** A button, and the dialog that it opens. What is entered in the dialog is lost when it is closed. */
 export function Dialog(props: DialogProps) {
   const { button, openKey = '', buttonClass = 'quiet', title, className, close = 'Cancel' } = props
-  const { ref, onOpen, onClose, children } = props
+  const { ref, onOpen, onClose, onClosed, children } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const [isOpen, setIsOpen] = useState(false)
   const id = useId()
@@ -53,6 +55,7 @@ export function Dialog(props: DialogProps) {
           if (dialog.current?.open) return
           setIsOpen(false)
           onClose?.()
+          onClosed?.()
         }}
       >
         {isOpen && (

@@ -29,9 +29,28 @@ function areOn() {
 /** What each key does, by its name as `KeyboardEvent.key` has it. */
 export type Keys = Readonly<Partial<Record<string, () => void>>>
 
+/** The field in which a sign was typed last, and when, in milliseconds of the page. */
+let typed: { field: Element; at: number } | undefined
+/** Milliseconds after which whoever typed into a field has stopped. */
+const pause = 2_000
+
+function remember({ target, key, timeStamp, ctrlKey, metaKey, altKey }: KeyboardEvent) {
+  if (key.length > 1 || ctrlKey || metaKey || altKey) typed = undefined
+  else if (target instanceof Element && isTaken(target)) typed = { field: target, at: timeStamp }
+}
+
+/** Whether somebody goes on typing into a field that is gone, because somebody else did something meanwhile. */
+function isTypedOn({ timeStamp }: KeyboardEvent) {
+  if (typed === undefined || typed.field.isConnected || timeStamp - typed.at > pause) return false
+  typed.at = timeStamp
+  return true
+}
+
 /** Lets keys do something while a screen is shown; never inside a field or a dialog, and never with a modifier. */
 export function useKeys(keys: Keys): void {
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
+    remember(event)
+    if (isTypedOn(event)) return
     const act = keys[event.key]
     if (act === undefined || event.defaultPrevented || event.repeat) return
     if (event.ctrlKey || event.metaKey || event.altKey || isTaken(event.target)) return
@@ -41,8 +60,13 @@ export function useKeys(keys: Keys): void {
     act()
   })
   useEffect(() => {
+    const forget = () => (typed = undefined)
     addEventListener('keydown', onKeyDown)
-    return () => removeEventListener('keydown', onKeyDown)
+    addEventListener('click', forget)
+    return () => {
+      removeEventListener('keydown', onKeyDown)
+      removeEventListener('click', forget)
+    }
   }, [])
 }
 

@@ -5,6 +5,7 @@ import { mostCharacters } from '../../../application/limits.ts'
 import { newAct } from '../../../client/act.ts'
 import type { Filter } from '../../../client/desk/applications.ts'
 import type { Letter } from '../../../client/desk/letters.ts'
+import { DraftLeft } from '../drafts/DraftLeft.tsx'
 import { DraftShow, useDraftChanges } from '../drafts/DraftShow.tsx'
 import { DraftSend, DraftsUnsent, type Unsent } from '../drafts/DraftSend.tsx'
 import { announce } from '../kit/announce.tsx'
@@ -29,13 +30,20 @@ interface LetterCreateProps {
 /** A letter to one person without a template: it is written, read as it will arrive, and sent. */
 export function LetterCreate({ application, filter, letters, isAsked, isBlind }: LetterCreateProps) {
   const { data: overview } = useQuery(useDesk().letters())
-  const { keptOf } = useDraftChanges('')
+  const { changes, keptOf } = useDraftChanges('')
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
   const drafts = letters.filter(({ occasion, state }) => occasion === '' && state === 'draft')
   const isByHand = overview !== undefined && !isCarried('', overview.postman)
   return (
     <>
       <DraftsUnsent unsent={unsent} />
+      {Object.entries(changes)
+        .filter(
+          ([id, change]) => change.application === application && drafts.every((draft) => draft.id !== id),
+        )
+        .map(([id, change]) => (
+          <DraftLeft key={id} {...{ id, change }} isAtApplication onDiscard={() => keptOf(id)[1](null)} />
+        ))}
       {drafts.map((letter) => (
         <DraftShow
           key={letter.id}
@@ -76,6 +84,8 @@ function LetterForm({ application, filter, letters, isAsked }: Omit<LetterCreate
   const isThere = letters.some(({ id }) => id === typed?.act)
   const { subject = '', body = '', act = '' } = (isThere ? null : typed) ?? {}
   const [isOpen, setIsOpen] = useState(false)
+  // A form that is open when the screen is opened does not take the focus.
+  const [isFirst, setIsFirst] = useState(false)
   const isWriting = isOpen || act !== ''
   const openButton = useRef<HTMLButtonElement>(null)
   const wasWriting = useRef(isWriting)
@@ -100,11 +110,20 @@ function LetterForm({ application, filter, letters, isAsked }: Omit<LetterCreate
   }, [isWriting])
   const enter = (change: Partial<Record<'subject' | 'body', string>>) => {
     const text = { subject, body, ...change }
+    // Whoever empties it writes on.
+    setIsOpen(true)
     type(text.subject === '' && text.body === '' ? null : { act: newAct(), ...text })
   }
   if (!isWriting)
     return (
-      <button ref={openButton} className="quiet" onClick={() => setIsOpen(true)}>
+      <button
+        ref={openButton}
+        className="quiet"
+        onClick={() => {
+          setIsFirst(true)
+          setIsOpen(true)
+        }}
+      >
         Write a letter
       </button>
     )
@@ -121,7 +140,7 @@ function LetterForm({ application, filter, letters, isAsked }: Omit<LetterCreate
       <Field
         label="Subject"
         required
-        isFirst={isOpen}
+        isFirst={isFirst}
         maxLength={mostCharacters.subject}
         value={subject}
         readOnly={isPending}

@@ -13,8 +13,14 @@ const LetterWriteManyForm = lazyScreen(async () => {
 /** Loads what its dialog shows. */
 export const loadLetterWriteMany = LetterWriteManyForm.load
 
+interface LetterWriteManyProps {
+  seen: readonly Seen[]
+  onOpen: () => void
+  onClosed: () => void
+}
+
 /** Drafts letters to several applicants at once, which are read before they are sent. */
-export function LetterWriteMany({ seen }: { seen: readonly Seen[] }) {
+export function LetterWriteMany({ seen, onOpen, onClosed }: LetterWriteManyProps) {
   // Those who were selected when it was opened, whatever happens to the list behind it.
   const [written, setWritten] = useState<readonly Seen[]>([])
   const whom = written.length === 1 ? written[0]?.name : `${digits(written.length)} applicants`
@@ -24,7 +30,11 @@ export function LetterWriteMany({ seen }: { seen: readonly Seen[] }) {
       buttonClass="quiet write-many"
       title={`Write to ${whom}`}
       close="Close"
-      onOpen={() => setWritten(seen)}
+      onOpen={() => {
+        setWritten(seen)
+        onOpen()
+      }}
+      onClosed={onClosed}
     >
       <LetterWriteManyForm applications={written.map(({ id }) => id)} />
     </Dialog>

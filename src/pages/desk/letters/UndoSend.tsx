@@ -13,36 +13,51 @@ interface UndoSendProps {
   letters?: readonly Letter[]
 }
 
+/** Letters that one act released, and when they leave, by this browser's clock. */
+interface Leaving {
+  act: string
+  count: number
+  until: number
+}
+
 /** A bar for each act that released letters which have not left yet, by whichever organiser. */
 export function UndoSend({ letters }: UndoSendProps) {
   const { data: overview, dataUpdatedAt } = useQuery(useDesk().letters())
-  const leaving = (overview?.leaving ?? []).filter(
-    ({ act, count }) => !letters || (count === 1 && letters.some((letter) => letter.act === act)),
-  )
-  if (leaving.length === 0) return null
+  // Those that somebody stops stay until it is known what came of that, also where the letters have left meanwhile.
+  const [stopping, setStopping] = useState<readonly Leaving[]>([])
+  const leaving = (overview?.leaving ?? [])
+    .filter(({ act, count }) => !letters || (count === 1 && letters.some((letter) => letter.act === act)))
+    .map(({ seconds, ...each }) => ({ ...each, until: dataUpdatedAt + seconds * 1000 }))
+  const isOther = (one: Leaving) => (other: Leaving) => other.act !== one.act
+  const all = [...leaving, ...stopping.filter((one) => leaving.every(isOther(one)))]
+  if (all.length === 0) return null
   return (
     <div className="leaving">
-      {leaving.map(({ act, count, seconds }) => (
-        <Bar key={act} act={act} count={count} until={dataUpdatedAt + seconds * 1000} />
+      {all.map((each) => (
+        <Bar
+          key={each.act}
+          {...each}
+          onStop={() => setStopping((former) => [...former.filter(isOther(each)), each])}
+          onStopped={() => setStopping((former) => former.filter(isOther(each)))}
+        />
       ))}
     </div>
   )
 }
 
-interface BarProps {
-  act: string
-  count: number
-  /** When they leave, by this browser's clock. */
-  until: number
+interface BarProps extends Leaving {
+  onStop: () => void
+  onStopped: () => void
 }
 
-function Bar({ act, count, until }: BarProps) {
+function Bar({ act, count, until, onStop, onStopped }: BarProps) {
   const [now, setNow] = useState(() => Date.now())
   const left = Math.max(0, Math.ceil((until - now) / 1000))
   const stop = useDeskAct('desk_withdraw', ({ withdrawn, left: gone }) => {
     focusHeading()
     const rest = gone === 0 ? '' : ` ${countOf(gone, 'letter')} had left already.`
     announce(`${countOf(withdrawn, 'letter')} stopped.${rest}`)
+    onStopped()
   })
   const isOver = left === 0
   useEffect(() => {
@@ -53,14 +68,21 @@ function Bar({ act, count, until }: BarProps) {
   useEffect(() => {
     if (isOver) void settle('desk_withdraw')
   }, [isOver, settle])
-  if (isOver && !stop.isPending) return null
+  if (isOver && !stop.isPending && stop.error === null) return null
   return (
     <section className="row notice" aria-label="On their way">
       <p>
         {countOf(count, 'letter')} {count === 1 ? 'leaves' : 'leave'} in{' '}
         <span className="clock">{`${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`}</span>.
       </p>
-      <button onClick={() => stop.press({ act })}>{count === 1 ? 'Stop it' : 'Stop them'}</button>
+      <button
+        onClick={() => {
+          onStop()
+          stop.press({ act })
+        }}
+      >
+        {count === 1 ? 'Stop it' : 'Stop them'}
+      </button>
       <Problem said="Not stopped." error={stop.error} />
     </section>
   )
