@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import pino, { type LoggerOptions } from 'pino'
 import postgres from 'postgres'
 
@@ -13,11 +14,57 @@ function serializeError(error: unknown) {
     : { type: error.name, code, message: error.message, stack: error.stack ?? '' }
 }
 
+/** Bytes of lines that wait while they cannot be written. Later ones are dropped until there is room. */
+const mostUnwritten = 2 ** 20
+/** Milliseconds that the last lines are given when the server ends: whoever reads them may be frozen. */
+const lastLines = 2_000
+
 /**
  * Where the log goes: standard output, a few lines at a time and a tenth of a second late at the most. A write
- * for each line would cost a tenth of the rate of inserts.
+ * for each line would cost a tenth of the rate of inserts. What cannot be written is tried again.
  */
-export const logDestination = pino.destination({ sync: false, minLength: 4096, periodicFlush: 100 })
+export const logDestination = pino.destination({
+  sync: false,
+  minLength: 4096,
+  maxLength: mostUnwritten,
+  periodicFlush: 100,
+})
+
+let isFailing = false
+let dropped = 0
+
+// Without a listener an error would end the process.
+logDestination.on('error', (error) => {
+  if (isFailing) return
+  isFailing = true
+  console.error(
+    `The log cannot be written (${error.message}): applications are taken all the same, and lines are dropped when too many wait.`,
+  )
+})
+logDestination.on('drop', () => (dropped += 1))
+logDestination.on('drain', () => {
+  if (isFailing || dropped > 0) {
+    console.error(`The log is written again. Lines that were dropped: ${dropped}.`)
+  }
+  isFailing = false
+  dropped = 0
+})
+
+/** Keeps pino's own listeners, which come later, from trying for ever to write what is left. */
+function giveUp() {
+  if (isFailing) logDestination.destroy()
+}
+process.prependListener('beforeExit', giveUp)
+process.prependListener('exit', giveUp)
+
+/** Writes the last lines, where that is possible and does not take too long: then the process can end. */
+export async function endLog(): Promise<void> {
+  const late = wait(lastLines).then(() => (isFailing = true))
+  // The first round may only wait for the write that is under way.
+  for (let round = 0; round < 2 && !isFailing; round += 1) {
+    await Promise.race([late, new Promise((resolve) => logDestination.flush(resolve))])
+  }
+}
 
 /** The options of the structured log, one JSON object a line. */
 export const logOptions: LoggerOptions = {

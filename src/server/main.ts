@@ -11,7 +11,7 @@ import { answersOutbox } from './letters/answers.ts'
 import { startDecisions } from './letters/decisions.ts'
 import { startMailChecks } from './letters/mail-checks.ts'
 import { startPostman } from './letters/postman.ts'
-import { logDestination, logOptions } from './log.ts'
+import { endLog, logDestination, logOptions } from './log.ts'
 import { hostAndPort } from '../settings/mail-settings.ts'
 import { OperatorError, runProgram } from '../settings/operator-error.ts'
 import { readSettings, type Settings } from '../settings/server-settings.ts'
@@ -52,7 +52,7 @@ async function main() {
 /** Stops the server, and with it the process: what does not answer any more must not keep it. */
 async function end(server: { stop: () => Promise<void> }) {
   await runProgram(() => server.stop())
-  logDestination.flushSync()
+  await endLog()
   process.exit()
 }
 

@@ -1,0 +1,138 @@
+import { once } from 'node:events'
+import { execFile, spawn } from 'node:child_process'
+import { closeSync, constants, existsSync, openSync, writeSync } from 'node:fs'
+import { mkdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+import { send, storedEmails } from '../../testing/client.ts'
+import { anApplication } from '../../testing/form.ts'
+import { remember } from '../../testing/left-running.ts'
+import { outputOf } from '../../testing/output.ts'
+import { freePort } from '../../testing/ports.ts'
+import { preparedAt, temporaryDirectory } from '../../testing/server.ts'
+
+const run = promisify(execFile)
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+let settings: { DATA_DIR: string }
+
+beforeEach(async () => {
+  directory = await temporaryDirectory()
+  settings = await preparedAt(join(directory.path, 'data'))
+})
+
+afterEach(() => directory.remove())
+
+/** Starts the server with its standard output at a path, which is not read, so that only a request tells that it is ready. */
+async function startInto(path: string, flags: string | number = 'a') {
+  const output = openSync(path, flags)
+  const port = await freePort()
+  const child = spawn(process.execPath, ['start.js'], {
+    stdio: ['ignore', output, 'pipe'],
+    env: { PATH: process.env['PATH'] ?? '', PORT: String(port), RATE_LIMIT_PER_MINUTE: '0', ...settings },
+  })
+  closeSync(output)
+  remember(child, settings.DATA_DIR)
+  const { output: told, printed } = outputOf(child)
+  const closed = once(child, 'close')
+  const origin = `http://127.0.0.1:${port}`
+  const isReady = () =>
+    fetch(`${origin}/readyz`).then(
+      ({ status }) => status === 200,
+      () => child.exitCode !== null || child.signalCode !== null,
+    )
+  while (!(await isReady()));
+  return { child, origin, told, printed, closed }
+}
+
+type Started = Awaited<ReturnType<typeof startInto>>
+
+/** Ends it by SIGTERM, and sees that it went in order. */
+async function endInOrder({ child, closed }: Started) {
+  child.kill('SIGTERM')
+  expect(await closed).toEqual([0, null])
+  expect(existsSync(join(settings.DATA_DIR, 'pgdata', 'postmaster.pid'))).toBe(false)
+}
+
+test('a server whose log can never be written starts, takes applications and ends in order; it says so once', async () => {
+  const server = await startInto('/dev/full')
+  await server.printed('The log cannot be written (ENOSPC')
+  expect(await send(server.origin, anApplication())).toBe(201)
+  expect(await send(server.origin, anApplication())).toBe(201)
+  await endInOrder(server)
+  expect(server.told()).toMatch(/^The log cannot be written \(ENOSPC: .*\): applications are taken .*\.\n$/)
+  expect(await storedEmails(settings)).toHaveLength(2)
+})
+
+test('a server that cannot start ends with a sentence, also where its log cannot be written', async () => {
+  const first = await startInto('/dev/null')
+  const output = openSync('/dev/full', 'a')
+  const child = spawn(process.execPath, ['start.js'], {
+    stdio: ['ignore', output, 'pipe'],
+    env: { PATH: process.env['PATH'] ?? '', ...settings },
+  })
+  closeSync(output)
+  remember(child, undefined)
+  const { output: told } = outputOf(child)
+  expect(await once(child, 'close')).toEqual([1, null])
+  expect(told()).toContain('which is in use by the server on')
+  expect(told()).not.toContain('    at ')
+  await endInOrder(first)
+})
+
+test('while the disk of its log is full a server takes applications, and then it writes on', async ({
+  skip,
+}) => {
+  const small = join(directory.path, 'small')
+  await mkdir(small)
+  try {
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', small])
+  } catch {
+    skip('this user may mount nothing')
+  }
+  try {
+    const file = join(small, 'log')
+    const filler = join(small, 'filler')
+    const server = await startInto(file)
+    const fill = () => run('sh', ['-c', `cat /dev/zero > ${filler} 2>/dev/null || true`])
+    // What is left of the log's last page takes some lines more.
+    const untilTold = async (times: number) => {
+      while (server.told().split('cannot be written (ENOSPC').length <= times) {
+        expect(await send(server.origin, anApplication())).toBe(201)
+      }
+    }
+    await fill()
+    await untilTold(1)
+    expect(await send(server.origin, anApplication())).toBe(201)
+    await rm(filler)
+    await server.printed('The log is written again. Lines that were dropped: 0.')
+    const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')
+    const logged = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as unknown)
+    expect(logged.length).toBeGreaterThan(0)
+    await fill()
+    await untilTold(2)
+    await endInOrder(server)
+  } finally {
+    await run('umount', ['-l', small])
+  }
+})
+
+test('a server whose log nobody reads any more ends in order', async () => {
+  const pipe = join(directory.path, 'pipe')
+  await run('mkfifo', [pipe])
+  const { O_RDWR, O_NONBLOCK, O_WRONLY } = constants
+  const reader = openSync(pipe, O_RDWR | O_NONBLOCK)
+  const server = await startInto(pipe, O_WRONLY)
+  // Down to the last byte.
+  for (const size of [4096, 1]) {
+    const fill = () => {
+      for (;;) writeSync(reader, Buffer.alloc(size))
+    }
+    expect(fill).toThrow('EAGAIN')
+  }
+  expect(await send(server.origin, anApplication())).toBe(201)
+  await endInOrder(server)
+  closeSync(reader)
+})
