@@ -829,10 +829,10 @@ const database: Break[] = [
   {
     broken: 'An error of the log ends the server',
     file: 'src/server/log.ts',
-    find: `logDestination.on('error', (error) => {`,
-    replace: `logDestination.on('nothing', (error: Error) => {`,
+    find: `logDestination.on('error', (error: NodeJS.ErrnoException) => {`,
+    replace: `logDestination.on('nothing', (error: NodeJS.ErrnoException) => {`,
     test: 'e2e/failures/log.test.ts',
-    only: 'while the disk of its log',
+    only: 'a server that cannot start',
   },
   {
     broken: 'A server waits for ever for whoever reads its log',

@@ -171,6 +171,13 @@ test('where there is no database yet, and where a setting cannot be read, it say
     env: { PATH, DATA_DIR: path, PORT: String(await freePort()) },
   })
   expect(piped).toEqual({ stdout: '', stderr: '' })
+  const full = promisify(execFile)('sh', ['-c', 'node start.js doctor > /dev/full'], {
+    env: { PATH, DATA_DIR: path, PORT: String(await freePort()) },
+  })
+  await expect(full).rejects.toMatchObject({
+    code: 1,
+    stderr: 'Not everything could be written (ENOSPC): make room where the output goes.\n',
+  })
   const failure = openDatabase({ dataDir: path, databaseUrl: undefined }, { schema: 'check' })
   await expect(failure).rejects.toThrow('where there is no database')
   await empty.remove()

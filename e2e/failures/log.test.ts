@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { execFile, spawn } from 'node:child_process'
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, constants, existsSync, openSync, writeSync } from 'node:fs'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -25,6 +25,10 @@ beforeEach(async () => {
 
 afterEach(() => directory.remove())
 
+/** Resolves with how a program ended. What would hang for ever fails here, so that it can be told from a slow test. */
+const closedOf = async (child: ChildProcess) =>
+  (await once(child, 'close', { signal: AbortSignal.timeout(45_000) })) as [number | null, string | null]
+
 /** Starts the server with its standard output at a path, which is not read, so that only a request tells that it is ready. */
 async function startInto(path: string, flags: string | number = 'a') {
   const output = openSync(path, flags)
@@ -36,7 +40,6 @@ async function startInto(path: string, flags: string | number = 'a') {
   closeSync(output)
   remember(child, settings.DATA_DIR)
   const { output: told, printed } = outputOf(child)
-  const closed = once(child, 'close')
   const origin = `http://127.0.0.1:${port}`
   const isReady = () =>
     fetch(`${origin}/readyz`).then(
@@ -44,13 +47,14 @@ async function startInto(path: string, flags: string | number = 'a') {
       () => child.exitCode !== null || child.signalCode !== null,
     )
   while (!(await isReady()));
-  return { child, origin, told, printed, closed }
+  return { child, origin, told, printed }
 }
 
 type Started = Awaited<ReturnType<typeof startInto>>
 
 /** Ends it by SIGTERM, and sees that it went in order. */
-async function endInOrder({ child, closed }: Started) {
+async function endInOrder({ child }: Started) {
+  const closed = closedOf(child)
   child.kill('SIGTERM')
   expect(await closed).toEqual([0, null])
   expect(existsSync(join(settings.DATA_DIR, 'pgdata', 'postmaster.pid'))).toBe(false)
@@ -76,7 +80,7 @@ test('a server that cannot start ends with a sentence, also where its log cannot
   closeSync(output)
   remember(child, undefined)
   const { output: told } = outputOf(child)
-  expect(await once(child, 'close')).toEqual([1, null])
+  expect(await closedOf(child)).toEqual([1, null])
   expect(told()).toContain('which is in use by the server on')
   expect(told()).not.toContain('    at ')
   await endInOrder(first)

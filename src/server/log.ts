@@ -1,3 +1,4 @@
+import { closeSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import pino, { type LoggerOptions } from 'pino'
 import postgres from 'postgres'
@@ -31,10 +32,12 @@ export const logDestination = pino.destination({
 })
 
 let isFailing = false
+let isTerminalGone = false
 let dropped = 0
 
 // Without a listener an error would end the process.
-logDestination.on('error', (error) => {
+logDestination.on('error', (error: NodeJS.ErrnoException) => {
+  isTerminalGone = error.code === 'EIO'
   if (isFailing) return
   isFailing = true
   console.error(
@@ -52,9 +55,13 @@ logDestination.on('drain', () => {
 
 /** Keeps pino's own listeners, which come later, from trying for ever to write what is left. */
 function giveUp() {
-  if (isFailing) logDestination.destroy()
+  if (!isFailing) return
+  logDestination.destroy()
+  if (!isTerminalGone) return
+  // Node.js aborts at its end where it cannot set back a terminal, and leaves closed ones alone.
+  for (const terminal of [0, 1, 2]) closeSync(terminal)
 }
-process.prependListener('beforeExit', giveUp)
+process.prependListener('beforeExit', () => isFailing && logDestination.destroy())
 process.prependListener('exit', giveUp)
 
 /** Writes the last lines, where that is possible and does not take too long: then the process can end. */

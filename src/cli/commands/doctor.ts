@@ -26,9 +26,13 @@ export async function run(): Promise<void> {
   const options = readOptions({ send: { type: 'string' } }, usage)
   if (options === undefined) return
   const to = options.send === undefined ? undefined : checkedEmail(options.send)
+  let isCut = false
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     // Whoever reads has read enough, as `head` does; a database that was started is stopped all the same.
-    if (error.code !== 'EPIPE') throw error
+    if (error.code === 'EPIPE' || isCut) return
+    isCut = true
+    console.error(`Not everything could be written (${error.code}): make room where the output goes.`)
+    process.exitCode = 1
   })
   console.log(`This is version ${version}.`)
   let settings: Settings
