@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, watch } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
 
@@ -392,6 +392,15 @@ test('a backup and a restore that cannot be made are refused in one sentence and
     manifest.replace(/"schema": "\d+"/, '"schema": "29990101000000"'),
   )
   await isRefused(/was made by a newer version/)
+  await writeFile(join(folder, 'manifest.json'), manifest.replace('"format": 1', '"format": 2'))
+  await isRefused(/is a backup of a format that this version does not read/)
+  const { files: _files, ...listless } = JSON.parse(manifest) as Record<string, unknown>
+  const damaged = ['null', '[]', '"1"', '{"format":1}', JSON.stringify(listless)]
+  for (const text of [...damaged, JSON.stringify({ ...listless, files: { [basename(rows)]: null } })]) {
+    await writeFile(join(folder, 'manifest.json'), text)
+    await isRefused(/is not a whole backup: its manifest\.json is not what was written there/)
+    await oneSentence(['backup', '--check', '--from', folder], /is not a whole backup: its manifest\.json/)
+  }
   // What only the database refuses.
   const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
   const nonsense = '{"something": "else"}\n'

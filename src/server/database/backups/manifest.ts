@@ -75,9 +75,31 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
     return undefined
   }
   await checkRegular(join(folder, manifestName))
-  const manifest = JSON.parse(await readFile(join(folder, manifestName), 'utf8')) as Manifest
-  if (manifest.format === 1) return manifest
-  throw new OperatorError(`The folder "${folder}" is a backup of a format that this version does not read.`)
+  const manifest: unknown = JSON.parse(await readFile(join(folder, manifestName), 'utf8'))
+  const { format } = isObject(manifest) ? manifest : {}
+  if (typeof format === 'number' && format !== 1) {
+    throw new OperatorError(`The folder "${folder}" is a backup of a format that this version does not read.`)
+  }
+  if (isManifest(manifest)) return manifest
+  throw new OperatorError(
+    `The folder "${folder}" is not a whole backup: its ${manifestName} is not what was written there.`,
+  )
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+/** Whether it has what every version of the format wrote. */
+function isManifest(value: unknown): value is Manifest {
+  return (
+    isObject(value) &&
+    value['format'] === 1 &&
+    typeof value['createdAt'] === 'string' &&
+    typeof value['schema'] === 'string' &&
+    isObject(value['files']) &&
+    Object.values(value['files']).every(isObject)
+  )
 }
 
 /** Refuses anything but a regular file: a pipe would be waited for, a device be read without an end, and a link may lead anywhere. */
