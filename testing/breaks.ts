@@ -843,6 +843,22 @@ const database: Break[] = [
     only: 'nobody reads any more',
   },
   {
+    broken: 'A file is taken for the folder of a database',
+    file: 'src/server/database/cluster.ts',
+    find: `if (!(await stat(dataDir)).isDirectory()) throw`,
+    replace: `if (!(await stat(dataDir))) throw`,
+    test: 'src/server/database/cluster.test.ts',
+    only: 'that is a file',
+  },
+  {
+    broken: 'A damaged manifest is read as if it were whole',
+    file: 'src/server/database/backups/manifest.ts',
+    find: `Object.values(value['files']).every(isObject)`,
+    replace: `value['files'] !== undefined`,
+    test: 'e2e/commands/backup.test.ts',
+    only: 'refused in one sentence',
+  },
+  {
     broken: 'A setting is taken that is not percent-encoded',
     file: 'src/settings/values.ts',
     find: `return decodeURIComponent(address) !== ''`,

@@ -45,6 +45,26 @@ test("a DATA_DIR that is another user's, or that others may write to, is refused
   await directory.remove()
 })
 
+test('a DATA_DIR that is a file, or a link to nothing, is refused with a sentence', async () => {
+  const directory = await temporaryDirectory()
+  const file = join(directory.path, 'file')
+  await writeFile(file, '')
+  await chmod(file, 0o600)
+  const link = join(directory.path, 'link')
+  await symlink(join(directory.path, 'nowhere'), link)
+  for (const [path, code] of [
+    [file, 'ENOTDIR'],
+    [join(file, 'below'), 'ENOTDIR'],
+    [link, 'ENOENT'],
+  ] as const) {
+    const error: unknown = await ensureCluster(path, true).catch((caught: unknown) => caught)
+    expect(error).toBeInstanceOf(OperatorError)
+    expect(String(error)).toContain(`DATA_DIR is "${path}", which cannot be used (${code}): name a directory`)
+  }
+  expect(await readdir(directory.path)).toEqual(['file', 'link'])
+  await directory.remove()
+})
+
 test('a database is locked as long as it runs, so that no other container starts a second one on its files', async () => {
   const directory = await dataDirectory('cluster')
   const files = join(directory.path, 'pgdata')

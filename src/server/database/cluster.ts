@@ -100,6 +100,8 @@ async function removeFrom(dataDir: string, isNewDirectory: boolean) {
 async function createDirectory(dataDir: string) {
   try {
     await makeDirectory(dataDir)
+    // A file counts as there already, and of a link to nothing only this tells.
+    if (!(await stat(dataDir)).isDirectory()) throw Object.assign(new Error('a file'), { code: 'ENOTDIR' })
     const account = process.getuid?.() === 0 ? (await unprivileged()).account : undefined
     if (account) await chown(dataDir, account.uid, account.gid)
   } catch (cause) {
@@ -140,7 +142,8 @@ async function initialise(dataDir: string): Promise<boolean> {
       },
     )
   } finally {
-    await rm(aside, { recursive: true, force: true })
+    // What is left does not matter; why it could not be made does.
+    await rm(aside, { recursive: true, force: true }).catch(() => {})
   }
 }
 
