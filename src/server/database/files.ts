@@ -69,7 +69,7 @@ export async function accepts(socket: string): Promise<boolean> {
 /**
  * PostgreSQL refuses to start while the process that `postmaster.pid` names is alive, whatever it is. After
  * a power cut, or a container's end, that can be any process: then the file is removed. Where the process
- * is dead, the file stays, for PostgreSQL's own and finer check.
+ * is dead, the file stays, for PostgreSQL's own and finer check. No lock is held meanwhile, see docs/decisions/0039.
  */
 async function removeStalePid(pgdata: string) {
   const file = join(pgdata, 'postmaster.pid')
