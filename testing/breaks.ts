@@ -947,6 +947,14 @@ const letters: Break[] = [
     only: 'however many wait',
   },
   {
+    broken: 'An answer that overtakes a reminder makes a draft of the acceptance that somebody took away',
+    file: 'src/server/letters/outcomes.ts',
+    find: ` and status_version is distinct from statuses.version`,
+    replace: ``,
+    test: 'src/server/rest/places.test.ts',
+    only: 'being handed over',
+  },
+  {
     broken: 'A mail that may have arrived leaves again and again',
     file: 'src/server/letters/outcomes.ts',
     find: `export const mostUncertain = 3`,
@@ -1454,10 +1462,37 @@ $$`,
   {
     broken: 'Who has answered is reminded',
     file: 'supabase/schemas/15_places.sql',
-    find: `occasion = 'reminder' and state in ('draft', 'waiting')`,
-    replace: `occasion = 'nothing' and state in ('draft', 'waiting')`,
+    find: `occasion = 'reminder' and state not in ('sending', 'sent', 'withdrawn')`,
+    replace: `occasion = 'nothing' and state not in ('sending', 'sent', 'withdrawn')`,
     test: 'src/server/rest/places.test.ts',
     only: 'a place is kept until',
+  },
+  {
+    broken: 'Who has answered is sent the reminder that did not arrive at first',
+    file: 'supabase/schemas/15_places.sql',
+    find: `occasion = 'reminder' and state not in ('sending', 'sent', 'withdrawn')`,
+    replace: `occasion = 'reminder' and state in ('draft', 'waiting')`,
+    test: 'src/server/rest/places.test.ts',
+    only: 'did not arrive at first',
+  },
+  {
+    broken: 'A reminder that an answer overtook on its way is tried again',
+    file: 'supabase/schemas/15_places.sql',
+    find: `    update private.letters set withdrawn_at = now()
+      where application_id = application and occasion = 'reminder' and state = 'sending';
+`,
+    replace: ``,
+    test: 'src/server/rest/places.test.ts',
+    only: 'being handed over',
+  },
+  {
+    broken: 'A reminder that leaves is recorded as stopped',
+    file: 'supabase/schemas/15_places.sql',
+    find: `occasion = 'reminder' and state not in ('sent', 'withdrawn')
+      order by id for update;`,
+    replace: `occasion = 'reminder' and state not in ('sent', 'withdrawn');`,
+    test: 'src/server/rest/places.test.ts',
+    only: 'at the moment of an answer',
   },
   {
     broken: 'A letter is stored with the link',

@@ -151,17 +151,19 @@ $$;
 -- | draft            | sent      | an organiser sent it from their own mail program                                   |
 -- | draft            | withdrawn | an organiser takes it or its template away, or another decision does               |
 -- | waiting          | sending   | a server takes it upon itself, for as long as its lease                            |
--- | waiting          | withdrawn | an organiser stops it, another decision does, or of a receipt that nobody needs    |
+-- | waiting          | withdrawn | an organiser stops it, another decision does, or nobody needs it: a receipt, a      |
+-- |                  |           | reminder                                                                            |
 -- | sending          | sending   | a server takes it whose lease ran out: nobody knows what became of that try        |
 -- | sending          | waiting   | it is tried again later                                                            |
 -- | sending          | sent      | the mail server took it, or the automation                                         |
 -- | sending          | refused   | the mail server refused it for good                                                |
 -- | sending          | given up  | it was tried often enough                                                          |
 -- | sending          | withdrawn | a receipt that is too late; or instead of `waiting`, `refused` and `given up` where |
--- |                  |           | another decision came meanwhile (`withdrawn_at`), which takes back nothing that left |
+-- |                  |           | another decision came meanwhile, or the answer that a reminder asks for             |
+-- |                  |           | (`withdrawn_at`), which takes back nothing that left                                |
 -- | refused, given up | waiting  | an organiser or the operator tries again, or gives another address                 |
 -- | refused, given up | sent     | an organiser told it otherwise                                                     |
--- | refused, given up | withdrawn | another decision                                                                  |
+-- | refused, given up | withdrawn | another decision, or the answer that a reminder asks for                          |
 -- | withdrawn        | draft     | what it says is decided or asked for again                                         |
 --
 -- Nothing else sets a state. Whoever calls has locked the letters.

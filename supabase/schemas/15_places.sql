@@ -298,10 +298,18 @@ begin
   perform private.write_down(application, act, author, 'answer', jsonb_build_object('answer', answer));
   if is_repeat then return; end if;
   if answer is not null then
+    -- First of all: a server takes letters, and gives them back, without a lock on the application.
+    perform from private.letters
+      where application_id = application and occasion = 'reminder' and state not in ('sent', 'withdrawn')
+      order by id for update;
+    -- Also those that did not arrive, which somebody might try again.
     perform private.move(array(
       select id from private.letters
-      where application_id = application and occasion = 'reminder' and state in ('draft', 'waiting')
+      where application_id = application and occasion = 'reminder' and state not in ('sending', 'sent', 'withdrawn')
     ), 'withdrawn');
+    -- What a server is handing over is marked: it may arrive, but is not tried again.
+    update private.letters set withdrawn_at = now()
+      where application_id = application and occasion = 'reminder' and state = 'sending';
   end if;
   update private.acceptances as acceptance
     set answer = set_answer.answer, answered_at = case when set_answer.answer is not null then now() end

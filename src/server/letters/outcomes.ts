@@ -69,15 +69,15 @@ async function recordSent(sql: Sql, taken: Try) {
 }
 
 /**
- * Records that a letter arrived that had been withdrawn on its way, and drafts a letter about the decision that stands, since
- * the applicant was told something else.
+ * Records that a letter arrived that had been withdrawn on its way. Where another decision did that, a letter about what stands
+ * is drafted, since the applicant was told something else.
  */
 function recordSentInVain(sql: Sql, taken: Try) {
   const { applicationId } = taken
   return sql.begin(async (transaction) => {
-    const decision = await lockDecision(transaction, applicationId)
+    await lockDecision(transaction, applicationId)
     const isRecorded = await markSent(transaction, taken, { isWithdrawn: true })
-    if (isRecorded) await draftWhatStands(transaction, applicationId, decision)
+    if (isRecorded) await draftWhatStands(transaction, taken.id)
     return isRecorded
   })
 }
@@ -103,18 +103,15 @@ async function markSent(
 /** Locks in the order in which organisers' acts lock, so that an erasing or a decision waits, or is seen. */
 async function lockDecision(transaction: TransactionSql, applicationId: string) {
   await transaction`select from public.retreat_applications where id = ${applicationId} for key share`
-  const [decision] = await transaction<[{ status: string }?]>`
-    select status from private.statuses where application_id = ${applicationId} for share`
-  return decision?.status
+  await transaction`select from private.statuses where application_id = ${applicationId} for share`
 }
 
-async function draftWhatStands(
-  transaction: TransactionSql,
-  applicationId: string,
-  decision: string | undefined,
-) {
-  if (decision === undefined) return
-  await transaction`select private.draft(${applicationId}, ${decision}) where private.is_decision(${decision})`
+/** Drafts a letter about the decision that stands, if this letter was released for another one: an answer withdraws, too. */
+async function draftWhatStands(transaction: TransactionSql, id: string) {
+  await transaction`
+    select private.draft(application_id, status)
+    from private.letters join private.statuses using (application_id)
+    where id = ${id} and status_version is distinct from statuses.version and private.is_decision(status)`
 }
 
 /**
@@ -141,7 +138,7 @@ export async function recordUnsent(
   },
 ): Promise<Outcome> {
   const recorded = await sql.begin(async (transaction) => {
-    const decision = await lockDecision(transaction, applicationId)
+    await lockDecision(transaction, applicationId)
     const { count } = await transaction`
       update private.letters
       set attempts = attempts - ${counts ? 0 : 1},
@@ -153,7 +150,7 @@ export async function recordUnsent(
     const [letter] = await transaction<[{ state: string }?]>`
       select state
       from private.move(array[${id}::uuid], ${state}, due => now() + ${pause} * interval '1 millisecond')`
-    if (letter?.state === 'withdrawn') await draftWhatStands(transaction, applicationId, decision)
+    if (letter?.state === 'withdrawn') await draftWhatStands(transaction, id)
     return letter?.state
   })
   if (recorded === undefined) return 'lost'

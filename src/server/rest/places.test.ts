@@ -11,6 +11,7 @@ import type { Places, Reminded } from '../../client/desk/retreat.ts'
 import { writeSite } from '../database/places.ts'
 import { claimDue } from '../letters/claims.ts'
 import { record } from '../letters/outcomes.ts'
+import { retryUndelivered } from '../letters/overview.ts'
 
 let server: SignInServer
 let client: SupabaseClient
@@ -333,6 +334,71 @@ test('a place is kept until the day that organisers say, which the reminder says
   await answer(token, 'coming')
   expect((await lettersOf(id)).filter(({ state }) => state === 'draft')).toEqual([])
   expect(await ask<Reminded>('remind')).toMatchObject({ drafted: 0, waiting: 0, reminded: 0 })
+})
+
+/** Somebody whose reminder is released and has not left. */
+async function reminded() {
+  const asked = await told()
+  expect(await ask<Reminded>('remind')).toMatchObject({ drafted: 1 })
+  expect(await release(asked.id)).toBe('released')
+  return asked
+}
+
+/** What is due, as a server has it that hands it over. */
+async function taken() {
+  const claimed = await claimDue(sql())
+  if (claimed === undefined) throw new Error('no letter is due')
+  return claimed
+}
+
+const remindersOf = async (id: string) =>
+  (await lettersOf(id)).filter(({ occasion }) => occasion === 'reminder').map(({ state }) => state)
+const busy = { outcome: 'retry', code: 451, answer: '451 later', isUncertain: false } as const
+
+test('who has answered is not sent the reminder that did not arrive at first, whoever tries again', async () => {
+  const { id } = await reminded()
+  expect(await record(sql(), await taken(), { outcome: 'refused', code: 550, answer: '550 no' })).toBe(
+    'refused',
+  )
+  await ask('set_answer', { act: crypto.randomUUID(), application: id, answer: 'coming' })
+  expect(await retryUndelivered(sql())).toBe(0)
+  expect(await remindersOf(id)).toEqual(['withdrawn'])
+})
+
+test('a reminder that is being handed over when its answer comes is not tried again, and nothing else is drafted', async () => {
+  const { id, token } = await reminded()
+  // What told them of their place was no letter of the acceptance, which somebody took away.
+  await sql()`update private.letters set occasion = '' where application_id = ${id} and occasion = 'accepted'`
+  const claimed = await taken()
+  await answer(token, 'coming')
+  expect(await remindersOf(id)).toEqual(['sending'])
+  expect(await record(sql(), claimed, busy)).toBe('withdrawn')
+  expect((await lettersOf(id)).map(({ state }) => state).toSorted()).toEqual(['sent', 'withdrawn'])
+})
+
+test('a reminder that a server takes at the moment of an answer is not said to be stopped', async () => {
+  const { id, token } = await reminded()
+  const { answering } = await sql().begin(async (claiming) => {
+    const [waiting] = await claiming<[{ id: string }]>`select id from private.letters where state = 'waiting'`
+    await claiming`
+      select from private.move(array[${waiting.id}::uuid], 'sending', due => now() + interval '90 seconds')`
+    const call = answer(token, 'coming')
+    await expect
+      .poll(
+        () =>
+          sql()`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%answer_place%'`,
+      )
+      .toHaveLength(1)
+    return { answering: call }
+  })
+  await answering
+  expect(await remindersOf(id)).toEqual(['sending'])
+  const [claimed] = await sql()<[{ id: string; attempt: number }]>`
+    select id, attempts as attempt from private.letters where state = 'sending'`
+  expect(await record(sql(), { ...claimed, applicationId: id, age: 0 }, { outcome: 'sent', code: 250 })).toBe(
+    'sent',
+  )
+  expect(await remindersOf(id)).toEqual(['sent'])
 })
 
 test('places add up, and the waitlist is those who wait longest', async () => {
