@@ -947,6 +947,22 @@ const letters: Break[] = [
     only: 'however many wait',
   },
   {
+    broken: 'A letter to one person is lost when a decision overtakes it on its way',
+    file: 'src/server/letters/outcomes.ts',
+    find: `where id = \${id} and occasion = ''`,
+    replace: `where false and id = \${id}`,
+    test: 'src/server/rest/letters.test.ts',
+    only: 'overtakes on its way',
+  },
+  {
+    broken: 'A letter to one person is lost that comes back while another one is written',
+    file: 'src/server/letters/outcomes.ts',
+    find: `where id = \${applicationId} for no key update`,
+    replace: `where id = \${applicationId} for key share`,
+    test: 'src/server/rest/letter-acts.test.ts',
+    only: 'comes back',
+  },
+  {
     broken: 'An answer that overtakes a reminder makes a draft of the acceptance that somebody took away',
     file: 'src/server/letters/outcomes.ts',
     find: ` and status_version is distinct from statuses.version`,

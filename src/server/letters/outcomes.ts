@@ -100,9 +100,12 @@ async function markSent(
   return rows.count > 0
 }
 
-/** Locks in the order in which organisers' acts lock, so that an erasing or a decision waits, or is seen. */
+/**
+ * Locks as organisers' acts lock, and in their order, so that an erasing or a decision waits, or is seen, and no two drafts of
+ * one application are made at once.
+ */
 async function lockDecision(transaction: TransactionSql, applicationId: string) {
-  await transaction`select from public.retreat_applications where id = ${applicationId} for key share`
+  await transaction`select from public.retreat_applications where id = ${applicationId} for no key update`
   await transaction`select from private.statuses where application_id = ${applicationId} for share`
 }
 
@@ -116,7 +119,8 @@ async function draftWhatStands(transaction: TransactionSql, id: string) {
 
 /**
  * Records a try that sent nothing. A letter that was withdrawn meanwhile does not wait any more. Then a letter about the decision
- * that stands is drafted, which was not possible while this one was under way.
+ * that stands is drafted, which was not possible while this one was under way. A letter to one person, whose text nobody else
+ * has, is a draft again.
  */
 export async function recordUnsent(
   sql: Sql,
@@ -150,7 +154,11 @@ export async function recordUnsent(
     const [letter] = await transaction<[{ state: string }?]>`
       select state
       from private.move(array[${id}::uuid], ${state}, due => now() + ${pause} * interval '1 millisecond')`
-    if (letter?.state === 'withdrawn') await draftWhatStands(transaction, id)
+    if (letter?.state === 'withdrawn') {
+      await transaction`
+        select private.draft_text(application_id, subject, body) from private.letters where id = ${id} and occasion = ''`
+      await draftWhatStands(transaction, id)
+    }
     return letter?.state
   })
   if (recorded === undefined) return 'lost'

@@ -99,6 +99,37 @@ test('each act on a letter locks its application before it, as whoever erases do
   }
 })
 
+test('a letter to one person that comes back while another one is written waits for that one', async () => {
+  const id = await store()
+  const text = { application: id, subject: 's', body: 'b' }
+  const act = crypto.randomUUID()
+  expect(await codeOf('write_to', { act, ...text })).toBe('')
+  const draft = (await lettersOf([id])).find(({ state }) => state === 'draft')
+  const letters = [{ id: draft?.id, seen: draft?.seen }]
+  expect(await codeOf('release', { act: crypto.randomUUID(), letters })).toBe('')
+  await owner`update private.postman set next_at = '-infinity', paused_until = '-infinity'`
+  const claim = await claimDue(owner)
+  if (claim === undefined) throw new Error('no letter is due')
+  await decide(id, 'declined')
+  const { recording } = await owner.begin(async (writing) => {
+    const { data } = (await clients[0]?.auth.getClaims()) ?? {}
+    await writing`select set_config('request.jwt.claims', ${JSON.stringify(data?.claims)}, true)`
+    await writing`select desk_write_to(gen_random_uuid(), ${id}, 'another', 'b')`
+    const refused = record(owner, claim, { outcome: 'refused', code: 550, answer: '550 no' })
+    await expect
+      .poll(
+        () =>
+          owner`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+      )
+      .toHaveLength(1)
+    return { recording: refused }
+  })
+  expect(await recording).toBe('withdrawn')
+  expect(
+    (await lettersOf([id])).filter(({ occasion, state }) => occasion === '' && state === 'draft'),
+  ).toMatchObject([{ subject: 'another' }, { subject: 's' }])
+})
+
 test('a template that drafts are being made of is not removed meanwhile', async () => {
   const template = { occasion: 'Travel', version: null, subject: 'By train', body: 'Take the train.' }
   expect(await codeOf('set_template', template)).toBe('')

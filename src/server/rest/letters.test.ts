@@ -6,7 +6,8 @@ import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { columns, paidSolutions, teamSizes, type Application } from '../../application/application.ts'
 import type { Whole } from '../../client/desk/applications.ts'
 import type { Letter, LettersOverview, Template } from '../../client/desk/letters.ts'
-import { claimDue } from '../letters/claims.ts'
+import { claimDue, type Claim } from '../letters/claims.ts'
+import { record } from '../letters/outcomes.ts'
 
 let server: SignInServer
 let client: SupabaseClient
@@ -525,6 +526,44 @@ test('what somebody wrote to one person is never lost: stopped, or by another de
   await decide(id, 'accepted')
   expect((await drafts('')).letters).toHaveLength(1)
 })
+
+const overtaken: [string, (claim: Claim) => Promise<unknown>][] = [
+  [
+    'that is refused for now',
+    (claim) =>
+      record(server.database.owner, claim, {
+        outcome: 'retry',
+        code: 451,
+        answer: '451 later',
+        isUncertain: false,
+      }),
+  ],
+  [
+    'whose server died',
+    async () => {
+      await server.database.owner`update private.letters set due_at = now() where state = 'sending'`
+      return claimDue(server.database.owner)
+    },
+  ],
+]
+
+test.each(overtaken)(
+  'a letter to one person %s, which a decision overtakes on its way, is a draft again',
+  async (_what, end) => {
+    const id = await store()
+    const text = { subject: 'One question', body: 'Can you come?' }
+    await release([await writeTo(id, text)])
+    await server.database.owner`update private.letters set due_at = now()`
+    await server.database.owner`update private.postman set next_at = '-infinity', paused_until = '-infinity'`
+    const claim = await claimDue(server.database.owner)
+    if (claim === undefined) throw new Error('no letter is due')
+    await decide(id, 'waitlisted')
+    expect((await drafts('')).letters).toEqual([])
+    await end(claim)
+    expect((await drafts('')).letters).toMatchObject([text])
+    expect(statesOf(await lettersOf(id)).toSorted()).toEqual([': draft', ': withdrawn', 'waitlisted: draft'])
+  },
+)
 
 test('a template of its own name is made, changed by who saw it, written with, and removed with its drafts', async () => {
   const text = { occasion: 'Travel', subject: 'How to get there', body: 'By train.' }
