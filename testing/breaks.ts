@@ -963,6 +963,22 @@ const letters: Break[] = [
     only: 'comes back',
   },
   {
+    broken: 'An automation is told an answer last that was given up before another one',
+    file: 'src/server/letters/answers.ts',
+    find: `earlier.answer_id < told.answer_id`,
+    replace: `false`,
+    test: 'src/server/letters/decisions.test.ts',
+    only: 'given up is not told',
+  },
+  {
+    broken: 'An answer that was given up is told while a later one is',
+    file: 'src/server/letters/overview.ts',
+    find: `later.answer_id > answer.answer_id`,
+    replace: `false`,
+    test: 'src/server/letters/decisions.test.ts',
+    only: 'given up is not told',
+  },
+  {
     broken: 'An answer that overtakes a reminder makes a draft of the acceptance that somebody took away',
     file: 'src/server/letters/outcomes.ts',
     find: ` and status_version is distinct from statuses.version`,

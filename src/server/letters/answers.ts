@@ -16,7 +16,7 @@ const lease = 30
 
 /**
  * Answers of accepted people that an automation is told: those that they gave themselves, and those that organisers noted. The
- * answers of one person are told in their order.
+ * answers of one person are told in their order. One that was given up is not told any more once a later one was.
  */
 export const answersOutbox: Outbox<AnswerClaim> = {
   // The receiver's answers may quote an applicant's address.
@@ -69,8 +69,17 @@ export const answersOutbox: Outbox<AnswerClaim> = {
   async record(sql, { id, attempt, age }, { delivered, status, retryAfter }) {
     // 410: the receiver is gone and says so.
     const next = delivered || status === 410 ? null : nextAttempt(attempt, age, retryAfter)
+    // What was given up before is over then: tried again, it would be told last.
     const { count } = delivered
-      ? await sql`delete from private.answer_outbox where id = ${id} and attempts = ${attempt}`
+      ? await sql`
+          with told as (
+            delete from private.answer_outbox where id = ${id} and attempts = ${attempt}
+            returning application_id, answer_id
+          ), superseded as (
+            delete from private.answer_outbox as earlier using told
+            where earlier.application_id = told.application_id and earlier.answer_id < told.answer_id
+          )
+          select from told`
       : await sql`
           update private.answer_outbox
           set next_attempt_at = ${next === null ? null : sql`now() + ${next.pause} * interval '1 millisecond'`},

@@ -12,7 +12,7 @@ import { startDispatcher } from '../webhook/dispatcher.ts'
 import { answersOutbox } from './answers.ts'
 import { startDecisions } from './decisions.ts'
 import { claimDecisions } from './claims.ts'
-import { countLetters, listUndelivered } from './overview.ts'
+import { countLetters, listUndelivered, retryUndelivered } from './overview.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
@@ -182,6 +182,44 @@ test('an automation is told where and until when is answered, and the answers, i
   })
   expect(told.slice(1)).toEqual([of('coming'), of('not coming'), of('none')])
   await expect.poll(() => sql()`select from private.answer_outbox`).toHaveLength(0)
+})
+
+test('an answer that was given up is not told after a later one, whoever tries again', async () => {
+  await sql()`update private.postman set automation_seen_at = now()`
+  const id = await store()
+  await decide(id, 'accepted')
+  const answer = (given: string) =>
+    ask('set_answer', { act: crypto.randomUUID(), application: id, answer: given })
+  /** What an automation is told next, and what it says to that. */
+  const claimed = async () => {
+    const claims = await answersOutbox.claimDue(sql(), 10)
+    const end = (status: number) =>
+      Promise.all(
+        claims.map((claim) =>
+          answersOutbox.record(sql(), claim, { delivered: status === 200, status, text: '' }),
+        ),
+      )
+    return { told: claims.map(({ body }) => body.get('answer')), end }
+  }
+  await answer('not coming')
+  expect(await (await claimed()).end(410)).toEqual(['given up'])
+  await answer('coming')
+  const coming = await claimed()
+  expect(coming.told).toEqual(['coming'])
+  // Neither beside it nor behind it.
+  expect(await retryUndelivered(sql())).toBe(0)
+  expect((await claimed()).told).toEqual([])
+  expect(await coming.end(410)).toEqual(['given up'])
+  // Both were given up: they are told in their order.
+  expect(await retryUndelivered(sql())).toBe(2)
+  const first = await claimed()
+  expect(first.told).toEqual(['not coming'])
+  expect(await first.end(410)).toEqual(['given up'])
+  const second = await claimed()
+  expect(second.told).toEqual(['coming'])
+  expect(await second.end(200)).toEqual(['delivered'])
+  expect(await retryUndelivered(sql())).toBe(0)
+  expect(await sql()`select from private.answer_outbox`).toHaveLength(0)
 })
 
 test('beside a mail server both go, and with what stops the one the other is stopped', async () => {

@@ -114,15 +114,22 @@ export async function postmanState(sql: Sql): Promise<PostmanState> {
 }
 
 /**
- * Makes letters due again that did not arrive, from the schedule's beginning, except for receipts that are older than a day. A
- * running server sees them within a second.
+ * Makes letters due again that did not arrive, from the schedule's beginning, except for receipts that are older than a day,
+ * and of answers that a later one supersedes. A running server sees them within a second.
  *
  * @returns How many they are.
  */
 export async function retryUndelivered(sql: Sql): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     with answers as (
-      update private.answer_outbox set attempts = 0, next_attempt_at = now() where next_attempt_at is null returning id
+      -- A later answer that waits takes their place; it may be under way at this moment.
+      update private.answer_outbox as answer set attempts = 0, next_attempt_at = now()
+      where next_attempt_at is null and not exists (
+        select from private.answer_outbox as later
+        where later.application_id = answer.application_id and later.answer_id > answer.answer_id
+          and later.next_attempt_at is not null
+      )
+      returning id
     )
     select private.retry(array(select id from private.letters where state in ('refused', 'given up')))
       + (select count(*)::int from answers) as count`
