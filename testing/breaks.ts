@@ -1236,10 +1236,26 @@ const rest: Break[] = [
   {
     broken: 'Whoever was told is told again unasked',
     file: 'supabase/schemas/11_desk_letters.sql',
-    find: `when letter.edition > 1 and letter.occasion not in ('', 'reminder') and not coalesce(again, false) then 'again'`,
-    replace: `when letter.edition > 99 then 'again'`,
+    find: `when (letter.edition > 1 and letter.occasion not in ('', 'reminder') or is_told) and not`,
+    replace: `when (letter.edition > 99 or is_told) and not`,
     test: 'src/server/rest/letters.test.ts',
     only: 'who was told',
+  },
+  {
+    broken: 'One letter that an automation has already keeps all others from being released',
+    file: 'supabase/schemas/11_desk_letters.sql',
+    find: `or is_told) and not`,
+    replace: `) and not`,
+    test: 'src/server/letters/decisions.test.ts',
+    only: 'keeps no other letter',
+  },
+  {
+    broken: 'What an automation did not take at first keeps all others from being released',
+    file: 'supabase/schemas/11_desk_letters.sql',
+    find: `        perform private.move(array[automated.id], 'withdrawn', author => me.email);`,
+    replace: `        null;`,
+    test: 'src/server/letters/decisions.test.ts',
+    only: 'keeps no other letter',
   },
   {
     broken: 'More than thirty letters leave unasked',

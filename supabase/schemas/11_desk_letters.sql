@@ -285,7 +285,7 @@ $$;
 -- Releases drafts, an array of {id, seen}: they leave after a minute. More than thirty need their number, and letters that were
 -- sent before need `again`. The result has the outcome of each: released, changed (since it was read), missing (an answer that
 -- it quotes is blank), long (longer than a letter may be once it is filled in), again, or gone. The same act again changes
--- nothing.
+-- nothing. Where only an automation carries letters, what it was told beside a mail that was stopped was sent before, too.
 create function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
 ) returns jsonb
@@ -301,6 +301,8 @@ declare
   outcomes jsonb := jsonb_build_array();
   is_postman_there boolean;
   is_automation_there boolean;
+  automated record;
+  is_told boolean;
 begin
   select seen_at > now() - interval '1 minute', automation_seen_at > now() - interval '1 minute'
     into is_postman_there, is_automation_there from private.postman;
@@ -329,6 +331,11 @@ begin
     select version, status into standing from private.statuses where application_id = sent.application_id;
     select * into letter from private.letters where id = sent.id;
     text := case when letter.id is not null then private.letter_text(letter, me.blind) end;
+    -- What an automation has of this edition, whose place the draft would take: beside a mail that was stopped.
+    select id, state into automated from private.letters as beside
+      where not is_postman_there and beside.application_id = letter.application_id and beside.occasion = letter.occasion
+        and beside.edition = letter.edition and way = 'automation' and state <> 'withdrawn' and id <> letter.id;
+    is_told := coalesce(automated.state not in ('refused', 'given up'), false);
     outcome := case
       when letter.act = desk_release.act and letter.state in ('waiting', 'sending', 'sent') then 'released'
       when letter.state is distinct from 'draft' then 'gone'
@@ -336,11 +343,21 @@ begin
       when text ->> 'seen' is distinct from sent.seen then 'changed'
       when text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then 'missing'
       when (text ->> 'is_long')::boolean then 'long'
-      when letter.edition > 1 and letter.occasion not in ('', 'reminder') and not coalesce(again, false) then 'again'
+      when (letter.edition > 1 and letter.occasion not in ('', 'reminder') or is_told) and not coalesce(again, false)
+        then 'again'
     end;
     if outcome is null then
       if me.blind then text := private.letter_text(letter, false); end if;
-      update private.letters set subject = text ->> 'subject', body = text ->> 'body',
+      if is_told then
+        letter.edition := (
+          select max(edition) + 1 from private.letters as beside
+          where beside.application_id = letter.application_id and beside.occasion = letter.occasion
+            and way = 'automation' and state <> 'withdrawn'
+        );
+      elsif automated.id is not null then
+        perform private.move(array[automated.id], 'withdrawn', author => me.email);
+      end if;
+      update private.letters set edition = letter.edition, subject = text ->> 'subject', body = text ->> 'body',
         from_template = letter.subject is null, way = case when is_postman_there then 'mail' else 'automation' end,
         author = me.email, act = desk_release.act, status_version = coalesce(standing.version, 0), released_at = now()
         where id = letter.id;

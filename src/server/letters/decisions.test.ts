@@ -6,12 +6,13 @@ import { anApplication } from '../../../testing/form.ts'
 import { aLog } from '../../../testing/postman.ts'
 import { startReceiver, type Receiver } from '../../../testing/receiver.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
-import type { Letter, LettersOverview } from '../../client/desk/letters.ts'
+import type { Letter, LettersOverview, ReleaseOutcome } from '../../client/desk/letters.ts'
 import type { Places } from '../../client/desk/retreat.ts'
 import { startDispatcher } from '../webhook/dispatcher.ts'
 import { answersOutbox } from './answers.ts'
 import { startDecisions } from './decisions.ts'
 import { claimDecisions } from './claims.ts'
+import { record } from './outcomes.ts'
 import { countLetters, listUndelivered, retryUndelivered } from './overview.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
@@ -276,6 +277,45 @@ test('what an automation was told already is no letter: stopped, the letter is a
     { occasion: 'accepted', edition: 2 },
   ])
 })
+
+test.each([
+  ['told', { outcome: 'sent', code: 200 }, 'again'],
+  ['not told', { outcome: 'refused', code: 410, answer: 'HTTP 410' }, 'released'],
+] as const)(
+  'what an automation was %s beside a mail that was stopped keeps no other letter, once there is no mail server',
+  async (_what, result, outcome) => {
+    await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
+    const ids = [await store('ada@example.org'), await store('bob@example.org')] as const
+    await decide(ids[0], 'accepted')
+    const act = await send()
+    const [claim] = await claimDecisions(sql(), 10)
+    if (claim === undefined) throw new Error('nothing is told')
+    await record(sql(), claim, result)
+    expect(await ask('withdraw', { act })).toEqual({ withdrawn: 1, left: 0 })
+    await sql()`update private.postman set seen_at = now() - interval '2 minutes'`
+    await decide(ids[1], 'accepted')
+    const release = async (again: boolean) => {
+      const { letters } = await ask<{ letters: Letter[] }>('drafts', { occasion: 'accepted' })
+      const outcomes = await ask<ReleaseOutcome[]>('release', {
+        act: crypto.randomUUID(),
+        letters: letters.map(({ id, seen }) => ({ id, seen })),
+        again,
+      })
+      return new Map(outcomes.map((each) => [each.application, each.outcome]))
+    }
+    expect(await release(false)).toEqual(
+      new Map([
+        [ids[0], outcome],
+        [ids[1], 'released'],
+      ]),
+    )
+    // Told again knowingly, it is told anew.
+    await release(true)
+    const told = await claimDecisions(sql(), 10)
+    expect(new Set(told.map(({ applicationId }) => applicationId))).toEqual(new Set(ids))
+    expect(told.map(({ id }) => id)).not.toContain(claim.id)
+  },
+)
 
 test('a decision that changes is not told, and what stands is drafted', async () => {
   await sql()`update private.letter_settings set hold = '1 hour'`
