@@ -1543,6 +1543,23 @@ $$`,
     only: 'at the moment of an answer',
   },
   {
+    broken: 'A reminder leaves after the day that it names',
+    file: 'src/server/letters/claims.ts',
+    find: `else if (isOverdue) await`,
+    replace: `else if (isOverdue && false) await`,
+    test: 'src/server/rest/places.test.ts',
+    only: 'until its day is over',
+  },
+  {
+    broken: 'A reminder whose day is over is tried again',
+    file: 'supabase/schemas/10_letters.sql',
+    find: `      and not private.is_overdue(letter)
+  ), 'waiting'`,
+    replace: `  ), 'waiting'`,
+    test: 'src/server/rest/places.test.ts',
+    only: 'until its day is over',
+  },
+  {
     broken: 'A letter is stored with the link',
     file: 'supabase/schemas/10_letters.sql',
     find: `text := private.filled(template.subject, template.body, given, blind);`,

@@ -1,3 +1,21 @@
+-- Lets letters leave that were refused or given up, for the decision that stands; no receipt that is older than a day, and no
+-- reminder that names a day which is over, until an organiser moves that day. What comes back counts those that are on
+-- their way, or arrived.
+create or replace function private.retry(wanted uuid[]) returns integer
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.lock_letters(wanted);
+  perform private.move(array(
+    select id from private.letters as letter
+    where id = any (wanted) and state in ('refused', 'given up')
+      and (occasion <> 'received' or released_at > now() - interval '1 day')
+      and not private.is_overdue(letter)
+  ), 'waiting', due => now());
+  return (select count(*) from private.letters where id = any (wanted) and state in ('waiting', 'sending', 'sent'));
+end
+$$;
+
 -- Releases drafts, an array of {id, seen}: they leave after a minute. More than thirty need their number, and letters that were
 -- sent before need `again`. The result has the outcome of each: released, changed (since it was read), missing (an answer that
 -- it quotes is blank), long (longer than a letter may be once it is filled in), again, or gone. The same act again changes
@@ -94,6 +112,19 @@ begin
   return outcomes;
 end
 $$;
+
+-- Whether a letter is a reminder that asks until a day which is over. One of an acceptance is not: its days count from its
+-- handover.
+create function private.is_overdue(letter private.letters) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return letter.occasion = 'reminder'
+    and private.missing_in(letter.subject || letter.body, letter.application_id) <> '[]';
+end
+$$;
+
+revoke all on function private.is_overdue(private.letters) from public, anon, authenticated;
 
 -- Sets an answer, null for none, once for each act. Whoever calls has locked the application. The newest counts, and all
 -- are kept. Who has answered is reminded no more.

@@ -453,17 +453,19 @@ begin
 end
 $$;
 
--- Lets letters leave that were refused or given up, for the decision that stands; no receipt that is older than a day.
--- What comes back counts those that are on their way, or arrived.
+-- Lets letters leave that were refused or given up, for the decision that stands; no receipt that is older than a day, and no
+-- reminder that names a day which is over, until an organiser moves that day. What comes back counts those that are on
+-- their way, or arrived.
 create function private.retry(wanted uuid[]) returns integer
   language plpgsql set search_path = ''
 as $$
 begin
   perform private.lock_letters(wanted);
   perform private.move(array(
-    select id from private.letters
+    select id from private.letters as letter
     where id = any (wanted) and state in ('refused', 'given up')
       and (occasion <> 'received' or released_at > now() - interval '1 day')
+      and not private.is_overdue(letter)
   ), 'waiting', due => now());
   return (select count(*) from private.letters where id = any (wanted) and state in ('waiting', 'sending', 'sent'));
 end

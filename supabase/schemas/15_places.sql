@@ -220,6 +220,17 @@ as $$
   where answer = '' and case name when 'reply_by' then private.has_day(given) else private.has_link(given) end
 $$;
 
+-- Whether a letter is a reminder that asks until a day which is over. One of an acceptance is not: its days count from its
+-- handover.
+create function private.is_overdue(letter private.letters) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return letter.occasion = 'reminder'
+    and private.missing_in(letter.subject || letter.body, letter.application_id) <> '[]';
+end
+$$;
+
 -- A text with the link and the day in place. Where no site is known, the paragraphs with the link are left out.
 create function private.with_place(given text, link text, day date) returns text
   language plpgsql immutable set search_path = ''

@@ -1,7 +1,7 @@
 import type { Fragment, Sql } from 'postgres'
 
 import type { Letter } from './compose.ts'
-import { mayHaveArrived, mostUncertain, recordUnsent } from './outcomes.ts'
+import { mayHaveArrived, mostUncertain, recordUnsent, tooLate } from './outcomes.ts'
 import { countTurns, endOfTurn, turnOf, type Pause } from './pace.ts'
 
 /** A letter that this server has claimed. */
@@ -66,7 +66,7 @@ export function dueLetters(sql: Sql, isReceipt: boolean) {
 /** Claims the letters in `due` for this server. */
 function claimed(sql: Sql) {
   return sql`
-    select letter.*, due.was_under_way
+    select letter.*, private.is_overdue(letter) as is_overdue, due.was_under_way
     from due, private.move(array[due.id], 'sending', due => now() + ${lease} * interval '1 second') as letter`
 }
 
@@ -75,7 +75,7 @@ const since = (sql: Sql, moment: Fragment) => sql`(extract(epoch from now() - ${
 
 /**
  * Claims the letter, or the receipt, that is due and waits longest. Each goes to one server. It claims nothing while organisers
- * or a problem keep all letters, and no receipt where the hour has no room.
+ * or a problem keep all letters, and no receipt where the hour has no room. A reminder whose day has passed is given up.
  *
  * @param turns As they were counted before.
  */
@@ -91,7 +91,7 @@ export async function claimDue(
       order by due_at limit 1
       for update of letter skip locked`
     const begun = sql`select occasion = 'received' as counts from claimed where withdrawn_at is null`
-    const [row] = await sql<[(Claim & { isWithdrawn: boolean; wasUnderWay: boolean })?]>`
+    const [row] = await sql<[(Claim & { isWithdrawn: boolean; isOverdue: boolean; wasUnderWay: boolean })?]>`
       with turn as (${turnOf(sql, pause, counted ?? (await countTurns(sql)))}),
       due as (${due}),
       claimed as (${claimed(sql)}),
@@ -99,17 +99,18 @@ export async function claimDue(
       select claimed.id, attempts as attempt, uncertain, closings, application_id as "applicationId",
         ${since(sql, sql`released_at`)} as age, was_under_way as "wasUnderWay",
         private.address_of(application.id, application.email) as "to", sent.subject, sent.body, sent.link, reply_to as "replyTo",
-        withdrawn_at is not null as "isWithdrawn"
+        withdrawn_at is not null as "isWithdrawn", claimed.is_overdue as "isOverdue"
       from claimed
       left join lateral private.to_send(application_id, claimed.subject, claimed.body) as sent on withdrawn_at is null
       join public.retreat_applications as application on application.id = application_id
       cross join private.letter_settings`
     if (row === undefined) return undefined
-    const { isWithdrawn, wasUnderWay, ...taking } = row
+    const { isWithdrawn, isOverdue, wasUnderWay, ...taking } = row
     if (isWithdrawn) await recordUnsent(sql, taking, { state: 'waiting', counts: false })
     else if (wasUnderWay && taking.uncertain >= mostUncertain) {
       await recordUnsent(sql, taking, { state: 'given up', answer: mayHaveArrived })
-    } else return taking
+    } else if (isOverdue) await recordUnsent(sql, taking, { state: 'given up', answer: tooLate })
+    else return taking
     counted = undefined
   }
 }

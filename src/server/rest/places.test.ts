@@ -365,6 +365,34 @@ test('who has answered is not sent the reminder that did not arrive at first, wh
   expect(await remindersOf(id)).toEqual(['withdrawn'])
 })
 
+test('a reminder that is kept until its day is over does not leave, until that day is moved', async () => {
+  const { id } = await reminded()
+  await late(id)
+  expect(await claimDue(sql())).toBeUndefined()
+  const [given] = (await lettersOf(id)).filter(({ occasion }) => occasion === 'reminder')
+  expect(given).toMatchObject({ state: 'given up', answer: 'The last day to answer has passed.' })
+  expect(await ask('retry', { letters: [given?.id] })).toEqual({ retried: 0 })
+  await ask('keep_until', { act: crypto.randomUUID(), application: id, until: await dayIn(2) })
+  expect(await ask('retry', { letters: [given?.id] })).toEqual({ retried: 1 })
+  await send()
+  expect(await remindersOf(id)).toEqual(['sent'])
+})
+
+test('a reminder that names no day leaves also after it', async () => {
+  const { id } = await told()
+  await late(id)
+  await ask('remind')
+  const draft = (await lettersOf(id)).find(({ state }) => state === 'draft')
+  await ask('edit', {
+    letter: draft?.id,
+    seen: draft?.seen,
+    subject: 'Still there?',
+    body: 'Please call us.',
+  })
+  expect(await release(id)).toBe('released')
+  expect(await send()).toMatchObject({ body: 'Please call us.' })
+})
+
 test('a reminder that is being handed over when its answer comes is not tried again, and nothing else is drafted', async () => {
   const { id, token } = await reminded()
   // What told them of their place was no letter of the acceptance, which somebody took away.
