@@ -105,7 +105,7 @@ function List({ filters, countedAt, matching }: ListProps) {
   // Applications that were selected without having been shown.
   const [beyond, setBeyond] = useState<readonly Selected[]>([])
   const [current, setCurrent] = useState<string | null>(null)
-  // The bar stays as long as the dialog that was opened from it, whatever happens to the list behind it.
+  // Whom the dialog is about that was opened from the bar: the bar stays as long, whatever happens to the list.
   const [writtenTo, setWrittenTo] = useState<readonly Seen[]>([])
   const queries = useQueryClient()
   const { judge } = useJudge()
@@ -253,7 +253,11 @@ function List({ filters, countedAt, matching }: ListProps) {
         about={aboutOf(seen, leftOut - allLeftOut)}
         onDecided={selectNone}
       >
-        <LetterWriteMany seen={seen} onOpen={() => setWrittenTo(seen)} onClosed={() => setWrittenTo([])} />
+        <LetterWriteMany
+          written={writtenTo}
+          onOpen={() => setWrittenTo(seen)}
+          onClosed={() => setWrittenTo([])}
+        />
       </DecisionBar>
     </>
   )

@@ -1,5 +1,3 @@
-import { useState } from 'react'
-
 import type { Seen } from '../decisions/judge.ts'
 import { Dialog } from '../kit/Dialog.tsx'
 import { digits } from '../kit/format.ts'
@@ -14,15 +12,14 @@ const LetterWriteManyForm = lazyScreen(async () => {
 export const loadLetterWriteMany = LetterWriteManyForm.load
 
 interface LetterWriteManyProps {
-  seen: readonly Seen[]
+  /** Those who were selected when it was opened, whatever happens to the list behind it; nobody while it is closed. */
+  written: readonly Seen[]
   onOpen: () => void
   onClosed: () => void
 }
 
 /** Drafts letters to several applicants at once, which are read before they are sent. */
-export function LetterWriteMany({ seen, onOpen, onClosed }: LetterWriteManyProps) {
-  // Those who were selected when it was opened, whatever happens to the list behind it.
-  const [written, setWritten] = useState<readonly Seen[]>([])
+export function LetterWriteMany({ written, onOpen, onClosed }: LetterWriteManyProps) {
   const whom = written.length === 1 ? written[0]?.name : `${digits(written.length)} applicants`
   return (
     <Dialog
@@ -30,10 +27,7 @@ export function LetterWriteMany({ seen, onOpen, onClosed }: LetterWriteManyProps
       buttonClass="quiet write-many"
       title={`Write to ${whom}`}
       close="Close"
-      onOpen={() => {
-        setWritten(seen)
-        onOpen()
-      }}
+      onOpen={onOpen}
       onClosed={onClosed}
     >
       <LetterWriteManyForm applications={written.map(({ id }) => id)} />
