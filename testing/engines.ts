@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { launch } from 'puppeteer-core'
-import { Builder, By, Key, until } from 'selenium-webdriver'
+import { launch, type BrowserContext } from 'puppeteer-core'
+import { Builder, By, Key, until, type WebDriver } from 'selenium-webdriver'
 import { waitForServer } from 'selenium-webdriver/http/util.js'
 
 import { chromiumArguments, findExecutable } from './browser.ts'
@@ -11,6 +11,13 @@ import { freePort } from './ports.ts'
 
 /** Milliseconds after which what is awaited counts as missing. */
 const timeout = 30_000
+
+/** An engine that was started. */
+export interface Engine {
+  /** Opens a browser in which nothing was done yet. One is open at a time. */
+  browser(): Promise<EngineBrowser>
+  stop(): Promise<void>
+}
 
 /** A browser with one page, used as a person would: by keys and clicks. Elements are named by CSS selectors. */
 export interface EngineBrowser {
@@ -27,7 +34,7 @@ export interface EngineBrowser {
 }
 
 /** How to start each engine, or undefined where it is not installed. */
-export const engines: Record<string, () => (() => Promise<EngineBrowser>) | undefined> = {
+export const engines: Record<string, () => (() => Promise<Engine>) | undefined> = {
   chromium() {
     const executablePath = findExecutable(['chromium', 'chromium-browser', 'google-chrome'])
     return executablePath === undefined
@@ -61,9 +68,16 @@ function miniBrowsers() {
   }
 }
 
-async function byPuppeteer(options: Parameters<typeof launch>[0]): Promise<EngineBrowser> {
-  const browser = await launch({ headless: true, timeout, ...options })
-  const page = await browser.newPage()
+async function byPuppeteer(options: Parameters<typeof launch>[0]): Promise<Engine> {
+  const engine = await launch({ headless: true, timeout, ...options })
+  return {
+    browser: async () => inContext(await engine.createBrowserContext()),
+    stop: () => engine.close(),
+  }
+}
+
+async function inContext(context: BrowserContext): Promise<EngineBrowser> {
+  const page = await context.newPage()
   page.setDefaultTimeout(timeout)
   return {
     open: async (url) => void (await page.goto(url)),
@@ -76,25 +90,32 @@ async function byPuppeteer(options: Parameters<typeof launch>[0]): Promise<Engin
     },
     waitFor: async (selector) => void (await page.waitForSelector(selector)),
     evaluate: (expression) => page.evaluate(expression),
-    close: () => browser.close(),
+    close: () => context.close(),
   }
 }
 
 /** Drives WebKitGTK by its own driver, which speaks the W3C's WebDriver protocol. */
-async function byWebDriver([program = '', ...arguments_]: string[], binary: string): Promise<EngineBrowser> {
+async function byWebDriver([program = '', ...arguments_]: string[], binary: string): Promise<Engine> {
   const port = await freePort()
   // A group of its own, so that the display and the browser end with it.
   const server = spawn(program, [...arguments_, `--port=${port}`], { stdio: 'ignore', detached: true })
   const ended = once(server, 'exit')
   const address = `http://127.0.0.1:${port}`
   await waitForServer(`${address}/`, timeout)
-  const driver = await new Builder()
-    .usingServer(address)
-    .withCapabilities({
-      browserName: 'MiniBrowser',
-      'webkitgtk:browserOptions': { binary, args: ['--automation'] },
-    })
-    .build()
+  const sessions = new Builder().usingServer(address).withCapabilities({
+    browserName: 'MiniBrowser',
+    'webkitgtk:browserOptions': { binary, args: ['--automation'] },
+  })
+  return {
+    browser: async () => inSession(await sessions.build()),
+    async stop() {
+      if (server.pid !== undefined) process.kill(-server.pid)
+      await ended
+    },
+  }
+}
+
+function inSession(driver: WebDriver): EngineBrowser {
   return {
     open: (url) => driver.get(url),
     type: (selector, text) => driver.findElement(By.css(selector)).sendKeys(text.replaceAll('\n', Key.ENTER)),
@@ -108,10 +129,6 @@ async function byWebDriver([program = '', ...arguments_]: string[], binary: stri
     },
     waitFor: async (selector) => void (await driver.wait(until.elementLocated(By.css(selector)), timeout)),
     evaluate: (expression) => driver.executeScript(`return (${expression})`),
-    async close() {
-      await driver.quit()
-      if (server.pid !== undefined) process.kill(-server.pid)
-      await ended
-    },
+    close: () => driver.quit(),
   }
 }
