@@ -12,6 +12,7 @@ import { startGate, type Gate } from '../testing/gate.ts'
 import { startMailServer, type MailServer } from '../testing/mail-server.ts'
 import { freePort } from '../testing/ports.ts'
 import { runCommand, startServer, dataDirectory } from '../testing/server.ts'
+import { within } from '../testing/within.ts'
 
 const named = process.argv.slice(2)
 for (const name of named) {
@@ -19,6 +20,11 @@ for (const name of named) {
   console.error(`There is no engine "${name}"; there are ${Object.keys(engines).join(', ')}.`)
   process.exit(1)
 }
+
+/** Milliseconds after which a journey is stuck: the longest takes a tenth of that. */
+const longestJourney = 120_000
+/** The same of closing a browser. */
+const longestClose = 10_000
 
 const active = `document.activeElement?.name || document.activeElement?.className`
 const hasTakenOver = `window.isHydrated === true`
@@ -377,13 +383,15 @@ async function startLane() {
       return stdout.trim().replace(server.origin, gate.origin)
     }
     try {
-      await journeys[journey]?.({ browser, gate, sql, mails, signInLink, stored })
+      const world = { browser, gate, sql, mails, signInLink, stored }
+      await within(longestJourney, 'the journey', Promise.resolve(journeys[journey]?.(world)))
       console.log(`✓ ${name}: ${journey}`)
     } catch (error) {
       failed = true
       console.error(`✗ ${name}: ${journey}`, error)
     } finally {
-      await browser.close()
+      // One that is stuck ends with its engine.
+      await within(longestClose, 'closing the browser', browser.close()).catch(console.error)
       gate.close()
     }
   }

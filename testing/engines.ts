@@ -8,6 +8,7 @@ import { waitForServer } from 'selenium-webdriver/http/util.js'
 
 import { chromiumArguments, findExecutable } from './browser.ts'
 import { freePort } from './ports.ts'
+import { within } from './within.ts'
 
 /** Milliseconds after which what is awaited counts as missing. */
 const timeout = 30_000
@@ -94,20 +95,45 @@ async function inContext(context: BrowserContext): Promise<EngineBrowser> {
   }
 }
 
-/** Drives WebKitGTK by its own driver, which speaks the W3C's WebDriver protocol. */
-async function byWebDriver([program = '', ...arguments_]: string[], binary: string): Promise<Engine> {
+/** Milliseconds after which a driver counts as stuck: one that is well begins a session in less than one second. */
+const longestStart = 10_000
+
+/**
+ * Drives WebKitGTK by its own driver, which speaks the W3C's WebDriver protocol. Of about a hundred sessions that are begun
+ * beside other work the driver never answers one, since its browser does not come; then another driver is started.
+ */
+async function byWebDriver(command: string[], binary: string): Promise<Engine> {
+  let driver = await startDriver(command)
+  const begin = async (tries: number): Promise<EngineBrowser> => {
+    const session = new Builder()
+      .usingServer(driver.address)
+      .withCapabilities({
+        browserName: 'MiniBrowser',
+        'webkitgtk:browserOptions': { binary, args: ['--automation'] },
+      })
+      .build()
+    try {
+      return inSession(await within(longestStart, 'beginning a session of WebKit', Promise.resolve(session)))
+    } catch (error) {
+      if (tries === 1) throw error
+      console.warn('WebKit’s driver began no session, and is started again:', error)
+      await driver.stop()
+      driver = await startDriver(command)
+      return begin(tries - 1)
+    }
+  }
+  return { browser: () => begin(3), stop: () => driver.stop() }
+}
+
+async function startDriver([program = '', ...arguments_]: string[]) {
   const port = await freePort()
   // A group of its own, so that the display and the browser end with it.
   const server = spawn(program, [...arguments_, `--port=${port}`], { stdio: 'ignore', detached: true })
   const ended = once(server, 'exit')
   const address = `http://127.0.0.1:${port}`
   await waitForServer(`${address}/`, timeout)
-  const sessions = new Builder().usingServer(address).withCapabilities({
-    browserName: 'MiniBrowser',
-    'webkitgtk:browserOptions': { binary, args: ['--automation'] },
-  })
   return {
-    browser: async () => inSession(await sessions.build()),
+    address,
     async stop() {
       if (server.pid !== undefined) process.kill(-server.pid)
       await ended
