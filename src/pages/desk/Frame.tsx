@@ -3,11 +3,12 @@ import type { ReactNode } from 'react'
 
 import { Announcement } from './kit/announce.tsx'
 import { ConnectionNotice } from './kit/connection.tsx'
+import { Dialog } from './kit/Dialog.tsx'
 import { skipToContent } from './kit/focus.ts'
-import { KeyHelp } from './kit/KeyHelp.tsx'
 import { hrefOf, useRoute, wholeList, type Route } from './kit/route.ts'
 import { Boundary } from './kit/Screen.tsx'
 import { useDesk } from './kit/useDesk.tsx'
+import { switchKeys, useKeysAreOn } from './kit/useKeys.ts'
 import { SignOutButton } from './session/SignOutButton.tsx'
 import type { WatchedSession } from './session/watch-session.ts'
 
@@ -68,3 +69,42 @@ const rooms: { name: string; to: Route; screens: Route['screen'][] }[] = [
   { name: 'Door', to: { screen: 'door' }, screens: ['door'] },
   { name: 'Account', to: { screen: 'account' }, screens: ['account'] },
 ]
+
+const meanings = [
+  ['j, k', 'next, previous'],
+  ['Enter', 'open'],
+  ['Esc', 'back'],
+  ['/', 'search'],
+  ['s', 'shortlist'],
+  ['a', 'accept'],
+  ['w', 'waitlist'],
+  ['d', 'decline'],
+  ['r', 'back to new'],
+  ['n', 'note'],
+  ['x', 'select'],
+  ['z', 'undo'],
+  ['?', 'this list'],
+] as const
+
+/** What the keys do, and the switch that turns single keys off. */
+function KeyHelp() {
+  const areOn = useKeysAreOn()
+  return (
+    <Dialog button="Keys" openKey="?" title="Keys" className="keys" close="Close">
+      <dl>
+        {meanings.map(([key, meaning]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+      <label className="switch">
+        <input type="checkbox" checked={areOn} onChange={(event) => switchKeys(event.target.checked)} />
+        Single keys do something
+      </label>
+    </Dialog>
+  )
+}

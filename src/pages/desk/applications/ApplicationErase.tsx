@@ -24,7 +24,6 @@ export function ApplicationErase({ whole: { application, others }, onErased }: A
   const type = useTyping()
   const [typed, setTyped] = useState('')
   const [also, setAlso] = useState<readonly string[]>([])
-  const [isWrong, setIsWrong] = useState(false)
   const erase = useDeskAct('desk_erase', ({ erased }) => {
     dialog.current?.close()
     for (const each of [id, ...also])
@@ -42,7 +41,6 @@ export function ApplicationErase({ whole: { application, others }, onErased }: A
         onOpen={() => {
           setTyped('')
           setAlso([])
-          setIsWrong(false)
         }}
         onClose={erase.cancel}
       >
@@ -57,9 +55,7 @@ export function ApplicationErase({ whole: { application, others }, onErased }: A
           <form
             onSubmit={(event) => {
               event.preventDefault()
-              const isRight = isSame(typed, email)
-              setIsWrong(!isRight)
-              if (isRight) erase.press({ applications: [id, ...also], email: typed })
+              erase.press({ applications: [id, ...also], email: typed })
             }}
           >
             {others.length > 0 && (
@@ -93,7 +89,6 @@ export function ApplicationErase({ whole: { application, others }, onErased }: A
               value={typed}
               onText={setTyped}
             />
-            {isWrong && <p role="alert">This is not the e-mail of this application. Nothing was erased.</p>}
             <Problem error={erase.error} />
             <button disabled={erase.isPending}>Erase for good</button>
           </form>
@@ -106,8 +101,4 @@ export function ApplicationErase({ whole: { application, others }, onErased }: A
 function wordsOf(erased: number) {
   if (erased === 0) return 'had been erased already'
   return erased === 1 ? 'erased' : `erased, ${erased} applications`
-}
-
-function isSame(one: string, other: string) {
-  return one.trim().toLowerCase() === other.trim().toLowerCase()
 }

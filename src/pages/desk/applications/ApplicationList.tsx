@@ -212,7 +212,7 @@ function List({ filters, countedAt, matching }: ListProps) {
               selectNone()
               focusHeading()
               void queries.resetQueries({ queryKey: list.queryKey })
-              void desk.settle('desk_decide')
+              void desk.readAgainAfter('desk_decide')
             }}
           >
             {[

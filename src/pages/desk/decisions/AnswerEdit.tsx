@@ -65,7 +65,7 @@ function KeptUntilEdit({ application, name }: { application: Read; name: string 
   const draft = useVersionedDraft({
     kept: useTyped<Draft<{ day: string }>>(`kept until ${id}`),
     call: 'desk_keep_until',
-    standing: { day: until ?? '' },
+    stored: { day: until ?? '' },
     version: until,
     givenOf: ({ day }) => ({ application: id, until: day }),
     onSaved({ application: { kept_until: saved } }) {

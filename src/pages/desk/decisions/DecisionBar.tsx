@@ -96,8 +96,8 @@ function ofAll(done: number, { count }: Progress) {
 
 /** `20 accepted` */
 function wordsOf({ count, status }: LastAct) {
-  const standing = status === 'new' ? 'back to new' : statuses[status].toLowerCase()
-  return `${digits(count)} ${standing}`
+  const word = status === 'new' ? 'back to new' : statuses[status].toLowerCase()
+  return `${digits(count)} ${word}`
 }
 
 /**

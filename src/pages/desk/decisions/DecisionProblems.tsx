@@ -5,7 +5,7 @@ import { useJudge } from '../kit/useDesk.tsx'
 import type { Problem } from './judge.ts'
 import { decisions } from './DecisionBar.tsx'
 
-/** The decisions that were not kept, with buttons to settle them. Decisions that failed alike are shown together. */
+/** The decisions that were not kept, with buttons to repeat or leave them. Decisions that failed alike are shown together. */
 export function DecisionProblems() {
   const { judge, judgement } = useJudge()
   return (
@@ -63,9 +63,9 @@ function stands({ kind }: Problem['reason']) {
 function said({ seen, wanted, reason }: Problem, others: number) {
   const isOne = others === 0
   const whom = isOne ? seen.name : `${seen.name} and ${others} ${others === 1 ? 'other' : 'others'}`
-  const standing = statuses[seen.status]
+  const status = statuses[seen.status]
   if (reason.kind === 'told') {
-    const told = isOne ? `a letter that says “${standing}” has` : `letters that say “${standing}” have`
+    const told = isOne ? `a letter that says “${status}” has` : `letters that say “${status}” have`
     return `${whom}: ${told} left. That was not taken back.`
   }
   const notSaved = `${whom}: “${statuses[wanted]}” was not saved.`
@@ -75,6 +75,6 @@ function said({ seen, wanted, reason }: Problem, others: number) {
   const { author, at } = reason
   const them = isOne ? 'it' : 'them'
   if (author === null || at === null)
-    return `${notSaved} ${isOne ? 'It' : 'They'} changed meanwhile: ${standing}.`
-  return `${notSaved} ${author} set ${them} to ${standing} meanwhile (${momentOf(at)}).`
+    return `${notSaved} ${isOne ? 'It' : 'They'} changed meanwhile: ${status}.`
+  return `${notSaved} ${author} set ${them} to ${status} meanwhile (${momentOf(at)}).`
 }

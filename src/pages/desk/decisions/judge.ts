@@ -2,7 +2,7 @@ import { decisionsAtOnce } from '../../../application/limits.ts'
 import { statuses, type Status } from '../../../application/statuses.ts'
 import { newAct } from '../../../client/act.ts'
 import type { CallDesk } from '../../../client/desk.ts'
-import { sentenceOf } from '../kit/messages.ts'
+import { sentenceOf } from '../kit/Problem.tsx'
 import { insistOnConnection } from '../kit/connection.tsx'
 
 /** An application as whoever decides saw it: its name, status and version. */
@@ -86,7 +86,7 @@ export interface Progress {
 
 /**
  * Decides: each act is shown at once and sent in its turn. What somebody else changed meanwhile is not overwritten but
- * becomes a problem, which whoever decides may settle knowingly.
+ * becomes a problem, which whoever decides may repeat knowingly.
  */
 export class Judge {
   readonly #callDesk: CallDesk

@@ -47,7 +47,7 @@ function DoorForm({ door, now }: DoorFormProps) {
   const draft = useVersionedDraft({
     kept,
     call: 'desk_set_door',
-    standing: entriesOf(door),
+    stored: entriesOf(door),
     version: door.version,
     givenOf: (entered) => changeFrom(entered, door),
     onSaved(saved) {

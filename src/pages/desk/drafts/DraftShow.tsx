@@ -224,7 +224,7 @@ function DraftEdit({ letter, kept: [change, keep], onEnter, onSaved, onCancel }:
         }),
     ],
     call: 'desk_edit',
-    standing: { subject, body },
+    stored: { subject, body },
     version: seen,
     givenOf: (text) => ({ letter: letter.id, seen, ...text }),
     onSaved(saved) {

@@ -132,3 +132,36 @@ export function Switch({ label, hint, isOn, onSwitch }: SwitchProps) {
     </>
   )
 }
+
+interface TickProps {
+  isOn: boolean
+  onTick: (isOn: boolean) => void
+  children: ReactNode
+}
+
+/** A box to tick, with what it is about. */
+export function Tick({ isOn, onTick, children }: TickProps) {
+  return (
+    <label className="tick">
+      <input type="checkbox" checked={isOn} onChange={({ target }) => onTick(target.checked)} />
+      {children}
+    </label>
+  )
+}
+
+interface FormProps extends Omit<ComponentProps<'form'>, 'onSubmit'> {
+  onSend: () => void
+}
+
+/** Fields that are sent together, by a call of the desk. */
+export function Form({ onSend, ...form }: FormProps) {
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSend()
+      }}
+      {...form}
+    />
+  )
+}

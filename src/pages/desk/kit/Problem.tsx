@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 
-import { sentenceOf } from './messages.ts'
+import { RefusedCall } from '../../../client/rpc.ts'
+import { SignedOutError } from '../../../client/session.ts'
 
 interface ProblemProps {
   error: Error | null | undefined
@@ -40,4 +41,48 @@ export function Alert({ button, onPress, children }: AlertProps) {
       )}
     </div>
   )
+}
+
+/** Said where another server answers at the desk's address. */
+export const foreignAnswer =
+  'What answered is not the server of this desk. Please ask whoever runs this site.'
+
+/** Said where the server does not know a call of an older page of the desk, or does not have its scripts any more. */
+const wasUpdated = 'The desk was updated meanwhile. Please reload this page.'
+
+/** Whether nobody answered: there is no connection, or nothing at the other end. */
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof TypeError || isTimeout(error)
+}
+
+function isTimeout(error: unknown) {
+  return error instanceof DOMException && error.name === 'TimeoutError'
+}
+
+/** What went wrong, in a sentence for an organiser. */
+export function sentenceOf(error: unknown): string {
+  if (error instanceof TypeError) return 'The server could not be reached. Please check your connection.'
+  if (isTimeout(error)) return 'No answer came in time. Please check your connection.'
+  if (error instanceof RefusedCall && error.code === 'PGRST202') return wasUpdated
+  // An answer that is no JSON, or has no code, comes from another server at the address.
+  if (error instanceof SyntaxError || (error instanceof RefusedCall && !error.code)) return foreignAnswer
+  if (error instanceof Error && error.message !== '') return error.message
+  return 'Something went wrong. Please try again.'
+}
+
+/** Said of an unexpected error, which the console has in full. */
+export function unforeseen(error: unknown): string {
+  reportError(error)
+  return 'Something went wrong. Please try again.'
+}
+
+/** Whether the database says that something has changed since whoever acts saw it. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof RefusedCall && error.code === 'PT409'
+}
+
+/** Whether the backend says that whoever calls may not: their session or their right ended. */
+export function isRefusal(error: unknown): boolean {
+  if (error instanceof SignedOutError) return true
+  return error instanceof RefusedCall && /^(42501|PGRST30[0-3])$/.test(error.code)
 }

@@ -29,18 +29,19 @@ export type Given<Name extends ActName> = Name extends (typeof withId)[number]
   : Functions[Name][0]
 
 function deskOf({ account, email, callDesk: call }: Me, queries: QueryClient) {
-  const settle = (name: ActName) =>
+  /** Reads again what an act made stale. */
+  const readAgainAfter = (name: ActName) =>
     Promise.all(readAgain[name].map((noun) => queries.invalidateQueries({ queryKey: [noun] })))
   const judge = new Judge(call, (sentence) => {
     announce(sentence)
-    void settle('desk_decide')
+    void readAgainAfter('desk_decide')
   })
   return {
     account,
     email,
     call,
     judge,
-    settle,
+    readAgainAfter,
     ...queriesOf(call, judge, queries),
     /** Forgets an application that was erased, and the lists that it may be in. */
     forget(application: string) {
@@ -98,7 +99,7 @@ export function useDeskAct<Name extends ActName>(
   onSuccess?: (answer: Functions[Name][1], given: Given<Name>) => void | Promise<void>,
   { onFailure, keepsLast }: { onFailure?: () => unknown; keepsLast?: boolean } = {},
 ): Act<Given<Name>, Functions[Name][1]> {
-  const { call, settle } = useDesk()
+  const { call, readAgainAfter } = useDesk()
   const isNamed = withId.some((each) => each === name)
   return useAct<Given<Name>, Functions[Name][1]>(
     async (given, signal, id) => {
@@ -110,7 +111,7 @@ export function useDeskAct<Name extends ActName>(
       keepsLast,
       async onSettled(error) {
         if (error) await onFailure?.()
-        await settle(name)
+        await readAgainAfter(name)
       },
     },
   )

@@ -1,8 +1,7 @@
 import { useRef, type ReactNode, type SyntheticEvent } from 'react'
 
 import type { Functions } from '../../../client/desk.ts'
-import { isConflict } from './messages.ts'
-import { Problem } from './Problem.tsx'
+import { isConflict, Problem } from './Problem.tsx'
 import type { ActName } from './queries.ts'
 import { useDeskAct, type Given } from './useDesk.tsx'
 import type { Change } from './useTyped.ts'
@@ -16,8 +15,8 @@ export interface Draft<Value> {
 interface VersionedDraftOptions<Name extends ActName, Value> {
   /** Where it is kept: see `useTyped`. */
   kept: readonly [Draft<Value> | null, (change: Change<Draft<Value>>) => void]
-  /** What stands there, and its version. */
-  standing: Value
+  /** What is stored, and its version. */
+  stored: Value
   version: string | number | null
   /** The call that saves it over the version that is shown. */
   call: Name
@@ -44,7 +43,7 @@ export interface VersionedDraft<Value> {
 export function useVersionedDraft<Name extends ActName, Value extends object>(
   options: VersionedDraftOptions<Name, Value>,
 ): VersionedDraft<Value> {
-  const { kept, standing, version, call, givenOf, onSaved } = options
+  const { kept, stored, version, call, givenOf, onSaved } = options
   const [typed, keep] = kept
   const saving = useRef<Value>(null)
   const act = useDeskAct(call, (saved) => {
@@ -53,8 +52,8 @@ export function useVersionedDraft<Name extends ActName, Value extends object>(
     keep((latest) => (latest === null || isSame(latest.value, saving.current) ? null : { ...latest, over }))
   })
   // What stands there already, such as by a save whose answer was lost, is nothing that is entered.
-  const draft = typed === null || isSame(typed.value, standing) ? null : typed
-  const value = draft?.value ?? standing
+  const draft = typed === null || isSame(typed.value, stored) ? null : typed
+  const value = draft?.value ?? stored
   const isStale = draft !== null && !act.isPending && draft.over !== version
   return {
     value,

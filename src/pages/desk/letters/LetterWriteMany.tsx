@@ -1,7 +1,7 @@
 import type { Seen } from '../decisions/judge.ts'
 import { Dialog } from '../kit/Dialog.tsx'
 import { digits } from '../kit/format.ts'
-import { lazyScreen, PartNotLoaded } from '../kit/lazyScreen.tsx'
+import { lazyScreen, PartNotLoaded } from '../kit/Screen.tsx'
 
 const LetterWriteManyForm = lazyScreen(async () => {
   const { LetterWriteManyForm: Shown } = await import('./LetterWrite.tsx')

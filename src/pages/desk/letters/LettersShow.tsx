@@ -186,7 +186,7 @@ function ReplyToEdit({ settings }: Pick<LettersOverview, 'settings'>) {
   const draft = useVersionedDraft({
     kept: useTyped<Draft<{ to: string }>>('reply-to'),
     call: 'desk_set_letters',
-    standing: { to: replyTo },
+    stored: { to: replyTo },
     // Not the settings' version, which also changes with the switch of the receipts.
     version: replyTo,
     givenOf: ({ to }) => ({ version, receipts, reply_to: to.trim() }),

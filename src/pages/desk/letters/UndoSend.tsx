@@ -64,10 +64,10 @@ function Bar({ act, count, until, onStop, onStopped }: BarProps) {
     const clock = setInterval(() => setNow(Date.now()), 1000)
     return () => clearInterval(clock)
   }, [])
-  const { settle } = useDesk()
+  const { readAgainAfter } = useDesk()
   useEffect(() => {
-    if (isOver) void settle('desk_withdraw')
-  }, [isOver, settle])
+    if (isOver) void readAgainAfter('desk_withdraw')
+  }, [isOver, readAgainAfter])
   if (isOver && !stop.isPending && stop.error === null) return null
   return (
     <section className="row notice" aria-label="On their way">

@@ -137,7 +137,7 @@ function PlacesEdit({ places }: { places: Places }) {
   const draft = useVersionedDraft({
     kept: useTyped<Draft<Entries>>('places'),
     call: 'desk_set_places',
-    standing: entriesOf(places),
+    stored: entriesOf(places),
     version: places.version,
     givenOf: (entered) => changeFrom(entered, places),
     onSaved(saved) {

@@ -1,7 +1,7 @@
 import type { AuthError } from '@supabase/auth-js'
 
 import { isForeign, isUnanswered } from '../../../client/auth-errors.ts'
-import { foreignAnswer } from '../kit/messages.ts'
+import { foreignAnswer } from '../kit/Problem.tsx'
 
 /** A notice beside a form, before anything was done there. */
 export interface Notice {

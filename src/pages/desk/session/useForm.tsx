@@ -3,7 +3,7 @@ import type { FormEvent } from 'react'
 import { isUnanswered } from '../../../client/auth-errors.ts'
 import type { LoadAuth } from '../../../client/session.ts'
 import { Field, type FieldProps } from '../kit/Field.tsx'
-import { unforeseen } from '../kit/messages.ts'
+import { unforeseen } from '../kit/Problem.tsx'
 import { useAct } from '../kit/useAct.ts'
 import { sentenceOfSignIn } from './sentences.ts'
 

@@ -2,7 +2,7 @@ import { isUnanswered } from '../../../client/auth-errors.ts'
 import type { CallDesk } from '../../../client/desk.ts'
 import { keptSession, needsFactor } from '../../../client/kept-session.ts'
 import { SignedOutError, type Session } from '../../../client/session.ts'
-import { isRefusal, sentenceOf, unforeseen } from '../kit/messages.ts'
+import { isRefusal, sentenceOf, unforeseen } from '../kit/Problem.tsx'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
 
 /** The person at the desk. */

@@ -61,7 +61,7 @@ function TemplateForm({ occasion, template }: TemplateFormProps) {
   const draft = useVersionedDraft({
     kept: useTyped<Draft<Pick<Template, 'subject' | 'body'>>>(typedInto(occasion)),
     call: 'desk_set_template',
-    standing: { subject: template?.subject ?? '', body: template?.body ?? '' },
+    stored: { subject: template?.subject ?? '', body: template?.body ?? '' },
     version,
     givenOf: (text) => ({ occasion, version, ...text }),
     onSaved(saved) {

@@ -17,9 +17,9 @@ export async function copyDatabase(from: TransactionSql, to: Sql): Promise<numbe
   const names = await tablesOf(from)
   await refuseUnknown(from, to, names)
   await from.unsafe(`lock table ${names.join(', ')} in exclusive mode`)
-  await settle(from)
+  await setOutput(from)
   await to.begin(async (transaction) => {
-    await settle(transaction)
+    await setOutput(transaction)
     // The rows already have what triggers would set and foreign keys would check.
     await transaction`set local session_replication_role = replica`
     await transaction.unsafe(`truncate ${names.join(', ')}`)
@@ -28,7 +28,7 @@ export async function copyDatabase(from: TransactionSql, to: Sql): Promise<numbe
   })
   await to`analyze`
   return to.begin(async (transaction) => {
-    await settle(transaction)
+    await setOutput(transaction)
     let rows = 0
     for (const name of names) {
       const [theirs, ours] = [await digestOf(from, name), await digestOf(transaction, name)]
@@ -41,7 +41,7 @@ export async function copyDatabase(from: TransactionSql, to: Sql): Promise<numbe
 }
 
 /** So that both write values as the same text, however long that takes. */
-async function settle(transaction: TransactionSql) {
+async function setOutput(transaction: TransactionSql) {
   await transaction`select
     set_config('timezone', 'UTC', true), set_config('search_path', '', true), set_config('statement_timeout', '0', true)`
 }
