@@ -930,6 +930,8 @@ test('an application is erased for good once its e-mail is typed, with another o
     { first_name: 'Ada', last_name: 'B', ...same, company: 'Looms' },
     { first_name: 'Ada', last_name: 'C', ...same, company: 'Cards' },
   ])
+  // The wrong e-mail.
+  visitor.expects(failedRequest)
   const page = await desk.open(visitor)
   const { link, button, dialog, status, names, note } = getDesk(page)
   await link('Ada L').click()

@@ -257,7 +257,7 @@ const desk: Break[] = [
   },
   {
     broken: 'Whoever types on when the field is gone decides with the next letters',
-    file: 'src/pages/desk/kit/keys.tsx',
+    file: 'src/pages/desk/kit/useKeys.ts',
     find: `    if (isTypedOn(event)) return\n`,
     replace: ``,
     test: 'e2e/desk-letters.test.ts',
@@ -1490,7 +1490,7 @@ const doctor: Break[] = [
   {
     broken: 'Who was reminded today is reminded again',
     file: 'supabase/schemas/15_places.sql',
-    find: `and sent_at > now() - interval '3 days' and sent_at <= clock_timestamp()
+    find: `and private.is_reminder_recent(sent_at)
   )
 $$`,
     replace: `and sent_at > now()

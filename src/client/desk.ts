@@ -12,7 +12,7 @@ import type {
   Page,
   Position,
   Selected,
-  Standing,
+  Summary,
   Whole,
 } from './desk/applications.ts'
 import type {
@@ -37,7 +37,7 @@ export interface Functions {
   desk_me: [object, { email: string }]
   desk_list: [{ filter: Filter; after?: Position | null }, ListPage]
   desk_meanwhile: [
-    { filter: Filter; shown: Pick<Standing, 'id' | 'version'>[]; oldest: Position | null },
+    { filter: Filter; shown: Pick<Summary, 'id' | 'version'>[]; oldest: Position | null },
     Meanwhile,
   ]
   desk_overview: [{ filter: Filter; zone: string }, Overview]

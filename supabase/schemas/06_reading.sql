@@ -206,6 +206,11 @@ begin
 end
 $$;
 
+-- So many, counted to a thousand and no further.
+create function private.up_to_thousand(counted bigint) returns jsonb
+  language sql immutable parallel safe
+  return jsonb_build_object('count', least(counted, 1000), 'more', counted > 1000);
+
 -- How many there are in each status, up to a thousand: {"accepted": {"count": 12, "more": false}, ...}.
 create function private.counts(filter jsonb, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
@@ -234,22 +239,19 @@ begin
     select count(*) into counted
       from (select from private.statuses where status = each_status limit 20001) as of_status;
     decided := decided + counted;
-    counts := counts || jsonb_build_object(each_status, jsonb_build_object(
-      'count', least(counted, 1000), 'more', counted > 1000));
+    counts := counts || jsonb_build_object(each_status, private.up_to_thousand(counted));
   end loop;
   select count(*) into counted
     from (select from public.retreat_applications limit decided + 1001) as application;
   if decided <= 20000 then
     -- New is what is left.
-    new_ones := jsonb_build_object('count', least(counted - decided, 1000), 'more', counted - decided > 1000);
+    new_ones := private.up_to_thousand(counted - decided);
   else
     -- More than are counted here. So many of the newest are new, at the least.
     sample := private.find('{"status": "new"}', null, 1000, 1000, blind);
     new_ones := jsonb_build_object('count', cardinality(sample.ids), 'more', sample.next is not null);
   end if;
-  return counts || jsonb_build_object(
-    'new', new_ones, 'all', jsonb_build_object('count', least(counted, 1000), 'more', counted > 1000)
-  );
+  return counts || jsonb_build_object('new', new_ones, 'all', private.up_to_thousand(counted));
 end
 $$;
 
@@ -267,7 +269,7 @@ create function private.answers(application public.retreat_applications, blind b
 
 -- For some applications: the status of each, whether the applicant comes, and whether the same e-mail applied again. It is one
 -- query, since a call for each of a thousand would take longer than everything else.
-create function private.standings(applications uuid[], blind boolean) returns table (application_id uuid, standing jsonb)
+create function private.summaries(applications uuid[], blind boolean) returns table (application_id uuid, summary jsonb)
   language plpgsql stable set search_path = ''
 as $$
 begin
@@ -320,7 +322,7 @@ begin
   end if;
   return jsonb_build_object(
     'application', (
-      select private.answers(given, blind) || standing from private.standings(array[application], blind)
+      select private.answers(given, blind) || summary from private.summaries(array[application], blind)
     ),
     'history', (
       select coalesce(jsonb_agg(jsonb_build_object(
@@ -363,10 +365,10 @@ begin
           left(ltrim(left(reason, 2000), E' \t\r\n'), 200), E'\r', E'\n'), E'\n', 1))
         || case when me.blind then '{}' else jsonb_build_object('first_name', left(first_name, 200),
           'last_name', left(last_name, 200), 'email', left(email, 200), 'company', left(company, 200)) end
-        || standing order by place), '[]')
+        || summary order by place), '[]')
     from unnest(found.ids) with ordinality as hit (id, place)
       join public.retreat_applications as application using (id)
-      join private.standings(found.ids, me.blind) on application_id = id
+      join private.summaries(found.ids, me.blind) on application_id = id
   ));
 end
 $$;
@@ -551,11 +553,11 @@ begin
       from public.retreat_applications where id = found.ids[fitting];
   end if;
   return json_build_object('next', found.next, 'applications', (
-    select coalesce(json_agg(private.answers(application, me.blind) || (standing || made) order by place), '[]')
+    select coalesce(json_agg(private.answers(application, me.blind) || (summary || made) order by place), '[]')
     from unnest(found.ids) with ordinality as hit (id, place)
       join public.retreat_applications as application using (id)
       -- Not inner joins, of which PostgreSQL expects one row, and compares each of a thousand with each.
-      left join private.standings(found.ids, me.blind) as standings on standings.application_id = id
+      left join private.summaries(found.ids, me.blind) as summaries on summaries.application_id = id
       left join private.made_of(found.ids) as made_of on made_of.application_id = id
   ));
 end

@@ -235,7 +235,8 @@ $$;
 -- Whether a letter may ask whether its reader comes. Letters about other decisions may not.
 create function private.may_ask(occasion text) returns boolean
   language sql immutable
-  return coalesce(occasion, '') not in ('received', 'waitlisted', 'declined');
+  return coalesce(occasion, '') = 'accepted'
+    or coalesce(occasion, '') <> 'received' and not private.is_decision(coalesce(occasion, ''));
 
 -- Refuses an invalid template.
 create function private.check_template(occasion text, subject text, body text) returns void

@@ -43,6 +43,11 @@ create table private.postman (
   checked_at timestamptz not null default '-infinity',
   findings jsonb not null default '[]'
 );
+
+-- Whether something was in the last minute: who was heard of then is at work, and what was wanted then is waited for.
+create function private.is_recent(moment timestamptz) returns boolean
+  language sql stable
+  return moment > now() - interval '1 minute';
 insert into private.postman default values;
 alter table private.postman enable row level security;
 
@@ -464,7 +469,7 @@ begin
   perform private.move(array(
     select id from private.letters as letter
     where id = any (wanted) and state in ('refused', 'given up')
-      and (occasion <> 'received' or released_at > now() - interval '1 day')
+      and (occasion <> 'received' or released_at > private.receipts_since())
       and not private.is_overdue(letter)
   ), 'waiting', due => now());
   return (select count(*) from private.letters where id = any (wanted) and state in ('waiting', 'sending', 'sent'));

@@ -23,15 +23,15 @@ begin
         from private.letter_settings
       ),
       'postman', jsonb_build_object(
-        'is_there', seen_at > now() - interval '1 minute',
-        'is_automation_there', automation_seen_at > now() - interval '1 minute', 'stopped', stopped,
+        'is_there', private.is_recent(seen_at), 'is_automation_there', private.is_recent(automation_seen_at),
+        'stopped', stopped,
         'paused_until', case when paused_until > now() then paused_until end, 'problem', problem,
-        'is_checking', check_wanted_at > checked_at and check_wanted_at > now() - interval '1 minute',
+        'is_checking', check_wanted_at > checked_at and private.is_recent(check_wanted_at),
         'checked_at', nullif(checked_at, '-infinity'), 'findings', findings
       ),
       'templates', (
         select jsonb_agg(to_jsonb(template) || jsonb_build_object('drafts', (
-          select jsonb_build_object('count', least(count(*), 1000), 'more', count(*) > 1000)
+          select private.up_to_thousand(count(*))
           from (
             select from private.letters as letter
             where state = 'draft' and letter.occasion = template.occasion limit 1001
@@ -41,7 +41,7 @@ begin
       ),
       -- Drafts that somebody wrote to one person.
       'personal', (
-        select jsonb_build_object('count', least(count(*), 1000), 'more', count(*) > 1000)
+        select private.up_to_thousand(count(*))
         from (select from private.letters where state = 'draft' and occasion = '' limit 1001) as counted
       ),
       -- What was released and can still be stopped, by its act.
@@ -56,7 +56,7 @@ begin
         ) as leaving
       ),
       'states', (
-        select jsonb_object_agg(name, jsonb_build_object('count', least(count, 1000), 'more', count > 1000))
+        select jsonb_object_agg(name, private.up_to_thousand(count))
         from (values
           ('waiting', (select count(*) from (
             select from private.letters where state in ('waiting', 'sending') limit 1001) as counted)),
@@ -151,7 +151,7 @@ create function public.desk_write(applications uuid[], occasion text, again bool
 as $$
 declare
   application uuid;
-  standing text;
+  status_now text;
   outcome text;
   outcomes jsonb := jsonb_build_array();
 begin
@@ -171,9 +171,9 @@ begin
     perform from public.retreat_applications where id = application;
     outcome := case when not found then 'gone' end;
     if outcome is null then
-      select status into standing from private.statuses where application_id = application;
+      select status into status_now from private.statuses where application_id = application;
       outcome := case
-        when private.is_decision(occasion) and occasion is distinct from standing then 'undecided'
+        when private.is_decision(occasion) and occasion is distinct from status_now then 'undecided'
         when private.draft(application, occasion, coalesce(again, false)) is null then 'written'
         else 'drafted'
       end;
@@ -304,7 +304,7 @@ declare
   automated record;
   is_told boolean;
 begin
-  select seen_at > now() - interval '1 minute', automation_seen_at > now() - interval '1 minute'
+  select private.is_recent(seen_at), private.is_recent(automation_seen_at)
     into is_postman_there, is_automation_there from private.postman;
   if jsonb_array_length(letters) > 1000 then
     raise exception 'At most 1,000 letters are released at once.' using errcode = '22023';
@@ -445,7 +445,7 @@ as $$
 declare
   me record := private.caller();
   draft private.letters;
-  standing text;
+  status_now text;
   text jsonb;
 begin
   if me.blind then
@@ -457,10 +457,10 @@ begin
     -- Sent again, because its answer was lost.
     return private.letters_shown(array[draft.id], false) -> 0;
   end if;
-  select status into standing from private.statuses where application_id = draft.application_id;
+  select status into status_now from private.statuses where application_id = draft.application_id;
   text := private.letter_text(draft, false);
   if draft.state is distinct from 'draft' or text ->> 'seen' <> seen
-    or (private.is_decision(draft.occasion) and draft.occasion is distinct from standing)
+    or (private.is_decision(draft.occasion) and draft.occasion is distinct from status_now)
   then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
   elsif (text ->> 'is_long')::boolean then

@@ -34,6 +34,11 @@ begin
 end
 $$;
 
+-- A receipt that was released before this moment is too old to leave.
+create function private.receipts_since() returns timestamptz
+  language sql stable
+  return now() - interval '1 day';
+
 -- Writes a receipt: at most one a day to a mailbox, however its address is written, and twenty to a domain, so that
 -- nobody fills a company's mailboxes. Nothing here waits for another insert: where two for one domain come at the same
 -- moment, one of them is enough.

@@ -131,7 +131,7 @@ declare
 begin
   return (
     select jsonb_build_object('notices', notices, 'day_due_at', case when notices <> 'off' then day_due_at end,
-      'email', me.email, 'is_postman_there', (select seen_at > now() - interval '1 minute' from private.postman))
+      'email', me.email, 'is_postman_there', (select private.is_recent(seen_at) from private.postman))
     from private.organisers where account_id = auth.uid()
   );
 end
@@ -167,7 +167,7 @@ declare
   text jsonb;
 begin
   perform private.check_template(occasion, subject, body);
-  if not exists (select from private.postman where seen_at > now() - interval '1 minute') then
+  if not exists (select from private.postman where private.is_recent(seen_at)) then
     raise exception 'Nobody carries letters: no server with a mail server is at work.' using errcode = 'PT409';
   end if;
   perform private.check_site(site);

@@ -430,14 +430,14 @@ begin
       'today', today, 'free', places - coming - no_answer - not_told,
       'waitlist', (
         select coalesce(jsonb_agg(
-          jsonb_build_object('set_at', set_at) || private.beginnings(private.answers(application, me.blind) || standing)
+          jsonb_build_object('set_at', set_at) || private.beginnings(private.answers(application, me.blind) || summary)
           order by set_at, id), '[]')
         from (
           select application_id, set_at from private.statuses
           where status = 'waitlisted' order by set_at, application_id limit 20
         ) as waiting
           join public.retreat_applications as application on id = waiting.application_id
-          cross join private.standings(array[id], me.blind)
+          cross join private.summaries(array[id], me.blind)
       ))
     from private.places as kept, counted
   );
@@ -531,6 +531,12 @@ begin
 end
 $$;
 
+-- Whether a reminder that was sent then is so recent that no other one follows: in the last three days. What is later than
+-- now was sent before a clock was set back.
+create function private.is_reminder_recent(sent_at timestamptz) returns boolean
+  language sql stable
+  return sent_at > now() - interval '3 days' and sent_at <= clock_timestamp();
+
 -- The people to remind, those whose day comes first, at most a thousand and one; how many have a reminder that has not left
 -- yet, and how many had one in the last three days.
 create function private.to_remind(today date, out wanted uuid[], out waiting bigint, out reminded bigint)
@@ -547,7 +553,7 @@ begin
     select application_id, bool_or(state not in ('sent', 'withdrawn')) as is_waiting
     from private.letters
     where occasion = 'reminder' and (
-      state not in ('sent', 'withdrawn') or sent_at > now() - interval '3 days' and sent_at <= clock_timestamp()
+      state not in ('sent', 'withdrawn') or private.is_reminder_recent(sent_at)
     )
     group by 1
   ), known as (
@@ -597,14 +603,14 @@ begin
 end
 $$;
 
--- Whether somebody was sent a reminder in the last three days.
+-- Whether somebody was sent a reminder lately.
 create function private.is_reminded(application uuid) returns boolean
   language sql stable set search_path = ''
 as $$
   select exists (
     select from private.letters
     where application_id = application and occasion = 'reminder' and state = 'sent'
-      and sent_at > now() - interval '3 days' and sent_at <= clock_timestamp()
+      and private.is_reminder_recent(sent_at)
   )
 $$;
 

@@ -39,7 +39,7 @@ export interface Position {
 type Hidden = 'first_name' | 'last_name' | 'email' | 'phone' | 'linkedin' | 'company'
 
 /** What organisers did about an application, and whether the applicant comes. */
-export interface Standing extends AnswerShown {
+export interface Summary extends AnswerShown {
   id: string
   created_at: string
   status: Status
@@ -52,13 +52,13 @@ export interface Standing extends AnswerShown {
 type Seen<Given> = Omit<Given, Hidden> & Partial<Pick<Given, Hidden & keyof Given>>
 
 /** An application in a list, with the first line of its reason alone. */
-export type Listed = Standing & Seen<Omit<Application, 'phone' | 'linkedin' | 'custom_solution' | 'consent'>>
+export type Listed = Summary & Seen<Omit<Application, 'phone' | 'linkedin' | 'custom_solution' | 'consent'>>
 
 /** A whole application, or, read blind, without what is hidden. */
-export type Read = Standing & Seen<Application>
+export type Read = Summary & Seen<Application>
 
 /** What has to be known of an application to act on it. */
-export type Selected = Pick<Standing, 'id' | 'status' | 'version'> &
+export type Selected = Pick<Summary, 'id' | 'status' | 'version'> &
   Partial<Pick<Application, 'first_name' | 'last_name'>>
 
 /** An application in a table, with what organisers did about it. */
@@ -78,7 +78,7 @@ export interface ListPage extends Page<Listed> {
 /** What became of a list while it stood on a screen. */
 export interface Meanwhile {
   /** Rows whose status has changed. */
-  changed: Pick<Standing, 'id' | 'status' | 'version'>[]
+  changed: Pick<Summary, 'id' | 'status' | 'version'>[]
   /** Rows that were erased. */
   gone: string[]
   /** What became of the letters of all rows, the oldest first. */

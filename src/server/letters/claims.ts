@@ -20,9 +20,6 @@ export interface Claim extends Letter {
 /** Seconds after which another server may claim it again: longer than any handover takes. */
 export const lease = 90
 
-/** A receipt that was released before this time is too old. */
-const receiptsSince = (sql: Sql) => sql`now() - interval '1 day'`
-
 /** Whether a letter was released for the decision that stands. */
 function stands(sql: Sql) {
   return sql`status_version = coalesce(
@@ -59,7 +56,7 @@ export function dueLetters(sql: Sql, isReceipt: boolean) {
       and ${isReceipt ? sql`occasion = 'received'` : sql`occasion <> 'received'`}
       and (
         withdrawn_at is not null
-        or ${isReceipt ? sql`released_at > ${receiptsSince(sql)}` : stands(sql)} and not ${isBusy(sql)}
+        or ${isReceipt ? sql`released_at > private.receipts_since()` : stands(sql)} and not ${isBusy(sql)}
       )`
 }
 
@@ -182,7 +179,7 @@ export async function beat(sql: Sql, who: 'postman' | 'automation'): Promise<voi
     with late as (
       select id from private.letters
       where way = 'mail' and occasion = 'received' and due_at <= now()
-        and released_at <= ${receiptsSince(sql)}
+        and released_at <= private.receipts_since()
       -- Applications that somebody is deciding on at this moment come the next time.
       for update skip locked
     )

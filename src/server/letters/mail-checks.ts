@@ -37,7 +37,7 @@ export function startMailChecks({ run, mailServer, names, log }: MailChecksOptio
 async function claimCheck(sql: Sql): Promise<boolean> {
   const { count } = await sql`
     update private.postman set check_begun_at = greatest(now(), check_wanted_at)
-    where check_wanted_at > check_begun_at and check_wanted_at > now() - interval '1 minute'`
+    where check_wanted_at > check_begun_at and private.is_recent(check_wanted_at)`
   return count > 0
 }
 

@@ -107,7 +107,7 @@ export interface PostmanState {
 
 export async function postmanState(sql: Sql): Promise<PostmanState> {
   const [row] = await sql<[PostmanState]>`
-    select stopped as "isStopped", seen_at > now() - interval '1 minute' as "isThere", problem,
+    select stopped as "isStopped", private.is_recent(seen_at) as "isThere", problem,
       failing_since as "failingSince", case when paused_until > now() then paused_until end as "nextAt"
     from private.postman`
   return row

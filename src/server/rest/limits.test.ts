@@ -15,6 +15,7 @@ import { statuses } from '../../application/statuses.ts'
 import type { Page, Listed } from '../../client/desk/applications.ts'
 import type { LettersOverview } from '../../client/desk/letters.ts'
 import type { Door } from '../../client/desk/retreat.ts'
+import { isOfDecision, mayAsk } from '../../pages/desk/letters/letters.ts'
 import { isAddress } from '../letters/compose.ts'
 import { postmanState } from '../letters/overview.ts'
 
@@ -127,6 +128,19 @@ test('a page of the list is as long as the desk takes a whole one for', async ()
 test('the statuses that the desk names are those of the database', async () => {
   const { counts } = await ask<{ counts: object }>('overview', { filter: {}, zone: 'UTC' })
   expect(Object.keys(counts).toSorted()).toEqual(['all', ...Object.keys(statuses)].toSorted())
+})
+
+test('the decisions that the desk tells applicants of, and the letters that may ask, are those of the database', async () => {
+  const occasions = [...Object.keys(statuses), 'received', 'reminder', 'Travel', '']
+  const known = await server.database.owner<{ occasion: string }[]>`
+    select occasion, private.is_decision(occasion), private.may_ask(occasion) 
+    from jsonb_array_elements_text(${server.database.owner.json(occasions)}) as occasion`
+  const shown = occasions.map((occasion) => ({
+    occasion,
+    is_decision: isOfDecision(occasion),
+    may_ask: mayAsk(occasion),
+  }))
+  expect(known).toEqual(shown)
 })
 
 test('a door without a sentence is closed with the one that the desk shows', async () => {
