@@ -15,6 +15,8 @@ export interface Claim extends Letter {
   uncertain: number
   /** Tries at which the mail server closed the connection over it. */
   closings: number
+  /** How many turns there were with this claim's. */
+  turns: string
 }
 
 /** Seconds after which another server may claim it again: longer than any handover takes. */
@@ -75,16 +77,23 @@ const since = (sql: Sql, moment: Fragment) => sql`(extract(epoch from now() - ${
  * or a problem keep all letters, and no receipt where the hour has no room. A reminder whose day has passed is given up.
  *
  * @param turns As they were counted before.
+ * @param unless What comes first: while that is true, nothing is claimed.
  */
 export async function claimDue(
   sql: Sql,
-  { pause, isReceipt = false, turns }: { pause?: Pause; isReceipt?: boolean; turns?: string } = {},
+  {
+    pause,
+    isReceipt = false,
+    turns,
+    unless,
+  }: { pause?: Pause; isReceipt?: boolean; turns?: string; unless?: Fragment } = {},
 ): Promise<Claim | undefined> {
   let counted = turns
   for (;;) {
     const due = sql`
       select letter.id, state = 'sending' as was_under_way from ${dueLetters(sql, isReceipt)}
         and exists (select from turn ${isReceipt ? sql`where has_room or withdrawn_at is not null` : sql``})
+        ${unless ? sql`and not ${unless}` : sql``}
       order by due_at limit 1
       for update of letter skip locked`
     const begun = sql`select occasion = 'received' as counts from claimed where withdrawn_at is null`
@@ -96,7 +105,7 @@ export async function claimDue(
       select claimed.id, attempts as attempt, uncertain, closings, application_id as "applicationId",
         ${since(sql, sql`released_at`)} as age, was_under_way as "wasUnderWay",
         private.address_of(application.id, application.email) as "to", sent.subject, sent.body, sent.link, reply_to as "replyTo",
-        withdrawn_at is not null as "isWithdrawn", claimed.is_overdue as "isOverdue"
+        withdrawn_at is not null as "isWithdrawn", claimed.is_overdue as "isOverdue", (select turns from ended)
       from claimed
       left join lateral private.to_send(application_id, claimed.subject, claimed.body) as sent on withdrawn_at is null
       join public.retreat_applications as application on application.id = application_id

@@ -19,16 +19,24 @@ export interface Due {
  * no server takes a turn, and nothing is written.
  */
 export async function whatIsDue(sql: Sql, pause: Pause): Promise<Due> {
-  // The first one by its time and not any one, so that the index is used.
-  const isOne = (due: Fragment) => sql`((select true from ${due} order by due_at limit 1) is true)`
   const [row] = await sql<[({ turns: string } & Record<Kind, boolean>)?]>`
     select turns::text,
-      ${isOne(dueNotices(sql, true))} as test,
-      ${isOne(dueLetters(sql, false))} as letter,
-      ${hasRoom(sql)} and ${isOne(dueNotices(sql, false))} as notice,
-      ${hasRoom(sql)} and ${isOne(dueLetters(sql, true))} as receipt
+      ${isTestDue(sql)} as test,
+      ${isOne(sql, dueLetters(sql, false))} as letter,
+      ${hasRoom(sql)} and ${isOne(sql, dueNotices(sql, false))} as notice,
+      ${hasRoom(sql)} and ${isOne(sql, dueLetters(sql, true))} as receipt
     from private.postman where ${isOpen(sql, pause)}`
   const kinds: Kind[] = ['test', 'letter', 'notice', 'receipt']
   if (row === undefined) return { kinds: [], turns: '' }
   return { kinds: kinds.filter((kind) => row[kind]), turns: row.turns }
+}
+
+/** Whether a test is due, which comes before everything else. */
+export function isTestDue(sql: Sql): Fragment {
+  return isOne(sql, dueNotices(sql, true))
+}
+
+/** The first one by its time and not any one, so that the index is used. */
+function isOne(sql: Sql, due: Fragment) {
+  return sql`((select true from ${due} order by due_at limit 1) is true)`
 }

@@ -51,7 +51,7 @@ export function turnOf(sql: Sql, pause: Pause, turns: string) {
 }
 
 /**
- * Ends a turn.
+ * Ends a turn, and gives how many there were with it.
  *
  * @param begun A query of what was claimed, with `counts`: whether it is one of the hour's receipts and notices.
  */
@@ -67,7 +67,8 @@ export function endOfTurn(sql: Sql, pause: Pause, begun: Fragment) {
     },
       hour_began_at = case when counts and ${isNewHour(sql)} then now() else hour_began_at end,
       in_hour = case when not counts then in_hour when ${isNewHour(sql)} then 1 else in_hour + 1 end
-    from (${begun}) as begun`
+    from (${begun}) as begun
+    returning turns::text`
 }
 
 /**

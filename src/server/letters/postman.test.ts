@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { startMailServer } from '../../../testing/mail-server.ts'
@@ -469,6 +469,24 @@ test('two postmen send 50 letters once each', async () => {
   await becomes(Array.from({ length: 50 }, () => ({ state: 'sent', attempts: 1 })))
   expect(server.received).toHaveLength(50)
   expect(new Set(server.received.map(({ to }) => to[0])).size).toBe(50)
+})
+
+test('a test, for which somebody waits, leaves before the letters that are due', async () => {
+  await addOrganiser(database.owner, 'waits@example.org')
+  for (let index = 0; index < 40; index += 1) await released(`ada.${index}@example.com`)
+  const server = await startMailServer({ pause: 10 })
+  onTestFinished(() => server.close())
+  postmanFor(server)
+  await expect.poll(() => server.received.length).toBeGreaterThan(0)
+  await database.owner`
+    insert into private.notices (organiser_id, subject, body)
+    select id, '[Test] s', 'b' from auth.users where email = 'waits@example.org'`
+  const before = server.received.length
+  await becomes(Array.from({ length: 40 }, () => ({ state: 'sent' })))
+  await server.count(1, 'waits@example.org')
+  const place = server.received.findIndex(({ to }) => to.includes('waits@example.org'))
+  // What five connections had begun, and what was claimed for the next.
+  expect(place - before).toBeLessThanOrEqual(6)
 })
 
 test('with a pace one letter has its turn after the other, whoever asks', async () => {

@@ -4,7 +4,7 @@ import { hostAndPort, type MailServer } from '../../settings/mail-settings.ts'
 import type { Run } from '../database/lanes.ts'
 import { keepInterval, startPolling } from '../polling.ts'
 import { compose, isAddress, type Letter } from './compose.ts'
-import { whatIsDue, type Kind } from './due.ts'
+import { isTestDue, whatIsDue, type Kind } from './due.ts'
 import { createHandover, type Handover, type HandoverResult } from './handover.ts'
 import {
   claimNotice,
@@ -110,6 +110,8 @@ export function startPostman({
   const free = [...handovers]
   const underWay = new Set<Promise<void>>()
   let nextTurn: NodeJS.Timeout | undefined
+  /** How many turns there were with this server's last one, where it claimed a letter. */
+  let ownTurns: string | undefined
 
   const claim = async (sql: Sql, kind: Kind, turns: string): Promise<Job | undefined> => {
     if (kind === 'test' || kind === 'notice') {
@@ -117,10 +119,19 @@ export function startPostman({
       return notice && noticeJob(notice, site)
     }
     const letter = await claimDue(sql, { pause, isReceipt: kind === 'receipt', turns })
+    if (kind === 'letter') ownTurns = letter?.turns
     return letter && letterJob(letter)
   }
 
   const take = async (): Promise<Job | undefined> => {
+    const former = ownTurns
+    ownTurns = undefined
+    if (former !== undefined) {
+      // After a letter mostly comes another one, which needs no look at what else is due.
+      const letter = await run((sql) => claimDue(sql, { pause, turns: former, unless: isTestDue(sql) }))
+      ownTurns = letter?.turns
+      if (letter) return letterJob(letter)
+    }
     const { kinds, turns } = await run((sql) => whatIsDue(sql, pause))
     for (const kind of kinds) {
       const job = await run((sql) => claim(sql, kind, turns))
