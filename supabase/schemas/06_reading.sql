@@ -586,7 +586,8 @@ begin
 end
 $$;
 
--- One application with everything that is known of it, its letters, and where a filter is given its place there.
+-- One application with everything that is known of it, its letters, how all letters stand, and where a filter is given its
+-- place there.
 create function public.desk_application(application uuid, filter jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -595,6 +596,7 @@ declare
 begin
   return private.whole(application, me.blind) || jsonb_build_object(
     'letters', private.letters_of(array[application], me.blind),
+    'overview', private.letters_overview(),
     'stamp', private.stamp(application),
     'place', case when filter is not null then private.place(application, filter, me.blind) end
   );

@@ -414,16 +414,6 @@ begin
 end
 $$;
 
--- A page of fifty of these ids, the last of which says where the next one begins.
-create function private.letter_page(ids uuid[], blind boolean) returns jsonb
-  language sql stable set search_path = ''
-as $$
-  select jsonb_build_object('letters', private.letters_shown(ids, blind), 'next', (
-    select jsonb_build_object('at', coalesce(released_at, created_at), 'id', id)
-    from private.letters where cardinality(ids) = 50 and id = ids[50]
-  ))
-$$;
-
 -- Every act on letters locks templates, then applications, then their statuses, each in one order, before any letter. So only one
 -- act at a time changes the letters of an application, and the order in which letters are locked does not matter.
 create function private.lock_for_letters(applications uuid[]) returns void

@@ -10,11 +10,10 @@ create function private.write_down_letters(author text, detail jsonb) returns vo
 
 -- The state of all letters: who waits for a letter, what did not arrive, and whether a server sends them. Counted up to a
 -- thousand, as applications are.
-create function public.desk_letters() returns jsonb
-  language plpgsql stable security definer set search_path = ''
+create function private.letters_overview() returns jsonb
+  language plpgsql stable set search_path = ''
 as $$
 begin
-  perform private.caller();
   return (
     select jsonb_build_object(
       'settings', (
@@ -70,6 +69,26 @@ begin
     from private.postman
   );
 end
+$$;
+
+-- The same for the desk.
+create function public.desk_letters() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  return private.letters_overview();
+end
+$$;
+
+-- A page of fifty of these ids, the last of which says where the next one begins, and how all letters stand.
+create function private.letter_page(ids uuid[], blind boolean) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_build_object('letters', private.letters_shown(ids, blind), 'next', (
+    select jsonb_build_object('at', coalesce(released_at, created_at), 'id', id)
+    from private.letters where cardinality(ids) = 50 and id = ids[50]
+  ), 'overview', private.letters_overview())
 $$;
 
 -- Fifty drafts of one occasion, the oldest first.

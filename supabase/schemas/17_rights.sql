@@ -18,7 +18,7 @@ declare
     draft, draft_text, enqueue_answer, enqueue_webhook, example, fill, fill_in_acceptances, filled, find, find_one, folded, follow_letter,
     has_answer, has_day, has_link, hits, indexed, is_decision, is_organiser, is_overdue, is_recent, is_reminded,
     is_reminder_recent, is_to_applicant, keep_acceptance, keep_door, keep_place, keep_search_vectors, know_site, letter_page, letter_states, letter_text,
-    letters_of, letters_shown, lock_acceptance, lock_for_letters, lock_letters, made_of, mailbox, may_ask, missing_in,
+    letters_of, letters_overview, letters_shown, lock_acceptance, lock_for_letters, lock_letters, made_of, mailbox, may_ask, missing_in,
     move, no_answer, person, place, place_answers, placeholders, plain_name, receipt, receipts_since, redraft, refuse_too_long,
     remember_erasures, retry, search_octets, search_query, search_vector, search_vectors_of, set_answer, set_door,
     stamp, summaries, to_remind, to_send, today, up_to_thousand, whole, with_place, withdraw_receipt, write_answer_notices, write_day_notices,

@@ -1,7 +1,7 @@
 import type { Application } from '../../application/application.ts'
 import type { Made } from '../../application/csv.ts'
 import type { Answer, AnswerState, Status } from '../../application/statuses.ts'
-import type { Letter, LetterState } from './letters.ts'
+import type { Letter, LettersOverview, LetterState } from './letters.ts'
 import type { Count } from './count.ts'
 
 /** Which applications are asked for. A condition that is left out lets all of them through. */
@@ -151,6 +151,8 @@ export interface Place extends Count {
 export interface Opened extends Whole {
   /** The oldest first. */
   letters: Letter[]
+  /** How all letters stand. */
+  overview: LettersOverview
   /** Changes whenever anything of the application changes but its place in the list. */
   stamp: string
   /** Null where no filter was given. */

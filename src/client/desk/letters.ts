@@ -54,6 +54,8 @@ export interface LetterPosition {
 export interface LetterPage {
   letters: Letter[]
   next: LetterPosition | null
+  /** How all letters stand. */
+  overview: LettersOverview
 }
 
 /** What letters of an occasion say. */

@@ -225,8 +225,7 @@ export function noticeLetter({ id, to, says }: NoticeClaim, site: URL): Letter {
   if ('body' in says) return { ...letter, ...says }
   const { application, answer, since, count, names, coming, notComing } = says
   const desk = `${site.origin}${site.pathname.replace(/\/+$/, '')}/desk`
-  const ending =
-    'You hear of applications because you switched it on at the desk, under “Letters”. There you can switch it off.'
+  const ending = `You get these mails because you switched them on at the desk, under “Account”. There you can switch them off:\n${desk}#/account`
   if (application !== null) {
     const [who = ''] = names
     if (answer !== null) {
