@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 
 import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
 import { version } from '../src/settings/version.ts'
+import { codeOf } from '../testing/sign-in.ts'
 import { test, type Visitor } from '../testing/visitor.ts'
 
 const desk = deskOfThisFile()
@@ -173,6 +174,40 @@ test('a token that is over is replaced before anything is asked with it', async 
   await getDesk(page).link('Person 1').waitFor()
   const kept = await page.evaluate(() => localStorage.getItem('unplugged-desk'))
   expect((JSON.parse(kept ?? '') as { expires_at: number }).expires_at).toBeGreaterThan(Date.now() / 1000)
+})
+
+test('who is no organiser any more is told so, and sees no row', async ({ visitor }) => {
+  await desk.store(people(1))
+  const client = await desk.signedIn('mary@example.org')
+  await desk.sql`
+    delete from private.organisers using auth.users where account_id = users.id and email = 'mary@example.org'`
+  visitor.expects(/Failed to load resource/)
+  const page = await desk.open(visitor, '', { as: { email: 'mary@example.org', client }, isEarly: true })
+  await page.getByRole('heading', { name: 'Not an organiser' }).waitFor()
+  expect(await page.getByText('Person 1').count()).toBe(0)
+})
+
+test('who has a second factor is asked for it, and no list is asked for before', async ({ visitor }) => {
+  await desk.store(people(1))
+  const first = await desk.signedIn('rosalind@example.org')
+  const { data: factor } = await first.auth.mfa.enroll({ factorType: 'totp' })
+  await first.auth.mfa.challengeAndVerify({
+    factorId: factor?.id ?? '',
+    code: codeOf(factor?.totp?.secret ?? ''),
+  })
+  // Another session of the same account, which was not asked for it.
+  const client = await desk.signedIn('rosalind@example.org')
+  let names: string[] = []
+  const page = await desk.open(visitor, '', {
+    as: { email: 'rosalind@example.org', client },
+    isEarly: true,
+    prepare: async (opened) => {
+      names = callsOf(opened)
+    },
+  })
+  await page.getByRole('heading', { name: 'Second factor' }).waitFor()
+  expect(names).toEqual([])
+  expect(await page.getByText('Person 1').count()).toBe(0)
 })
 
 test('who signs out in another window is out here too, before the sign-in is loaded', async ({ visitor }) => {
