@@ -257,7 +257,7 @@ const desk: Break[] = [
   },
   {
     broken: 'Whoever types on when the field is gone decides with the next letters',
-    file: 'src/pages/desk/kit/keys.tsx',
+    file: 'src/pages/desk/kit/useKeys.ts',
     find: `    if (isTypedOn(event)) return\n`,
     replace: ``,
     test: 'e2e/desk-letters.test.ts',
