@@ -1,15 +1,20 @@
-import { focusManager, notifyManager, QueryClient } from '@tanstack/react-query'
+import { focusManager, notifyManager, QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
 
 import type { LoadAuth } from '../../client/session.ts'
 import { ApplicationList } from './applications/ApplicationList.tsx'
 import { Frame } from './Frame.tsx'
+import { announce } from './kit/announce.tsx'
+import { listenTo } from './kit/listen.ts'
 import { Boundary, Heading, lazyScreen, useTitle } from './kit/Screen.tsx'
 import { isUnreachable } from './kit/Problem.tsx'
 import { hrefOf, useRoute, wholeList } from './kit/route.ts'
+import { DeskProvider } from './kit/useDesk.tsx'
+import { forgetOthersTyped } from './kit/useTyped.ts'
 import { loadLetterWriteMany } from './letters/LetterWriteMany.tsx'
-import type { BroughtSession } from './session/arrival.ts'
-import { SignedIn } from './session/SignedIn.tsx'
-import type { WatchedSession } from './session/watch-session.ts'
+import { Elsewhere, Opening, SecondFactor, SignIn, Stranger, Unreachable } from './session/SignIn.tsx'
+import { SignInByLink, useSignInLink, type BroughtSession } from './session/SignInByLink.tsx'
+import type { Me, WatchedSession } from './session/watch-session.ts'
 
 interface DeskProps {
   auth: LoadAuth
@@ -27,15 +32,7 @@ interface DeskProps {
 const tryAgain = 5_000
 
 // With two windows side by side, a window gets the focus without having been hidden.
-focusManager.setEventListener((onLook) => {
-  const listener = () => onLook()
-  addEventListener('focus', listener)
-  addEventListener('visibilitychange', listener)
-  return () => {
-    removeEventListener('focus', listener)
-    removeEventListener('visibilitychange', listener)
-  }
-})
+focusManager.setEventListener((onLook) => listenTo('focus', 'visibilitychange')(() => onLook()))
 
 // What was written is on the screen with the words that say so: by default it would come a turn later.
 notifyManager.setScheduler(queueMicrotask)
@@ -65,38 +62,71 @@ export async function loadScreens(): Promise<void> {
 }
 
 /** The organisers' page: signing in, and then a screen for each address. */
-export function Desk({ auth, session, brought, signInIsElsewhere, version }: DeskProps) {
+export function Desk(props: DeskProps) {
   return (
     <Boundary>
-      <SignedIn {...{ auth, session, brought, createQueries }} isElsewhere={signInIsElsewhere}>
-        <Frame {...{ session, version }}>
-          <Shown {...{ auth, session }} />
-        </Frame>
-      </SignedIn>
+      <Entered {...props} />
     </Boundary>
+  )
+}
+
+/** Shows the desk to an organiser who has signed in, and otherwise how to. */
+function Entered({ auth, session, brought, signInIsElsewhere, version }: DeskProps) {
+  const now = useSyncExternalStore(session.subscribe, session.now, session.now)
+  const [untaken, setUntaken] = useState(brought)
+  const link = useSignInLink() ?? untaken
+  if (signInIsElsewhere) return <Elsewhere />
+  if (link) {
+    const key = 'token_hash' in link ? link.token_hash : ''
+    return <SignInByLink key={key} auth={auth} link={link} onLeave={() => setUntaken(undefined)} />
+  }
+  switch (now.step) {
+    case 'opening':
+      return <Opening />
+    case 'out':
+      return <SignIn auth={auth} notice={now.notice} />
+    case 'factor':
+      return <SecondFactor {...{ auth, session }} />
+    case 'stranger':
+      return <Stranger session={session} email={now.email} />
+    case 'unreachable':
+      return <Unreachable sentence={now.sentence} onAgain={session.askAgain} />
+    case 'in':
+      return (
+        <Inside key={now.account} me={now}>
+          <Frame {...{ session, version }}>
+            <Shown {...{ auth, session }} />
+          </Frame>
+        </Inside>
+      )
+  }
+}
+
+/** The desk itself. What one person read or typed is dropped when they leave, before the next person comes. */
+function Inside({ me, children }: { me: Me; children: ReactNode }) {
+  const { account } = me
+  const [queries] = useState(createQueries)
+  useEffect(() => {
+    forgetOthersTyped(account)
+    return () => {
+      queries.clear()
+      announce('')
+    }
+  }, [queries, account])
+  return (
+    <QueryClientProvider client={queries}>
+      <DeskProvider me={me}>{children}</DeskProvider>
+    </QueryClientProvider>
   )
 }
 
 /** The screen of the route. */
 function Shown({ auth, session }: Pick<DeskProps, 'auth' | 'session'>) {
   const route = useRoute()
-  switch (route.screen) {
-    case 'list':
-      return <ApplicationList filters={route.filters} />
-    case 'application':
-      return <ApplicationShow key={route.id} id={route.id} filters={route.filters} />
-    case 'unknown':
-      return <Unknown />
-    case 'places':
-    case 'letters':
-    case 'drafts':
-    case 'template':
-    case 'outbox':
-    case 'door':
-    case 'history':
-    case 'account':
-      return <OtherScreen {...{ route, auth, session }} />
-  }
+  if (route.screen === 'list') return <ApplicationList filters={route.filters} />
+  if (route.screen === 'application')
+    return <ApplicationShow key={route.id} id={route.id} filters={route.filters} />
+  return route.screen === 'unknown' ? <Unknown /> : <OtherScreen {...{ route, auth, session }} />
 }
 
 function Unknown() {

@@ -1,15 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { useSyncExternalStore, type MouseEvent, type ReactNode } from 'react'
 
 import { Announcement } from './kit/announce.tsx'
-import { ConnectionNotice } from './kit/connection.tsx'
 import { Dialog } from './kit/Dialog.tsx'
-import { skipToContent } from './kit/focus.ts'
+import { listenTo } from './kit/listen.ts'
 import { hrefOf, useRoute, wholeList, type Route } from './kit/route.ts'
 import { Boundary } from './kit/Screen.tsx'
 import { useDesk } from './kit/useDesk.tsx'
 import { switchKeys, useKeysAreOn } from './kit/useKeys.ts'
-import { SignOutButton } from './session/SignOutButton.tsx'
+import { SignOutButton } from './session/useForm.tsx'
 import type { WatchedSession } from './session/watch-session.ts'
 
 interface FrameProps {
@@ -58,6 +57,29 @@ export function Frame({ session, version, children }: FrameProps) {
   )
 }
 
+/** The fragment says where the desk is, so the link must not change it. */
+function skipToContent(event: MouseEvent) {
+  event.preventDefault()
+  document.getElementById('content')?.focus()
+}
+
+const listenToConnection = listenTo('online', 'offline')
+
+/** Says that there is no connection, for as long as there is none. */
+function ConnectionNotice() {
+  const isThere = useSyncExternalStore(
+    listenToConnection,
+    () => navigator.onLine,
+    () => true,
+  )
+  if (isThere) return null
+  return (
+    <p className="notice" role="alert">
+      There is no connection. What is shown may be older; it is read anew when the connection is back.
+    </p>
+  )
+}
+
 const rooms: { name: string; to: Route; screens: Route['screen'][] }[] = [
   { name: 'Applications', to: wholeList, screens: ['list'] },
   { name: 'Places', to: { screen: 'places' }, screens: ['places'] },
@@ -102,7 +124,7 @@ function KeyHelp() {
         ))}
       </dl>
       <label className="switch">
-        <input type="checkbox" checked={areOn} onChange={(event) => switchKeys(event.target.checked)} />
+        <input type="checkbox" checked={areOn} onChange={({ target }) => switchKeys(target.checked)} />
         Single keys do something
       </label>
     </Dialog>

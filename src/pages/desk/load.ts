@@ -11,8 +11,14 @@ import { readPageData } from '../page-data.ts'
 import { drawEarlyList, holdKeys, isFirstList } from './applications/early-list.ts'
 import { prepareMoments } from './kit/format.ts'
 import type { DeskData } from './render.tsx'
-import { holdPress } from './session/held-press.ts'
 import { siteRoot } from '../site-root.ts'
+
+declare global {
+  interface Window {
+    /** The button of the sign-in form that was pressed before the page's script came; null once the script is there. */
+    heldPress?: HTMLElement | null
+  }
+}
 
 /** Milliseconds that the script waits for the first list's rows, which would come later if both were loaded at once. */
 const longestWait = 1_000
@@ -96,6 +102,14 @@ function showSignIn(page: HTMLElement) {
     if (other) holdPress(other)
   })
   page.querySelector('input')?.focus()
+}
+
+/** Keeps the last pressed button until the form works, and shows that the press is under way. */
+function holdPress(button: HTMLElement) {
+  if (window.heldPress === null) return
+  window.heldPress?.removeAttribute('aria-busy')
+  window.heldPress = button
+  button.setAttribute('aria-busy', 'true')
 }
 
 function tellNotLoaded(page: HTMLElement) {

@@ -9,7 +9,7 @@ import { Desk, loadScreens } from './Desk.tsx'
 import { routeOf } from './kit/route.ts'
 import { forgetTyped } from './kit/useTyped.ts'
 import type { DeskData } from './render.tsx'
-import { takeArrival } from './session/arrival.ts'
+import { takeArrival } from './session/SignInByLink.tsx'
 import { watchSession } from './session/watch-session.ts'
 import { siteRoot } from '../site-root.ts'
 

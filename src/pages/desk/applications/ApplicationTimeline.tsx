@@ -5,7 +5,7 @@ import type { Delivery, Happening, Whole } from '../../../client/desk/applicatio
 import type { Letter } from '../../../client/desk/letters.ts'
 import { dayOf, momentOf } from '../kit/format.ts'
 import { LongText } from '../kit/LongText.tsx'
-import { useMedia } from '../kit/useMedia.ts'
+import { useMedia } from '../kit/listen.ts'
 import { eventsOf, wordsOfLetter } from '../letters/letter-events.ts'
 import { nameOfOccasion } from '../letters/letters.ts'
 import { LetterText } from '../letters/LetterText.tsx'

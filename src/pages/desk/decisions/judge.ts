@@ -3,7 +3,7 @@ import { statuses, type Status } from '../../../application/statuses.ts'
 import { newAct } from '../../../client/act.ts'
 import type { CallDesk } from '../../../client/desk.ts'
 import { sentenceOf } from '../kit/Problem.tsx'
-import { insistOnConnection } from '../kit/connection.tsx'
+import { insistOnConnection } from '../kit/useAct.ts'
 
 /** An application as whoever decides saw it: its name, status and version. */
 export interface Seen {

@@ -17,7 +17,7 @@ export function Button({ about, isOff, onPress, children, ...others }: ButtonPro
     <button
       type="button"
       className="quiet"
-      aria-label={about && `${String(children)}: ${about}`}
+      aria-label={typeof children === 'string' && about ? `${children}: ${about}` : undefined}
       aria-disabled={isOff}
       onClick={isOff ? undefined : onPress}
       {...others}

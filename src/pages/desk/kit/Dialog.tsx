@@ -1,6 +1,7 @@
 import { useId, useImperativeHandle, useRef, useState, type ReactNode, type Ref } from 'react'
 import { flushSync } from 'react-dom'
 
+import { Button } from './Button.tsx'
 import { useKeys } from './useKeys.ts'
 
 /** Closes it. */
@@ -43,9 +44,9 @@ export function Dialog(props: DialogProps) {
   useImperativeHandle(ref, () => ({ close: () => dialog.current?.close() }), [])
   return (
     <>
-      <button className={buttonClass} aria-haspopup="dialog" onClick={open}>
+      <Button className={buttonClass} aria-haspopup="dialog" onPress={open}>
         {button}
-      </button>
+      </Button>
       <dialog
         ref={dialog}
         aria-labelledby={id}

@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'react'
 
-import { useMedia } from './useMedia.ts'
+import { Button } from './Button.tsx'
+import { useMedia } from './listen.ts'
 
 /**
  * A text of an applicant, unchanged, in a direction of writing of its own. Of a text that is longer than anybody writes it
@@ -23,9 +24,9 @@ export function LongText({ text }: { text: string }) {
         {!isWhole && !isPrinting && '…'}
       </bdi>
       {!isWhole && (
-        <button className="quiet" onClick={() => setIsWhole(true)}>
+        <Button onPress={() => setIsWhole(true)}>
           Show all {text.length.toLocaleString('en')} characters
-        </button>
+        </Button>
       )}
     </>
   )

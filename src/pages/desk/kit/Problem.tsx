@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 
 import { RefusedCall } from '../../../client/rpc.ts'
 import { SignedOutError } from '../../../client/session.ts'
+import { Button } from './Button.tsx'
 
 interface ProblemProps {
   error: Error | null | undefined
@@ -22,7 +23,7 @@ export function Problem({ error, said, onTryAgain }: ProblemProps) {
   )
 }
 
-interface AlertProps {
+export interface AlertProps {
   /** What the button says that may help, and does. */
   button: string
   onPress: (() => void) | undefined
@@ -34,11 +35,7 @@ export function Alert({ button, onPress, children }: AlertProps) {
   return (
     <div className="notice error" role="alert">
       <p>{children}</p>
-      {onPress && (
-        <button className="quiet" onClick={onPress}>
-          {button}
-        </button>
-      )}
+      {onPress && <Button onPress={onPress}>{button}</Button>}
     </div>
   )
 }

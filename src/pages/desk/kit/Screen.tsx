@@ -1,9 +1,9 @@
 import { Component, useEffect, useState, type ComponentType, type ReactNode } from 'react'
 
-import { whenConnected } from './connection.tsx'
+import { Button } from './Button.tsx'
 import { beginAt, focusHeading } from './focus.ts'
 import { hrefOf, type Route } from './route.ts'
-import { Alert, Problem } from './Problem.tsx'
+import { Alert, Problem, type AlertProps } from './Problem.tsx'
 
 interface ScreenProps<Read> {
   /** What its heading says, and the window's title, by which tabs, Back and screen readers tell screens apart. */
@@ -109,13 +109,9 @@ export function MoreButton({ query, onPress }: MoreButtonProps) {
     void fetchNextPage()
   }
   return (
-    <button
-      className="quiet more"
-      aria-disabled={isFetchingNextPage}
-      onClick={isFetchingNextPage ? undefined : press}
-    >
+    <Button className="quiet more" isOff={isFetchingNextPage} onPress={press}>
       More
-    </button>
+    </Button>
   )
 }
 
@@ -135,7 +131,12 @@ export class Boundary extends Component<BoundaryProps, { error: unknown; hasFail
 
   override render(): ReactNode {
     const { error, hasFailed } = this.state
-    return hasFailed ? <Failure error={error} onTryAgain={this.#tryAgain} /> : this.props.children
+    if (!hasFailed) return this.props.children
+    return (
+      <NotShown button="Try again" onPress={this.#tryAgain}>
+        Please try again. If it stays so, tell whoever runs this site: {String(error)}
+      </NotShown>
+    )
   }
 
   readonly #tryAgain = () => {
@@ -145,29 +146,14 @@ export class Boundary extends Component<BoundaryProps, { error: unknown; hasFail
   }
 }
 
-function Failure({ error, onTryAgain }: { error: unknown; onTryAgain: () => void }) {
-  return (
-    <NotShown button="Try again" onPress={onTryAgain}>
-      Please try again. If it stays so, tell whoever runs this site: {String(error)}
-    </NotShown>
-  )
-}
-
-interface NotShownProps {
-  /** What the button says that may help. */
-  button: string
-  onPress: () => void
-  children: ReactNode
-}
-
 /** What stands in place of a screen that could not be shown. */
-export function NotShown({ button, onPress, children }: NotShownProps) {
+function NotShown(alert: AlertProps) {
   const title = 'This could not be shown'
   useTitle(title)
   return (
     <section className="sheet">
       <Heading>{title}</Heading>
-      <Alert {...{ button, onPress }}>{children}</Alert>
+      <Alert {...alert} />
     </section>
   )
 }
@@ -206,22 +192,28 @@ export function lazyScreen<Props extends object>(
   return Object.assign(LazyScreen, { load: async () => keep(await load()) })
 }
 
-const why = 'There is no connection, or the desk was updated meanwhile.'
-const reload = () => location.reload()
+/** Loads something; without a connection, when that is back. */
+async function whenConnected<Loaded>(load: () => Promise<Loaded>): Promise<Loaded> {
+  try {
+    return await load()
+  } catch (error) {
+    if (navigator.onLine) throw error
+    await new Promise((resolve) => addEventListener('online', resolve, { once: true }))
+    return whenConnected(load)
+  }
+}
+
+const notLoaded: AlertProps = {
+  button: 'Reload',
+  onPress: () => location.reload(),
+  children: 'There is no connection, or the desk was updated meanwhile.',
+}
 
 function ScreenNotLoaded() {
-  return (
-    <NotShown button="Reload" onPress={reload}>
-      {why}
-    </NotShown>
-  )
+  return <NotShown {...notLoaded} />
 }
 
 /** Stands in for a part of a screen whose script did not come. */
 export function PartNotLoaded() {
-  return (
-    <Alert button="Reload" onPress={reload}>
-      {why}
-    </Alert>
-  )
+  return <Alert {...notLoaded} />
 }

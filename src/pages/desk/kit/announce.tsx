@@ -1,20 +1,16 @@
 import { useSyncExternalStore } from 'react'
 
+import { createListeners } from './listen.ts'
+
 let said = { text: '', count: 0 }
-const listeners = new Set<() => void>()
+const lastSaid = () => said
+const { subscribe, tell } = createListeners()
 
 /** Shows what was done, and lets a screen reader say it. */
 export function announce(text: string): void {
   // The same words announced twice are two announcements.
   said = { text, count: said.count + 1 }
-  for (const listener of listeners) listener()
-}
-
-const lastSaid = () => said
-
-function subscribe(listener: () => void) {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+  tell()
 }
 
 /** What was announced last. */

@@ -1,9 +1,3 @@
-/** The fragment says where the desk is, so the link must not change it. */
-export function skipToContent(event: { preventDefault: () => void }): void {
-  event.preventDefault()
-  document.getElementById('content')?.focus()
-}
-
 /** Moves the focus from an element that is about to disappear to another one, or to the beginning of the screen. */
 export function focusOn(element: Element | null | undefined): void {
   if (element instanceof HTMLElement) element.focus()

@@ -4,6 +4,7 @@ import {
   queryOptions,
   skipToken,
   type QueryClient,
+  type QueryKey,
 } from '@tanstack/react-query'
 
 import { mostAtOnce, pageSize } from '../../../application/limits.ts'
@@ -64,7 +65,16 @@ const lookSoon = 1_000
 
 /** What the desk reads: each call with the key by which its answer is kept. */
 export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
-  const letters = { initialPageParam: null as LetterPosition | null, refetchOnWindowFocus: 'always' } as const
+  /** What one call answers. */
+  const read = <Name extends keyof Functions>(queryKey: QueryKey, name: Name, given: Functions[Name][0]) =>
+    queryOptions({ queryKey, queryFn: ({ signal }) => call(name, given, signal) })
+  /** How it stands, for as long as it is shown. */
+  const followed = { refetchInterval: lookAgain, refetchOnWindowFocus: 'always' } as const
+  const letters = {
+    initialPageParam: null as LetterPosition | null,
+    getNextPageParam: ({ next }: { next: LetterPosition | null }) => next,
+    refetchOnWindowFocus: 'always',
+  } as const
   const list = (filter: Filter) =>
     infiniteQueryOptions({
       queryKey: ['list', filter],
@@ -100,9 +110,10 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
         queryKey: ['meanwhile', filter, countedAt],
         queryFn: async ({ signal }) => {
           const { pages = [] } = queries.getQueryData(list(filter).queryKey) ?? {}
-          const read = pages.flatMap(({ applications }) => applications)
-          const shown = read.slice(0, mostAtOnce).map(({ id, version }) => ({ id, version }))
-          const end = read.length > mostAtOnce ? (read[mostAtOnce - 1] ?? null) : (pages.at(-1)?.next ?? null)
+          const listed = pages.flatMap(({ applications }) => applications)
+          const shown = listed.slice(0, mostAtOnce).map(({ id, version }) => ({ id, version }))
+          const end =
+            listed.length > mostAtOnce ? (listed[mostAtOnce - 1] ?? null) : (pages.at(-1)?.next ?? null)
           const oldest = end && { created_at: end.created_at, id: end.id }
           const meanwhile = await call('desk_meanwhile', { filter, shown, oldest }, signal)
           for (const each of meanwhile.changed) judge.learn(each)
@@ -138,20 +149,17 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
         },
       }),
     /** Tells whether an application that is shown has changed. */
-    stamp: (application: string) =>
-      queryOptions({
-        queryKey: ['stamp', application],
-        queryFn: ({ signal }) => call('desk_stamp', { application }, signal),
-        refetchInterval: lookAtList,
-        refetchOnWindowFocus: 'always',
-        gcTime: 0,
-      }),
+    stamp: (application: string) => ({
+      ...read(['stamp', application], 'desk_stamp', { application }),
+      ...followed,
+      refetchInterval: lookAtList,
+      gcTime: 0,
+    }),
     left,
     /** How it stands with the letters. */
     letters: () =>
       queryOptions({
-        queryKey: ['letters', 'overview'],
-        queryFn: ({ signal }) => call('desk_letters', {}, signal),
+        ...read(['letters', 'overview'], 'desk_letters', {}),
         refetchInterval: ({ state }) => (state.data?.postman.is_checking ? lookSoon : lookAgain),
         refetchOnWindowFocus: true,
       }),
@@ -161,7 +169,6 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
         ...letters,
         queryKey: ['letters', 'drafts', occasion],
         queryFn: ({ pageParam: after, signal }) => call('desk_drafts', { occasion, after }, signal),
-        getNextPageParam: ({ next }) => next,
       }),
     /** The letters that did not leave yet, or that did not arrive, page by page. */
     outbox: (state: OutboxState) =>
@@ -169,23 +176,18 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
         ...letters,
         queryKey: ['letters', 'outbox', state],
         queryFn: ({ pageParam: after, signal }) => call('desk_outbox', { state, after }, signal),
-        getNextPageParam: ({ next }) => next,
         refetchInterval: lookAgain,
       }),
     /** The letters of an application, the oldest first, where nothing else of it is shown. */
-    lettersOf: (application: string) =>
-      queryOptions({
-        queryKey: ['letters', 'of', application],
-        queryFn: ({ signal }) => call('desk_letters_of', { applications: [application] }, signal),
-        refetchOnWindowFocus: 'always',
-      }),
+    lettersOf: (application: string) => ({
+      ...read(['letters', 'of', application], 'desk_letters_of', { applications: [application] }),
+      refetchOnWindowFocus: 'always' as const,
+    }),
     /** A text, filled in for an application. */
-    preview: (text: Functions['desk_preview'][0]) =>
-      queryOptions({
-        queryKey: ['letters', 'preview', text],
-        queryFn: ({ signal }) => call('desk_preview', text, signal),
-        placeholderData: keepPreviousData,
-      }),
+    preview: (text: Functions['desk_preview'][0]) => ({
+      ...read(['letters', 'preview', text], 'desk_preview', text),
+      placeholderData: keepPreviousData,
+    }),
     /** How many places there are, who comes, and who waits for one. */
     places: () =>
       queryOptions({
@@ -195,8 +197,7 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
           for (const each of places.waitlist) judge.learn(each)
           return places
         },
-        refetchInterval: lookAgain,
-        refetchOnWindowFocus: 'always',
+        ...followed,
       }),
     /** What happened at the desk, page by page. */
     history: () =>
@@ -205,27 +206,12 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
         queryFn: ({ pageParam: after, signal }) => call('desk_history', { after }, signal),
         initialPageParam: null as { id: number } | null,
         getNextPageParam: ({ next }) => next,
-        refetchInterval: lookAgain,
-        refetchOnWindowFocus: 'always',
+        ...followed,
       }),
     /** The state of the door, and who changed it last. */
-    door: () =>
-      queryOptions({
-        queryKey: ['door'],
-        queryFn: ({ signal }) => call('desk_door', {}, signal),
-        refetchInterval: lookAgain,
-        refetchOnWindowFocus: true,
-      }),
-    notices: () =>
-      queryOptions({
-        queryKey: ['account', 'notices'],
-        queryFn: ({ signal }) => call('desk_notices', {}, signal),
-      }),
-    blind: () =>
-      queryOptions({
-        queryKey: ['account', 'blind'],
-        queryFn: ({ signal }) => call('desk_blind', {}, signal),
-      }),
+    door: () => ({ ...read(['door'], 'desk_door', {}), ...followed, refetchOnWindowFocus: true }),
+    notices: () => read(['account', 'notices'], 'desk_notices', {}),
+    blind: () => read(['account', 'blind'], 'desk_blind', {}),
   }
 }
 

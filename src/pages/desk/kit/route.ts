@@ -2,6 +2,7 @@ import { useSyncExternalStore } from 'react'
 
 import type { OutboxState } from '../../../client/desk/letters.ts'
 import { filtersFrom, searchOf, type Filters } from '../applications/filters.ts'
+import { listenTo } from './listen.ts'
 
 /** Where somebody is at the desk. */
 export type Route =
@@ -92,26 +93,17 @@ export function applicationOf(id: string): string {
 let present = globalThis.window?.location.hash ?? ''
 let former = present
 
-function note() {
-  if (location.hash !== present) former = present
-  present = location.hash
+const subscribe = listenTo('hashchange', 'popstate')
+if (globalThis.window) {
+  subscribe(() => {
+    if (location.hash !== present) former = present
+    present = location.hash
+  })
 }
-
-globalThis.window?.addEventListener('hashchange', note)
-globalThis.window?.addEventListener('popstate', note)
 
 /** The route that was left for the one that is shown. */
 export function formerRoute(): Route {
   return routeOf(former)
-}
-
-function subscribe(onChange: () => void) {
-  addEventListener('hashchange', onChange)
-  addEventListener('popstate', onChange)
-  return () => {
-    removeEventListener('hashchange', onChange)
-    removeEventListener('popstate', onChange)
-  }
 }
 
 /** Goes to another route of the desk. */

@@ -9,6 +9,15 @@ export function isActing(): boolean {
   return underWay.size > 0
 }
 
+/**
+ * For acts that are sent at once or not at all: nothing is kept for later.
+ *
+ * @throws An `Error` with a sentence for an organiser, where this browser has no connection.
+ */
+export function insistOnConnection(): void {
+  if (!navigator.onLine) throw new Error('Not sent: there is no connection. Try again.')
+}
+
 interface ActState<Given, Answer> {
   isPending: boolean
   error: Error | null

@@ -5,9 +5,9 @@ import type { Functions } from '../../../client/desk.ts'
 import { Judge, type Judgement } from '../decisions/judge.ts'
 import type { Me } from '../session/watch-session.ts'
 import { announce } from './announce.tsx'
-import { insistOnConnection } from './connection.tsx'
+import { listenTo } from './listen.ts'
 import { queriesOf, readAgain, type ActName } from './queries.ts'
-import { isActing, useAct, type Act } from './useAct.ts'
+import { insistOnConnection, isActing, useAct, type Act } from './useAct.ts'
 
 /** The acts that are known by their ids. */
 const withId = [
@@ -70,8 +70,7 @@ export function DeskProvider({ me, children }: { me: Me; children: ReactNode }) 
     const askFirst = (event: Event) => {
       if (desk.judge.isWaiting() || isActing()) event.preventDefault()
     }
-    addEventListener('beforeunload', askFirst)
-    return () => removeEventListener('beforeunload', askFirst)
+    return listenTo('beforeunload')(askFirst)
   }, [desk])
   return <DeskContext value={desk}>{children}</DeskContext>
 }

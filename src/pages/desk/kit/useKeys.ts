@@ -1,25 +1,21 @@
 import { useEffect, useEffectEvent, useSyncExternalStore } from 'react'
 
 import { storageOf } from '../../../client/storage.ts'
+import { createListeners } from './listen.ts'
 
 const storageKey = 'unplugged-desk-keys'
 const storage = storageOf('localStorage')
-const listeners = new Set<() => void>()
+const { subscribe, tell } = createListeners()
 
 /** Whether single keys do something: who dictates or presses keys by accident switches them off (WCAG 2.1.4). */
 export function useKeysAreOn(): boolean {
   return useSyncExternalStore(subscribe, areOn, () => true)
 }
 
-function subscribe(listener: () => void) {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
-
 export function switchKeys(isOn: boolean): void {
   if (isOn) storage.removeItem(storageKey)
   else storage.setItem(storageKey, 'off')
-  for (const listener of listeners) listener()
+  tell()
 }
 
 function areOn() {

@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from 'react'
 
 import { storageOf } from '../../../client/storage.ts'
+import { createListeners } from './listen.ts'
 import { useDesk } from './useDesk.tsx'
 
 /** What was typed and not sent yet, by the names of what it was typed into, and the account of who typed it. */
@@ -15,7 +16,7 @@ type Becomes<Text> = (latest: Text | null) => Text | null
 
 const storageKey = 'unplugged-desk-drafts'
 const storage = storageOf('sessionStorage')
-const listeners = new Set<() => void>()
+const { subscribe, tell } = createListeners()
 const nothing: Typed = { account: '', texts: {} }
 let typed = read()
 
@@ -67,12 +68,7 @@ function set(change: Typed) {
   typed = change
   if (Object.keys(typed.texts).length === 0) storage.removeItem(storageKey)
   else storage.setItem(storageKey, JSON.stringify(typed))
-  for (const listener of listeners) listener()
-}
-
-function subscribe(listener: () => void) {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+  tell()
 }
 
 function read(): Typed {

@@ -1,6 +1,7 @@
 import { useRef, type ReactNode, type SyntheticEvent } from 'react'
 
 import type { Functions } from '../../../client/desk.ts'
+import { Button } from './Button.tsx'
 import { isConflict, Problem } from './Problem.tsx'
 import type { ActName } from './queries.ts'
 import { useDeskAct, type Given } from './useDesk.tsx'
@@ -101,16 +102,9 @@ export function DraftButtons({ draft, meanwhile, className, onCancel }: DraftBut
       <div className="row">
         <button className={className}>{isSaving ? 'Saving…' : isStale ? 'Save anyway' : 'Save'}</button>
         {onCancel ? (
-          <button type="button" className="quiet" onClick={onCancel}>
-            Cancel
-          </button>
+          <Button onPress={onCancel}>Cancel</Button>
         ) : (
-          isEntered &&
-          !isSaving && (
-            <button type="button" className="quiet" onClick={discard}>
-              Discard
-            </button>
-          )
+          isEntered && !isSaving && <Button onPress={discard}>Discard</Button>
         )}
       </div>
     </>

@@ -1,13 +1,13 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useState, type ReactNode } from 'react'
 
 import type { LoadAuth } from '../../../client/session.ts'
+import { Button } from '../kit/Button.tsx'
 import { Field } from '../kit/Field.tsx'
+import { listenTo } from '../kit/listen.ts'
 import { Problem } from '../kit/Problem.tsx'
-import { pressHeld } from './held-press.ts'
+import { useTitle } from '../kit/Screen.tsx'
 import { sentenceOfFactor, sentenceOfSignIn, type Notice } from './sentences.ts'
-import { SignOutButton } from './SignOutButton.tsx'
-import { Step } from './Step.tsx'
-import { CodeField, codeIn, sixDigits, textIn, useForm } from './useForm.tsx'
+import { CodeField, codeIn, SignOutButton, sixDigits, textIn, useForm, type Form } from './useForm.tsx'
 import type { WatchedSession } from './watch-session.ts'
 
 interface SignInProps {
@@ -18,56 +18,32 @@ interface SignInProps {
 
 /** Signing in by a mail: first the address, then the code; or by a password. */
 export function SignIn({ auth, notice }: SignInProps) {
-  const [{ email, step }, go] = useState<{ email: string; step: 'email' | 'code' | 'password' }>({
-    email: '',
-    step: 'email',
-  })
+  const [email, setEmail] = useState('')
+  const [step, setStep] = useState<'email' | 'code' | 'password'>('email')
   useEffect(pressHeld, [])
-  const onBack = () => go({ email, step: 'email' })
-  if (step === 'code') return <CodeForm auth={auth} email={email} onBack={onBack} />
-  if (step === 'password') return <PasswordForm auth={auth} onBack={onBack} />
+  const onBack = () => setStep('email')
+  if (step === 'code') return <CodeForm {...{ auth, email, onBack }} />
+  if (step === 'password') return <PasswordForm {...{ auth, onBack }} />
   return (
     <EmailForm
       auth={auth}
       notice={email === '' ? notice : undefined}
       email={email}
-      onSent={(to) => go({ email: to, step: 'code' })}
-      onPassword={() => go({ email, step: 'password' })}
+      onSent={(to) => {
+        setEmail(to)
+        setStep('code')
+      }}
+      onPassword={() => setStep('password')}
     />
   )
 }
 
-function PasswordForm({ auth, onBack }: { auth: LoadAuth; onBack: () => void }) {
-  const { problem, isPending, onSubmit } = useForm(async (fields) => {
-    const { error } = await (
-      await auth()
-    ).signInWithPassword({
-      email: textIn(fields, 'email').trim(),
-      password: textIn(fields, 'password'),
-    })
-    return error ? sentenceOfSignIn(error) : undefined
-  })
-  return (
-    <Step title="Sign in">
-      <form onSubmit={onSubmit}>
-        <Field label="Email" name="email" type="email" autoComplete="username" required isFirst />
-        <Field
-          label="Password"
-          name="password"
-          type="password"
-          autoComplete="current-password"
-          required
-          problem={problem}
-        />
-        <button disabled={isPending}>{isPending ? 'Signing in…' : 'Sign in'}</button>
-      </form>
-      <div className="row others">
-        <button type="button" className="quiet" onClick={onBack}>
-          Use a code
-        </button>
-      </div>
-    </Step>
-  )
+/** Presses the button that was pressed in the document's form, now that it works. */
+function pressHeld() {
+  const button = window.heldPress
+  window.heldPress = null
+  button?.removeAttribute('aria-busy')
+  button?.click()
 }
 
 interface EmailFormProps extends SignInProps {
@@ -79,7 +55,7 @@ interface EmailFormProps extends SignInProps {
 function EmailForm({ auth, notice, email: former, onSent, onPassword }: EmailFormProps) {
   /** The address for which the operator has to be asked, since no mail goes out. */
   const [unmailed, setUnmailed] = useState('')
-  const { problem, isPending, onSubmit } = useForm(async (fields) => {
+  const form = useForm(async (fields) => {
     const email = textIn(fields, 'email').trim()
     const answer = await askForCode(auth, email)
     setUnmailed(answer === 'no mail' ? email : '')
@@ -87,9 +63,14 @@ function EmailForm({ auth, notice, email: former, onSent, onPassword }: EmailFor
     return typeof answer === 'string' ? undefined : answer.sentence
   })
   return (
-    <Step title="Sign in" notice={unmailed === '' && problem === '' ? notice : undefined}>
+    <Step title="Sign in" notice={unmailed === '' && form.problem === '' ? notice : undefined}>
       {unmailed !== '' && <AskOperator email={unmailed} />}
-      <form onSubmit={onSubmit}>
+      <StepForm
+        form={form}
+        button="Send code"
+        pending="Sending…"
+        others={<Button onPress={onPassword}>Use a password</Button>}
+      >
         <Field
           label="Email"
           name="email"
@@ -97,16 +78,10 @@ function EmailForm({ auth, notice, email: former, onSent, onPassword }: EmailFor
           autoComplete="email"
           required
           defaultValue={former}
-          problem={problem}
+          problem={form.problem}
           isFirst
         />
-        <button disabled={isPending}>{isPending ? 'Sending…' : 'Send code'}</button>
-      </form>
-      <div className="row others">
-        <button type="button" className="quiet" onClick={onPassword}>
-          Use a password
-        </button>
-      </div>
+      </StepForm>
     </Step>
   )
 }
@@ -127,13 +102,39 @@ function AskOperator({ email }: { email: string }) {
   )
 }
 
+function PasswordForm({ auth, onBack }: { auth: LoadAuth; onBack: () => void }) {
+  const form = useForm(async (fields) => {
+    const client = await auth()
+    const { error } = await client.signInWithPassword({
+      email: textIn(fields, 'email').trim(),
+      password: textIn(fields, 'password'),
+    })
+    return error && sentenceOfSignIn(error)
+  })
+  return (
+    <Step title="Sign in">
+      <StepForm form={form} others={<Button onPress={onBack}>Use a code</Button>}>
+        <Field label="Email" name="email" type="email" autoComplete="username" required isFirst />
+        <Field
+          label="Password"
+          name="password"
+          type="password"
+          autoComplete="current-password"
+          required
+          problem={form.problem}
+        />
+      </StepForm>
+    </Step>
+  )
+}
+
 function CodeForm({ auth, email, onBack }: { auth: LoadAuth; email: string; onBack: () => void }) {
   const [sentAgain, setSentAgain] = useState(0)
-  const signIn = useForm(async (fields) => {
+  const form = useForm(async (fields) => {
     const token = codeIn(fields)
     if (token === undefined) return sixDigits
     const { error } = await (await auth()).verifyOtp({ email, token, type: 'email' })
-    return error ? sentenceOfSignIn(error) : undefined
+    return error && sentenceOfSignIn(error)
   })
   const again = useForm(async () => {
     const answer = await askForCode(auth, email)
@@ -141,23 +142,22 @@ function CodeForm({ auth, email, onBack }: { auth: LoadAuth; email: string; onBa
     if (answer === 'no mail') return 'No mails go out from here any more.'
     return typeof answer === 'string' ? undefined : answer.sentence
   })
+  const others = (
+    <>
+      <Button disabled={again.isPending} onPress={again.press}>
+        Send again
+      </Button>
+      <Button onPress={onBack}>Another address</Button>
+    </>
+  )
   return (
     <Step title="Type the code">
       <p>
         If <b>{email}</b> is an organiser’s address, a mail with a code is on its way. Its link signs in, too.
       </p>
-      <form onSubmit={signIn.onSubmit}>
-        <CodeField hint="Six digits, good once." problem={signIn.problem} isFirst />
-        <button disabled={signIn.isPending}>{signIn.isPending ? 'Signing in…' : 'Sign in'}</button>
-      </form>
-      <div className="row others">
-        <button type="button" className="quiet" disabled={again.isPending} onClick={again.press}>
-          Send again
-        </button>
-        <button type="button" className="quiet" onClick={onBack}>
-          Another address
-        </button>
-      </div>
+      <StepForm {...{ form, others }}>
+        <CodeField hint="Six digits, good once." problem={form.problem} isFirst />
+      </StepForm>
       <Problem error={again.error} />
       <output>{sentAgain > 0 && !again.problem && <span key={sentAgain}>It was sent again.</span>}</output>
     </Step>
@@ -176,30 +176,31 @@ async function askForCode(auth: LoadAuth, email: string): Promise<'sent' | 'no m
 
 /** The second step of signing in, where the account has one: a code by time. */
 export function SecondFactor({ auth, session }: { auth: LoadAuth; session: WatchedSession }) {
-  const { problem, isPending, onSubmit } = useForm(async (fields) => {
+  const form = useForm(async (fields) => {
     const code = codeIn(fields)
     return code === undefined ? sixDigits : tryCode(auth, code)
   })
   return (
     <Step title="Second factor">
-      <form onSubmit={onSubmit}>
-        <CodeField hint="The six digits that your authenticator app shows now." problem={problem} isFirst />
-        <button disabled={isPending}>{isPending ? 'Signing in…' : 'Sign in'}</button>
-      </form>
-      <div className="row others">
-        <SignOutButton session={session} />
-      </div>
+      <StepForm form={form} others={<SignOutButton session={session} />}>
+        <CodeField
+          hint="The six digits that your authenticator app shows now."
+          problem={form.problem}
+          isFirst
+        />
+      </StepForm>
     </Step>
   )
 }
 
 /** Tries the code with each authenticator of the account; gives why none took it. */
 async function tryCode(auth: LoadAuth, code: string): Promise<string | undefined> {
-  const { data, error } = await (await auth()).mfa.listFactors()
+  const client = await auth()
+  const { data, error } = await client.mfa.listFactors()
   if (error) return sentenceOfFactor(error)
   if (data.totp.length === 0) {
     // It was removed meanwhile, which a new token says; or it is of a kind that the desk cannot ask for.
-    const refreshed = await (await auth()).refreshSession()
+    const refreshed = await client.refreshSession()
     if (refreshed.error) return sentenceOfFactor(refreshed.error)
     return data.phone.length + data.webauthn.length > 0
       ? 'The desk asks for codes of authenticator apps alone, and this account has none.'
@@ -207,10 +208,115 @@ async function tryCode(auth: LoadAuth, code: string): Promise<string | undefined
   }
   let problem: string | undefined
   for (const { id } of data.totp) {
-    const answer = await (await auth()).mfa.challengeAndVerify({ factorId: id, code })
+    const answer = await client.mfa.challengeAndVerify({ factorId: id, code })
     if (answer.error === null) return undefined
     problem = sentenceOfFactor(answer.error)
     if (answer.error.code !== 'mfa_verification_failed') return problem
   }
   return problem
+}
+
+/** What is said to whoever has signed in and is no organiser. */
+export function Stranger({ session, email }: { session: WatchedSession; email: string }) {
+  return (
+    <Step title="Not an organiser">
+      <p>
+        You are signed in as <b>{email}</b>, who is no organiser here. Please ask whoever runs this site to
+        make you one, or use another address.
+      </p>
+      <div className="row">
+        <SignOutButton session={session} />
+      </div>
+    </Step>
+  )
+}
+
+/** What is said where nobody can tell who is signed in. */
+export function Unreachable({ sentence, onAgain }: { sentence: string; onAgain: () => void }) {
+  useEffect(() => listenTo('online')(onAgain), [onAgain])
+  return (
+    <Step title="The desk cannot be opened now">
+      <Said text={sentence} isProblem />
+      <button onClick={onAgain}>Try again</button>
+    </Step>
+  )
+}
+
+/** What is said where organisers sign in at a hosted project. */
+export function Elsewhere() {
+  return (
+    <Step title="The desk is elsewhere">
+      <p>
+        The accounts of this database are a Supabase project’s, so organisers sign in there, at the static
+        desk. It is made by <code>npm run build</code> with the project’s <code>VITE_</code> settings: put{' '}
+        <code>dist/</code> on a static host, and open its <code>/desk/</code>.
+      </p>
+    </Step>
+  )
+}
+
+/** What is shown until the desk's script has come. */
+export function Opening() {
+  useTitle('Opening')
+  return (
+    <div className="alone">
+      <p className="brand">Unplugged.</p>
+      <p id="opening">Opening the desk…</p>
+      <noscript>
+        <p>The desk needs JavaScript. Please switch it on for this page, and reload.</p>
+      </noscript>
+    </div>
+  )
+}
+
+interface StepProps {
+  title: string
+  notice?: Notice | undefined
+  children: ReactNode
+}
+
+/** One step of the sign-in, alone on the page. */
+export function Step({ title, notice, children }: StepProps) {
+  useTitle(title)
+  return (
+    <div className="alone">
+      <p className="brand">Unplugged.</p>
+      <section className="sheet step" aria-labelledby="step">
+        <h1 id="step">{title}</h1>
+        {notice && <Said {...notice} />}
+        {children}
+      </section>
+    </div>
+  )
+}
+
+/** A sentence that screen readers say when it appears. */
+export function Said({ text, isProblem }: Notice) {
+  return (
+    <p className={`notice ${isProblem ? 'error' : 'success'}`} role={isProblem ? 'alert' : 'status'}>
+      {text}
+    </p>
+  )
+}
+
+interface StepFormProps {
+  form: Form
+  /** What the button says that sends it, and while it is being sent. */
+  button?: string
+  pending?: string
+  /** The buttons that lead elsewhere. */
+  others: ReactNode
+  children: ReactNode
+}
+
+function StepForm({ form, button = 'Sign in', pending = 'Signing in…', others, children }: StepFormProps) {
+  return (
+    <>
+      <form onSubmit={form.onSubmit}>
+        {children}
+        <button disabled={form.isPending}>{form.isPending ? pending : button}</button>
+      </form>
+      <div className="row others">{others}</div>
+    </>
+  )
 }

@@ -9,8 +9,6 @@ export interface Notice {
   isProblem: boolean
 }
 
-export const linkHasEnded = 'This link was used already, or its time is over. Please ask for a code instead.'
-
 const sentences: Record<string, string> = {
   otp_expired:
     'This code is wrong, was used already, or its time is over. The newest mail has the one that counts.',

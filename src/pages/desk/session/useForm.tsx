@@ -2,13 +2,15 @@ import type { FormEvent } from 'react'
 
 import { isUnanswered } from '../../../client/auth-errors.ts'
 import type { LoadAuth } from '../../../client/session.ts'
+import { Button } from '../kit/Button.tsx'
 import { Field, type FieldProps } from '../kit/Field.tsx'
-import { unforeseen } from '../kit/Problem.tsx'
+import { Problem, unforeseen } from '../kit/Problem.tsx'
 import { useAct } from '../kit/useAct.ts'
 import { sentenceOfSignIn } from './sentences.ts'
+import type { WatchedSession } from './watch-session.ts'
 
 /** Sends a form's values. Gives a sentence that says why it failed, where it did. */
-type Send = (fields: FormData) => Promise<string | undefined>
+type Send = (fields: FormData) => Promise<string | null | undefined | void>
 
 /** Does something as the person who is at the desk, or not at all. */
 export type AsMe = (send: Send) => Send
@@ -44,7 +46,7 @@ export interface Form {
 export function useForm(send: Send): Form {
   const { error, isPending, press } = useAct(async (form: HTMLFormElement | undefined) => {
     const failure = await send(new FormData(form)).catch(unforeseen)
-    if (failure === undefined) return
+    if (typeof failure !== 'string') return
     const [first] = form?.querySelectorAll('input') ?? []
     first?.focus()
     first?.select()
@@ -60,6 +62,19 @@ export function useForm(send: Send): Form {
     },
     press: () => press(undefined),
   }
+}
+
+/** Ends this session. Where that fails it says so, since the session is still valid then. */
+export function SignOutButton({ session }: { session: Pick<WatchedSession, 'signOut'> }) {
+  const { error, isPending, press } = useForm(() => session.signOut('local'))
+  return (
+    <>
+      <Button disabled={isPending} onPress={press}>
+        Sign out
+      </Button>
+      <Problem error={error} />
+    </>
+  )
 }
 
 /** A field for a code of digits, of a mail or an authenticator. */

@@ -2,6 +2,7 @@ import { isUnanswered } from '../../../client/auth-errors.ts'
 import type { CallDesk } from '../../../client/desk.ts'
 import { keptSession, needsFactor } from '../../../client/kept-session.ts'
 import { SignedOutError, type Session } from '../../../client/session.ts'
+import { createListeners } from '../kit/listen.ts'
 import { isRefusal, sentenceOf, unforeseen } from '../kit/Problem.tsx'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
 
@@ -53,7 +54,7 @@ export function watchSession(
   onSignOut: () => void,
   told?: Notice,
 ): WatchedSession {
-  const listeners = new Set<() => void>()
+  const { subscribe, tell } = createListeners()
   let notice = told
   let state: SessionState = keptSession() === null ? { step: 'out', notice } : { step: 'opening' }
   /** Ends the calls that the person at the desk has under way. */
@@ -73,7 +74,7 @@ export function watchSession(
       stay?.end()
       stay = undefined
     }
-    for (const listener of listeners) listener()
+    tell()
   }
 
   const ask = async () => {
@@ -173,10 +174,7 @@ export function watchSession(
 
   return {
     now: () => state,
-    subscribe(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
+    subscribe,
     askAgain() {
       set({ step: 'opening' })
       void ask()
