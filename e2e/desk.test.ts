@@ -552,8 +552,8 @@ test('an application that a link opens is one call, and so is the list with its 
       const name = request.url().split('/rpc/')[1]
       // Read ahead, for who opens it next.
       if (name === 'desk_application' && request.postData()?.includes(third?.id ?? '')) return
-      // Who it is, and what every screen shows of letters that are leaving.
-      if (name !== undefined && name !== 'desk_me' && name !== 'desk_letters') asked.push(name)
+      // Who it is.
+      if (name !== undefined && name !== 'desk_me') asked.push(name)
     })
   }
   const page = await desk.open(visitor, `/applications/${second?.id}`, { prepare })

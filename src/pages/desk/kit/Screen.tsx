@@ -25,7 +25,7 @@ export function Screen<Read>({ title, query, nav, head, children }: ScreenProps<
     <>
       {nav}
       <Heading>{title}</Heading>
-      {head}
+      {data !== undefined && head}
       <Problem
         error={error}
         {...(data === undefined

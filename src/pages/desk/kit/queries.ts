@@ -10,7 +10,7 @@ import {
 import { mostAtOnce, pageSize } from '../../../application/limits.ts'
 import type { CallDesk, Functions } from '../../../client/desk.ts'
 import type { Filter, ListPage, Position } from '../../../client/desk/applications.ts'
-import type { LetterPosition, OutboxState } from '../../../client/desk/letters.ts'
+import type { LetterPosition, LettersOverview, OutboxState } from '../../../client/desk/letters.ts'
 import { leftWith, type Left } from '../applications/neighbours.ts'
 import type { Judge } from '../decisions/judge.ts'
 import { zone } from './format.ts'
@@ -62,6 +62,8 @@ const lookAtList = 15_000
 const lookAgain = 20_000
 /** The same while somebody waits for it. */
 const lookSoon = 1_000
+/** Milliseconds in which what came with something else need not be read by itself. */
+const justRead = 1_000
 
 /** What the desk reads: each call with the key by which its answer is kept. */
 export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
@@ -70,6 +72,24 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
     queryOptions({ queryKey, queryFn: ({ signal }) => call(name, given, signal) })
   /** How it stands, for as long as it is shown. */
   const followed = { refetchInterval: lookAgain, refetchOnWindowFocus: 'always' } as const
+  const overviewOfLetters = queryOptions({
+    ...read(['letters', 'overview'], 'desk_letters', {}),
+    // What came with an application or with a page of letters is not read again beside it.
+    staleTime: justRead,
+    refetchInterval: ({ state }) => (state.data?.postman.is_checking ? lookSoon : lookAgain),
+    refetchOnWindowFocus: true,
+  })
+  /** Reads something that how all letters stand comes with, and keeps that, unless something newer was kept meanwhile. */
+  const withOverview = async <Answer extends { overview: LettersOverview }>(
+    reading: () => Promise<Answer>,
+  ) => {
+    const begun = Date.now()
+    const answer = await reading()
+    const { queryKey } = overviewOfLetters
+    if ((queries.getQueryState(queryKey)?.dataUpdatedAt ?? 0) < begun)
+      queries.setQueryData(queryKey, answer.overview)
+    return answer
+  }
   const letters = {
     initialPageParam: null as LetterPosition | null,
     getNextPageParam: ({ next }: { next: LetterPosition | null }) => next,
@@ -136,7 +156,7 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
       queryOptions({
         queryKey: ['application', application, filter],
         queryFn: async ({ signal }) => {
-          const opened = await call('desk_application', { application, filter }, signal)
+          const opened = await withOverview(() => call('desk_application', { application, filter }, signal))
           const { place } = opened
           judge.learn(opened.application)
           if (place !== null) {
@@ -157,25 +177,22 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
     }),
     left,
     /** How it stands with the letters. */
-    letters: () =>
-      queryOptions({
-        ...read(['letters', 'overview'], 'desk_letters', {}),
-        refetchInterval: ({ state }) => (state.data?.postman.is_checking ? lookSoon : lookAgain),
-        refetchOnWindowFocus: true,
-      }),
+    letters: () => overviewOfLetters,
     /** The drafts of an occasion, page by page. */
     drafts: (occasion: string) =>
       infiniteQueryOptions({
         ...letters,
         queryKey: ['letters', 'drafts', occasion],
-        queryFn: ({ pageParam: after, signal }) => call('desk_drafts', { occasion, after }, signal),
+        queryFn: ({ pageParam: after, signal }) =>
+          withOverview(() => call('desk_drafts', { occasion, after }, signal)),
       }),
     /** The letters that did not leave yet, or that did not arrive, page by page. */
     outbox: (state: OutboxState) =>
       infiniteQueryOptions({
         ...letters,
         queryKey: ['letters', 'outbox', state],
-        queryFn: ({ pageParam: after, signal }) => call('desk_outbox', { state, after }, signal),
+        queryFn: ({ pageParam: after, signal }) =>
+          withOverview(() => call('desk_outbox', { state, after }, signal)),
         refetchInterval: lookAgain,
       }),
     /** The letters of an application, the oldest first, where nothing else of it is shown. */
