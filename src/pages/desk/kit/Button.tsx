@@ -1,4 +1,11 @@
-import type { ComponentProps, ReactNode } from 'react'
+import {
+  useEffect,
+  useEffectEvent,
+  useRef,
+  type ComponentProps,
+  type MouseEvent,
+  type ReactNode,
+} from 'react'
 
 import { filtersFrom, type Filters } from '../applications/filters.ts'
 import { hrefOf } from './route.ts'
@@ -8,7 +15,7 @@ interface ButtonProps extends Omit<ComponentProps<'button'>, 'type' | 'onClick'>
   about?: string
   /** Whether it does nothing at the moment. It keeps the focus then, which `disabled` would take. */
   isOff?: boolean | undefined
-  onPress: () => void
+  onPress: (event: MouseEvent<HTMLButtonElement>) => void
 }
 
 /** A button that sends no form. */
@@ -17,7 +24,7 @@ export function Button({ about, isOff, onPress, children, ...others }: ButtonPro
     <button
       type="button"
       className="quiet"
-      aria-label={about && `${String(children)}: ${about}`}
+      aria-label={typeof children === 'string' && about ? `${children}: ${about}` : undefined}
       aria-disabled={isOff}
       onClick={isOff ? undefined : onPress}
       {...others}
@@ -25,6 +32,16 @@ export function Button({ about, isOff, onPress, children, ...others }: ButtonPro
       {children}
     </button>
   )
+}
+
+/** Does something once what was shown is gone, such as the form that a button opened: the focus was in it, and goes back. */
+export function useWhenGone(isShown: boolean, goBack: () => void): void {
+  const wasShown = useRef(isShown)
+  const onGone = useEffectEvent(goBack)
+  useEffect(() => {
+    if (wasShown.current && !isShown) onGone()
+    wasShown.current = isShown
+  }, [isShown])
 }
 
 interface ApplicationLinkProps {
