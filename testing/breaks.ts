@@ -257,7 +257,7 @@ const desk: Break[] = [
   },
   {
     broken: 'Whoever types on when the field is gone decides with the next letters',
-    file: 'src/pages/desk/kit/keys.tsx',
+    file: 'src/pages/desk/kit/useKeys.ts',
     find: `    if (isTypedOn(event)) return\n`,
     replace: ``,
     test: 'e2e/desk-letters.test.ts',
@@ -411,8 +411,8 @@ const desk: Break[] = [
   {
     broken: 'Where nobody carries letters, one to one person can be sent all the same',
     file: 'src/pages/desk/letters/LetterCreate.tsx',
-    find: `overview && !isByHand && (`,
-    replace: `overview && (`,
+    find: `overview && !isByHand && <DraftSend`,
+    replace: `overview && <DraftSend`,
     test: 'e2e/desk-letters.test.ts',
     only: 'to one person',
   },

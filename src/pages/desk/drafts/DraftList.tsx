@@ -63,13 +63,8 @@ export function DraftList({ occasion }: { occasion: string }) {
   )
 }
 
-interface SendingProps extends Pick<DraftSendProps, 'drafts' | 'onSent'> {
-  overview: LettersOverview
-  isByHand: boolean
-}
-
 /** Says how the drafts are sent, and which of them cannot be sent. */
-function Sending({ drafts, overview, isByHand, onSent }: SendingProps) {
+function Sending({ drafts, overview, isByHand, onSent }: DraftSendProps & { isByHand: boolean }) {
   const sendable = drafts.filter(isSendable)
   const held = drafts.length - sendable.length
   return (
@@ -81,7 +76,7 @@ function Sending({ drafts, overview, isByHand, onSent }: SendingProps) {
         </p>
       )}
       {!isByHand && sendable.length > 0 && (
-        <DraftSend drafts={sendable} holdSeconds={overview.settings.hold_seconds} onSent={onSent} />
+        <DraftSend drafts={sendable} overview={overview} onSent={onSent} />
       )}
       {!isByHand && !overview.postman.is_there && (
         <span className="quietly">
@@ -104,14 +99,15 @@ export interface Unsent {
 }
 
 interface DraftSendProps {
-  /** The drafts that may be sent as they are shown. */
+  /** They are sent as they are shown, or not at all. */
   drafts: readonly Letter[]
-  holdSeconds: number
+  overview: LettersOverview
   onSent: (unsent: readonly Unsent[]) => void
 }
 
 /** Sends the drafts that are shown, after the organiser has confirmed their number. */
-export function DraftSend({ drafts, holdSeconds, onSent }: DraftSendProps) {
+export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
+  const { hold_seconds: holdSeconds } = overview.settings
   const dialog = useRef<DialogHandle>(null)
   // The drafts that were shown when the dialog opened.
   const [asked, setAsked] = useState<readonly Letter[]>([])

@@ -97,19 +97,18 @@ function DraftShow({ letter, isByHand, kept, isAtApplication, children }: DraftS
   const article = useRef<HTMLElement>(null)
   const name = nameOfLetter(letter)
   // This draft is about to disappear, so the focus moves to the next one.
-  const goOn = () => focusOn(article.current?.nextElementSibling?.querySelector('h2 a'))
-  const remove = useDeskAct('desk_discard', ({ discarded }) => {
-    goOn()
-    announce(`${name}: ${discarded > 0 ? 'draft removed' : 'it is no draft any more'}`)
-  })
+  const goOn = (words: string) => {
+    focusOn(article.current?.nextElementSibling?.querySelector('h2 a'))
+    announce(`${name}: ${words}`)
+  }
+  const remove = useDeskAct('desk_discard', ({ discarded }) =>
+    goOn(discarded > 0 ? 'draft removed' : 'it is no draft any more'),
+  )
+  const note = useDeskAct('desk_sent_by_hand', () => goOn('sent by hand'))
   const restore = useDeskAct('desk_edit', () => {
     announce(`${name}: as the template has it`)
     // The pressed button disappears.
     editButton.current?.focus()
-  })
-  const note = useDeskAct('desk_sent_by_hand', () => {
-    goOn()
-    announce(`${name}: sent by hand`)
   })
   const mailto = isByHand && isSendable(letter) ? mailProgramLink(letter) : undefined
   const handOver = useDeskAct('desk_hand_over')
@@ -125,7 +124,7 @@ function DraftShow({ letter, isByHand, kept, isAtApplication, children }: DraftS
   }, [handed])
   useWhenGone(isEditing, () => editButton.current?.focus())
   return (
-    <DraftArticle ref={article} whose={letter} {...{ isAtApplication }} heading="Draft of a letter">
+    <DraftArticle ref={article} whose={letter} isAtApplication={isAtApplication} heading="Draft of a letter">
       <p className="quietly">
         {letter.to === null ? (
           'The address is hidden: you read blind.'
@@ -253,9 +252,7 @@ function DraftArticle({ whose, isAtApplication, heading, children, ...article }:
   )
 }
 
-interface DraftEditProps extends Pick<DraftShowProps, 'letter' | 'kept'> {
-  setIsOpen: (isOpen: boolean) => void
-}
+type DraftEditProps = Pick<DraftShowProps, 'letter' | 'kept'> & { setIsOpen: (isOpen: boolean) => void }
 
 /** Changes a draft for one person. */
 function DraftEdit({ letter, kept, setIsOpen }: DraftEditProps) {

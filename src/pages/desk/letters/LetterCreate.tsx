@@ -33,24 +33,16 @@ export function LetterCreate({ application, filter, letters, isAsked, isBlind }:
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
   const drafts = letters.filter(({ occasion, state }) => occasion === '' && state === 'draft')
   const isByHand = overview !== undefined && !isCarried('', overview.postman)
+  const onSent = (notSent: readonly Unsent[]) => {
+    setUnsent(notSent)
+    // The pressed button disappears.
+    focusOn(document.querySelector('.leaving button'))
+  }
   return (
     <>
       <DraftsUnsent unsent={unsent} />
       <Drafts occasion="" {...{ drafts, isByHand, application }}>
-        {(draft) =>
-          overview &&
-          !isByHand && (
-            <DraftSend
-              drafts={[draft]}
-              holdSeconds={overview.settings.hold_seconds}
-              onSent={(notSent) => {
-                setUnsent(notSent)
-                // The pressed button disappears.
-                focusOn(document.querySelector('.leaving button'))
-              }}
-            />
-          )
-        }
+        {(draft) => overview && !isByHand && <DraftSend drafts={[draft]} {...{ overview, onSent }} />}
       </Drafts>
       {!isBlind && <LetterForm {...{ application, filter, letters, isAsked }} />}
     </>
@@ -103,6 +95,10 @@ function LetterForm({ application, filter, letters, isAsked }: Omit<LetterCreate
     setIsFirst(true)
     setIsOpen(true)
   }
+  const discard = () => {
+    cancel()
+    close()
+  }
   if (!isWriting)
     return (
       <Button ref={openButton} onPress={open}>
@@ -126,14 +122,7 @@ function LetterForm({ application, filter, letters, isAsked }: Omit<LetterCreate
       <Problem said="Not kept as a draft:" error={error} />
       <div className="row">
         <button>{isPending ? 'Saving…' : 'Preview'}</button>
-        <Button
-          onPress={() => {
-            cancel()
-            close()
-          }}
-        >
-          Discard
-        </Button>
+        <Button onPress={discard}>Discard</Button>
       </div>
     </Form>
   )

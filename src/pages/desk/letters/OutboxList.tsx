@@ -163,6 +163,10 @@ function Readdress({ letter, onDone, onClose }: ReaddressProps) {
     type(null)
     onDone(given.address)
   })
+  const cancel = () => {
+    type(null)
+    onClose()
+  }
   return (
     <Form
       className="readdress"
@@ -184,14 +188,7 @@ function Readdress({ letter, onDone, onClose }: ReaddressProps) {
       <Problem said="Not sent." error={send.error} />
       <div className="row">
         <button>{send.isPending ? 'Sending…' : 'Send there'}</button>
-        <Button
-          onPress={() => {
-            type(null)
-            onClose()
-          }}
-        >
-          Cancel
-        </Button>
+        <Button onPress={cancel}>Cancel</Button>
       </div>
     </Form>
   )
