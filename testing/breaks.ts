@@ -234,8 +234,8 @@ const desk: Break[] = [
   {
     broken: 'What is typed into a draft while it is being saved is thrown away',
     file: 'src/pages/desk/drafts/DraftShow.tsx',
-    find: `onSaved={() => setIsOpen(false)}`,
-    replace: `onSaved={() => {\n            keep(null)\n            setIsOpen(false)\n          }}`,
+    find: `      setIsOpen(false)\n      return saved.seen`,
+    replace: `      kept[1](null)\n      setIsOpen(false)\n      return saved.seen`,
     test: 'e2e/desk-letters.test.ts',
     only: 'while it is being saved',
   },
@@ -369,10 +369,10 @@ const desk: Break[] = [
   },
   {
     broken: 'A receipt is told as released by somebody',
-    file: 'src/pages/desk/letters/letter-events.ts',
+    file: 'src/pages/desk/letters/letters.ts',
     find: `letter.occasion === received || mail !== undefined`,
     replace: `mail !== undefined`,
-    test: 'src/pages/desk/letters/letter-events.test.ts',
+    test: 'src/pages/desk/letters/letters.test.ts',
   },
   {
     broken: 'A text without an end is one piece, which browsers take seconds for',
@@ -411,8 +411,8 @@ const desk: Break[] = [
   {
     broken: 'Where nobody carries letters, one to one person can be sent all the same',
     file: 'src/pages/desk/letters/LetterCreate.tsx',
-    find: `overview && !isByHand && (`,
-    replace: `overview && (`,
+    find: `overview && !isByHand && <DraftSend`,
+    replace: `overview && <DraftSend`,
     test: 'e2e/desk-letters.test.ts',
     only: 'to one person',
   },

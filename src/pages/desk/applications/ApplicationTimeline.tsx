@@ -6,8 +6,7 @@ import type { Letter } from '../../../client/desk/letters.ts'
 import { dayOf, momentOf } from '../kit/format.ts'
 import { LongText } from '../kit/LongText.tsx'
 import { useMedia } from '../kit/listen.ts'
-import { eventsOf, wordsOfLetter } from '../letters/letter-events.ts'
-import { nameOfOccasion } from '../letters/letters.ts'
+import { eventsOf, nameOfOccasion, wordsOfLetter } from '../letters/letters.ts'
 import { LetterText } from '../letters/LetterText.tsx'
 
 /** Something that stands in the timeline. */

@@ -7,17 +7,18 @@ type DoorState = Omit<Door, 'version' | 'opened_at'>
 /** How the door stands, in one sentence. */
 export function doorSentence(door: DoorState): string {
   if (!door.is_open) return `The door is closed${reasonOf(door)}. Applicants read: “${sentenceFor(door)}”`
-  return `${['The door is open', ...limitsOf(door)].join(', ')}.`
+  const { received } = door
+  const limits = limitsOf(door, (after) => {
+    return `${countOf(after - received, 'more application')}: ${digits(received)} of ${digits(after)} came`
+  })
+  return `${['The door is open', ...limits].join(', ')}.`
 }
 
-function limitsOf({ closes_at: at, closes_after: after, received }: DoorState) {
+/** Until when it is open, and for how many. */
+function limitsOf(door: Pick<Door, 'closes_at' | 'closes_after'>, forHowMany: (after: number) => string) {
   return [
-    ...(at === null ? [] : [`until ${momentOf(at)}`]),
-    ...(after === null
-      ? []
-      : [
-          `for ${countOf(after - received, 'more application')}: ${digits(received)} of ${digits(after)} came`,
-        ]),
+    ...(door.closes_at === null ? [] : [`until ${momentOf(door.closes_at)}`]),
+    ...(door.closes_after === null ? [] : [`for ${forHowMany(door.closes_after)}`]),
   ]
 }
 
@@ -32,11 +33,7 @@ function reasonOf({ closed, closes_at: at, closes_after: after, received }: Door
 /** How an organiser left the door, in a few words. */
 export function doorWordsOf(door: Omit<DoorState, 'received'>) {
   if (door.closed) return `Door closed: “${sentenceFor(door)}”`
-  const limits = [
-    ...(door.closes_at === null ? [] : [`until ${momentOf(door.closes_at)}`]),
-    ...(door.closes_after === null ? [] : [`for ${countOf(door.closes_after, 'application')}`]),
-  ]
-  return ['Door open', ...limits].join(', ')
+  return ['Door open', ...limitsOf(door, (after) => countOf(after, 'application'))].join(', ')
 }
 
 function sentenceFor({ sentence }: Pick<Door, 'sentence'>) {

@@ -1,40 +1,93 @@
-import { useEffect, useEffectEvent, useRef, useState, type ReactNode } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useEffectEvent, useRef, useState, type ComponentProps, type ReactNode } from 'react'
 
-import { mostCharacters } from '../../../application/limits.ts'
 import type { Letter } from '../../../client/desk/letters.ts'
+import { mailProgramLink } from '../applications/contact-links.ts'
 import { announce } from '../kit/announce.tsx'
-import { Field, TextField } from '../kit/Field.tsx'
-import { focusOn } from '../kit/focus.ts'
+import { ApplicationLink, Button } from '../kit/Button.tsx'
+import { focusOn, useWhenGone } from '../kit/focus.ts'
 import { zone } from '../kit/format.ts'
 import { LongText } from '../kit/LongText.tsx'
-import { applicationOf } from '../kit/route.ts'
 import { Problem } from '../kit/Problem.tsx'
-import { useDeskAct } from '../kit/useDesk.tsx'
+import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { useTyped, type Change } from '../kit/useTyped.ts'
 import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
 import { isAgain, isFilledLater, isSendable, nameOfLetter, siteOfDesk } from '../letters/letters.ts'
-import { LetterText } from '../letters/LetterText.tsx'
-import { mailProgramLink } from '../applications/contact-links.ts'
+import { LetterFields, LetterText, type Written } from '../letters/LetterText.tsx'
+
+/** Which draft it is, and whom it is for. */
+type Whose = Pick<Letter, 'id' | 'application' | 'name'>
+
+/** What is entered for a draft and not saved, and whom the draft is for. */
+interface DraftChange extends Draft<Written>, Omit<Whose, 'id'> {}
+
+/** What is entered, and a function that keeps something else, or nothing for null. */
+type KeptChange = readonly [Draft<Written> | null, (change: Change<Draft<Written>>) => void]
+
+interface DraftsProps {
+  occasion: string
+  drafts: readonly Letter[]
+  /** Whether organisers send them from their own mail program. */
+  isByHand: boolean
+  /** The application at which they are shown. Without it, they are shown in the list of all. */
+  application?: string
+  /** What else can be done with a draft, while it is not edited. */
+  children?: (draft: Letter) => ReactNode
+}
+
+/** Drafts of an occasion. What is entered and not saved is kept also for those that left the list. */
+export function Drafts({ occasion, drafts, isByHand, application, children }: DraftsProps) {
+  const [changes, type] = useTyped<Record<string, DraftChange>>(`drafts ${occasion}`)
+  const isAtApplication = application !== undefined
+  const keep = ({ id, application: of, name }: Whose, change: Change<Draft<Written>>) =>
+    type((latest) => {
+      const { [id]: former = null, ...others } = latest ?? {}
+      const changed = typeof change === 'function' ? change(former) : change
+      const all = changed === null ? others : { ...others, [id]: { ...changed, application: of, name } }
+      return Object.keys(all).length === 0 ? null : all
+    })
+  const left = Object.entries(changes ?? {})
+    .map(([id, change]) => ({ id, ...change }))
+    .filter((each) => !isAtApplication || each.application === application)
+    .filter(({ id }) => drafts.every((draft) => draft.id !== id))
+  return (
+    <>
+      {left.map((each) => (
+        <DraftLeft
+          key={each.id}
+          change={each}
+          isAtApplication={isAtApplication}
+          onDiscard={() => keep(each, null)}
+        />
+      ))}
+      {drafts.map((draft) => (
+        <DraftShow
+          key={draft.id}
+          letter={draft}
+          kept={[changes?.[draft.id] ?? null, (change) => keep(draft, change)]}
+          {...{ isByHand, isAtApplication }}
+        >
+          {children?.(draft)}
+        </DraftShow>
+      ))}
+    </>
+  )
+}
 
 interface DraftShowProps {
   letter: Letter
-  /** Whether organisers send it from their own mail program. */
   isByHand: boolean
-  /** The change that is entered and not saved. */
   kept: KeptChange
-  /** Whether it is shown at the application that it is for. */
-  isAtApplication?: boolean
-  /** What else can be done with it, while it is not edited. */
-  children?: ReactNode
+  isAtApplication: boolean
+  children: ReactNode
 }
 
 /** One draft as it would be sent. */
-export function DraftShow(props: DraftShowProps) {
-  const { letter, isByHand, kept, isAtApplication = false, children } = props
+function DraftShow({ letter, isByHand, kept, isAtApplication, children }: DraftShowProps) {
   const { id, seen } = letter
   // What was written to one person has no template.
   const isOffTemplate = letter.is_edited && letter.occasion !== ''
-  const [change, keep] = kept
+  const [change] = kept
   const [isOpen, setIsOpen] = useState(false)
   // What stands there already, such as by a save whose answer was lost, is nothing that is entered.
   const isChanged =
@@ -44,24 +97,23 @@ export function DraftShow(props: DraftShowProps) {
   const article = useRef<HTMLElement>(null)
   const name = nameOfLetter(letter)
   // This draft is about to disappear, so the focus moves to the next one.
-  const goOn = () => focusOn(article.current?.nextElementSibling?.querySelector('h2 a'))
-  const remove = useDeskAct('desk_discard', ({ discarded }) => {
-    goOn()
-    announce(`${name}: ${discarded > 0 ? 'draft removed' : 'it is no draft any more'}`)
-  })
+  const goOn = (words: string) => {
+    focusOn(article.current?.nextElementSibling?.querySelector('h2 a'))
+    announce(`${name}: ${words}`)
+  }
+  const remove = useDeskAct('desk_discard', ({ discarded }) =>
+    goOn(discarded > 0 ? 'draft removed' : 'it is no draft any more'),
+  )
+  const note = useDeskAct('desk_sent_by_hand', () => goOn('sent by hand'))
   const restore = useDeskAct('desk_edit', () => {
     announce(`${name}: as the template has it`)
     // The pressed button disappears.
     editButton.current?.focus()
   })
-  const note = useDeskAct('desk_sent_by_hand', () => {
-    goOn()
-    announce(`${name}: sent by hand`)
-  })
   const mailto = isByHand && isSendable(letter) ? mailProgramLink(letter) : undefined
   const handOver = useDeskAct('desk_hand_over')
   const { answer: handed } = handOver
-  const openHanded = useEffectEvent((text: Pick<Letter, 'subject' | 'body'>) => {
+  const openHanded = useEffectEvent((text: Written) => {
     const link = document.createElement('a')
     link.href = mailProgramLink({ ...letter, ...text }) ?? ''
     link.click()
@@ -70,29 +122,9 @@ export function DraftShow(props: DraftShowProps) {
   useEffect(() => {
     if (handed) openHanded(handed)
   }, [handed])
-  // The focus goes back to where it was before the form came.
-  const wasEditing = useRef(false)
-  useEffect(() => {
-    if (wasEditing.current && !isEditing) editButton.current?.focus()
-    wasEditing.current = isEditing
-  }, [isEditing])
+  useWhenGone(isEditing, () => editButton.current?.focus())
   return (
-    <article
-      ref={article}
-      className={isAtApplication ? 'draft' : 'draft sheet'}
-      aria-labelledby={`draft-${id}`}
-    >
-      {isAtApplication ? (
-        <h3 id={`draft-${id}`} tabIndex={-1}>
-          Draft of a letter
-        </h3>
-      ) : (
-        <h2 id={`draft-${id}`}>
-          <a href={applicationOf(letter.application)}>
-            <bdi>{name}</bdi>
-          </a>
-        </h2>
-      )}
+    <DraftArticle ref={article} whose={letter} isAtApplication={isAtApplication} heading="Draft of a letter">
       <p className="quietly">
         {letter.to === null ? (
           'The address is hidden: you read blind.'
@@ -105,159 +137,157 @@ export function DraftShow(props: DraftShowProps) {
         {isAgain(letter) && ' They were sent this before.'}
       </p>
       {isEditing ? (
-        <DraftEdit
-          letter={letter}
-          kept={kept}
-          // Whoever enters what stood there before writes on.
-          onEnter={() => setIsOpen(true)}
-          onSaved={() => setIsOpen(false)}
-          onCancel={() => {
-            keep(null)
-            setIsOpen(false)
-          }}
-        />
+        <DraftEdit {...{ letter, kept, setIsOpen }} />
       ) : (
         <>
           <LetterText text={letter} />
           <Problem error={remove.error ?? restore.error ?? note.error ?? handOver.error} />
           <div className="row">
             {children}
+            {mailto !== undefined && !isFilledLater(letter) && (
+              <a aria-label={`Open in mail program: ${name}`} className="button" href={mailto}>
+                Open in mail program
+              </a>
+            )}
+            {mailto !== undefined && isFilledLater(letter) && (
+              <Button
+                about={name}
+                className=""
+                onPress={() => handOver.press({ letter: id, seen, site: siteOfDesk(), zone: zone() })}
+              >
+                Open in mail program
+              </Button>
+            )}
             {mailto !== undefined && (
-              <>
-                {isFilledLater(letter) ? (
-                  <button
-                    aria-label={`Open in mail program: ${name}`}
-                    onClick={() => handOver.press({ letter: id, seen, site: siteOfDesk(), zone: zone() })}
-                  >
-                    Open in mail program
-                  </button>
-                ) : (
-                  <a aria-label={`Open in mail program: ${name}`} className="button" href={mailto}>
-                    Open in mail program
-                  </a>
-                )}
-                <button
-                  aria-label={`I sent it: ${name}`}
-                  className="quiet"
-                  onClick={() => note.press({ letter: id, seen })}
-                >
-                  I sent it
-                </button>
-              </>
+              <Button about={name} onPress={() => note.press({ letter: id, seen })}>
+                I sent it
+              </Button>
             )}
             {/* A letter that was written to one person may contain their name. */}
             {letter.name !== null && (
-              <button
-                aria-label={`Edit: ${name}`}
-                ref={editButton}
-                className="quiet"
-                onClick={() => setIsOpen(true)}
-              >
+              <Button about={name} ref={editButton} onPress={() => setIsOpen(true)}>
                 Edit
-              </button>
+              </Button>
             )}
             {isOffTemplate && letter.name !== null && (
-              <button
-                aria-label={`Back to the template: ${name}`}
-                className="quiet"
-                onClick={() => restore.press({ letter: id, seen, subject: '', body: '' })}
-              >
+              <Button about={name} onPress={() => restore.press({ letter: id, seen, subject: '', body: '' })}>
                 Back to the template
-              </button>
+              </Button>
             )}
-            <button
-              aria-label={`Remove: ${name}`}
-              className="quiet"
-              onClick={() => remove.press({ letters: [id] })}
-            >
+            <Button about={name} onPress={() => remove.press({ letters: [id] })}>
               Remove
-            </button>
+            </Button>
           </div>
         </>
       )}
+    </DraftArticle>
+  )
+}
+
+interface DraftLeftProps {
+  change: DraftChange & Whose
+  isAtApplication: boolean
+  onDiscard: () => void
+}
+
+/**
+ * Shows what was entered for a draft that was sent or removed meanwhile, so that it can be copied. Shows nothing where the
+ * draft is only further down in the list.
+ */
+function DraftLeft({ change, isAtApplication, onDiscard }: DraftLeftProps) {
+  const { data: letters } = useQuery(useDesk().lettersOf(change.application))
+  const article = useRef<HTMLElement>(null)
+  const isLeft = letters?.some(({ id, state }) => id === change.id && state === 'draft') === false
+  // The form in which it was entered disappeared, perhaps with the focus.
+  useEffect(() => {
+    if (isLeft && document.activeElement === document.body) article.current?.focus()
+  }, [isLeft])
+  if (!isLeft) return null
+  return (
+    <DraftArticle
+      ref={article}
+      tabIndex={-1}
+      whose={change}
+      isAtApplication={isAtApplication}
+      heading="What you entered"
+    >
+      <p className="notice error" role="alert">
+        This is no draft any more: somebody sent or removed it, or decided otherwise. What you entered is
+        still here and not saved.
+      </p>
+      <div className="letter">
+        <p className="subject">{change.value.subject}</p>
+        <p className="body">{change.value.body}</p>
+      </div>
+      <Button about={nameOfLetter(change)} onPress={onDiscard}>
+        Discard
+      </Button>
+    </DraftArticle>
+  )
+}
+
+interface DraftArticleProps extends ComponentProps<'article'> {
+  whose: Whose
+  isAtApplication: boolean
+  /** At the application that it is for; elsewhere its heading is the applicant's name. */
+  heading: string
+}
+
+/** What stands around a draft, under its heading. */
+function DraftArticle({ whose, isAtApplication, heading, children, ...article }: DraftArticleProps) {
+  const id = `draft-${whose.id}`
+  return (
+    <article className={isAtApplication ? 'draft' : 'draft sheet'} aria-labelledby={id} {...article}>
+      {isAtApplication ? (
+        <h3 id={id} tabIndex={-1}>
+          {heading}
+        </h3>
+      ) : (
+        <h2 id={id}>
+          <ApplicationLink id={whose.application}>{nameOfLetter(whose)}</ApplicationLink>
+        </h2>
+      )}
+      {children}
     </article>
   )
 }
 
-/** The unsaved change of a draft, and whom the draft is for. */
-export interface DraftChange
-  extends Draft<Pick<Letter, 'subject' | 'body'>>, Partial<Pick<Letter, 'application' | 'name'>> {}
-
-/** The change, and a function that keeps another one, or none for null. */
-export type KeptChange = readonly [DraftChange | null, (change: Change<DraftChange>) => void]
-
-/** The unsaved changes of an occasion's drafts, by the drafts' ids. They are kept also for drafts that left the list. */
-export function useDraftChanges(occasion: string) {
-  const [changes, type] = useTyped<Record<string, DraftChange>>(`drafts ${occasion}`)
-  const keep = (id: string, change: Change<DraftChange>) =>
-    type((latest) => {
-      const { [id]: former = null, ...others } = latest ?? {}
-      const changed = typeof change === 'function' ? change(former) : change
-      const all = changed === null ? others : { ...others, [id]: changed }
-      return Object.keys(all).length === 0 ? null : all
-    })
-  const keptOf = (id: string): KeptChange => [changes?.[id] ?? null, (change) => keep(id, change)]
-  return { changes: changes ?? {}, keptOf }
-}
-
-interface DraftEditProps {
-  letter: Letter
-  kept: KeptChange
-  onEnter: () => void
-  /** What was entered while it was being saved is kept then. */
-  onSaved: () => void
-  onCancel: () => void
-}
+type DraftEditProps = Pick<DraftShowProps, 'letter' | 'kept'> & { setIsOpen: (isOpen: boolean) => void }
 
 /** Changes a draft for one person. */
-function DraftEdit({ letter, kept: [change, keep], onEnter, onSaved, onCancel }: DraftEditProps) {
-  const { application, name, seen, subject, body } = letter
+function DraftEdit({ letter, kept, setIsOpen }: DraftEditProps) {
+  const { id, seen, subject, body } = letter
   // A form that is open when the screen is opened does not take the focus.
-  const [isRestored] = useState(change !== null)
+  const [isRestored] = useState(kept[0] !== null)
   const draft = useVersionedDraft({
-    kept: [
-      change,
-      (next: Change<Draft<DraftChange['value']>>) =>
-        keep((latest) => {
-          const changed = typeof next === 'function' ? next(latest) : next
-          return changed && { ...changed, application, name }
-        }),
-    ],
+    kept,
     call: 'desk_edit',
     stored: { subject, body },
     version: seen,
-    givenOf: (text) => ({ letter: letter.id, seen, ...text }),
+    givenOf: (text) => ({ letter: id, seen, ...text }),
     onSaved(saved) {
       announce(`${nameOfLetter(letter)}: changed`)
-      onSaved()
+      // What was entered while it was being saved is kept, and stays open.
+      setIsOpen(false)
       return saved.seen
     },
   })
-  const enter = (entered: Partial<DraftChange['value']>) => {
-    onEnter()
+  const enter = (entered: Partial<Written>) => {
+    // Whoever enters what stood there before writes on.
+    setIsOpen(true)
     draft.enter(entered)
+  }
+  const cancel = () => {
+    draft.discard()
+    setIsOpen(false)
   }
   return (
     <form onSubmit={draft.onSubmit}>
-      <Field
-        label="Subject"
-        required
-        isFirst={!isRestored}
-        maxLength={mostCharacters.subject}
-        value={draft.value.subject}
-        onText={(text) => enter({ subject: text })}
-      />
-      <TextField
-        label="Text"
-        required
-        maxLength={mostCharacters.body}
-        value={draft.value.body}
-        onText={(text) => enter({ body: text })}
-      />
+      <LetterFields value={draft.value} isFirst={!isRestored} onEnter={enter} />
       <DraftButtons
         draft={draft}
         meanwhile="This draft has changed meanwhile. What you entered is still here and not saved."
-        onCancel={onCancel}
+        onCancel={cancel}
       />
     </form>
   )

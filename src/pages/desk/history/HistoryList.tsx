@@ -9,14 +9,16 @@ import { useDesk } from '../kit/useDesk.tsx'
 
 /** What organisers did to the door, the letters and their own reading, and that something was erased; the newest first. */
 export function HistoryList() {
-  const query = useInfiniteQuery(useDesk().history())
+  const query = useInfiniteQuery({
+    ...useDesk().history(),
+    select: ({ pages }) => pages.flatMap(({ happenings }) => happenings),
+  })
   return (
     <Screen title="History" query={query}>
-      {({ pages }) => {
-        const happenings = pages.flatMap((page) => page.happenings)
-        if (happenings.length === 0)
-          return <p className="quietly">Nothing yet. The door has been open from the beginning.</p>
-        return (
+      {(happenings) =>
+        happenings.length === 0 ? (
+          <p className="quietly">Nothing yet. The door has been open from the beginning.</p>
+        ) : (
           <>
             <ul className="plain sheet happened">
               {happenings.map((happening) => (
@@ -31,7 +33,7 @@ export function HistoryList() {
             <MoreButton query={query} />
           </>
         )
-      }}
+      }
     </Screen>
   )
 }
@@ -52,13 +54,8 @@ export function wordsOf(happening: GeneralHappening): string {
   }
 }
 
-function letterWordsOf({
-  template,
-  removed,
-  stopped,
-  receipts,
-  reply_to: replyTo,
-}: Extract<GeneralHappening, { kind: 'letters' }>['detail']) {
+function letterWordsOf(detail: Extract<GeneralHappening, { kind: 'letters' }>['detail']) {
+  const { template, removed, stopped, receipts, reply_to: replyTo } = detail
   if (template !== undefined) return `Template of letters changed: “${template}”`
   if (removed !== undefined) return `Template of letters removed: “${removed}”`
   if (stopped !== undefined) return stopped ? 'All letters stopped' : 'Letters may leave again'

@@ -1,4 +1,4 @@
-import type { ComponentProps, ReactNode } from 'react'
+import type { ComponentProps, MouseEvent, ReactNode } from 'react'
 
 import { filtersFrom, type Filters } from '../applications/filters.ts'
 import { hrefOf } from './route.ts'
@@ -8,7 +8,7 @@ interface ButtonProps extends Omit<ComponentProps<'button'>, 'type' | 'onClick'>
   about?: string
   /** Whether it does nothing at the moment. It keeps the focus then, which `disabled` would take. */
   isOff?: boolean | undefined
-  onPress: () => void
+  onPress: (event: MouseEvent<HTMLButtonElement>) => void
 }
 
 /** A button that sends no form. */

@@ -1,3 +1,5 @@
+import { useEffect, useEffectEvent, useRef } from 'react'
+
 /** Moves the focus from an element that is about to disappear to another one, or to the beginning of the screen. */
 export function focusOn(element: Element | null | undefined): void {
   if (element instanceof HTMLElement) element.focus()
@@ -24,4 +26,14 @@ export function beginAt(heading: HTMLElement | null): void {
 /** For the ref of an element that gets the focus as soon as it is there. */
 export function focus(element: HTMLElement | null): void {
   element?.focus()
+}
+
+/** Does something once what was shown is gone, such as the form that a button opened: the focus was in it, and goes back. */
+export function useWhenGone(isShown: boolean, goBack: () => void): void {
+  const wasShown = useRef(isShown)
+  const onGone = useEffectEvent(goBack)
+  useEffect(() => {
+    if (wasShown.current && !isShown) onGone()
+    wasShown.current = isShown
+  }, [isShown])
 }

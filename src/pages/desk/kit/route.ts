@@ -84,11 +84,6 @@ function decoded(part: string) {
   }
 }
 
-/** The address of an application that no list leads to. */
-export function applicationOf(id: string): string {
-  return hrefOf({ screen: 'application', id, filters: filtersFrom('') })
-}
-
 // The server renders the first list, where there is no window.
 let present = globalThis.window?.location.hash ?? ''
 let former = present

@@ -1,20 +1,20 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 
-import { mostCharacters } from '../../../application/limits.ts'
 import { newAct } from '../../../client/act.ts'
 import type { Filter } from '../../../client/desk/applications.ts'
 import type { Letter } from '../../../client/desk/letters.ts'
-import { DraftLeft } from '../drafts/DraftLeft.tsx'
-import { DraftShow, useDraftChanges } from '../drafts/DraftShow.tsx'
-import { DraftSend, DraftsUnsent, type Unsent } from '../drafts/DraftSend.tsx'
+import { DraftSend, DraftsUnsent, type Unsent } from '../drafts/DraftList.tsx'
+import { Drafts } from '../drafts/DraftShow.tsx'
 import { announce } from '../kit/announce.tsx'
-import { Field, TextField } from '../kit/Field.tsx'
-import { focusOn } from '../kit/focus.ts'
+import { Button } from '../kit/Button.tsx'
+import { Form } from '../kit/Field.tsx'
+import { focusOn, useWhenGone } from '../kit/focus.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { useTyped } from '../kit/useTyped.ts'
 import { isCarried, placeHint } from './letters.ts'
+import { LetterFields, type Written } from './LetterText.tsx'
 
 interface LetterCreateProps {
   application: string
@@ -30,41 +30,20 @@ interface LetterCreateProps {
 /** A letter to one person without a template: it is written, read as it will arrive, and sent. */
 export function LetterCreate({ application, filter, letters, isAsked, isBlind }: LetterCreateProps) {
   const { data: overview } = useQuery(useDesk().letters())
-  const { changes, keptOf } = useDraftChanges('')
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
   const drafts = letters.filter(({ occasion, state }) => occasion === '' && state === 'draft')
   const isByHand = overview !== undefined && !isCarried('', overview.postman)
+  const onSent = (notSent: readonly Unsent[]) => {
+    setUnsent(notSent)
+    // The pressed button disappears.
+    focusOn(document.querySelector('.leaving button'))
+  }
   return (
     <>
       <DraftsUnsent unsent={unsent} />
-      {Object.entries(changes)
-        .filter(
-          ([id, change]) => change.application === application && drafts.every((draft) => draft.id !== id),
-        )
-        .map(([id, change]) => (
-          <DraftLeft key={id} {...{ id, change }} isAtApplication onDiscard={() => keptOf(id)[1](null)} />
-        ))}
-      {drafts.map((letter) => (
-        <DraftShow
-          key={letter.id}
-          letter={letter}
-          isByHand={isByHand}
-          kept={keptOf(letter.id)}
-          isAtApplication
-        >
-          {overview && !isByHand && (
-            <DraftSend
-              drafts={[letter]}
-              holdSeconds={overview.settings.hold_seconds}
-              onSent={(left) => {
-                setUnsent(left)
-                // The pressed button disappears.
-                focusOn(document.querySelector('.leaving button'))
-              }}
-            />
-          )}
-        </DraftShow>
-      ))}
+      <Drafts occasion="" {...{ drafts, isByHand, application }}>
+        {(draft) => overview && !isByHand && <DraftSend drafts={[draft]} {...{ overview, onSent }} />}
+      </Drafts>
       {!isBlind && <LetterForm {...{ application, filter, letters, isAsked }} />}
     </>
   )
@@ -79,7 +58,7 @@ export function typedInto(application: string): string {
 function LetterForm({ application, filter, letters, isAsked }: Omit<LetterCreateProps, 'isBlind'>) {
   const desk = useDesk()
   // The act's id is kept with the text, so that a letter that is sent again because no answer came stays one letter.
-  const [typed, type] = useTyped<{ act: string; subject: string; body: string }>(typedInto(application))
+  const [typed, type] = useTyped<Written & { act: string }>(typedInto(application))
   // It may have become a draft after its writer left and before the answer came.
   const isThere = letters.some(({ id }) => id === typed?.act)
   const { subject = '', body = '', act = '' } = (isThere ? null : typed) ?? {}
@@ -88,88 +67,63 @@ function LetterForm({ application, filter, letters, isAsked }: Omit<LetterCreate
   const [isFirst, setIsFirst] = useState(false)
   const isWriting = isOpen || act !== ''
   const openButton = useRef<HTMLButtonElement>(null)
-  const wasWriting = useRef(isWriting)
   const written = useRef('')
-  const { press, isPending, error, cancel } = useDeskAct('desk_write_to', (letter) => {
-    written.current = letter.id
+  const close = () => {
     type(null)
     setIsOpen(false)
+  }
+  const { press, isPending, error, cancel } = useDeskAct('desk_write_to', (letter) => {
+    written.current = letter.id
+    close()
     desk.keep(desk.application(application, filter), (whole) => ({
       ...whole,
       letters: [...whole.letters.filter(({ id }) => id !== letter.id), letter],
     }))
     announce('Draft made. Nothing has left.')
   })
-  // The form disappears, and with it the element that has the focus.
-  useEffect(() => {
-    if (wasWriting.current && !isWriting) {
-      focusOn(document.getElementById(`draft-${written.current}`) ?? openButton.current)
-      written.current = ''
-    }
-    wasWriting.current = isWriting
-  }, [isWriting])
-  const enter = (change: Partial<Record<'subject' | 'body', string>>) => {
+  useWhenGone(isWriting, () => {
+    focusOn(document.getElementById(`draft-${written.current}`) ?? openButton.current)
+    written.current = ''
+  })
+  const enter = (change: Partial<Written>) => {
     const text = { subject, body, ...change }
     // Whoever empties it writes on.
     setIsOpen(true)
     type(text.subject === '' && text.body === '' ? null : { act: newAct(), ...text })
   }
+  const open = () => {
+    setIsFirst(true)
+    setIsOpen(true)
+  }
+  const discard = () => {
+    cancel()
+    close()
+  }
   if (!isWriting)
     return (
-      <button
-        ref={openButton}
-        className="quiet"
-        onClick={() => {
-          setIsFirst(true)
-          setIsOpen(true)
-        }}
-      >
+      <Button ref={openButton} onPress={open}>
         Write a letter
-      </button>
+      </Button>
     )
   return (
-    <form
+    <Form
       className="letter-form"
       aria-labelledby="new-letter"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (act !== '') press({ application, act, subject, body })
-      }}
+      onSend={() => act !== '' && press({ application, act, subject, body })}
     >
       <h3 id="new-letter">New letter</h3>
-      <Field
-        label="Subject"
-        required
-        isFirst={isFirst}
-        maxLength={mostCharacters.subject}
-        value={subject}
-        readOnly={isPending}
-        onText={(text) => enter({ subject: text })}
-      />
-      <TextField
-        label="Text"
+      <LetterFields
+        value={{ subject, body }}
         hint={`It is sent as it stands here.${isAsked ? ` ${placeHint}` : ''}`}
-        required
-        maxLength={mostCharacters.body}
-        value={body}
+        isFirst={isFirst}
         readOnly={isPending}
-        onText={(text) => enter({ body: text })}
+        onEnter={enter}
       />
       <Problem said="Not kept as a draft:" error={error} />
       <div className="row">
         <button>{isPending ? 'Saving…' : 'Preview'}</button>
-        <button
-          type="button"
-          className="quiet"
-          onClick={() => {
-            cancel()
-            type(null)
-            setIsOpen(false)
-          }}
-        >
-          Discard
-        </button>
+        <Button onPress={discard}>Discard</Button>
       </div>
-    </form>
+    </Form>
   )
 }

@@ -1,14 +1,20 @@
+import { Fragment } from 'react'
+
+import { mostCharacters } from '../../../application/limits.ts'
 import type { Letter } from '../../../client/desk/letters.ts'
+import { Field, TextField } from '../kit/Field.tsx'
 import { LongText } from '../kit/LongText.tsx'
-import { isOfPlace, partsOf, placeWords } from './letters.ts'
+import { isOfPlace, partsOf } from './letters.ts'
+
+/** The part of a letter that somebody writes. */
+export type Written = Pick<Letter, 'subject' | 'body'>
+
+interface LetterTextProps {
+  text: Written & Pick<Letter, 'missing' | 'unknown' | 'is_long'>
+}
 
 /** What a letter says, and which placeholders it cannot fill. */
-export function LetterText({
-  text,
-}: {
-  text: Pick<Letter, 'subject' | 'body' | 'missing' | 'unknown' | 'is_long'>
-}) {
-  const { subject, body, missing, unknown, is_long: isLong } = text
+export function LetterText({ text: { subject, body, missing, unknown, is_long: isLong } }: LetterTextProps) {
   const blank = missing.filter((name) => !isOfPlace(name))
   return (
     <>
@@ -38,16 +44,52 @@ export function LetterText({
 
 /** A text with words in place of the placeholders that are filled in when it is handed over. */
 function Filled({ text }: { text: string }) {
-  return partsOf(text).map((part, place) =>
-    place % 2 === 1 && isOfPlace(part) ? (
-      // The parts change only with the text, all at once.
-      // oxlint-disable-next-line react/no-array-index-key
-      <span key={place} className="filled-later">
-        {placeWords[part]}
-      </span>
-    ) : (
-      // oxlint-disable-next-line react/no-array-index-key
-      part !== '' && <LongText key={place} text={part} />
-    ),
+  return partsOf(text).map(({ words, isFilledLater }, place) => (
+    // The parts change only with the text, all at once.
+    // oxlint-disable-next-line react/no-array-index-key
+    <Fragment key={place}>
+      {isFilledLater ? (
+        <span className="filled-later">{words}</span>
+      ) : (
+        words !== '' && <LongText text={words} />
+      )}
+    </Fragment>
+  ))
+}
+
+interface LetterFieldsProps {
+  value: Written
+  onEnter: (change: Partial<Written>) => void
+  /** What is said under the text. */
+  hint?: string
+  /** Whether the subject has the focus from the start. */
+  isFirst?: boolean
+  readOnly?: boolean
+  onFocus?: (event: { target: HTMLInputElement | HTMLTextAreaElement }) => void
+}
+
+/** The fields in which a letter is written. */
+export function LetterFields({ value, onEnter, hint, isFirst = false, ...field }: LetterFieldsProps) {
+  return (
+    <>
+      <Field
+        label="Subject"
+        required
+        isFirst={isFirst}
+        maxLength={mostCharacters.subject}
+        value={value.subject}
+        onText={(subject) => onEnter({ subject })}
+        {...field}
+      />
+      <TextField
+        label="Text"
+        hint={hint}
+        required
+        maxLength={mostCharacters.body}
+        value={value.body}
+        onText={(body) => onEnter({ body })}
+        {...field}
+      />
+    </>
   )
 }

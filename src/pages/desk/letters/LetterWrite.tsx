@@ -5,7 +5,8 @@ import { mostAtOnce } from '../../../application/limits.ts'
 import type { Status } from '../../../application/statuses.ts'
 import type { WriteOutcome } from '../../../client/desk/letters.ts'
 import { announce } from '../kit/announce.tsx'
-import { Choice } from '../kit/Field.tsx'
+import { Button } from '../kit/Button.tsx'
+import { Choice, Form } from '../kit/Field.tsx'
 import { digits } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
 import { Problem } from '../kit/Problem.tsx'
@@ -26,13 +27,8 @@ function useOccasion(isOffered: (occasion: string) => boolean) {
   }
 }
 
-interface LetterWriteProps {
-  application: string
-  status: Status
-}
-
 /** Drafts a letter to one applicant: for the decision that stands, or one that organisers named. */
-export function LetterWrite({ application, status }: LetterWriteProps) {
+export function LetterWrite({ application, status }: { application: string; status: Status }) {
   const { occasion, options, choose } = useOccasion(
     (each) => each === status || (isNamed(each) && (each !== reminder || status === 'accepted')),
   )
@@ -44,21 +40,11 @@ export function LetterWrite({ application, status }: LetterWriteProps) {
   // The outcome is shown until another template is chosen.
   const outcome = write.given?.occasion === occasion ? write.answer?.[0] : undefined
   return (
-    <form
-      className="write"
-      onSubmit={(event) => {
-        event.preventDefault()
-        press(false)
-      }}
-    >
+    <Form className="write" onSend={() => press(false)}>
       <div className="row">
         <Choice label="Letter" options={options} value={occasion} onChoose={choose} />
         <button className="quiet">Write</button>
-        {outcome?.state === 'sent' && (
-          <button type="button" className="quiet" onClick={() => press(true)}>
-            Write again
-          </button>
-        )}
+        {outcome?.state === 'sent' && <Button onPress={() => press(true)}>Write again</Button>}
       </div>
       {outcome && (
         <p>
@@ -66,31 +52,29 @@ export function LetterWrite({ application, status }: LetterWriteProps) {
         </p>
       )}
       <Problem error={write.error} />
-    </form>
+    </Form>
   )
 }
 
-function wordsOf({ outcome, state }: WriteOutcome) {
-  switch (outcome) {
-    case 'drafted':
-      return 'A draft is there; nothing has left.'
-    case 'undecided':
-      return 'Not drafted: it has another status by now.'
-    case 'gone':
-      return 'This application is gone.'
-    case 'written':
-      return state === null ? '' : stateWords[state]
-  }
-}
-
-/** The state of a letter that was written before. */
-const stateWords: Record<NonNullable<WriteOutcome['state']>, string> = {
+const words: Record<
+  Exclude<WriteOutcome['outcome'], 'written'> | NonNullable<WriteOutcome['state']>,
+  string
+> = {
+  drafted: 'A draft is there; nothing has left.',
+  undecided: 'Not drafted: it has another status by now.',
+  gone: 'This application is gone.',
+  // Of a letter that was written before:
   draft: 'There is a draft already.',
   waiting: 'A letter is on its way already.',
   sending: 'A letter is on its way already.',
   sent: 'They were sent this before.',
   refused: 'The mail server refused their letter.',
   'given up': 'Their letter was given up: the mail server did not take it.',
+}
+
+function wordsOf({ outcome, state }: WriteOutcome) {
+  if (outcome !== 'written') return words[outcome]
+  return state === null ? '' : words[state]
 }
 
 /** Where the draft or the letter is. */
@@ -112,12 +96,7 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
   // The outcome is shown until another template is chosen.
   const isSame = write.given?.occasion === occasion
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        write.press({ applications: applications.slice(0, mostAtOnce), occasion })
-      }}
-    >
+    <Form onSend={() => write.press({ applications: applications.slice(0, mostAtOnce), occasion })}>
       <p>Nothing is sent by this: the drafts are read first.</p>
       {applications.length > mostAtOnce && <p>Of these, the first {digits(mostAtOnce)} are written to.</p>}
       <Choice label="Template" options={options} value={occasion} onChoose={choose} />
@@ -131,11 +110,11 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
       </div>
       <Problem error={isSame ? write.error : null} />
       <button>{write.isPending ? 'Drafting…' : 'Draft letters'}</button>
-    </form>
+    </Form>
   )
 }
 
-const words = {
+const counted = {
   drafted: 'drafted',
   written: 'written before',
   undelivered: 'written before and did not arrive: see Letters',
@@ -143,16 +122,15 @@ const words = {
   undecided: 'not drafted: they have another status',
 }
 
-function kindOf({ outcome, state }: WriteOutcome): keyof typeof words {
+function kindOf({ outcome, state }: WriteOutcome): keyof typeof counted {
   return state === 'refused' || state === 'given up' ? 'undelivered' : outcome
 }
 
 /** What became of drafts, by number: `12 drafted, 1 written before.` */
 function countsOf(outcomes: readonly WriteOutcome[]) {
-  const counts = Object.entries(words).map(([kind, said]) => ({
-    count: outcomes.filter((each) => kindOf(each) === kind).length,
-    said,
-  }))
-  const some = counts.filter(({ count }) => count > 0)
-  return `${some.map(({ count, said }) => `${digits(count)} ${said}`).join(', ')}.`
+  const some = Object.entries(counted).flatMap(([kind, said]) => {
+    const count = outcomes.filter((each) => kindOf(each) === kind).length
+    return count === 0 ? [] : [`${digits(count)} ${said}`]
+  })
+  return `${some.join(', ')}.`
 }

@@ -5,17 +5,16 @@ import { mostCharacters } from '../../../application/limits.ts'
 import type { Count } from '../../../client/desk/count.ts'
 import type { LettersOverview, OutboxState } from '../../../client/desk/letters.ts'
 import { announce } from '../kit/announce.tsx'
-import { Field, Switch } from '../kit/Field.tsx'
+import { Button } from '../kit/Button.tsx'
+import { Field, Form, Switch } from '../kit/Field.tsx'
 import { momentOf, upTo } from '../kit/format.ts'
-import { hrefOf } from '../kit/route.ts'
+import { go, hrefOf } from '../kit/route.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { useTyped } from '../kit/useTyped.ts'
 import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
-import { TemplateList } from '../templates/TemplateList.tsx'
 import { isOfDecision, nameOfOccasion, received } from './letters.ts'
-import { MailCheck } from './MailCheck.tsx'
 import { UndoSend } from './UndoSend.tsx'
 
 /** Letters: who waits for one, how delivery stands, and what they say. */
@@ -27,23 +26,11 @@ export function LettersShow() {
           <Sheet title="Who waits for a letter">
             <DraftCounts {...overview} />
           </Sheet>
-          <Sheet title="Delivery">
-            <Delivery overview={overview} />
-          </Sheet>
-          <Sheet title="Templates">
-            <TemplateList templates={overview.templates} />
-          </Sheet>
-          <Sheet title="Receipt">
-            <ReceiptEdit overview={overview} />
-          </Sheet>
-          <Sheet title="Answers">
-            <ReplyToEdit settings={overview.settings} />
-          </Sheet>
-          {overview.postman.is_there && (
-            <Sheet title="Mail server">
-              <MailCheck postman={overview.postman} />
-            </Sheet>
-          )}
+          <Delivery {...overview} />
+          <TemplateList {...overview} />
+          <ReceiptEdit {...overview} />
+          <ReplyToEdit {...overview} />
+          {overview.postman.is_there && <MailCheck {...overview} />}
         </div>
       )}
     </Screen>
@@ -51,7 +38,7 @@ export function LettersShow() {
 }
 
 /** For each occasion, how many drafts nobody has sent. */
-function DraftCounts({ templates, personal }: Pick<LettersOverview, 'templates' | 'personal'>) {
+function DraftCounts({ templates, personal }: LettersOverview) {
   const waiting = [...templates, { occasion: '', drafts: personal }].filter(({ drafts }) => drafts.count > 0)
   if (waiting.length === 0)
     return <p className="quietly">Nobody. Whoever is accepted, waitlisted or declined will stand here.</p>
@@ -95,20 +82,21 @@ const stateWords: Record<OutboxState, (isOne: boolean) => string> = {
 }
 
 /** Whether a server sends letters, what stops them, and which are under way or did not arrive. */
-function Delivery({ overview: { postman, states } }: { overview: LettersOverview }) {
+function Delivery({ postman, states }: LettersOverview) {
   const stop = useDeskAct('desk_stop', ({ stopped }) =>
     announce(stopped ? 'All letters are stopped.' : 'Letters leave again.'),
   )
   const shown = (Object.keys(stateWords) as OutboxState[]).filter((state) => states[state].count > 0)
   return (
-    <>
+    <Sheet title="Delivery">
       <p className={postman.stopped || postman.paused_until !== null ? 'notice error' : ''}>
         {deliveryWords(postman)}
       </p>
       {postman.is_there && postman.is_automation_there && !postman.stopped && (
         <p>An automation is told of the decisions that you send.</p>
       )}
-      {shown.length > 0 ? (
+      {shown.length === 0 && <p className="quietly">Nothing is leaving, and nothing failed.</p>}
+      {shown.length > 0 && (
         <ul className="plain">
           {shown.map((state) => (
             <li key={state}>
@@ -118,14 +106,12 @@ function Delivery({ overview: { postman, states } }: { overview: LettersOverview
             </li>
           ))}
         </ul>
-      ) : (
-        <p className="quietly">Nothing is leaving, and nothing failed.</p>
       )}
       <Problem error={stop.error} />
-      <button className="quiet" onClick={() => stop.press({ stopped: !postman.stopped })}>
+      <Button onPress={() => stop.press({ stopped: !postman.stopped })}>
         {postman.stopped ? 'Let letters leave' : 'Stop all letters'}
-      </button>
-    </>
+      </Button>
+    </Sheet>
   )
 }
 
@@ -141,8 +127,44 @@ function deliveryWords(postman: LettersOverview['postman']) {
   return 'A letter leaves shortly after you send it; until then you can stop it.'
 }
 
+/** What letters say on each occasion, and naming another one; a template is kept when it has words. */
+function TemplateList({ templates }: LettersOverview) {
+  const [typed, type] = useTyped<string>('new template')
+  const named = typed?.trim() ?? ''
+  const isThere = templates.some(({ occasion }) => occasion === named)
+  const open = () => {
+    if (named === '') return
+    type(null)
+    go({ screen: 'template', occasion: named })
+  }
+  return (
+    <Sheet title="Templates">
+      <ul className="plain">
+        {templates.map(({ occasion, subject }) => (
+          <li key={occasion}>
+            <a href={hrefOf({ screen: 'template', occasion })}>{nameOfOccasion(occasion)}</a>{' '}
+            <span className="quietly">{subject}</span>
+          </li>
+        ))}
+      </ul>
+      <Form className="new-template" onSend={open}>
+        <Field
+          label="Name of a new template"
+          required
+          maxLength={mostCharacters.occasion}
+          autoComplete="off"
+          placeholder="Travel"
+          value={typed ?? ''}
+          onText={(text) => type(text === '' ? null : text)}
+        />
+        <button className="quiet">{isThere ? 'Edit template' : 'New template'}</button>
+      </Form>
+    </Sheet>
+  )
+}
+
 /** Whether whoever applies is sent a receipt. */
-function ReceiptEdit({ overview: { settings, postman } }: { overview: LettersOverview }) {
+function ReceiptEdit({ settings, postman }: LettersOverview) {
   const { version, reply_to } = settings
   // Shown at once, until the database's answer shows it.
   const [wish, setWish] = useState<{ isOn: boolean; over: number } | null>(null)
@@ -157,7 +179,7 @@ function ReceiptEdit({ overview: { settings, postman } }: { overview: LettersOve
   )
   const isUnderWay = wish?.over === version
   return (
-    <>
+    <Sheet title="Receipt">
       <Switch
         label="Send a receipt to whoever applies"
         hint="It is sent by itself as soon as an application is stored: at most one a day to an address, and none that would come more than a day late."
@@ -175,13 +197,12 @@ function ReceiptEdit({ overview: { settings, postman } }: { overview: LettersOve
       <p>
         <a href={hrefOf({ screen: 'template', occasion: received })}>What the receipt says</a>
       </p>
-    </>
+    </Sheet>
   )
 }
 
 /** Where answers to letters go. */
-function ReplyToEdit({ settings }: Pick<LettersOverview, 'settings'>) {
-  const { version, receipts, reply_to: replyTo } = settings
+function ReplyToEdit({ settings: { version, receipts, reply_to: replyTo } }: LettersOverview) {
   const desk = useDesk()
   const draft = useVersionedDraft({
     kept: useTyped<Draft<{ to: string }>>('reply-to'),
@@ -198,21 +219,61 @@ function ReplyToEdit({ settings }: Pick<LettersOverview, 'settings'>) {
     },
   })
   return (
-    <form onSubmit={draft.onSubmit}>
-      <Field
-        label="Answers go to"
-        hint="One e-mail address. Left blank: to the sender."
-        type="email"
-        autoComplete="off"
-        maxLength={mostCharacters.address}
-        value={draft.value.to}
-        onText={(to) => draft.enter({ to })}
-      />
-      <DraftButtons
-        draft={draft}
-        className="quiet"
-        meanwhile={`Somebody else changed this meanwhile: answers go to ${replyTo || 'the sender'} now. What you entered is not saved.`}
-      />
-    </form>
+    <Sheet title="Answers">
+      <form onSubmit={draft.onSubmit}>
+        <Field
+          label="Answers go to"
+          hint="One e-mail address. Left blank: to the sender."
+          type="email"
+          autoComplete="off"
+          maxLength={mostCharacters.address}
+          value={draft.value.to}
+          onText={(to) => draft.enter({ to })}
+        />
+        <DraftButtons
+          draft={draft}
+          className="quiet"
+          meanwhile={`Somebody else changed this meanwhile: answers go to ${replyTo || 'the sender'} now. What you entered is not saved.`}
+        />
+      </form>
+    </Sheet>
+  )
+}
+
+const checked: Record<string, string> = { mail: 'Connection', sender: 'Sender' }
+
+/** What a server found out about the mail server and the sender's domain when somebody asked last. */
+function MailCheck({ postman }: LettersOverview) {
+  const { is_checking: isChecking, checked_at: checkedAt, findings } = postman
+  const check = useDeskAct('desk_check_mail', () => announce('Looking into the mail server.'))
+  return (
+    <Sheet title="Mail server">
+      {checkedAt === null ? (
+        <p>
+          Checks whether the mail server accepts letters, and whether other mail servers trust their sender.
+        </p>
+      ) : (
+        <>
+          <dl className="findings">
+            {findings.map(({ about, verdict, said }) => (
+              <div key={about} className={verdict === 'wrong' ? 'notice error' : undefined}>
+                <dt>
+                  {checked[about] ?? about}: {verdict}
+                </dt>
+                <dd>{said}</dd>
+              </div>
+            ))}
+          </dl>
+          <p className="quietly">
+            As of {momentOf(checkedAt)}.
+            {findings.some(({ verdict }) => verdict === 'wrong') && ' Tell whoever runs this site.'}
+          </p>
+        </>
+      )}
+      <Problem error={check.error} />
+      <Button isOff={isChecking} onPress={() => check.press({})}>
+        {isChecking ? 'Looking…' : 'Look into the mail server'}
+      </Button>
+    </Sheet>
   )
 }

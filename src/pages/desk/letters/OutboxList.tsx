@@ -5,15 +5,15 @@ import { mostCharacters } from '../../../application/limits.ts'
 import { newAct } from '../../../client/act.ts'
 import type { Letter, OutboxState } from '../../../client/desk/letters.ts'
 import { announce } from '../kit/announce.tsx'
-import { Field } from '../kit/Field.tsx'
+import { ApplicationLink, Button } from '../kit/Button.tsx'
+import { Field, Form } from '../kit/Field.tsx'
 import { focusHeading } from '../kit/focus.ts'
 import { momentOf } from '../kit/format.ts'
-import { applicationOf } from '../kit/route.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Back, MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { useTyped } from '../kit/useTyped.ts'
-import { nameOfLetter, nameOfOccasion, received } from './letters.ts'
+import { nameOfLetter, nameOfOccasion, received, triesOf } from './letters.ts'
 import { UndoSend } from './UndoSend.tsx'
 
 const titles: Record<OutboxState, string> = {
@@ -24,7 +24,10 @@ const titles: Record<OutboxState, string> = {
 
 /** The letters that did not leave yet, or did not arrive. */
 export function OutboxList({ state }: { state: OutboxState }) {
-  const query = useInfiniteQuery(useDesk().outbox(state))
+  const query = useInfiniteQuery({
+    ...useDesk().outbox(state),
+    select: ({ pages }) => pages.flatMap(({ letters }) => letters),
+  })
   return (
     <Screen
       title={titles[state]}
@@ -32,28 +35,25 @@ export function OutboxList({ state }: { state: OutboxState }) {
       nav={<Back label="In the letters" to={{ screen: 'letters' }} />}
       head={<UndoSend />}
     >
-      {({ pages }) => {
-        const letters = pages.flatMap((page) => page.letters)
-        return (
-          <>
-            {letters.length === 0 && <p>No letters here.</p>}
-            {letters.length > 0 && (
-              <ul className="plain sheet outbox">
-                {letters.map((letter) => (
-                  <OutboxLetter key={letter.id} letter={letter} />
-                ))}
-              </ul>
-            )}
-            <MoreButton query={query} />
-          </>
-        )
-      }}
+      {(letters) => (
+        <>
+          {letters.length === 0 && <p>No letters here.</p>}
+          {letters.length > 0 && (
+            <ul className="plain sheet outbox">
+              {letters.map((letter) => (
+                <OutboxLetter key={letter.id} letter={letter} />
+              ))}
+            </ul>
+          )}
+          <MoreButton query={query} />
+        </>
+      )}
     </Screen>
   )
 }
 
 function OutboxLetter({ letter }: { letter: Letter }) {
-  const { id, state, occasion, answer, attempts, due_at: dueAt } = letter
+  const { id, state, occasion, answer, due_at: dueAt } = letter
   const name = nameOfLetter(letter)
   const isMail = letter.way === 'mail'
   // The same person may be listed twice.
@@ -71,9 +71,7 @@ function OutboxLetter({ letter }: { letter: Letter }) {
   return (
     <li>
       <p className="about-letter">
-        <a href={applicationOf(letter.application)}>
-          <bdi>{name}</bdi>
-        </a>
+        <ApplicationLink id={letter.application}>{name}</ApplicationLink>
         <span>
           {nameOfOccasion(occasion)}
           {!isMail && ', to the automation'}
@@ -84,15 +82,15 @@ function OutboxLetter({ letter }: { letter: Letter }) {
           </span>
         )}
         <span className="quietly">
-          {attempts > 0 && `${attempts} ${attempts === 1 ? 'try' : 'tries'}`}
+          {letter.attempts > 0 && triesOf(letter)}
           {state === 'sending' && ' Being handed over.'}
           {state === 'waiting' && dueAt !== null && ` Not before ${momentOf(dueAt)}.`}
         </span>
       </p>
       {state === 'waiting' && (
-        <button aria-label={`Stop: ${label}`} className="quiet" onClick={() => stop.press({ letters: [id] })}>
+        <Button about={label} onPress={() => stop.press({ letters: [id] })}>
           Stop
-        </button>
+        </Button>
       )}
       {answer !== '' && <p className="said-by-server">{answer}</p>}
       {(state === 'refused' || state === 'given up') && <UndeliveredEdit letter={letter} label={label} />}
@@ -101,14 +99,11 @@ function OutboxLetter({ letter }: { letter: Letter }) {
   )
 }
 
-interface UndeliveredEditProps {
-  letter: Letter
-  /** Whose letter it is, and whether it goes to the automation. */
-  label: string
-}
-
-/** The buttons for a letter that did not arrive: try again, send it to another address, or note that it was told otherwise. */
-function UndeliveredEdit({ letter, label }: UndeliveredEditProps) {
+/**
+ * The buttons for a letter that did not arrive: try again, send it to another address, or note that it was told otherwise.
+ * The label says whose letter it is, and whether it goes to the automation.
+ */
+function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
   const letters = [letter.id]
   const [isReaddressing, setIsReaddressing] = useState(false)
   const done = (words: string) => {
@@ -124,27 +119,22 @@ function UndeliveredEdit({ letter, label }: UndeliveredEditProps) {
   return (
     <>
       <div className="row">
-        <button aria-label={`Try again: ${label}`} className="quiet" onClick={() => retry.press({ letters })}>
+        <Button about={label} onPress={() => retry.press({ letters })}>
           Try again
-        </button>
+        </Button>
         {/* An automation and a receipt use the application's own e-mail alone; whoever reads blind sees no address. */}
         {letter.way === 'mail' && letter.occasion !== received && letter.to !== null && (
-          <button
-            aria-label={`Another address: ${label}`}
-            className="quiet"
+          <Button
+            about={label}
             aria-expanded={isReaddressing}
-            onClick={() => setIsReaddressing(!isReaddressing)}
+            onPress={() => setIsReaddressing(!isReaddressing)}
           >
             Another address
-          </button>
+          </Button>
         )}
-        <button
-          aria-label={`Told otherwise: ${label}`}
-          className="quiet"
-          onClick={() => settle.press({ letters })}
-        >
+        <Button about={label} onPress={() => settle.press({ letters })}>
           Told otherwise
-        </button>
+        </Button>
       </div>
       {isReaddressing && (
         <Readdress
@@ -173,13 +163,16 @@ function Readdress({ letter, onDone, onClose }: ReaddressProps) {
     type(null)
     onDone(given.address)
   })
+  const cancel = () => {
+    type(null)
+    onClose()
+  }
   return (
-    <form
+    <Form
       className="readdress"
-      onSubmit={(event) => {
-        event.preventDefault()
+      onSend={() =>
         send.press({ letter: letter.id, address: address.trim(), ...(act !== undefined && { act }) })
-      }}
+      }
     >
       <Field
         label="Address"
@@ -195,17 +188,8 @@ function Readdress({ letter, onDone, onClose }: ReaddressProps) {
       <Problem said="Not sent." error={send.error} />
       <div className="row">
         <button>{send.isPending ? 'Sending…' : 'Send there'}</button>
-        <button
-          type="button"
-          className="quiet"
-          onClick={() => {
-            type(null)
-            onClose()
-          }}
-        >
-          Cancel
-        </button>
+        <Button onPress={cancel}>Cancel</Button>
       </div>
-    </form>
+    </Form>
   )
 }

@@ -8,11 +8,6 @@ import { countOf } from '../kit/format.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 
-interface UndoSendProps {
-  /** The letters of one application. Where they are given, letters to others are not shown. */
-  letters?: readonly Letter[]
-}
-
 /** Letters that one act released, and when they leave, by this browser's clock. */
 interface Leaving {
   act: string
@@ -20,8 +15,11 @@ interface Leaving {
   until: number
 }
 
-/** A bar for each act that released letters which have not left yet, by whichever organiser. */
-export function UndoSend({ letters }: UndoSendProps) {
+/**
+ * A bar for each act that released letters which have not left yet, by whichever organiser. Where the letters of one
+ * application are given, letters to others are not shown.
+ */
+export function UndoSend({ letters }: { letters?: readonly Letter[] }) {
   const { data: overview, dataUpdatedAt } = useQuery(useDesk().letters())
   // Those that somebody stops stay until it is known what came of that, also where the letters have left meanwhile.
   const [stopping, setStopping] = useState<readonly Leaving[]>([])

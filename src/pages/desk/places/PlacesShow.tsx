@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
 
 import { answerStates, type AnswerState } from '../../../application/statuses.ts'
 import type { Places } from '../../../client/desk/retreat.ts'
@@ -8,6 +7,7 @@ import { DecisionBar } from '../decisions/DecisionBar.tsx'
 import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
 import { StatusPill } from '../decisions/StatusPill.tsx'
 import { announce } from '../kit/announce.tsx'
+import { ApplicationLink, Button } from '../kit/Button.tsx'
 import { Field } from '../kit/Field.tsx'
 import { focusOn } from '../kit/focus.ts'
 import { digits, momentOf, nameOf, shortMomentOf, shortOf } from '../kit/format.ts'
@@ -19,14 +19,7 @@ import { useKeys } from '../kit/useKeys.ts'
 import { useTyped } from '../kit/useTyped.ts'
 import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
 import { reminder } from '../letters/letters.ts'
-import {
-  changeFrom,
-  entriesOf,
-  freeSentence,
-  placesWordsOf,
-  remindedSentences,
-  type Entries,
-} from './places.ts'
+import { freeSentence, placesWordsOf, remindedSentences } from './places.ts'
 
 /** Who of the accepted people comes, how many places are left, and who is on the waitlist. */
 export function PlacesShow() {
@@ -41,11 +34,9 @@ export function PlacesShow() {
               <Numbers places={places} />
               <Remind isAnybodyAsked={places.no_answer > 0} />
             </Sheet>
-            <Sheet title="How many">
-              <PlacesEdit places={places} />
-            </Sheet>
+            <PlacesEdit places={places} />
             <Sheet title="Waitlist">
-              <Waitlist places={places} />
+              <Waitlist {...places} />
             </Sheet>
           </div>
         )}
@@ -57,26 +48,29 @@ export function PlacesShow() {
 
 const waitlisted = filtersFrom('status=waitlisted')
 
-function linkTo(answer: AnswerState) {
-  return hrefOf({ screen: 'list', filters: { ...filtersFrom('status=accepted'), answer } })
-}
-
 /** How many there are of each answer. */
 function Numbers({ places }: { places: Places }) {
   const { coming, not_coming, no_answer, late, not_told, free } = places
-  const isFree = free !== null && free > 0
+  const counts: [AnswerState, number][] = [
+    ['coming', coming],
+    ['not coming', not_coming],
+    ['no answer', no_answer],
+    ['late', late],
+    ['not told', not_told],
+  ]
   return (
     <>
       <ul className="numbers">
-        <Count answer="coming" count={coming} />
-        <Count answer="not coming" count={not_coming} />
-        <Count answer="no answer" count={no_answer} />
-        <Count answer="late" count={late}>
-          , of these
-        </Count>
-        <Count answer="not told" count={not_told} />
+        {counts.map(([answer, count]) => (
+          <li key={answer}>
+            <a href={hrefOf({ screen: 'list', filters: { ...filtersFrom('status=accepted'), answer } })}>
+              <b>{digits(count)}</b> {answerStates[answer]}
+              {answer === 'late' && ', of these'}
+            </a>
+          </li>
+        ))}
         {free !== null && (
-          <li className={isFree ? 'free' : undefined}>
+          <li className={free > 0 ? 'free' : undefined}>
             <p>
               <b>{digits(Math.max(free, 0))}</b> Free of {digits(places.places ?? 0)}
             </p>
@@ -88,30 +82,14 @@ function Numbers({ places }: { places: Places }) {
   )
 }
 
-function Count({ answer, count, children }: { answer: AnswerState; count: number; children?: ReactNode }) {
-  return (
-    <li>
-      <a href={linkTo(answer)}>
-        <b>{digits(count)}</b> {answerStates[answer]}
-        {children}
-      </a>
-    </li>
-  )
-}
-
 /** Drafts a letter to everybody who has not answered, and says how many were drafted. */
 function Remind({ isAnybodyAsked }: { isAnybodyAsked: boolean }) {
   const { press, isPending, answer, error } = useDeskAct('desk_remind')
   return (
     <>
-      <button
-        className="quiet"
-        aria-disabled={!isAnybodyAsked || isPending}
-        aria-describedby="remind-hint"
-        onClick={() => isAnybodyAsked && press({})}
-      >
+      <Button isOff={!isAnybodyAsked || isPending} aria-describedby="remind-hint" onPress={() => press({})}>
         Remind
-      </button>
+      </Button>
       <p className="hint" id="remind-hint">
         Drafts a reminder for everybody who has not answered. Nothing is sent by this: you read the drafts
         first.
@@ -135,11 +113,15 @@ function Remind({ isAnybodyAsked }: { isAnybodyAsked: boolean }) {
 function PlacesEdit({ places }: { places: Places }) {
   const desk = useDesk()
   const draft = useVersionedDraft({
-    kept: useTyped<Draft<Entries>>('places'),
+    kept: useTyped<Draft<{ places: string; days: string }>>('places'),
     call: 'desk_set_places',
-    stored: entriesOf(places),
+    stored: { places: String(places.places ?? ''), days: String(places.days) },
     version: places.version,
-    givenOf: (entered) => changeFrom(entered, places),
+    givenOf: ({ places: many, days }) => ({
+      version: places.version,
+      places: many === '' ? null : Number(many),
+      days: Number(days),
+    }),
     onSaved(saved) {
       desk.keep(desk.places(), () => saved)
       announce(`Saved. ${freeSentence(saved)}`)
@@ -148,38 +130,40 @@ function PlacesEdit({ places }: { places: Places }) {
   })
   const { value, enter } = draft
   return (
-    <form onSubmit={draft.onSubmit}>
-      <Field
-        label="Places"
-        hint="Left blank: not known."
-        type="number"
-        inputMode="numeric"
-        min={0}
-        max={1_000_000}
-        value={value.places}
-        onText={(many) => enter({ places: many })}
-      />
-      <Field
-        label="Days to answer"
-        hint={`Counted from the day of their letter. A day ends at midnight in this time zone: ${places.zone.replaceAll('_', ' ')}.`}
-        type="number"
-        inputMode="numeric"
-        required
-        min={1}
-        max={365}
-        value={value.days}
-        onText={(days) => enter({ days })}
-      />
-      <DraftButtons
-        draft={draft}
-        meanwhile={`Somebody else changed this meanwhile: ${placesWordsOf(places)}. What you entered is still here and not saved: you can save it over how it stands now.`}
-      />
-    </form>
+    <Sheet title="How many">
+      <form onSubmit={draft.onSubmit}>
+        <Field
+          label="Places"
+          hint="Left blank: not known."
+          type="number"
+          inputMode="numeric"
+          min={0}
+          max={1_000_000}
+          value={value.places}
+          onText={(many) => enter({ places: many })}
+        />
+        <Field
+          label="Days to answer"
+          hint={`Counted from the day of their letter. A day ends at midnight in this time zone: ${places.zone.replaceAll('_', ' ')}.`}
+          type="number"
+          inputMode="numeric"
+          required
+          min={1}
+          max={365}
+          value={value.days}
+          onText={(days) => enter({ days })}
+        />
+        <DraftButtons
+          draft={draft}
+          meanwhile={`Somebody else changed this meanwhile: ${placesWordsOf(places)}. What you entered is still here and not saved: you can save it over how it stands now.`}
+        />
+      </form>
+    </Sheet>
   )
 }
 
 /** The waitlist, those who wait longest first. Nobody is accepted by itself. */
-function Waitlist({ places: { free, waitlist } }: { places: Places }) {
+function Waitlist({ free, waitlist }: Places) {
   const { judge } = useJudge()
   // A decision made here counts at once, before the list was read again.
   const taken = waitlist.filter((each) => judge.shownOf(each).status === 'accepted').length
@@ -199,22 +183,17 @@ function Waitlist({ places: { free, waitlist } }: { places: Places }) {
   )
 }
 
-interface WaitingProps {
-  row: Places['waitlist'][number]
-  /** How many places are left. */
-  left: number
-}
-
-function Waiting({ row, left }: WaitingProps) {
+/** One of them, who can be accepted where places are left. */
+function Waiting({ row, left }: { row: Places['waitlist'][number]; left: number }) {
   const { judge } = useJudge()
   const { id, status, version, company, set_at: setAt } = row
   const name = nameOf(row)
   return (
     <li className="row">
       <p className="waiting">
-        <a href={hrefOf({ screen: 'application', id, filters: waitlisted })}>
-          <bdi>{name}</bdi>
-        </a>
+        <ApplicationLink id={id} filters={waitlisted}>
+          {name}
+        </ApplicationLink>
         , <bdi>{company === undefined ? 'hidden' : shortOf(company)}</bdi>
         <span className="quietly">
           Waitlisted{' '}
@@ -225,10 +204,9 @@ function Waiting({ row, left }: WaitingProps) {
       </p>
       {judge.shownOf(row).status === 'waitlisted' ? (
         left > 0 && (
-          <button
-            className="quiet"
-            aria-label={`Accept: ${name}`}
-            onClick={({ currentTarget }) => {
+          <Button
+            about={name}
+            onPress={({ currentTarget }) => {
               // The pressed button disappears, and soon its line; with the last place all buttons do.
               const next = currentTarget.closest('li')?.nextElementSibling?.querySelector('a')
               focusOn(left > 1 ? next : null)
@@ -236,7 +214,7 @@ function Waiting({ row, left }: WaitingProps) {
             }}
           >
             Accept
-          </button>
+          </Button>
         )
       ) : (
         <StatusPill seen={row} />

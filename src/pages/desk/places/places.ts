@@ -15,21 +15,6 @@ export function placesWordsOf({ places, days }: Pick<Places, 'places' | 'days'>)
   return `${many}, each kept for ${countOf(days, 'day')}`
 }
 
-/** The values in the fields of the form. */
-export interface Entries {
-  places: string
-  days: string
-}
-
-export function entriesOf({ places, days }: Places): Entries {
-  return { places: places === null ? '' : String(places), days: String(days) }
-}
-
-/** The values to be saved. */
-export function changeFrom({ places, days }: Entries, { version }: Places) {
-  return { version, places: places === '' ? null : Number(places), days: Number(days) }
-}
-
 /** What became of reminding, in sentences. */
 export function remindedSentences({ drafted, late, waiting, reminded, more }: Reminded): string[] {
   const one = (count: number, singular: string, plural: string) =>

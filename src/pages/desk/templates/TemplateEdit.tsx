@@ -2,13 +2,15 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 
 import { columns } from '../../../application/application.ts'
-import { mostCharacters } from '../../../application/limits.ts'
+import type { Listed } from '../../../client/desk/applications.ts'
 import type { LettersOverview, Template } from '../../../client/desk/letters.ts'
 import { announce } from '../kit/announce.tsx'
-import { Field, TextField } from '../kit/Field.tsx'
-import { upTo } from '../kit/format.ts'
+import { Button } from '../kit/Button.tsx'
+import { Field } from '../kit/Field.tsx'
+import { focus, useWhenGone } from '../kit/focus.ts'
+import { nameOf, shortMomentOf, upTo } from '../kit/format.ts'
 import { Problem } from '../kit/Problem.tsx'
-import { Back, Screen } from '../kit/Screen.tsx'
+import { Back, Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { go } from '../kit/route.ts'
 import { useTyped } from '../kit/useTyped.ts'
@@ -16,13 +18,20 @@ import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersioned
 import {
   isNamed,
   mayAsk,
+  nameOfLetter,
   nameOfOccasion,
   placeHint,
   placeWords,
   received,
   reminder,
+  siteOfDesk,
 } from '../letters/letters.ts'
-import { TemplatePreview } from './TemplatePreview.tsx'
+import { LetterFields, LetterText, type Written } from '../letters/LetterText.tsx'
+
+/** Milliseconds without a key after which what is typed is looked at. */
+const pause = 400
+/** Applications that are offered at once. */
+const mostOffered = 5
 
 /** What letters of one occasion say. */
 export function TemplateEdit({ occasion }: { occasion: string }) {
@@ -46,20 +55,15 @@ export function TemplateEdit({ occasion }: { occasion: string }) {
   )
 }
 
-interface TemplateFormProps {
-  occasion: string
-  /** None where it is not kept yet. */
-  template: Template | undefined
-}
-
-function TemplateForm({ occasion, template }: TemplateFormProps) {
+/** The form in which it is entered; there is no template where it is not kept yet. */
+function TemplateForm({ occasion, template }: { occasion: string; template: Template | undefined }) {
   const desk = useDesk()
   // Placeholders are inserted into the field that was used last.
   const form = useRef<HTMLFormElement>(null)
   const lastField = useRef<HTMLInputElement | HTMLTextAreaElement>(null)
   const version = template?.version ?? null
   const draft = useVersionedDraft({
-    kept: useTyped<Draft<Pick<Template, 'subject' | 'body'>>>(typedInto(occasion)),
+    kept: useTyped<Draft<Written>>(typedInto(occasion)),
     call: 'desk_set_template',
     stored: { subject: template?.subject ?? '', body: template?.body ?? '' },
     version,
@@ -83,13 +87,13 @@ function TemplateForm({ occasion, template }: TemplateFormProps) {
     if (!field) return
     field.focus()
     field.setRangeText(placeholder, field.selectionStart ?? 0, field.selectionEnd ?? 0, 'end')
-    enter({ [field.name]: field.value })
+    enter({ [field instanceof HTMLTextAreaElement ? 'body' : 'subject']: field.value })
   }
 
   const placeholderButton = (name: string) => (
-    <button key={name} type="button" className="quiet" onClick={() => insert(`{{${name}}}`)}>
+    <Button key={name} onPress={() => insert(`{{${name}}}`)}>
       {`{{${name}}}`}
-    </button>
+    </Button>
   )
 
   return (
@@ -98,24 +102,7 @@ function TemplateForm({ occasion, template }: TemplateFormProps) {
         {template === undefined && !draft.isEntered && (
           <p className="quietly">This template is new: it is kept when you save it.</p>
         )}
-        <Field
-          label="Subject"
-          name="subject"
-          required
-          maxLength={mostCharacters.subject}
-          value={value.subject}
-          onFocus={({ target }) => (lastField.current = target)}
-          onText={(subject) => enter({ subject })}
-        />
-        <TextField
-          label="Text"
-          name="body"
-          required
-          maxLength={mostCharacters.body}
-          value={value.body}
-          onFocus={({ target }) => (lastField.current = target)}
-          onText={(body) => enter({ body })}
-        />
+        <LetterFields value={value} onFocus={({ target }) => (lastField.current = target)} onEnter={enter} />
         <fieldset className="placeholders">
           <legend>Insert an answer</legend>
           {columns
@@ -135,25 +122,17 @@ function TemplateForm({ occasion, template }: TemplateFormProps) {
           meanwhile="Somebody else changed this template meanwhile. What you entered is still here and not saved: you can save it over how it stands now."
         />
       </form>
-      <TemplatePreview occasion={occasion} subject={value.subject} body={value.body} />
+      <TemplatePreview occasion={occasion} {...value} />
     </div>
   )
 }
 
-interface TemplateRemoveProps {
-  template: LettersOverview['templates'][number]
-}
-
 /** Removes a template that organisers named, once they said so twice: its drafts go with it. */
-function TemplateRemove({ template: { occasion, version, drafts } }: TemplateRemoveProps) {
+function TemplateRemove({ template }: { template: LettersOverview['templates'][number] }) {
+  const { occasion, version, drafts } = template
   const [isAsked, setIsAsked] = useState(false)
-  // The focus goes to the other button, so that pressing Enter again does not remove it.
-  const safeButton = useRef<HTMLButtonElement>(null)
-  const wasAsked = useRef(false)
-  useEffect(() => {
-    if (wasAsked.current !== isAsked) safeButton.current?.focus()
-    wasAsked.current = isAsked
-  }, [isAsked])
+  const removeButton = useRef<HTMLButtonElement>(null)
+  useWhenGone(isAsked, () => removeButton.current?.focus())
   const [, type] = useTyped(typedInto(occasion))
   const remove = useDeskAct('desk_remove_template', () => {
     type(null)
@@ -168,17 +147,16 @@ function TemplateRemove({ template: { occasion, version, drafts } }: TemplateRem
             Remove this template{drafts.count > 0 && `, and its drafts (${upTo(drafts)})`}? What was sent
             stays.
           </span>
-          <button key="keep" ref={safeButton} className="quiet" onClick={() => setIsAsked(false)}>
+          {/* It has the focus, so that pressing Enter again does not remove the template. */}
+          <Button ref={focus} onPress={() => setIsAsked(false)}>
             Keep
-          </button>
-          <button key="for-good" className="quiet" onClick={() => remove.press({ occasion, version })}>
-            Remove for good
-          </button>
+          </Button>
+          <Button onPress={() => remove.press({ occasion, version })}>Remove for good</Button>
         </>
       ) : (
-        <button key="remove" ref={safeButton} className="quiet" onClick={() => setIsAsked(true)}>
+        <Button ref={removeButton} onPress={() => setIsAsked(true)}>
           Remove
-        </button>
+        </Button>
       )}
       <Problem error={remove.error} />
     </section>
@@ -186,6 +164,130 @@ function TemplateRemove({ template: { occasion, version, drafts } }: TemplateRem
 }
 
 /** The name of what is typed into a template. */
-function typedInto(occasion: string): string {
-  return `template ${occasion}`
+const typedInto = (occasion: string) => `template ${occasion}`
+
+/** A text as an applicant would read it: the newest one, or whoever is chosen. */
+function TemplatePreview({ occasion, subject, body }: Written & { occasion: string }) {
+  const desk = useDesk()
+  const [chosen, setChosen] = useState<Listed | null>(null)
+  const { data: overview } = useQuery(desk.letters())
+  const { data: preview, error } = useQuery(
+    desk.preview({
+      occasion,
+      subject: usePaused(subject),
+      body: usePaused(body),
+      ...(chosen && { application: chosen.id }),
+      // Where a server sends letters, either it knows the site's address or nobody does.
+      ...(overview?.postman.is_there === false && { site: siteOfDesk() }),
+    }),
+  )
+  const test = useDeskAct('desk_send_test', ({ to }) => announce(`A test leaves for ${to}.`))
+  return (
+    <Sheet title="Preview" className="preview">
+      <Problem error={error} />
+      {(preview || chosen) && (
+        <PreviewWith chosen={chosen} isBlind={preview?.name === null} onChoose={setChosen} />
+      )}
+      {preview === null && (
+        <p className="quietly">
+          {chosen ? 'This application is gone.' : 'There is no application to fill it with yet.'}
+        </p>
+      )}
+      {preview && (
+        <>
+          {chosen === null && (
+            <p className="quietly">
+              With the newest application: <bdi>{nameOfLetter(preview)}</bdi>
+            </p>
+          )}
+          <LetterText text={preview} />
+          {preview.has_no_site === true && (
+            <p className="notice error">
+              Nobody knows the site’s address (SITE_URL), so the paragraph with the link is left out.
+            </p>
+          )}
+          {overview?.postman.is_there && (
+            <Button
+              isOff={test.isPending}
+              onPress={() => test.press({ occasion, subject, body, application: preview.application })}
+            >
+              Send me a test
+            </Button>
+          )}
+          <Problem error={test.error} />
+        </>
+      )}
+    </Sheet>
+  )
+}
+
+interface PreviewWithProps {
+  /** Whose answers the preview shows; null where nobody chose them. */
+  chosen: Listed | null
+  /** Who reads blind searches what is not hidden. */
+  isBlind: boolean
+  onChoose: (application: Listed | null) => void
+}
+
+/** Finds an application whose answers the preview is to show. */
+function PreviewWith({ chosen, isBlind, onChoose }: PreviewWithProps) {
+  const field = useRef<HTMLInputElement>(null)
+  const [typed, setTyped] = useState('')
+  const search = usePaused(typed.trim())
+  const isAsked = typed.trim() !== '' && search !== ''
+  const { data: found, error } = useQuery({ ...useDesk().found(search, mostOffered), enabled: isAsked })
+  const offered = isAsked ? found?.applications.slice(0, mostOffered) : undefined
+  const choose = (application: Listed | null) => {
+    onChoose(application)
+    setTyped('')
+    announce(application === null ? 'With the newest application' : `With ${nameOf(application)}`)
+    // The pressed button disappears.
+    field.current?.focus()
+  }
+  return (
+    <div className="preview-with">
+      <Field
+        ref={field}
+        label="Preview with"
+        hint={`${isBlind ? 'A word of an answer' : 'A name or an e-mail'}; the newest application otherwise.`}
+        type="search"
+        autoComplete="off"
+        spellCheck={false}
+        value={typed}
+        onText={setTyped}
+      />
+      <div aria-live="polite">
+        {offered?.length === 0 && <p>Nothing was found.</p>}
+        {offered && offered.length > 0 && (
+          <ul className="plain found">
+            {offered.map((application) => (
+              <li key={application.id}>
+                <Button onPress={() => choose(application)}>
+                  <bdi>{nameOf(application)}</bdi>{' '}
+                  <span className="quietly">{shortMomentOf(application.created_at)}</span>
+                </Button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+      <Problem error={isAsked ? error : null} />
+      {chosen && (
+        <p className="row">
+          With <bdi>{nameOf(chosen)}</bdi>
+          <Button onPress={() => choose(null)}>Newest</Button>
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** What is typed, once nobody types. */
+function usePaused(typed: string): string {
+  const [text, setText] = useState(typed)
+  useEffect(() => {
+    const timer = setTimeout(() => setText(typed), pause)
+    return () => clearTimeout(timer)
+  }, [typed])
+  return text
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import type { Letter } from '../../../client/desk/letters.ts'
 import { momentOf } from '../kit/format.ts'
-import { eventsOf, wordsOfLetter } from './letter-events.ts'
+import { eventsOf, wordsOfLetter } from './letters.ts'
 
 const at = '2026-11-22T10:00:00+00:00'
 const mail: Letter = {
