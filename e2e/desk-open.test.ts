@@ -150,6 +150,38 @@ test('a function that an updated server has no more is told as an update', async
       ),
   })
   await page.getByText('The desk was updated meanwhile. Please reload this page.').waitFor()
+  await page.unroute('**/rpc/desk_list')
+  await desk.store(people(1))
+  await getDesk(page).button('Reload').click()
+  await getDesk(page).link('Person 1').waitFor()
+})
+
+test('a table whose script an update removed is not downloaded, and said to need a reload', async ({
+  visitor,
+}) => {
+  visitor.expects(/Failed to load resource|dynamically imported module/)
+  await desk.store(people(1))
+  const page = await desk.open(visitor, '', {
+    prepare: (opened) => opened.route('**/assets/export-*', (route) => route.fulfill({ status: 404 })),
+  })
+  const { button } = getDesk(page)
+  await button('Download CSV').click()
+  await page.getByText(/^Nothing was downloaded\..* the desk was updated meanwhile/).waitFor()
+  await page.unroute('**/assets/export-*')
+  await button('Reload').click()
+  const download = page.waitForEvent('download')
+  await button('Download CSV').click()
+  expect((await download).suggestedFilename()).toMatch(/^applications-.*[.]csv$/)
+})
+
+test('a sign-in that was open while the server was updated says that a reload helps', async ({ visitor }) => {
+  visitor.expects(/Failed to load resource|dynamically imported module|the desk was updated meanwhile/)
+  const page = await visitor.open(`${desk.origin}/desk`, {}, (opened) =>
+    opened.route('**/assets/auth-*', (route) => route.fulfill({ status: 404 })),
+  )
+  await page.getByLabel('Email').fill('ada@example.org')
+  await getDesk(page).button('Send code').click()
+  await page.getByText('the desk was updated meanwhile. Please reload this page.').waitFor()
 })
 
 test('a token that is over is replaced before anything is asked with it', async ({ visitor }) => {

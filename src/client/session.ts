@@ -4,6 +4,7 @@ import { isUnanswered } from './auth-errors.ts'
 import { callKey, takeBegun } from './begun.ts'
 import type { DataInterface } from './data-interface.ts'
 import { keptSession, type KeptSession } from './kept-session.ts'
+import { scriptOf } from './missing-script.ts'
 import { withRetry } from './retry.ts'
 import { answerIn, requestOf, type CallFunction } from './rpc.ts'
 
@@ -51,7 +52,7 @@ export function createSession({ url, anonKey }: DataInterface & { url: string })
   const authIsThere = new Promise<GoTrueClient>((resolve) => (tell = resolve))
   let loading: Promise<GoTrueClient> | undefined
   const auth = () => {
-    loading ??= import('./auth.ts').then(
+    loading ??= scriptOf(import('./auth.ts')).then(
       ({ createAuth }) => {
         const client = createAuth(base, anonKey)
         tell(client)

@@ -58,7 +58,12 @@ const OtherScreen = lazyScreen(() => import('./OtherScreen.tsx'))
 
 /** Loads the screens that the first list does not need, before the connection is lost or the server is updated. */
 export async function loadScreens(): Promise<void> {
-  await Promise.all([ApplicationShow.load(), OtherScreen.load(), loadLetterWriteMany()])
+  await Promise.all([
+    ApplicationShow.load(),
+    OtherScreen.load(),
+    loadLetterWriteMany(),
+    import('./applications/export.ts'),
+  ])
 }
 
 /** The organisers' page: signing in, and then a screen for each address. */

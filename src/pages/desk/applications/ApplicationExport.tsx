@@ -1,6 +1,7 @@
 import { useRef, useState } from 'react'
 
 import type { Filter } from '../../../client/desk/applications.ts'
+import { scriptOf } from '../../../client/missing-script.ts'
 import { announce } from '../kit/announce.tsx'
 import { countOf, digits } from '../kit/format.ts'
 import { Problem } from '../kit/Problem.tsx'
@@ -22,7 +23,7 @@ export function ApplicationExport({ currentFilter }: ApplicationExportProps) {
   const button = useRef<HTMLButtonElement>(null)
   const { isPending, error, press, cancel } = useAct(
     async (filter: Filter, signal) => {
-      const { readTable } = await import('./export.ts')
+      const { readTable } = await scriptOf(import('./export.ts'))
       return readTable(call, filter, setReceived, signal)
     },
     {

@@ -19,11 +19,12 @@ import { Drafts } from './DraftShow.tsx'
 /** The drafts of one occasion, each as it would be sent, with what can be done: change, remove and send them. */
 export function DraftList({ occasion }: { occasion: string }) {
   const desk = useDesk()
-  const { data: overview } = useQuery(desk.letters())
   const query = useInfiniteQuery({
     ...desk.drafts(occasion),
     select: ({ pages }) => pages.flatMap(({ letters }) => letters),
   })
+  // It comes with the drafts.
+  const { data: overview } = useQuery({ ...desk.letters(), enabled: query.data !== undefined })
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
   const isByHand = overview !== undefined && !isCarried(occasion, overview.postman)
   return (

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 
+import { MissingScript } from '../../../client/missing-script.ts'
 import { RefusedCall } from '../../../client/rpc.ts'
 import { SignedOutError } from '../../../client/session.ts'
 import { Button } from './Button.tsx'
@@ -15,8 +16,9 @@ interface ProblemProps {
 /** What went wrong, if anything did. */
 export function Problem({ error, said, onTryAgain }: ProblemProps) {
   if (!error) return null
+  const help = isOutdated(error) ? reload : { button: 'Try again', onPress: onTryAgain }
   return (
-    <Alert button="Try again" onPress={onTryAgain}>
+    <Alert {...help}>
       {said && `${said} `}
       {sentenceOf(error)}
     </Alert>
@@ -40,12 +42,17 @@ export function Alert({ button, onPress, children }: AlertProps) {
   )
 }
 
+/** What helps a page that is older than its server. */
+export const reload = { button: 'Reload', onPress: () => location.reload() }
+
+/** Whether this page is older than its server, which does not know its calls any more, or has its scripts no more. */
+function isOutdated(error: unknown) {
+  return error instanceof MissingScript || (error instanceof RefusedCall && error.code === 'PGRST202')
+}
+
 /** Said where another server answers at the desk's address. */
 export const foreignAnswer =
   'What answered is not the server of this desk. Please ask whoever runs this site.'
-
-/** Said where the server does not know a call of an older page of the desk, or does not have its scripts any more. */
-const wasUpdated = 'The desk was updated meanwhile. Please reload this page.'
 
 /** Whether nobody answered: there is no connection, or nothing at the other end. */
 export function isUnreachable(error: unknown): boolean {
@@ -60,7 +67,8 @@ function isTimeout(error: unknown) {
 export function sentenceOf(error: unknown): string {
   if (error instanceof TypeError) return 'The server could not be reached. Please check your connection.'
   if (isTimeout(error)) return 'No answer came in time. Please check your connection.'
-  if (error instanceof RefusedCall && error.code === 'PGRST202') return wasUpdated
+  if (error instanceof RefusedCall && error.code === 'PGRST202')
+    return 'The desk was updated meanwhile. Please reload this page.'
   // An answer that is no JSON, or has no code, comes from another server at the address.
   if (error instanceof SyntaxError || (error instanceof RefusedCall && !error.code)) return foreignAnswer
   if (error instanceof Error && error.message !== '') return error.message
@@ -70,7 +78,7 @@ export function sentenceOf(error: unknown): string {
 /** Said of an unexpected error, which the console has in full. */
 export function unforeseen(error: unknown): string {
   reportError(error)
-  return 'Something went wrong. Please try again.'
+  return error instanceof MissingScript ? error.message : 'Something went wrong. Please try again.'
 }
 
 /** Whether the database says that something has changed since whoever acts saw it. */

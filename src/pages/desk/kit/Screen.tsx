@@ -1,9 +1,10 @@
 import { Component, useEffect, useState, type ComponentType, type ReactNode } from 'react'
 
+import { MissingScript } from '../../../client/missing-script.ts'
 import { Button } from './Button.tsx'
 import { beginAt, focusHeading } from './focus.ts'
 import { hrefOf, type Route } from './route.ts'
-import { Alert, Problem, type AlertProps } from './Problem.tsx'
+import { Alert, type AlertProps, Problem, reload } from './Problem.tsx'
 
 interface ScreenProps<Read> {
   /** What its heading says, and the window's title, by which tabs, Back and screen readers tell screens apart. */
@@ -203,11 +204,7 @@ async function whenConnected<Loaded>(load: () => Promise<Loaded>): Promise<Loade
   }
 }
 
-const notLoaded: AlertProps = {
-  button: 'Reload',
-  onPress: () => location.reload(),
-  children: 'There is no connection, or the desk was updated meanwhile.',
-}
+const notLoaded: AlertProps = { ...reload, children: new MissingScript().message }
 
 function ScreenNotLoaded() {
   return <NotShown {...notLoaded} />

@@ -1,0 +1,17 @@
+/** A script of the page that did not come. */
+export class MissingScript extends Error {
+  override message = 'There is no connection, or the desk was updated meanwhile. Please reload this page.'
+}
+
+/**
+ * Waits for a script that is loaded when it is needed. An update of the server removes old scripts.
+ *
+ * @throws {MissingScript} where it does not come.
+ */
+export async function scriptOf<Module>(loading: Promise<Module>): Promise<Module> {
+  try {
+    return await loading
+  } catch (cause) {
+    throw new MissingScript('', { cause })
+  }
+}
