@@ -132,15 +132,12 @@ function answersOf<Answer extends string>(words: Record<Answer, string>) {
   return [[any, 'Any'], ...answers, ['', 'No answer']] as [Answer | typeof any | '', string][]
 }
 
+type Counts = Overview['counts']
+
 const tabs = [...Object.entries(statuses), ['all', 'All']] as [Status | 'all', string][]
 
-interface ApplicationTabsProps {
-  filters: Filters
-  counts: Overview['counts'] | undefined
-}
-
 /** The statuses, each with how many there are as soon as that is known. */
-export function ApplicationTabs({ filters, counts }: ApplicationTabsProps) {
+export function ApplicationTabs({ filters, counts }: { filters: Filters; counts: Counts | undefined }) {
   return (
     <nav className="tabs" aria-label="Status">
       {tabs.map(([status, label]) => {

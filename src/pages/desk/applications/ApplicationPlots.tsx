@@ -139,14 +139,12 @@ export function usePlotsAreOpen(account: string): [areOpen: boolean, change: (ar
   const [areOpen, setAreOpen] = useState(
     () => globalThis.window !== undefined && storage.getItem(key) === open,
   )
-  return [
-    areOpen,
-    (wanted) => {
-      setAreOpen(wanted)
-      if (wanted) storage.setItem(key, open)
-      else storage.removeItem(key)
-    },
-  ]
+  const change = (wanted: boolean) => {
+    setAreOpen(wanted)
+    if (wanted) storage.setItem(key, open)
+    else storage.removeItem(key)
+  }
+  return [areOpen, change]
 }
 
 /** How many applications came on a day, as `2026-12-31`. */

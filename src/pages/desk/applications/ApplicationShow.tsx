@@ -140,9 +140,9 @@ function useNeighbours(filter: Filter, id: string) {
   useEffect(() => {
     if (readsOn) void fetchNextPage()
   }, [readsOn, fetchNextPage])
-  if (left?.ids.includes(id)) return neighboursIn(left, id)
   // Until its place is known, Previous and Next follow the list as it was read.
-  return neighboursIn({ ids: idsOf(data?.pages), first: null, count: 0, more: false }, id)
+  const asRead = { ids: idsOf(data?.pages), first: null, count: 0, more: false }
+  return neighboursIn(left?.ids.includes(id) ? left : asRead, id)
 }
 
 /** Reads the next application in advance, so that `j` shows it at once, on a slow connection, too. */
@@ -244,10 +244,7 @@ function Answer({ label, className, children }: { label: string; className?: str
 function Contact({ given, address }: { given: string; address: string | undefined }) {
   if (address === undefined || given.length > pieceLength) return <LongText text={given} />
   return (
-    <a
-      href={address}
-      {...(address.startsWith('http') ? { target: '_blank', rel: 'noopener noreferrer' } : {})}
-    >
+    <a href={address} {...(address.startsWith('http') && { target: '_blank', rel: 'noopener noreferrer' })}>
       <bdi>{given}</bdi>
     </a>
   )

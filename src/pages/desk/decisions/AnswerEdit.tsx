@@ -32,9 +32,7 @@ function wordsOf(answer: Answer | null) {
 /** Sets an answer that did not come by the link, and moves the last day to answer. */
 export function AnswerEdit({ application, name }: { application: Read; name: string }) {
   const { id, answer, answer_state: state } = application
-  const note = useDeskAct('desk_set_answer', (_whole, { answer: noted }) =>
-    announce(`${name}: ${wordsOf(noted)}`),
-  )
+  const note = useDeskAct('desk_set_answer', (_whole, given) => announce(`${name}: ${wordsOf(given.answer)}`))
   // Not known until the application was read again after it was accepted.
   if (state === null) return null
   return (

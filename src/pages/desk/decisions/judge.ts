@@ -15,9 +15,7 @@ export interface Seen {
 }
 
 /** The status that is shown for an application. */
-export interface Shown {
-  status: Status
-  version: number
+export interface Shown extends Pick<Seen, 'status' | 'version'> {
   /** Whether the database has not confirmed it yet. */
   isPending: boolean
 }
@@ -54,12 +52,7 @@ interface Entry {
 }
 
 /** A decision to make. `from`: the version that it is based on, where a newer one may be shown. */
-interface Wish {
-  seen: Seen
-  wanted: Status
-  from?: number | undefined
-  takesBack?: Entry
-}
+type Wish = Pick<Entry, 'seen' | 'wanted'> & { from?: number | undefined; takesBack?: Entry }
 
 /** What the screen shows of all this. */
 export interface Judgement {
@@ -234,20 +227,19 @@ export class Judge {
         this.#lose(entry, { seen: entry.seen, reason: { kind: 'gone' } })
         continue
       }
-      const { status, version, author, at } = outcome
-      if (outcome.outcome === 'kept') {
+      const { outcome: kind, status, version, author, at } = outcome
+      if (kind === 'kept') {
         entry.kept = version
-        this.#showOutcome(entry, { status, version })
+        this.#showOutcome(entry, outcome)
       } else {
         const seen = { ...entry.seen, status, version }
-        const isTold = outcome.outcome === 'told'
-        this.#lose(entry, { seen, reason: isTold ? { kind: 'told' } : { kind: 'stale', author, at } })
+        this.#lose(entry, { seen, reason: kind === 'told' ? { kind } : { kind, author, at } })
       }
     }
   }
 
   /** Shows the status that the database has, unless a newer decision is on its way. */
-  #showOutcome(entry: Entry, { status, version }: { status: Status; version: number }) {
+  #showOutcome(entry: Entry, { status, version }: Pick<Shown, 'status' | 'version'>) {
     if (this.#pending.get(entry.seen.id) !== entry) return
     this.#pending.delete(entry.seen.id)
     this.#show([[entry.seen.id, { status, version, isPending: false }]])
