@@ -57,8 +57,7 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
   const name = whole ? nameOf(whole.application) : 'Application'
   useTitle(name)
   const seen: Seen[] = whole ? [{ ...whole.application, name }] : []
-  const status = whole && judge.shownOf(whole.application).status
-  const isAccepted = status === 'accepted'
+  const isAccepted = whole !== undefined && judge.shownOf(whole.application).status === 'accepted'
   const list: Route = { screen: 'list', filters }
   const toOther = (other: string | undefined): Route | undefined =>
     other === undefined ? undefined : { screen: 'application', id: other, filters }
@@ -96,7 +95,7 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
       <DecisionProblems />
       {whole && <UndoSend letters={whole.letters} />}
       <Problem error={error} />
-      {whole && status && (
+      {whole && (
         <div className="application columns">
           <section className="sheet" aria-label="Answers">
             <Answers application={whole.application} onReveal={() => reveal.press({ application: id })} />
@@ -107,7 +106,7 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
             <Sheet title="What happened">
               <ApplicationTimeline whole={whole} fresh={fresh} />
               <NoteCreate application={id} filter={filter} field={note} history={whole.history} />
-              <LetterWrite application={id} status={status} />
+              <LetterWrite application={id} status={judge.shownOf(whole.application).status} />
               <LetterCreate
                 application={id}
                 filter={filter}
