@@ -369,6 +369,41 @@ test('with decisions under way the page asks before it goes, and afterwards it d
   expect(await asks()).toBe(false)
 })
 
+test.for([
+  [1280, 720],
+  [390, 844],
+])(
+  'what comes to rows while they are shown makes none higher, whatever it says: %i px wide',
+  async ([width = 0, height = 0], { visitor }) => {
+    // Each name needs its second line at another width.
+    const names = Array.from({ length: 12 }, (_, place) => ({
+      first_name: 'Ada',
+      last_name: Array.from({ length: 3 + place }, () => 'Lie').join(' '),
+    }))
+    const stored = await desk.store(names)
+    const page = await desk.open(visitor, '/?status=all')
+    await page.setViewportSize({ width, height })
+    const look = () => page.evaluate(() => dispatchEvent(new Event('focus')))
+    const heights = () =>
+      page.locator('tbody tr').evaluateAll((rows) => rows.map((each) => each.getBoundingClientRect().height))
+    await expect.poll(heights).toHaveLength(12)
+    const before = await heights()
+    await desk.stand(stored, 'shortlisted')
+    await look()
+    await expect.poll(() => page.locator('.pill.shortlisted').count()).toBe(12)
+    expect(await heights()).toEqual(before)
+    await desk.stand(stored, 'accepted')
+    await desk.sql`
+    insert into private.letters
+      (application_id, occasion, way, state, subject, body, released_at, status_version, author, act)
+    select id, 'accepted', 'automation', 'given up', 's', 'b', now(), 2, 'bob@example.org', gen_random_uuid()
+    from public.retreat_applications`
+    await look()
+    await expect.poll(() => page.getByText('automation given up').count()).toBe(12)
+    expect(await heights()).toEqual(before)
+  },
+)
+
 // The last one: it ends the session that all of them use.
 test('what waits when somebody signs out is not sent', async ({ visitor }) => {
   const stored = await desk.store(people(2))
@@ -388,37 +423,3 @@ test('what waits when somebody signs out is not sent', async ({ visitor }) => {
   expect(sent).toHaveLength(1)
   expect(sent[0]).toContain(stored[0]?.id)
 })
-
-test.for([
-  [1280, 720],
-  [390, 844],
-])(
-  'what comes to rows while they are shown makes none higher, whatever it says: %i px wide',
-  async ([width = 0, height = 0], { visitor }) => {
-    // Each name needs its second line at another width.
-    const names = Array.from({ length: 12 }, (_, place) => ({
-      first_name: 'Ada',
-      last_name: Array.from({ length: 3 + place }, () => 'Lie').join(' '),
-    }))
-    const stored = await desk.store(names)
-    const page = await desk.open(visitor, '/?status=all')
-    await page.setViewportSize({ width, height })
-    const look = () => page.evaluate(() => dispatchEvent(new Event('focus')))
-    const heights = () =>
-      page.locator('tbody tr').evaluateAll((rows) => rows.map((each) => each.getBoundingClientRect().height))
-    const before = await heights()
-    await desk.stand(stored, 'shortlisted')
-    await look()
-    await expect.poll(() => page.locator('.pill.shortlisted').count()).toBe(12)
-    expect(await heights()).toEqual(before)
-    await desk.stand(stored, 'accepted')
-    await desk.sql`
-    insert into private.letters
-      (application_id, occasion, way, state, subject, body, released_at, status_version, author, act)
-    select id, 'accepted', 'automation', 'given up', 's', 'b', now(), 2, 'bob@example.org', gen_random_uuid()
-    from public.retreat_applications`
-    await look()
-    await expect.poll(() => page.getByText('automation given up').count()).toBe(12)
-    expect(await heights()).toEqual(before)
-  },
-)

@@ -3,21 +3,17 @@ import { useRef, useState } from 'react'
 import type { Whole } from '../../../client/desk/applications.ts'
 import { announce } from '../kit/announce.tsx'
 import { Dialog, type DialogHandle } from '../kit/Dialog.tsx'
-import { Field } from '../kit/Field.tsx'
+import { Field, Form, Tick } from '../kit/Field.tsx'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { useTyping } from '../kit/useTyped.ts'
 import { typedInto as typedIntoLetter } from '../letters/LetterCreate.tsx'
-import { typedInto } from './NoteCreate.tsx'
-
-interface ApplicationEraseProps {
-  whole: Whole
-  onErased: () => void
-}
+import { typedIntoNote } from './ApplicationTimeline.tsx'
 
 /** Erases an application for good, and others of the same e-mail, once the e-mail was typed. */
-export function ApplicationErase({ whole: { application, others }, onErased }: ApplicationEraseProps) {
+export function ApplicationErase({ whole, onErased }: { whole: Whole; onErased: () => void }) {
+  const { application, others } = whole
   const { id, email } = application
   const dialog = useRef<DialogHandle>(null)
   const desk = useDesk()
@@ -27,7 +23,7 @@ export function ApplicationErase({ whole: { application, others }, onErased }: A
   const erase = useDeskAct('desk_erase', ({ erased }) => {
     dialog.current?.close()
     for (const each of [id, ...also])
-      for (const name of [typedInto(each), typedIntoLetter(each)]) type(name, null)
+      for (const name of [typedIntoNote(each), typedIntoLetter(each)]) type(name, null)
     desk.forget(id)
     announce(`${nameOf(application)}: ${wordsOf(erased)}`)
     onErased()
@@ -52,28 +48,20 @@ export function ApplicationErase({ whole: { application, others }, onErased }: A
         {email === undefined ? (
           <p>Reveal the application first: its e-mail has to be typed.</p>
         ) : (
-          <form
-            onSubmit={(event) => {
-              event.preventDefault()
-              erase.press({ applications: [id, ...also], email: typed })
-            }}
-          >
+          <Form onSend={() => erase.press({ applications: [id, ...also], email: typed })}>
             {others.length > 0 && (
               <fieldset>
                 <legend>Also erase of the same e-mail</legend>
                 {others.map((other) => (
-                  <label key={other.id} className="tick">
-                    <input
-                      type="checkbox"
-                      checked={also.includes(other.id)}
-                      onChange={({ target }) =>
-                        setAlso(
-                          target.checked ? [...also, other.id] : also.filter((each) => each !== other.id),
-                        )
-                      }
-                    />
+                  <Tick
+                    key={other.id}
+                    isOn={also.includes(other.id)}
+                    onTick={(isOn) =>
+                      setAlso(isOn ? [...also, other.id] : also.filter((each) => each !== other.id))
+                    }
+                  >
                     <bdi>{shortOf(other.company)}</bdi>, {momentOf(other.created_at)}
-                  </label>
+                  </Tick>
                 ))}
               </fieldset>
             )}
@@ -91,7 +79,7 @@ export function ApplicationErase({ whole: { application, others }, onErased }: A
             />
             <Problem error={erase.error} />
             <button disabled={erase.isPending}>Erase for good</button>
-          </form>
+          </Form>
         )}
       </Dialog>
     </section>

@@ -3,6 +3,7 @@ import { useRef, useState } from 'react'
 import type { Filter } from '../../../client/desk/applications.ts'
 import { scriptOf } from '../../../client/missing-script.ts'
 import { announce } from '../kit/announce.tsx'
+import { Button } from '../kit/Button.tsx'
 import { countOf, digits } from '../kit/format.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useAct } from '../kit/useAct.ts'
@@ -11,13 +12,12 @@ import { useDesk } from '../kit/useDesk.tsx'
 /** Milliseconds after which a browser has surely begun to save a file. */
 const saving = 60_000
 
-interface ApplicationExportProps {
-  /** Gives the filter. It is called when the button is pressed: a later filter counts for the next download. */
-  currentFilter: () => Filter
-}
-
-/** Downloads what is filtered, as a table for spreadsheets. It ends with the screen. */
-export function ApplicationExport({ currentFilter }: ApplicationExportProps) {
+/**
+ * Downloads what is filtered, as a table for spreadsheets. It ends with the screen.
+ *
+ * @param currentFilter Is called when the button is pressed: a later filter counts for the next download.
+ */
+export function ApplicationExport({ currentFilter }: { currentFilter: () => Filter }) {
   const { call } = useDesk()
   const [received, setReceived] = useState(0)
   const button = useRef<HTMLButtonElement>(null)
@@ -28,52 +28,35 @@ export function ApplicationExport({ currentFilter }: ApplicationExportProps) {
     },
     {
       onSuccess({ file, count }) {
-        save(file, `applications-${today()}.csv`)
+        // Swedish writes days as ISO 8601 has them.
+        save(file, `applications-${new Date().toLocaleDateString('sv')}.csv`)
         announce(`Downloaded ${countOf(count, 'application')}.`)
       },
     },
   )
+  const download = () => {
+    setReceived(0)
+    announce('Downloading…')
+    press(currentFilter())
+  }
+  const stop = () => {
+    cancel()
+    announce('The download was stopped. Nothing was saved.')
+    // The pressed button disappears.
+    button.current?.focus()
+  }
   return (
     <>
       <div className="row">
-        <button
-          ref={button}
-          className="quiet"
-          aria-disabled={isPending}
-          onClick={() => {
-            if (isPending) return
-            setReceived(0)
-            announce('Downloading…')
-            press(currentFilter())
-          }}
-        >
+        <Button ref={button} isOff={isPending} onPress={download}>
           Download CSV
-        </button>
-        {isPending && (
-          <>
-            <span>{digits(received)} came…</span>
-            <button
-              className="quiet"
-              onClick={() => {
-                cancel()
-                announce('The download was stopped. Nothing was saved.')
-                // The pressed button disappears.
-                button.current?.focus()
-              }}
-            >
-              Stop
-            </button>
-          </>
-        )}
+        </Button>
+        {isPending && <span>{digits(received)} came…</span>}
+        {isPending && <Button onPress={stop}>Stop</Button>}
       </div>
       <Problem said="Nothing was downloaded." error={error} />
     </>
   )
-}
-
-/** As ISO 8601 has it, which Swedish writes too. */
-function today() {
-  return new Date().toLocaleDateString('sv')
 }
 
 function save(file: Blob, name: string) {

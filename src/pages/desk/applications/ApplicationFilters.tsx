@@ -3,6 +3,7 @@ import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'rea
 import { paidSolutions, teamSizes } from '../../../application/application.ts'
 import { answerStates, statuses, type AnswerState, type Status } from '../../../application/statuses.ts'
 import type { Overview } from '../../../client/desk/applications.ts'
+import { Button } from '../kit/Button.tsx'
 import { Choice, Field } from '../kit/Field.tsx'
 import { upTo } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
@@ -58,9 +59,8 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
           onChange={(event) => search(event.target.value)}
         />
         {(count > 0 || filters.search !== '') && (
-          <button
-            className="quiet"
-            onClick={() => {
+          <Button
+            onPress={() => {
               clearTimeout(timer.current)
               setTyped(null)
               onChange({ search: '', team_size: null, paid_solution: null, answer: null, from: '', to: '' })
@@ -69,16 +69,11 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
             }}
           >
             Clear
-          </button>
+          </Button>
         )}
-        <button
-          className="quiet"
-          aria-expanded={isOpen}
-          aria-controls="filters"
-          onClick={() => setIsOpen(!isOpen)}
-        >
+        <Button aria-expanded={isOpen} aria-controls="filters" onPress={() => setIsOpen(!isOpen)}>
           {count === 0 ? 'Filters' : `Filters (${count})`}
-        </button>
+        </Button>
         {children}
       </div>
       <p id="search-hint" className="hint" aria-live="polite">
@@ -137,15 +132,12 @@ function answersOf<Answer extends string>(words: Record<Answer, string>) {
   return [[any, 'Any'], ...answers, ['', 'No answer']] as [Answer | typeof any | '', string][]
 }
 
+type Counts = Overview['counts']
+
 const tabs = [...Object.entries(statuses), ['all', 'All']] as [Status | 'all', string][]
 
-interface ApplicationTabsProps {
-  filters: Filters
-  counts: Overview['counts'] | undefined
-}
-
 /** The statuses, each with how many there are as soon as that is known. */
-export function ApplicationTabs({ filters, counts }: ApplicationTabsProps) {
+export function ApplicationTabs({ filters, counts }: { filters: Filters; counts: Counts | undefined }) {
   return (
     <nav className="tabs" aria-label="Status">
       {tabs.map(([status, label]) => {

@@ -2,18 +2,19 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useEffect, useRef, useState } from 'react'
 
 import { mostAtOnce, pageSize } from '../../../application/limits.ts'
-import { statuses } from '../../../application/statuses.ts'
-import type { Selected } from '../../../client/desk/applications.ts'
+import type { Filter, ListPage, Page, Selected } from '../../../client/desk/applications.ts'
 import type { Count } from '../../../client/desk/count.ts'
-import { DecisionBar, decisionKeys } from '../decisions/DecisionBar.tsx'
-import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
-import { countStatuses, type Seen } from '../decisions/judge.ts'
+import { DecisionBar, decisionKeys, DecisionProblems } from '../decisions/DecisionBar.tsx'
+import { countsOf, type Seen } from '../decisions/judge.ts'
 import { announce } from '../kit/announce.tsx'
-import { focusApplication, focusHeading } from '../kit/focus.ts'
-import { digits, momentOf, nameOf } from '../kit/format.ts'
+import { Button } from '../kit/Button.tsx'
+import { Tick } from '../kit/Field.tsx'
+import { focusApplication, focusHeading, focusOn } from '../kit/focus.ts'
+import { digits, momentOf, nameOf, upTo } from '../kit/format.ts'
 import { formerRoute, go, routeOf } from '../kit/route.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Loading, MoreButton, useTitle } from '../kit/Screen.tsx'
+import { useAct } from '../kit/useAct.ts'
 import { useDesk, useJudge } from '../kit/useDesk.tsx'
 import { useKeys } from '../kit/useKeys.ts'
 import { useMedia } from '../kit/listen.ts'
@@ -21,10 +22,8 @@ import { LetterWriteMany } from '../letters/LetterWriteMany.tsx'
 import { ApplicationExport } from './ApplicationExport.tsx'
 import { ApplicationFilters, ApplicationTabs } from './ApplicationFilters.tsx'
 import { ApplicationPlots, usePlotsAreOpen } from './ApplicationPlots.tsx'
-import { ApplicationSelect } from './ApplicationSelect.tsx'
 import { ApplicationTable } from './ApplicationTable.tsx'
 import { filterOf, searchOf, type Filters } from './filters.ts'
-import { useListUpdates } from './useListUpdates.ts'
 
 /** The windows in which the bar of decisions hides much of the list; decisions.css has the same ones. */
 const phone = '(max-width: 44rem), (max-height: 28rem)'
@@ -51,14 +50,9 @@ export function ApplicationList({ filters }: { filters: Filters }) {
       </div>
       <div id="list" className="sheet">
         <ApplicationFilters filters={filters} onChange={narrow} searchField={searchField}>
-          <button
-            className="quiet"
-            aria-expanded={plotsAreOpen}
-            aria-controls="plots"
-            onClick={() => openPlots(!plotsAreOpen)}
-          >
+          <Button aria-expanded={plotsAreOpen} aria-controls="plots" onPress={() => openPlots(!plotsAreOpen)}>
             At a glance
-          </button>
+          </Button>
           <ApplicationExport currentFilter={currentFilter} />
         </ApplicationFilters>
         <div id="plots" hidden={!plotsAreOpen}>
@@ -109,34 +103,34 @@ function List({ filters, countedAt, matching }: ListProps) {
   const [writtenTo, setWrittenTo] = useState<readonly Seen[]>([])
   const queries = useQueryClient()
   const { judge } = useJudge()
-  const rows = data?.pages.flatMap(({ applications }) => applications)
+  const rows = data?.pages.flatMap(({ applications }) => applications) ?? []
   const { gone, newer, older, more, letters, answers } = useListUpdates(filter, data?.pages, countedAt)
 
-  const shown = new Set(rows?.map(({ id }) => id))
-  const known: Selected[] = [...(rows ?? []), ...beyond.filter(({ id }) => !shown.has(id))]
+  const shown = new Set(rows.map(({ id }) => id))
+  const there = rows.filter(({ id }) => !gone.has(id))
+  const known: Selected[] = [...there, ...beyond.filter(({ id }) => !shown.has(id) && !gone.has(id))]
   const selected = new Set(
-    known
-      .filter((row) => !gone.has(row.id) && ticked.get(row.id) === judge.shownOf(row).version)
-      .map(({ id }) => id),
+    known.filter((row) => ticked.get(row.id) === judge.shownOf(row).version).map(({ id }) => id),
   )
   // Where all that was ticked has changed, the next key is about the row that has the focus.
   const leftOut = ticked.size - selected.size
-  const allLeftOut = rows !== undefined && selected.size === 0 ? leftOut : 0
+  const allLeftOut = data !== undefined && selected.size === 0 ? leftOut : 0
+  const someLeftOut = leftOut - allLeftOut
   const seen = known
-    .filter(({ id }) => (selected.size > 0 ? selected.has(id) : id === current && !gone.has(id)))
+    .filter(({ id }) => (selected.size > 0 ? selected.has(id) : id === current))
     .map((row): Seen => ({ id: row.id, name: nameOf(row), status: row.status, version: row.version }))
   // A row whose status changed meanwhile is not meant by whoever selects the whole list.
-  const ofThisList = (rows ?? []).filter(
-    (row) => !gone.has(row.id) && ['all', judge.shownOf(row).status].includes(filters.status),
-  )
+  const isOfThisList = (row: Selected) => ['all', judge.shownOf(row).status].includes(filters.status)
+  const ofThisList = there.filter(isOfThisList)
+  const isWhole = ofThisList.length > 0 && ofThisList.every(({ id }) => selected.has(id))
   // There the bar would cover the list for the application that was opened last.
   const isBarFree = useMedia(phone) && selected.size === 0
-  const move = (step: 1 | -1) => {
-    const place = rows?.findIndex(({ id }) => id === current) ?? -1
-    const next = rows?.[place === -1 ? 0 : Math.min(Math.max(place + step, 0), rows.length - 1)]
-    if (next) focusApplication(next.id)
+  const place = rows.findIndex(({ id }) => id === current)
+  const moveTo = (to: number) => {
+    const row = rows[Math.min(to, rows.length - 1)]
+    if (row) focusApplication(row.id)
   }
-  const isWhole = ofThisList.length > 0 && ofThisList.every(({ id }) => selected.has(id))
+  const currentRow = there.filter(({ id }) => id === current)
   const select = (all: readonly Selected[], isOn: boolean) => {
     const now = new Map([...ticked].filter(([id]) => selected.has(id)))
     for (const row of all) {
@@ -147,11 +141,10 @@ function List({ filters, countedAt, matching }: ListProps) {
   }
   const selectNone = () => setTicked(new Map())
   useKeys({
-    j: () => move(1),
-    k: () => move(-1),
+    j: () => moveTo(place + 1),
+    k: () => moveTo(Math.max(place - 1, 0)),
     Enter: () => current !== null && go({ screen: 'application', id: current, filters }),
-    x: () =>
-      select(rows?.filter(({ id }) => id === current && !gone.has(id)) ?? [], !selected.has(current ?? '')),
+    x: () => select(currentRow, !selected.has(current ?? '')),
     Escape: selectNone,
     ...decisionKeys(judge, seen, selectNone),
   })
@@ -161,11 +154,10 @@ function List({ filters, countedAt, matching }: ListProps) {
   }, [allLeftOut])
 
   // The element that has the focus may be gone when the list is read anew. Then the one in its place gets the focus.
-  const place = rows?.findIndex(({ id }) => id === current) ?? -1
   const lastPlace = useRef(-1)
   useEffect(() => {
     if (place !== -1) lastPlace.current = place
-    else if (lastPlace.current !== -1 && rows !== undefined && document.activeElement === document.body) {
+    else if (lastPlace.current !== -1 && data !== undefined && document.activeElement === document.body) {
       focusApplication(rows[Math.min(lastPlace.current, rows.length - 1)]?.id)
       lastPlace.current = -1
     }
@@ -174,30 +166,26 @@ function List({ filters, countedAt, matching }: ListProps) {
   // The focus moves to the new rows, since the button may have disappeared.
   const first = useRef<number | null>(null)
   useEffect(() => {
-    const row = first.current === null ? undefined : rows?.[first.current]
+    const row = first.current === null ? undefined : rows[first.current]
     if (row === undefined) return
     first.current = null
     if (document.activeElement?.matches('body, .more')) focusApplication(row.id)
   })
 
-  if (rows === undefined)
+  if (data === undefined)
     return error ? <Problem error={error} onTryAgain={() => void refetch()} /> : <Loading />
-  const lastPage = data?.pages.at(-1)
+  const lastPage = data.pages.at(-1)
+  const plus = more ? '+' : ''
   return (
     <>
       <div className="row list-head">
         {rows.length > 0 && (
-          <label className="tick">
-            <input
-              type="checkbox"
-              checked={isWhole}
-              onChange={({ target }) => (target.checked ? select(ofThisList, true) : selectNone())}
-            />
+          <Tick isOn={isWhole} onTick={(isOn) => (isOn ? select(ofThisList, true) : selectNone())}>
             Select all shown
-          </label>
+          </Tick>
         )}
         {isWhole && matching && Math.min(matching.count, mostAtOnce) > selected.size && (
-          <ApplicationSelect
+          <SelectMatching
             {...{ filter, matching }}
             onSelect={(all) => {
               setBeyond(all)
@@ -206,23 +194,19 @@ function List({ filters, countedAt, matching }: ListProps) {
           />
         )}
         {newer + older > 0 && (
-          <button
+          <Button
             className="news"
-            onClick={() => {
+            onPress={() => {
               selectNone()
               focusHeading()
               void queries.resetQueries({ queryKey: list.queryKey })
               void desk.readAgainAfter('desk_decide')
             }}
           >
-            {[
-              { count: newer, word: 'new' },
-              { count: older, word: 'more' },
-            ]
-              .filter(({ count }) => count > 0)
-              .map(({ count, word }) => `${count}${more ? '+' : ''} ${word}`)
+            {[newer > 0 && `${newer}${plus} new`, older > 0 && `${older}${plus} more`]
+              .filter((part) => part !== false)
               .join(', ')}
-          </button>
+          </Button>
         )}
       </div>
       <DecisionProblems />
@@ -250,7 +234,7 @@ function List({ filters, countedAt, matching }: ListProps) {
       )}
       <DecisionBar
         seen={writtenTo.length > 0 ? writtenTo : isBarFree ? [] : seen}
-        about={aboutOf(seen, leftOut - allLeftOut)}
+        about={aboutOf(seen)}
         onDecided={selectNone}
       >
         <LetterWriteMany
@@ -263,18 +247,76 @@ function List({ filters, countedAt, matching }: ListProps) {
   )
 
   /** Whom the bar is about: the name of one, or the number of several and what may be a surprise among them. */
-  function aboutOf(chosen: readonly Seen[], unticked: number) {
-    const elsewhere = countStatuses(
-      chosen
-        .map((each) => judge.shownOf(each).status)
-        .filter((status) => !['all', status].includes(filters.status)),
-    )
-    const [only] = chosen
-    const remarks = [
-      ...elsewhere.map(({ status, count }) => `${count} ${statuses[status]}`),
-      ...(unticked > 0 ? [`${unticked} changed meanwhile and left out`] : []),
-    ]
-    if (only !== undefined && chosen.length === 1 && unticked === 0) return only.name
-    return [`${digits(chosen.length)} selected`, ...remarks].join(', ')
+  function aboutOf([only, ...others]: readonly Seen[]) {
+    if (only !== undefined && others.length === 0 && someLeftOut === 0) return only.name
+    const elsewhere = seen.filter((each) => !isOfThisList(each)).map((each) => judge.shownOf(each).status)
+    const remarks = countsOf(elsewhere)
+    if (someLeftOut > 0) remarks.push(`${someLeftOut} changed meanwhile and left out`)
+    return [`${digits(seen.length)} selected`, ...remarks].join(', ')
   }
+}
+
+/**
+ * What happened meanwhile to the list that is shown, whose rows keep their places. The desk learns what was decided on them.
+ * The hook gives what was erased, how many applications are missing, and the state of their letters and answers.
+ *
+ * @param pages Those of the list, once it was read.
+ * @param countedAt When the applications were counted last.
+ */
+function useListUpdates(filter: Filter, pages: readonly ListPage[] | undefined, countedAt: number) {
+  const { data } = useQuery({
+    ...useDesk().meanwhile(filter, countedAt),
+    // Beside a list that has not come yet everything would be missing.
+    enabled: countedAt > 0 && pages !== undefined,
+  })
+  const gone = new Set(data?.gone)
+  const letters = pages?.flatMap((page) => page.letters) ?? []
+  if (data === undefined || data.first !== pages?.[0])
+    return { gone, newer: 0, older: 0, more: false, letters, answers: {} }
+  // The list may have been read on since.
+  const ofOthers = letters.filter(({ application }) => !data.shown.has(application))
+  return { ...data, gone, letters: [...ofOthers, ...data.letters] }
+}
+
+interface SelectMatchingProps {
+  filter: Filter
+  /** How many applications the filter lets through. */
+  matching: Count
+  onSelect: (all: readonly Selected[]) => void
+}
+
+/** Selects the applications that a filter lets through, shown or not, at most as many as one call takes. */
+function SelectMatching({ filter, matching, onSelect }: SelectMatchingProps) {
+  const { call } = useDesk()
+  const { isPending, error, press } = useAct(
+    async (_given: undefined, signal) => {
+      const all: Selected[] = []
+      let after: Page<Selected>['next'] = null
+      do {
+        const page: Page<Selected> = await call('desk_select', { filter, after }, signal)
+        all.push(...page.applications)
+        after = page.next
+      } while (after !== null && all.length < mostAtOnce)
+      return all.slice(0, mostAtOnce)
+    },
+    {
+      onSuccess(all) {
+        onSelect(all)
+        announce(`${digits(all.length)} selected`)
+        // The pressed button disappears.
+        focusOn(document.querySelector('.tick input'))
+      },
+    },
+  )
+  const isCut = matching.count > mostAtOnce || (matching.more && matching.count === mostAtOnce)
+  return (
+    <>
+      <Button isOff={isPending} onPress={() => press(undefined)}>
+        {isCut
+          ? `Select the first ${digits(mostAtOnce)} that match`
+          : `Select all ${upTo(matching)} that match`}
+      </Button>
+      <Problem said="Not selected:" error={error} />
+    </>
+  )
 }

@@ -1,4 +1,4 @@
-import { Fragment, useState } from 'react'
+import { Fragment, useState, type ReactNode } from 'react'
 
 import { paidSolutions, teamSizes } from '../../../application/application.ts'
 import type { Overview } from '../../../client/desk/applications.ts'
@@ -6,11 +6,8 @@ import { storageOf } from '../../../client/storage.ts'
 import { digits } from '../kit/format.ts'
 
 /** Counts of the list's applications, as small plots and as tables of the same numbers. */
-export function ApplicationPlots({
-  overview: { count, more, days, team_size, paid_solution },
-}: {
-  overview: Overview
-}) {
+export function ApplicationPlots({ overview }: { overview: Overview }) {
+  const { count, more, days, team_size, paid_solution } = overview
   if (count === 0) return null
   return (
     <>
@@ -28,10 +25,45 @@ export function ApplicationPlots({
   )
 }
 
-interface AnswersPlotProps {
+interface PlotProps {
   caption: string
-  /** What the answers are. */
+  /** What the names are. */
   of: string
+  rows: readonly { name: string; count: number }[]
+  /** The drawing. */
+  children: ReactNode
+}
+
+/** A plot, and a table of its numbers for screen readers. */
+function Plot({ caption, of, rows, children }: PlotProps) {
+  return (
+    <figure>
+      <figcaption>{caption}</figcaption>
+      {children}
+      <div className="visually-hidden">
+        <table>
+          <caption>{caption}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{of}</th>
+              <th scope="col">Applications</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ name, count }) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td>{digits(count)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </figure>
+  )
+}
+
+interface AnswersPlotProps extends Pick<PlotProps, 'caption' | 'of'> {
   /** The answers' words, in their order. */
   words: Readonly<Record<string, string>>
   counts: Readonly<Partial<Record<string, number>>>
@@ -39,14 +71,11 @@ interface AnswersPlotProps {
 
 /** A bar for each answer to a choice, and one for people who did not answer. */
 function AnswersPlot({ caption, of, words, counts }: AnswersPlotProps) {
-  const rows = [...Object.entries(words), ['', 'No answer'] as const].map(([answer, name]) => ({
-    name,
-    count: counts[answer] ?? 0,
-  }))
+  const answers = [...Object.entries(words), ['', 'No answer'] as const]
+  const rows = answers.map(([answer, name]) => ({ name, count: counts[answer] ?? 0 }))
   const most = Math.max(...rows.map(({ count }) => count))
   return (
-    <figure>
-      <figcaption>{caption}</figcaption>
+    <Plot {...{ caption, of, rows }}>
       <div className="bars" aria-hidden="true">
         {rows.map(({ name, count }) => (
           <Fragment key={name}>
@@ -58,90 +87,41 @@ function AnswersPlot({ caption, of, words, counts }: AnswersPlotProps) {
           </Fragment>
         ))}
       </div>
-      <NumbersTable {...{ caption, of, rows }} />
-    </figure>
+    </Plot>
   )
 }
 
-const dayName = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  timeZone: 'UTC',
-})
+const dayName = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
+/** Fewer days would make the bars too wide. */
+const fewestDays = 14
 
 /** A bar for each day. */
 function DaysPlot({ days }: { days: readonly Day[] }) {
-  const most = Math.max(...days.map(({ count }) => count))
-  const [first, last] = [days.at(0), days.at(-1)]
+  const rows = days.map(({ day, count }) => ({ name: dayName.format(new Date(day)), count }))
+  const most = Math.max(...rows.map(({ count }) => count))
+  const [first, last] = [rows.at(0), rows.at(-1)]
   if (first === undefined || last === undefined) return null
-  const caption = 'Applications a day'
   return (
-    <figure>
-      <figcaption>{caption}</figcaption>
+    <Plot caption="Applications a day" of="Day" rows={rows}>
       <div aria-hidden="true">
         <p className="scale">{digits(most)}</p>
         <svg
           className="days"
-          viewBox={`0 0 ${Math.max(days.length, fewestDays)} ${most}`}
+          viewBox={`0 0 ${Math.max(rows.length, fewestDays)} ${most}`}
           preserveAspectRatio="none"
         >
-          {days.map(({ day, count }, index) => (
-            <rect key={day} x={index + 0.1} y={most - count} width={0.8} height={count}>
-              <title>{`${nameOf(day)}: ${digits(count)}`}</title>
+          {rows.map(({ name, count }, index) => (
+            <rect key={name} x={index + 0.1} y={most - count} width={0.8} height={count}>
+              <title>{`${name}: ${digits(count)}`}</title>
             </rect>
           ))}
         </svg>
         <p className="scale">
-          <span>{nameOf(first.day)}</span>
-          {last !== first && <span>{nameOf(last.day)}</span>}
+          <span>{first.name}</span>
+          {last !== first && <span>{last.name}</span>}
         </p>
       </div>
-      <NumbersTable
-        caption={caption}
-        of="Day"
-        rows={days.map(({ day, count }) => ({ name: nameOf(day), count }))}
-      />
-    </figure>
-  )
-}
-
-/** Fewer days would make the bars too wide. */
-const fewestDays = 14
-
-function nameOf(day: string) {
-  return dayName.format(new Date(day))
-}
-
-interface NumbersTableProps {
-  caption: string
-  /** What the names are. */
-  of: string
-  rows: readonly { name: string; count: number }[]
-}
-
-/** The numbers of a plot, for screen readers. */
-function NumbersTable({ caption, of, rows }: NumbersTableProps) {
-  return (
-    <div className="visually-hidden">
-      <table>
-        <caption>{caption}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{of}</th>
-            <th scope="col">Applications</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ name, count }) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td>{digits(count)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    </Plot>
   )
 }
 
@@ -159,14 +139,12 @@ export function usePlotsAreOpen(account: string): [areOpen: boolean, change: (ar
   const [areOpen, setAreOpen] = useState(
     () => globalThis.window !== undefined && storage.getItem(key) === open,
   )
-  return [
-    areOpen,
-    (wanted) => {
-      setAreOpen(wanted)
-      if (wanted) storage.setItem(key, open)
-      else storage.removeItem(key)
-    },
-  ]
+  const change = (wanted: boolean) => {
+    setAreOpen(wanted)
+    if (wanted) storage.setItem(key, open)
+    else storage.removeItem(key)
+  }
+  return [areOpen, change]
 }
 
 /** How many applications came on a day, as `2026-12-31`. */

@@ -1,16 +1,18 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, type ReactNode } from 'react'
 import { flushSync } from 'react-dom'
 
+import { paidSolutions, teamSizes, type Application } from '../../../application/application.ts'
+import { questions, textFields } from '../../../application/fields.ts'
 import { statuses } from '../../../application/statuses.ts'
-import type { Filter, Whole } from '../../../client/desk/applications.ts'
+import type { Filter, Read, Whole } from '../../../client/desk/applications.ts'
 import { AnswerEdit, AnswerSentence } from '../decisions/AnswerEdit.tsx'
-import { DecisionBar, decisionKeys } from '../decisions/DecisionBar.tsx'
-import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
+import { DecisionBar, decisionKeys, DecisionProblems, StatusPill } from '../decisions/DecisionBar.tsx'
 import type { Seen } from '../decisions/judge.ts'
-import { StatusPill } from '../decisions/StatusPill.tsx'
+import { Button } from '../kit/Button.tsx'
 import { focusHeading } from '../kit/focus.ts'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
+import { LongText, pieceLength } from '../kit/LongText.tsx'
 import { go, hrefOf, type Route } from '../kit/route.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Back, Heading, Loading, Sheet, useTitle } from '../kit/Screen.tsx'
@@ -19,12 +21,11 @@ import { useKeys } from '../kit/useKeys.ts'
 import { LetterCreate } from '../letters/LetterCreate.tsx'
 import { LetterWrite } from '../letters/LetterWrite.tsx'
 import { UndoSend } from '../letters/UndoSend.tsx'
-import { ApplicationAnswers } from './ApplicationAnswers.tsx'
 import { ApplicationErase } from './ApplicationErase.tsx'
-import { ApplicationTimeline } from './ApplicationTimeline.tsx'
+import { ApplicationTimeline, NoteCreate } from './ApplicationTimeline.tsx'
+import { linkedInLink, mailLink, phoneLink } from './contact-links.ts'
 import { filterOf, type Filters } from './filters.ts'
 import { idsOf, neighboursIn } from './neighbours.ts'
-import { NoteCreate } from './NoteCreate.tsx'
 import { useApplicationUpdates } from './useApplicationUpdates.ts'
 
 interface ApplicationShowProps {
@@ -58,11 +59,12 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
   const seen: Seen[] = whole ? [{ ...whole.application, name }] : []
   const isAccepted = whole !== undefined && judge.shownOf(whole.application).status === 'accepted'
   const list: Route = { screen: 'list', filters }
-  const toOther = (other: string): Route => ({ screen: 'application', id: other, filters })
-  const open = (other: string | undefined) => other !== undefined && go(toOther(other))
+  const toOther = (other: string | undefined): Route | undefined =>
+    other === undefined ? undefined : { screen: 'application', id: other, filters }
+  const [toPrevious, toNext] = [toOther(previous), toOther(next)]
   useKeys({
-    j: () => open(next),
-    k: () => open(previous),
+    j: () => toNext && go(toNext),
+    k: () => toPrevious && go(toPrevious),
     n: () => note.current?.focus(),
     '/': () => {
       flushSync(() => go(list))
@@ -76,10 +78,10 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
     <>
       <Back label="In the list" to={list}>
         <span className="quietly">{words}</span>
-        <Neighbour route={previous && toOther(previous)} label="Previous" />
-        <Neighbour route={next && toOther(next)} label="Next" />
+        <Neighbour route={toPrevious} label="Previous" />
+        <Neighbour route={toNext} label="Next" />
       </Back>
-      {whole === undefined && (error ? <Heading>Application</Heading> : <Loading />)}
+      {!whole && (error ? <Heading>Application</Heading> : <Loading />)}
       {whole && (
         <header className="row application-head">
           <Heading>
@@ -96,16 +98,13 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
       {whole && (
         <div className="application columns">
           <section className="sheet" aria-label="Answers">
-            <ApplicationAnswers
-              application={whole.application}
-              onReveal={() => reveal.press({ application: id })}
-            />
+            <Answers application={whole.application} onReveal={() => reveal.press({ application: id })} />
             <Problem error={reveal.error} />
           </section>
           <div>
             {isAccepted && <AnswerEdit application={whole.application} name={name} />}
             <Sheet title="What happened">
-              <ApplicationTimeline whole={whole} letters={whole.letters} fresh={fresh} />
+              <ApplicationTimeline whole={whole} fresh={fresh} />
               <NoteCreate application={id} filter={filter} field={note} history={whole.history} />
               <LetterWrite application={id} status={judge.shownOf(whole.application).status} />
               <LetterCreate
@@ -140,9 +139,9 @@ function useNeighbours(filter: Filter, id: string) {
   useEffect(() => {
     if (readsOn) void fetchNextPage()
   }, [readsOn, fetchNextPage])
-  if (left?.ids.includes(id)) return neighboursIn(left, id)
   // Until its place is known, Previous and Next follow the list as it was read.
-  return neighboursIn({ ids: idsOf(data?.pages), first: null, count: 0, more: false }, id)
+  const asRead = { ids: idsOf(data?.pages), first: null, count: 0, more: false }
+  return neighboursIn(left?.ids.includes(id) ? left : asRead, id)
 }
 
 /** Reads the next application in advance, so that `j` shows it at once, on a slow connection, too. */
@@ -155,7 +154,7 @@ function useReadAhead(next: string | undefined, filters: Filters) {
   }, [queries, desk, next, filters])
 }
 
-function Neighbour({ route, label }: { route: Route | '' | undefined; label: string }) {
+function Neighbour({ route, label }: { route: Route | undefined; label: string }) {
   return route ? (
     <a href={hrefOf(route)} className="button">
       {label}
@@ -183,5 +182,69 @@ function Others({ filters, others }: { filters: Filters; others: Whole['others']
         ))}
       </ul>
     </Sheet>
+  )
+}
+
+const links: Partial<Record<keyof Application, (given: string) => string | undefined>> = {
+  email: mailLink,
+  phone: phoneLink,
+  linkedin: linkedInLink,
+}
+
+/** All answers as they were given. Hidden ones appear when the organiser reveals them. */
+function Answers({ application, onReveal }: { application: Read; onReveal: () => void }) {
+  const { paid_solution, custom_solution, team_size, reason, consent, created_at } = application
+  const isHidden = application.email === undefined
+  return (
+    <>
+      {isHidden && (
+        <p className="row">
+          <span className="quietly">
+            Name, e-mail, phone, LinkedIn and company are hidden: you read blind.
+          </span>
+          <Button onPress={onReveal}>Reveal</Button>
+        </p>
+      )}
+      <dl className="answers">
+        <Answer label={questions.reason} className="long">
+          <LongText text={reason} />
+        </Answer>
+        <Answer label={questions.paid_solution}>
+          {paid_solution === '' ? null : paidSolutions[paid_solution]}
+        </Answer>
+        {custom_solution !== '' && (
+          <Answer label="In own words">
+            <LongText text={custom_solution} />
+          </Answer>
+        )}
+        <Answer label={questions.team_size}>{team_size === '' ? null : teamSizes[team_size]}</Answer>
+        {!isHidden &&
+          textFields.map(({ name, label }) => (
+            <Answer key={name} label={label}>
+              <Contact given={application[name] ?? ''} address={links[name]?.(application[name] ?? '')} />
+            </Answer>
+          ))}
+        <Answer label={questions.consent}>{consent ? 'Yes' : 'No'}</Answer>
+        <Answer label="Received">{momentOf(created_at)}</Answer>
+      </dl>
+    </>
+  )
+}
+
+function Answer({ label, className, children }: { label: string; className?: string; children: ReactNode }) {
+  return (
+    <div className={className}>
+      <dt>{label}</dt>
+      <dd>{children ?? <span className="quietly">No answer</span>}</dd>
+    </div>
+  )
+}
+
+function Contact({ given, address }: { given: string; address: string | undefined }) {
+  if (address === undefined || given.length > pieceLength) return <LongText text={given} />
+  return (
+    <a href={address} {...(address.startsWith('http') && { target: '_blank', rel: 'noopener noreferrer' })}>
+      <bdi>{given}</bdi>
+    </a>
   )
 }

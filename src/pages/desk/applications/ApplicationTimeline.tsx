@@ -1,16 +1,22 @@
-import type { ReactNode } from 'react'
+import type { ReactNode, RefObject } from 'react'
 
+import { mostCharacters } from '../../../application/limits.ts'
 import { answerStates, statuses } from '../../../application/statuses.ts'
-import type { Delivery, Happening, Whole } from '../../../client/desk/applications.ts'
-import type { Letter } from '../../../client/desk/letters.ts'
+import { newAct } from '../../../client/act.ts'
+import type { Delivery, Filter, Happening, Opened } from '../../../client/desk/applications.ts'
+import { announce } from '../kit/announce.tsx'
+import { Form, TextField } from '../kit/Field.tsx'
 import { dayOf, momentOf } from '../kit/format.ts'
 import { LongText } from '../kit/LongText.tsx'
 import { useMedia } from '../kit/listen.ts'
+import { Problem } from '../kit/Problem.tsx'
+import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
+import { useTyped } from '../kit/useTyped.ts'
 import { eventsOf, nameOfOccasion, wordsOfLetter } from '../letters/letters.ts'
 import { LetterText } from '../letters/LetterText.tsx'
 
 /** Something that stands in the timeline. */
-export interface Event {
+interface Event {
   key: string
   at: string
   author: string | null
@@ -18,19 +24,12 @@ export interface Event {
 }
 
 /** What happened to an application, the oldest first. */
-export function timelineOf({ application, delivery, history }: Whole, letters: readonly Letter[]): Event[] {
+export function timelineOf({ application, delivery, history, letters }: Opened): Event[] {
+  const byItself = (key: string, at: string, text: string): Event => ({ key, at, author: null, text })
+  const passedOn = 'Passed on to the connected system (webhook)'
   return [
-    { key: 'received', at: application.created_at, author: null, text: 'Received' },
-    ...(delivery?.delivered_at
-      ? [
-          {
-            key: 'delivered',
-            at: delivery.delivered_at,
-            author: null,
-            text: 'Passed on to the connected system (webhook)',
-          },
-        ]
-      : []),
+    byItself('received', application.created_at, 'Received'),
+    ...(delivery?.delivered_at ? [byItself('delivered', delivery.delivered_at, passedOn)] : []),
     ...history.map((happening) => ({
       key: happening.act,
       at: happening.at,
@@ -42,19 +41,18 @@ export function timelineOf({ application, delivery, history }: Whole, letters: r
 }
 
 interface ApplicationTimelineProps {
-  whole: Whole
-  letters: readonly Letter[]
+  whole: Opened
   /** The keys of events that came while it was shown. */
   fresh: ReadonlySet<string>
 }
 
 /** Everything that happened to an application, and the state of what did not arrive. */
-export function ApplicationTimeline({ whole, letters, fresh }: ApplicationTimelineProps) {
-  const { delivery } = whole
+export function ApplicationTimeline({ whole, fresh }: ApplicationTimelineProps) {
+  const { delivery, letters } = whole
   return (
     <>
       <ol className="timeline">
-        {timelineOf(whole, letters).map(({ key, at, author, text }) => (
+        {timelineOf(whole).map(({ key, at, author, text }) => (
           <li key={key} className={fresh.has(key) ? 'fresh' : undefined}>
             <p className="quietly">
               <time dateTime={at}>{momentOf(at)}</time>
@@ -65,14 +63,14 @@ export function ApplicationTimeline({ whole, letters, fresh }: ApplicationTimeli
           </li>
         ))}
       </ol>
-      {letters
-        .map((letter) => ({ id: letter.id, words: wordsOfLetter(letter) }))
-        .filter(({ words }) => words !== '')
-        .map(({ id, words }) => (
-          <p key={id} className="quietly letter-standing">
+      {letters.map((letter) => {
+        const words = wordsOfLetter(letter)
+        return words === '' ? null : (
+          <p key={letter.id} className="quietly letter-standing">
             {words}
           </p>
-        ))}
+        )
+      })}
       {delivery && !delivery.delivered_at && <p className="quietly">{waiting(delivery)}</p>}
     </>
   )
@@ -134,4 +132,58 @@ function waiting({ attempts, last_status, next_attempt_at }: Delivery) {
     return `Not passed on to the connected system (webhook): given up after ${tries}, the last with ${answer}.`
   if (attempts === 0) return 'Not yet passed on to a connected system (webhook).'
   return `Not yet passed on to the connected system (webhook): ${tries}, the last with ${answer}.`
+}
+
+interface NoteCreateProps {
+  application: string
+  /** Of the list that it was opened from. */
+  filter: Filter
+  field: RefObject<HTMLTextAreaElement | null>
+  history: readonly Happening[]
+}
+
+/** A note on an application. */
+export function NoteCreate({ application, filter, field, history }: NoteCreateProps) {
+  const desk = useDesk()
+  // The act's id is kept with the note, so that a note that is sent again because no answer came stays one note.
+  const [typed, type] = useTyped<{ act: string; note: string }>(typedIntoNote(application))
+  // It may have been added after its writer left and before the answer came.
+  const isAdded = history.some(({ act }) => act === typed?.act)
+  const draft = isAdded ? null : typed
+  const { press, isPending, error } = useDeskAct('desk_note', (written) => {
+    type(null)
+    desk.keep(desk.application(application, filter), (whole) => ({ ...whole, history: written }))
+    announce('Note added')
+  })
+  return (
+    <Form
+      className="note-form"
+      onSend={() => draft !== null && draft.note.trim() !== '' && press({ application, ...draft })}
+    >
+      <TextField
+        ref={field}
+        id="note"
+        label="Note"
+        rows={3}
+        maxLength={mostCharacters.note}
+        value={draft?.note ?? ''}
+        readOnly={isPending}
+        aria-keyshortcuts="n"
+        onText={(note) => type(note === '' ? null : { act: newAct(), note })}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
+            event.currentTarget.form?.requestSubmit()
+        }}
+      />
+      <Problem said="Not added:" error={error} />
+      <button className="quiet" disabled={isPending}>
+        Add note
+      </button>
+    </Form>
+  )
+}
+
+/** The name of what is typed into the note of an application. */
+export function typedIntoNote(application: string): string {
+  return `note ${application}`
 }

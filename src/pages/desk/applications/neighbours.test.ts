@@ -30,7 +30,11 @@ test('a link opens the place that the database tells', () => {
   expect(neighboursIn(many, 'b').words).toBe('12 of more than 1,000')
   const behind = leftWith(undefined, undefined, 'b', place({ count: 1000, more: true, previous: 'a' }))
   expect(neighboursIn(behind, 'b')).toEqual({ previous: 'a', next: undefined, words: '' })
-  expect(neighboursIn(undefined, 'b')).toEqual({ previous: undefined, next: undefined, words: '' })
+  expect(neighboursIn(leftWith(undefined, [], 'a', place({})), 'b')).toEqual({
+    previous: undefined,
+    next: undefined,
+    words: '',
+  })
 })
 
 test('who decides through a list that was opened by a link keeps their place in it', () => {

@@ -55,10 +55,9 @@ export function idsOf(pages: readonly ListPage[] = []) {
 }
 
 /** The applications before and after one, and its place in words; blank where that is not known. */
-export function neighboursIn(left: Left | undefined, id: string) {
-  const index = left?.ids.indexOf(id) ?? -1
-  if (left === undefined || index === -1) return { previous: undefined, next: undefined, words: '' }
-  const { ids, first, count, more } = left
+export function neighboursIn({ ids, first, count, more }: Left, id: string) {
+  const index = ids.indexOf(id)
+  if (index === -1) return { previous: undefined, next: undefined, words: '' }
   const number = first === null ? null : first + index
   const total = Math.max(count, number ?? 0).toLocaleString('en')
   return {

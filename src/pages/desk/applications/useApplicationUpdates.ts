@@ -40,7 +40,7 @@ export function useApplicationUpdates(id: string, filter: Filter) {
 
   useEffect(() => {
     if (data === undefined) return
-    const events = timelineOf(data, data.letters)
+    const events = timelineOf(data)
     const former = known.current
     const looked = isAfterLook.current
     known.current = new Set(events.map(({ key }) => key))

@@ -1,6 +1,7 @@
 import { answerStates, type Answer } from '../../../application/statuses.ts'
 import type { AnswerShown, Read } from '../../../client/desk/applications.ts'
 import { announce } from '../kit/announce.tsx'
+import { Button } from '../kit/Button.tsx'
 import { Field } from '../kit/Field.tsx'
 import { dayOf, momentOf } from '../kit/format.ts'
 import { Problem } from '../kit/Problem.tsx'
@@ -13,28 +14,25 @@ import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersioned
 export function AnswerSentence({ answer: given }: { answer: AnswerShown }) {
   const { answer_state: state, answer, answered_at: at, kept_until: until } = given
   if (state === null) return null
-  const kept = until !== null && answer === null
   return (
     <span className="answer">
       {answerStates[state]}
       {answer !== null && at !== null && `, answered ${momentOf(at)}`}
-      {kept && `, place kept until ${dayOf(until)}`}
+      {answer === null && until !== null && `, place kept until ${dayOf(until)}`}
     </span>
   )
 }
 
-const answers = [
-  ['coming', 'Coming'],
-  ['not coming', 'Not coming'],
-  [null, 'No answer'],
-] as const satisfies [Answer | null, string][]
+const answers: readonly (Answer | null)[] = ['coming', 'not coming', null]
+
+function wordsOf(answer: Answer | null) {
+  return answer === null ? 'No answer' : answerStates[answer]
+}
 
 /** Sets an answer that did not come by the link, and moves the last day to answer. */
 export function AnswerEdit({ application, name }: { application: Read; name: string }) {
   const { id, answer, answer_state: state } = application
-  const note = useDeskAct('desk_set_answer', (_whole, { answer: noted }) =>
-    announce(`${name}: ${noted === null ? 'No answer' : answerStates[noted]}`),
-  )
+  const note = useDeskAct('desk_set_answer', (_whole, given) => announce(`${name}: ${wordsOf(given.answer)}`))
   // Not known until the application was read again after it was accepted.
   if (state === null) return null
   return (
@@ -42,15 +40,14 @@ export function AnswerEdit({ application, name }: { application: Read; name: str
       <fieldset>
         <legend className="visually-hidden">Answer</legend>
         <div className="row">
-          {answers.map(([value, label]) => (
-            <button
-              key={label}
-              className="quiet"
+          {answers.map((value) => (
+            <Button
+              key={value}
               aria-pressed={value === answer}
-              onClick={() => value !== answer && note.press({ application: id, answer: value })}
+              onPress={() => value !== answer && note.press({ application: id, answer: value })}
             >
-              {label}
-            </button>
+              {wordsOf(value)}
+            </Button>
           ))}
         </div>
       </fieldset>
@@ -60,8 +57,13 @@ export function AnswerEdit({ application, name }: { application: Read; name: str
   )
 }
 
-function KeptUntilEdit({ application, name }: { application: Read; name: string }) {
-  const { id, kept_until: until } = application
+function KeptUntilEdit({
+  application: { id, kept_until: until },
+  name,
+}: {
+  application: Read
+  name: string
+}) {
   const draft = useVersionedDraft({
     kept: useTyped<Draft<{ day: string }>>(`kept until ${id}`),
     call: 'desk_keep_until',

@@ -2,14 +2,15 @@ import type { ReactNode } from 'react'
 
 import { decisionsAtOnce } from '../../../application/limits.ts'
 import { statuses, type Status } from '../../../application/statuses.ts'
-import { focusHeading } from '../kit/focus.ts'
-import { digits } from '../kit/format.ts'
+import { Button } from '../kit/Button.tsx'
+import { focusApplication, focusHeading } from '../kit/focus.ts'
+import { digits, momentOf } from '../kit/format.ts'
 import { useJudge } from '../kit/useDesk.tsx'
 import type { Keys } from '../kit/useKeys.ts'
-import type { Judge, LastAct, Progress, Seen } from './judge.ts'
+import type { Judge, Problem, Progress, Seen } from './judge.ts'
 
 /** The button for each status, and the key that does the same. */
-export const decisions = [
+const decisions = [
   { status: 'shortlisted', label: 'Shortlist', key: 's' },
   { status: 'accepted', label: 'Accept', key: 'a' },
   { status: 'waitlisted', label: 'Waitlist', key: 'w' },
@@ -32,52 +33,47 @@ interface DecisionBarProps {
 export function DecisionBar({ seen, about, onDecided = () => {}, children }: DecisionBarProps) {
   const { judge, judgement } = useJudge()
   const { lastAct, progress } = judgement
-  if (seen.length === 0 && lastAct === null && progress === null) return null
+  const isEmpty = seen.length === 0
+  if (isEmpty && lastAct === null && progress === null) return null
   const isAll = (status: Status) => seen.every((each) => judge.shownOf(each).status === status)
   return (
-    <section className="bar" aria-label={seen.length === 0 ? 'Last act' : `Decide: ${about}`}>
-      <p className="about">{seen.length === 0 ? '' : <bdi>{about}</bdi>}</p>
-      {seen.length > 0 &&
+    <section className="bar" aria-label={isEmpty ? 'Last act' : `Decide: ${about}`}>
+      <p className="about">{!isEmpty && <bdi>{about}</bdi>}</p>
+      {!isEmpty &&
         decisions.map(({ status, label, key }) => (
-          <button
+          <Button
             key={status}
             className={`quiet ${status}`}
             // New is no decision, so there is nothing to go back from.
             aria-pressed={status === 'new' ? undefined : isAll(status)}
             aria-disabled={status === 'new' ? isAll(status) : undefined}
             aria-keyshortcuts={key}
-            onClick={() => {
+            onPress={() => {
               judge.decide(seen, status)
               onDecided()
             }}
           >
             {label}
-          </button>
+          </Button>
         ))}
-      {seen.length > 0 && children}
-      {progress && (
-        <>
-          <span>{ofAll(progress.done, progress)}</span>
-          <button className="quiet" onClick={judge.stop}>
-            Stop
-          </button>
-        </>
-      )}
+      {!isEmpty && children}
+      {progress && <span>{ofAll(progress.done, progress)}</span>}
+      {progress && <Button onPress={judge.stop}>Stop</Button>}
       <span className="visually-hidden" aria-live="polite">
         {progress && spokenOf(progress)}
       </span>
-      <button
+      <Button
         className="quiet undo"
         aria-keyshortcuts="z"
         aria-disabled={lastAct === null}
-        onClick={() => {
+        onPress={() => {
           judge.undo()
           // Then the bar disappears, and the pressed button with it.
-          if (seen.length === 0) focusHeading()
+          if (isEmpty) focusHeading()
         }}
       >
-        {lastAct === null ? 'Undo' : `Undo: ${wordsOf(lastAct)}`}
-      </button>
+        {lastAct === null ? 'Undo' : `Undo: ${digits(lastAct.count)} ${wordOf(lastAct.status)}`}
+      </Button>
     </section>
   )
 }
@@ -94,10 +90,8 @@ function ofAll(done: number, { count }: Progress) {
   return `${digits(done)} of ${digits(count)}`
 }
 
-/** `20 accepted` */
-function wordsOf({ count, status }: LastAct) {
-  const word = status === 'new' ? 'back to new' : statuses[status].toLowerCase()
-  return `${digits(count)} ${word}`
+function wordOf(status: Status) {
+  return status === 'new' ? 'back to new' : statuses[status].toLowerCase()
 }
 
 /**
@@ -115,4 +109,88 @@ export function decisionKeys(judge: Judge, seen: readonly Seen[], onDecided = ()
     z: () => judge.undo(),
     ...Object.fromEntries(decisions.map(({ key, status }) => [key, decide(status)])),
   }
+}
+
+/** An application's status, marked until the database has confirmed it. */
+export function StatusPill({ seen }: { seen: Omit<Seen, 'name'> }) {
+  const { status, isPending } = useJudge().judge.shownOf(seen)
+  return (
+    <span className={`pill ${status}`} aria-busy={isPending}>
+      {statuses[status]}
+      {isPending && <span className="visually-hidden"> (saving)</span>}
+    </span>
+  )
+}
+
+/** The decisions that were not kept, with buttons to repeat or leave them. Decisions that failed alike are shown together. */
+export function DecisionProblems() {
+  const { judge, judgement } = useJudge()
+  return (
+    <div role="alert" className="problems">
+      {alike(judgement.problems).map((problems) => {
+        const [{ seen, wanted, reason }, ...others] = problems
+        const choose = (act: () => void) => {
+          act()
+          // The pressed button disappears.
+          focusApplication(seen.id)
+        }
+        const label = decisions.find(({ status }) => status === wanted)?.label ?? ''
+        return (
+          <section key={seen.id} className="notice error">
+            <p>{said(problems[0], others.length)}</p>
+            <p className="row">
+              {reason.kind !== 'gone' && (
+                <Button onPress={() => choose(() => judge.insist(problems))}>
+                  {reason.kind === 'failed' ? 'Try again' : `${label} anyway`}
+                </Button>
+              )}
+              <Button onPress={() => choose(() => judge.dismiss(problems))}>
+                {stands(reason)
+                  ? `Leave ${others.length === 0 ? 'it' : 'them'} ${statuses[seen.status]}`
+                  : 'Close'}
+              </Button>
+            </p>
+          </section>
+        )
+      })}
+    </div>
+  )
+}
+
+/** Groups decisions that wanted the same status and were not kept for the same reason. */
+function alike(problems: readonly Problem[]) {
+  const groups = new Map<string, [Problem, ...Problem[]]>()
+  for (const problem of problems) {
+    const { seen, wanted, reason } = problem
+    const key = JSON.stringify([wanted, reason, stands(reason) && seen.status])
+    const group = groups.get(key)
+    if (group) group.push(problem)
+    else groups.set(key, [problem])
+  }
+  return [...groups.values()]
+}
+
+/** Whether the application's status is known, so that it can be left as it is. */
+function stands({ kind }: Problem['reason']) {
+  return kind === 'stale' || kind === 'told'
+}
+
+/** @param others For how many other applications the sentence is true, too. */
+function said({ seen, wanted, reason }: Problem, others: number) {
+  const isOne = others === 0
+  const whom = isOne ? seen.name : `${seen.name} and ${others} ${others === 1 ? 'other' : 'others'}`
+  const status = statuses[seen.status]
+  if (reason.kind === 'told') {
+    const told = isOne ? `a letter that says “${status}” has` : `letters that say “${status}” have`
+    return `${whom}: ${told} left. That was not taken back.`
+  }
+  const notSaved = `${whom}: “${statuses[wanted]}” was not saved.`
+  if (reason.kind === 'gone')
+    return `${notSaved} The ${isOne ? 'application was' : 'applications were'} erased meanwhile.`
+  if (reason.kind === 'failed') return `${notSaved} ${reason.message}`
+  const { author, at } = reason
+  const them = isOne ? 'it' : 'them'
+  if (author === null || at === null)
+    return `${notSaved} ${isOne ? 'It' : 'They'} changed meanwhile: ${status}.`
+  return `${notSaved} ${author} set ${them} to ${status} meanwhile (${momentOf(at)}).`
 }

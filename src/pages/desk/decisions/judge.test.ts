@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { CallDesk } from '../../../client/desk.ts'
 import type { Decision, DecisionOutcome } from '../../../client/desk/applications.ts'
 import type { Status } from '../../../application/statuses.ts'
-import { countStatuses, Judge, type Seen } from './judge.ts'
+import { countsOf, Judge, type Seen } from './judge.ts'
 
 type Answer = (given: { act: string; decisions: Decision[] }) => DecisionOutcome[]
 
@@ -269,15 +269,12 @@ test('without a connection a decision is not sent, and that is said at once', as
 })
 
 const many = Array.from({ length: 250 }, (_, place) => seen(String(place)))
-const countsOf = (judge: Judge) =>
-  Object.fromEntries(
-    countStatuses(many.map((each) => judge.shownOf(each).status)).map(({ status, count }) => [status, count]),
-  )
+const shownBy = (judge: Judge) => countsOf(many.map((each) => judge.shownOf(each).status))
 
 test('more than one call takes goes in steps, says how far it is, and is undone as one act', async () => {
   const { judge, asked, outcomes, answer, answerStep } = deskOf()
   judge.decide(many, 'accepted')
-  expect(countsOf(judge)).toEqual({ accepted: 250 })
+  expect(shownBy(judge)).toEqual(['250 Accepted'])
   await answerStep(kept)
   expect(judge.judgement().progress).toEqual({ done: 100, count: 250 })
   await answerStep(kept)
@@ -293,7 +290,7 @@ test('more than one call takes goes in steps, says how far it is, and is undone 
   await answerStep(kept)
   await answerStep(kept)
   await answer(kept)
-  expect(countsOf(judge)).toEqual({ new: 250 })
+  expect(shownBy(judge)).toEqual(['250 New'])
   expect(judge.judgement()).toMatchObject({ progress: null, lastAct: null })
 })
 
@@ -304,7 +301,7 @@ test('what is stopped leaves the rest as it was, and what was done can be undone
   judge.stop()
   await answer(kept)
   expect(asked).toHaveLength(2)
-  expect(countsOf(judge)).toEqual({ accepted: 200, new: 50 })
+  expect(shownBy(judge)).toEqual(['200 Accepted', '50 New'])
   expect(judge.isWaiting()).toBe(false)
   expect(judge.judgement()).toMatchObject({ progress: null, problems: [], lastAct: { count: 200 } })
   expect(outcomes).toEqual(['200 applications: Accepted; stopped, 50 left as they were'])
@@ -315,11 +312,11 @@ test('what is stopped leaves the rest as it was, and what was done can be undone
     judge.stop()
     return kept(given)
   })
-  expect(countsOf(judge)).toEqual({ accepted: 100, new: 150 })
+  expect(shownBy(judge)).toEqual(['150 New', '100 Accepted'])
   expect(judge.judgement()).toMatchObject({ lastAct: { count: 100 } })
   judge.undo()
   await answer(kept)
-  expect(countsOf(judge)).toEqual({ new: 250 })
+  expect(shownBy(judge)).toEqual(['250 New'])
   expect(asked.at(-1)?.decisions).toContainEqual({ id: '150', status: 'new', version: 1, takes_back: true })
 })
 
@@ -337,12 +334,12 @@ test.each(['before', 'after'])('what is undone %s it is stopped stands as it did
     '200 applications: Accepted; stopped, 50 left as they were',
     '200 applications: New; stopped, 50 left as they were',
   ])
-  expect(countsOf(judge)).toEqual({ new: 250 })
+  expect(shownBy(judge)).toEqual(['250 New'])
   expect(judge.isWaiting()).toBe(false)
   // What was left is decided as ever.
   judge.decide(many.slice(200), 'accepted')
   await answer(kept)
-  expect(countsOf(judge)).toEqual({ new: 200, accepted: 50 })
+  expect(shownBy(judge)).toEqual(['200 New', '50 Accepted'])
 })
 
 test('a step that fails keeps what was done before it, and the rest can be tried again at once', async () => {
@@ -350,11 +347,11 @@ test('a step that fails keeps what was done before it, and the rest can be tried
   judge.decide(many, 'declined')
   await answerStep(kept)
   await refuse(new Error('The disk is full.'))
-  expect(countsOf(judge)).toEqual({ declined: 100, new: 150 })
+  expect(shownBy(judge)).toEqual(['150 New', '100 Declined'])
   const { problems } = judge.judgement()
   expect(problems).toHaveLength(150)
   judge.insist(problems)
   await answerStep(kept)
   await answer(kept)
-  expect(countsOf(judge)).toEqual({ declined: 250 })
+  expect(shownBy(judge)).toEqual(['250 Declined'])
 })

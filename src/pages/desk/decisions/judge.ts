@@ -15,9 +15,7 @@ export interface Seen {
 }
 
 /** The status that is shown for an application. */
-export interface Shown {
-  status: Status
-  version: number
+export interface Shown extends Pick<Seen, 'status' | 'version'> {
   /** Whether the database has not confirmed it yet. */
   isPending: boolean
 }
@@ -54,26 +52,14 @@ interface Entry {
 }
 
 /** A decision to make. `from`: the version that it is based on, where a newer one may be shown. */
-interface Wish {
-  seen: Seen
-  wanted: Status
-  from?: number | undefined
-  takesBack?: Entry
-}
-
-/** The act that Undo takes back. */
-export interface LastAct {
-  /** How many applications it decided. */
-  count: number
-  status: Status
-}
+type Wish = Pick<Entry, 'seen' | 'wanted'> & { from?: number | undefined; takesBack?: Entry }
 
 /** What the screen shows of all this. */
 export interface Judgement {
   shown: ReadonlyMap<string, Shown>
   problems: readonly Problem[]
-  /** Null where there is nothing to undo. */
-  lastAct: LastAct | null
+  /** The act that Undo takes back, and how many applications it decided; null where there is nothing to undo. */
+  lastAct: { count: number; status: Status } | null
   /** The progress of an act that is sent in several calls; null where none is under way. */
   progress: Progress | null
 }
@@ -93,6 +79,7 @@ export class Judge {
   readonly #onOutcome: (sentence: string) => void
   readonly #listeners = new Set<() => void>()
   #judgement: Judgement = { shown: new Map(), problems: [], lastAct: null, progress: null }
+  /** The decisions that Undo takes back. */
   #lastAct: Entry[] = []
   /** The newest decision on each application whose outcome is not known. */
   readonly #pending = new Map<string, Entry>()
@@ -138,9 +125,8 @@ export class Judge {
 
   /** Learns what was read of an application, where that is newer. */
   learn(read: Omit<Seen, 'name'>): void {
-    const { status, version } = this.shownOf(read)
-    if (version === read.version && status === read.status)
-      this.#show(new Map([[read.id, this.shownOf(read)]]))
+    const shown = this.shownOf(read)
+    if (shown.version === read.version && shown.status === read.status) this.#show([[read.id, shown]])
   }
 
   /** Sets the status of some applications, as one act. */
@@ -160,7 +146,7 @@ export class Judge {
       })),
     )
     this.#lastAct = []
-    this.#tell({ lastAct: null })
+    this.#tell()
   }
 
   /** Decides again, as one act, after the organiser was told what somebody else did. */
@@ -185,19 +171,10 @@ export class Judge {
     for (const entry of entries) this.#pending.set(entry.seen.id, entry)
     this.#lastAct = entries
     this.#show(
-      new Map(
-        entries.map(({ seen, wanted }) => [
-          seen.id,
-          { status: wanted, version: seen.version, isPending: true },
-        ]),
-      ),
+      entries.map(({ seen: { id, version }, wanted }) => [id, { status: wanted, version, isPending: true }]),
     )
-    this.#tell({
-      lastAct: lastActOf(entries),
-      problems: this.#judgement.problems.filter(
-        (each) => !entries.some(({ seen }) => seen.id === each.seen.id),
-      ),
-    })
+    const isDecided = ({ seen }: Problem) => entries.some((entry) => entry.seen.id === seen.id)
+    this.dismiss(this.#judgement.problems.filter(isDecided))
     // An error of one act is reported, and does not keep later acts from being sent.
     this.#queue = this.#queue.then(() => this.#send(entries)).catch((error: unknown) => reportError(error))
   }
@@ -230,7 +207,7 @@ export class Judge {
     if (this.#lastAct.length === 0)
       this.#lastAct = sent.flatMap(({ isStopped, takesBack }) => (isStopped && takesBack ? [takesBack] : []))
     this.#lastAct = this.#lastAct.filter(({ kept }) => kept !== null)
-    this.#tell({ lastAct: lastActOf(this.#lastAct), progress: null })
+    this.#tell({ progress: null })
     this.#onOutcome(outcomeOf(entries))
   }
 
@@ -250,23 +227,22 @@ export class Judge {
         this.#lose(entry, { seen: entry.seen, reason: { kind: 'gone' } })
         continue
       }
-      const { status, version, author, at } = outcome
-      if (outcome.outcome === 'kept') {
+      const { outcome: kind, status, version, author, at } = outcome
+      if (kind === 'kept') {
         entry.kept = version
-        this.#showOutcome(entry, { status, version })
+        this.#showOutcome(entry, outcome)
       } else {
         const seen = { ...entry.seen, status, version }
-        const isTold = outcome.outcome === 'told'
-        this.#lose(entry, { seen, reason: isTold ? { kind: 'told' } : { kind: 'stale', author, at } })
+        this.#lose(entry, { seen, reason: kind === 'told' ? { kind } : { kind, author, at } })
       }
     }
   }
 
   /** Shows the status that the database has, unless a newer decision is on its way. */
-  #showOutcome(entry: Entry, { status, version }: { status: Status; version: number }) {
+  #showOutcome(entry: Entry, { status, version }: Pick<Shown, 'status' | 'version'>) {
     if (this.#pending.get(entry.seen.id) !== entry) return
     this.#pending.delete(entry.seen.id)
-    this.#show(new Map([[entry.seen.id, { status, version, isPending: false }]]))
+    this.#show([[entry.seen.id, { status, version, isPending: false }]])
   }
 
   /** Leaves an application as it was before, since the decision, or the one that it followed, was stopped. */
@@ -287,19 +263,16 @@ export class Judge {
     this.#tell({ problems: standsAsWanted(entry) ? problems : [...problems, problem] })
   }
 
-  #show(shown: ReadonlyMap<string, Shown>) {
+  #show(shown: readonly (readonly [id: string, Shown])[]) {
     this.#tell({ shown: new Map([...this.#judgement.shown, ...shown]) })
   }
 
-  #tell(change: Partial<Judgement>) {
-    this.#judgement = { ...this.#judgement, ...change }
+  #tell(change: Partial<Omit<Judgement, 'lastAct'>> = {}) {
+    const [first] = this.#lastAct
+    const lastAct = first ? { count: this.#lastAct.length, status: first.wanted } : null
+    this.#judgement = { ...this.#judgement, ...change, lastAct }
     for (const listener of this.#listeners) listener()
   }
-}
-
-function lastActOf(entries: readonly Entry[]): LastAct | null {
-  const [first] = entries
-  return first === undefined ? null : { count: entries.length, status: first.wanted }
 }
 
 /** The version that a decision is made on. */
@@ -320,28 +293,26 @@ function outcomeOf(entries: readonly Entry[]) {
   const [first] = done
   const wanted = new Set(done.map((entry) => statuses[entry.wanted]))
   const words = wanted.size === 1 ? [...wanted].join('') : 'as they were before'
-  const said =
-    first === undefined
-      ? undefined
-      : done.length > 1
-        ? `${done.length} applications: ${words}${formerOf(done)}`
-        : `${first.seen.name}: ${words}${first.kept === null ? ' already' : ''}`
-  const notSaved =
-    lost === 0 ? undefined : entries.length > 1 ? `${lost} not saved` : `${entries[0]?.seen.name}: not saved`
-  const left = stopped === 0 ? undefined : `stopped, ${stopped} left as they were`
-  return [said, notSaved, left].filter((part) => part !== undefined).join('; ')
+  const said: string[] = []
+  if (done.length > 1) said.push(`${done.length} applications: ${words}${formerOf(done)}`)
+  else if (first) said.push(`${first.seen.name}: ${words}${first.kept === null ? ' already' : ''}`)
+  if (lost > 0) said.push(entries.length > 1 ? `${lost} not saved` : `${entries[0]?.seen.name}: not saved`)
+  if (stopped > 0) said.push(`stopped, ${stopped} left as they were`)
+  return said.join('; ')
 }
 
 /** The former statuses of applications that were decided together, if they differed: ` (before: 26 New, 9 Waitlisted)`. */
 function formerOf(entries: readonly Entry[]) {
-  const counts = countStatuses(entries.map(({ seen }) => seen.status))
-  if (counts.length < 2 || entries.some(({ takesBack }) => takesBack)) return ''
-  return ` (before: ${counts.map(({ status, count }) => `${count} ${statuses[status]}`).join(', ')})`
+  const counts = countsOf(entries.map(({ seen }) => seen.status))
+  return counts.length < 2 || entries.some(({ takesBack }) => takesBack)
+    ? ''
+    : ` (before: ${counts.join(', ')})`
 }
 
-/** How many there are of each status, the most first. */
-export function countStatuses(all: readonly Status[]): { status: Status; count: number }[] {
+/** How many there are of each status, the most first, such as `26 New`. */
+export function countsOf(all: readonly Status[]): string[] {
   return [...new Set(all)]
     .map((status) => ({ status, count: all.filter((each) => each === status).length }))
     .toSorted((one, other) => other.count - one.count)
+    .map(({ status, count }) => `${count} ${statuses[status]}`)
 }
