@@ -147,8 +147,8 @@ export async function compare(migrated: Sql, declared: Sql) {
     .map((what) => ({ what, migrated: is.get(what), declared: shall.get(what) }))
 }
 
-/** In the order of their versions, as `supabase db push` does. */
-async function pushMigrations(owner: Sql) {
+/** Applies the migrations of a hosted project in the order of their versions, as `supabase db push` does. */
+export async function pushMigrations(owner: Sql) {
   for (const file of (await readdir('supabase/migrations')).toSorted()) {
     await owner.unsafe(await readFile(`supabase/migrations/${file}`, 'utf8'))
   }
