@@ -663,6 +663,29 @@ const auth: Break[] = [
     replace: ``,
     test: 'src/server/auth/calls/mails.test.ts',
   },
+  {
+    broken: 'Whoever signs in has shown a second factor',
+    file: 'src/server/database/schemas/02_sign_in.sql',
+    find: `aal text not null default 'aal1'`,
+    replace: `aal text not null default 'aal2'`,
+    migration: `alter table auth.sessions alter column aal set default 'aal2';`,
+    test: 'src/server/auth/calls/user.test.ts',
+    only: 'only who has shown it',
+  },
+  {
+    broken: 'An account that has signed in cannot be removed',
+    file: 'src/server/database/schemas/02_sign_in.sql',
+    find: `create table auth.sessions (
+  id uuid primary key default gen_random_uuid(),
+  user_id uuid not null references auth.users (id) on delete cascade,`,
+    replace: `create table auth.sessions (
+  id uuid primary key default gen_random_uuid(),
+  user_id uuid not null references auth.users (id),`,
+    migration: `alter table auth.sessions drop constraint sessions_user_id_fkey,
+  add constraint sessions_user_id_fkey foreign key (user_id) references auth.users (id);`,
+    test: 'src/server/auth/calls/user.test.ts',
+    only: 'ends their access at once',
+  },
 ]
 
 const database: Break[] = [
@@ -880,6 +903,31 @@ const database: Break[] = [
     replace: `if (applied) return`,
     test: 'src/server/database/schema.test.ts',
   },
+  {
+    broken: 'Answers as long as they may be are refused',
+    file: 'supabase/schemas/01_applications.sql',
+    find: `if char_length(answer.said) > answer.most then`,
+    replace: `if char_length(answer.said) >= answer.most then`,
+    test: 'src/server/rest/data-interface.test.ts',
+    only: 'takes so many characters',
+  },
+  {
+    broken: 'Whoever gives another phone has applied before',
+    file: 'supabase/schemas/01_applications.sql',
+    find: `md5(email) || md5(phone) ||`,
+    replace: `md5(email) ||`,
+    migration: `drop index public.retreat_applications_once;
+create unique index retreat_applications_once on public.retreat_applications (
+  md5(
+    md5(first_name) || md5(last_name) || md5(email) || md5(linkedin) || md5(company)
+    || md5(paid_solution) || md5(custom_solution) || md5(team_size) || md5(reason)
+    || case when consent then 't' else 'f' end
+  )
+);
+`,
+    test: 'src/server/rest/data-interface.test.ts',
+    only: 'phone',
+  },
 ]
 
 const http: Break[] = [
@@ -1032,6 +1080,24 @@ const letters: Break[] = [
     replace: `else 999 end`,
     test: 'src/server/letters/receipts.test.ts',
     only: 'a company has twenty',
+  },
+  {
+    broken: 'Whoever switches the day’s mail on is told of all that came before',
+    file: 'supabase/schemas/13_notices.sql',
+    find: `told_until = case organiser.notices when 'off' then now() else told_until end,`,
+    replace: `told_until = told_until,`,
+    test: 'src/server/rest/letters.test.ts',
+    only: 'switches notices on',
+  },
+  {
+    broken: 'More tests of a letter leave than twenty an hour',
+    file: 'supabase/schemas/13_notices.sql',
+    find: `  ) >= 20 then
+    raise exception 'At most twenty tests an hour.'`,
+    replace: `  ) > 20 then
+    raise exception 'At most twenty tests an hour.'`,
+    test: 'src/server/rest/letters.test.ts',
+    only: 'twenty times an hour',
   },
 ]
 
@@ -1302,6 +1368,30 @@ const rest: Break[] = [
     migration: `grant select on public.retreat_applications to anon; create policy open on public.retreat_applications for select to anon using (true);`,
     test: 'src/server/rest/data-interface.test.ts',
   },
+  {
+    broken: 'The last word of a search is never a beginning',
+    file: 'supabase/schemas/04_search.sql',
+    find: `char_length(lexeme) >= 3 then`,
+    replace: `char_length(lexeme) < 3 then`,
+    test: 'src/server/rest/desk.test.ts',
+    only: 'the last word may be a beginning',
+  },
+  {
+    broken: 'Who reads blind finds by a name, where few have it',
+    file: 'supabase/schemas/04_search.sql',
+    find: `where id = any (hits) and (not blind`,
+    replace: `where id = any (hits) and (true`,
+    test: 'src/server/rest/desk.test.ts',
+    only: 'reads blind',
+  },
+  {
+    broken: 'A search folds long answers without end',
+    file: 'supabase/schemas/06_reading.sql',
+    find: `or octets_left <= 0 or`,
+    replace: `or`,
+    test: 'src/server/rest/desk.test.ts',
+    only: 'two hundred applications',
+  },
 ]
 
 const webhook: Break[] = [
@@ -1349,6 +1439,33 @@ const webhook: Break[] = [
     replace: `sign(secret, body)`,
     test: 'src/server/webhook/dispatcher.test.ts',
     only: 'signature',
+  },
+  {
+    broken: 'Answers are queued where no automation is told of any',
+    file: 'supabase/schemas/14_webhook.sql',
+    find: ` from private.postman where automation_seen_at > now() - interval '1 day';`,
+    replace: ` from private.postman;`,
+    test: 'src/server/letters/decisions.test.ts',
+    only: 'an answer is queued',
+  },
+  {
+    broken: 'Who is delivered cannot be erased',
+    file: 'supabase/schemas/14_webhook.sql',
+    find: `application_id uuid primary key references public.retreat_applications (id) on delete cascade,`,
+    replace: `application_id uuid primary key references public.retreat_applications (id),`,
+    migration: `alter table private.webhook_outbox drop constraint webhook_outbox_application_id_fkey,
+  add constraint webhook_outbox_application_id_fkey
+    foreign key (application_id) references public.retreat_applications (id);`,
+    test: 'src/server/database/schema.test.ts',
+    only: 'place in the outbox',
+  },
+  {
+    broken: 'Of applications that are stored together one is delivered',
+    file: 'src/server/database/schemas/16_deliveries.sql',
+    find: `select id from arrived;`,
+    replace: `select id from arrived limit 1;`,
+    test: 'src/server/database/schema.test.ts',
+    only: 'place in the outbox',
   },
 ]
 

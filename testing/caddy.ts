@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { findExecutable } from './browser.ts'
+import { programOf } from './needed.ts'
 import { startProxy, type RunningProxy } from './proxy.ts'
 import { temporaryDirectory } from './server.ts'
 
@@ -12,8 +12,7 @@ import { temporaryDirectory } from './server.ts'
  * @throws {Error} that says what to install, or holds what Caddy says where it ends instead.
  */
 export async function startCaddy(caddyfile: string): Promise<RunningProxy> {
-  const program = findExecutable(['caddy'], ['/usr/bin/caddy'])
-  if (program === undefined) throw new Error('There is no Caddy: apt-get install caddy.')
+  const program = programOf('caddy')
   const directory = await temporaryDirectory()
   const file = join(directory.path, 'Caddyfile')
   await writeFile(file, caddyfile)

@@ -120,42 +120,35 @@ export async function readCatalogue(sql: Sql): Promise<Catalogue> {
 }
 
 /** The rows of all tables, without what is another one in each database: ids, moments, digests. */
-async function readRows(sql: Sql): Promise<Record<string, unknown[]>> {
+async function readRows(sql: Sql): Promise<Catalogue> {
   const tables = await sql<{ name: string; same: string[] }[]>`
     select attrelid::regclass::text as name, array_agg(attname::text order by attname) filter (
       where atttypid not in ('uuid'::regtype, 'timestamptz'::regtype) and attname <> 'code_hash') as same
     from pg_attribute join pg_class on attrelid = pg_class.oid
     where relnamespace::regnamespace::text in ('public', 'private') and relkind = 'r' and attnum > 0
       and not attisdropped and relname <> 'server_migrations'
-    group by 1 order by 1`
-  const rows = tables.map(async ({ name, same }) => [
-    name,
-    await sql.unsafe(`select ${same.join(', ')} from ${name} order by row (${same.join(', ')})::text`),
-  ])
-  return Object.fromEntries(await Promise.all(rows)) as Record<string, unknown[]>
+    group by 1`
+  const rows = tables.map(({ name, same }) =>
+    sql.unsafe<{ what: string; times: string }[]>(`
+      select 'the row ' || to_jsonb(same)::text || ' of ${name}' as what, count(*) || ' times' as times
+      from (select ${same.join(', ')} from ${name}) as same group by 1`),
+  )
+  return new Map((await Promise.all(rows)).flat().map(({ what, times }) => [what, times]))
 }
 
-/** What a database has and another one has not, or has otherwise. */
-async function compare(migrated: Sql, declared: Sql) {
-  const [is, shall, rows, seeded] = await Promise.all([
-    readCatalogue(migrated),
-    readCatalogue(declared),
-    readRows(migrated),
-    readRows(declared),
-  ])
-  const names = [...new Set([...is.keys(), ...shall.keys()])]
-  return [
-    ...names
-      .filter((what) => is.get(what) !== shall.get(what))
-      .map((what) => ({ what, migrated: is.get(what), declared: shall.get(what) })),
-    ...Object.keys({ ...rows, ...seeded })
-      .filter((table) => JSON.stringify(rows[table]) !== JSON.stringify(seeded[table]))
-      .map((table) => ({ what: `the rows of ${table}`, migrated: rows[table], declared: seeded[table] })),
-  ]
+/** What a database has and another one has not, or has otherwise: things of the catalogue, and rows. */
+export async function compare(migrated: Sql, declared: Sql) {
+  const read = async (sql: Sql): Promise<Catalogue> =>
+    new Map([...(await readCatalogue(sql)), ...(await readRows(sql))])
+  const [is, shall] = await Promise.all([read(migrated), read(declared)])
+  return [...new Set([...is.keys(), ...shall.keys()])]
+    .filter((what) => is.get(what) !== shall.get(what))
+    .toSorted()
+    .map((what) => ({ what, migrated: is.get(what), declared: shall.get(what) }))
 }
 
-/** In the order of their versions, as `supabase db push` does. */
-async function pushMigrations(owner: Sql) {
+/** Applies the migrations of a hosted project in the order of their versions, as `supabase db push` does. */
+export async function pushMigrations(owner: Sql) {
   for (const file of (await readdir('supabase/migrations')).toSorted()) {
     await owner.unsafe(await readFile(`supabase/migrations/${file}`, 'utf8'))
   }

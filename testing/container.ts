@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 
 import { sizeOf } from './archive.ts'
 import { remember } from './left-running.ts'
+import { programOf } from './needed.ts'
 import { outputOf, type Output } from './output.ts'
 
 const run = promisify(execFile)
@@ -46,8 +47,10 @@ export interface RunningContainer extends Output {
  *
  * @param context The folder that holds `deploy/Dockerfile`.
  * @param directory An empty directory for all that it writes.
+ * @throws {Error} that says what to install.
  */
 export async function buildImage(context: string, directory: string): Promise<Image> {
+  for (const name of ['buildah', 'debootstrap', 'runc']) programOf(name)
   const dockerfile = join(context, 'deploy', 'Dockerfile')
   const [, base = '', major = '', codename = ''] =
     /^FROM (node:(\d+)-(\w+)-slim)$/m.exec(await readFile(dockerfile, 'utf8')) ?? []

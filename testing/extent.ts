@@ -14,3 +14,14 @@ export function seedOf(variable: string): number {
   console.log(`${variable}=${seed}`)
   return seed
 }
+
+/**
+ * What the rounds of a run are seeded with: one in `npm test`, as in a run that plays one again.
+ *
+ * @param many Rounds in `npm run test:long`.
+ */
+export function seedsOf(variable: string, many: number): number[] {
+  const rounds = process.env[variable] === undefined ? extent(1, many) : 1
+  const first = seedOf(variable)
+  return Array.from({ length: rounds }, (_each, round) => first + round)
+}

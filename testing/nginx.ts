@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { findExecutable } from './browser.ts'
+import { programOf } from './needed.ts'
 import { startProxy, type RunningProxy } from './proxy.ts'
 import { temporaryDirectory } from './server.ts'
 
@@ -13,8 +13,7 @@ import { temporaryDirectory } from './server.ts'
  * @throws {Error} that says what to install, or holds what nginx says where it ends instead.
  */
 export async function startNginx(http: string): Promise<RunningProxy> {
-  const program = findExecutable(['nginx'], ['/usr/sbin/nginx'])
-  if (program === undefined) throw new Error('There is no nginx: apt-get install nginx-light.')
+  const program = programOf('nginx', 'nginx-light')
   const directory = await temporaryDirectory()
   // A file of its own, so that nginx names the lines of a mistake as the caller wrote them.
   await writeFile(join(directory.path, 'http.conf'), http)

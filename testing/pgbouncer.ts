@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { findExecutable } from './browser.ts'
+import { programOf } from './needed.ts'
 import { outputOf } from './output.ts'
 import { freePort } from './ports.ts'
 import { temporaryDirectory } from './server.ts'
@@ -25,8 +25,7 @@ export async function startPooler(
   target: string,
   tls?: { key: string; certificate: string },
 ): Promise<TestPooler> {
-  const program = findExecutable(['pgbouncer'], ['/usr/sbin/pgbouncer'])
-  if (program === undefined) throw new Error('There is no pgbouncer: apt-get install pgbouncer.')
+  const program = programOf('pgbouncer')
   const directory = await temporaryDirectory()
   const { hostname, port, pathname, username } = new URL(target)
   const listening = await freePort()

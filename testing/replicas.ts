@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import postgres, { type Sql } from 'postgres'
 
-import { findExecutable } from './browser.ts'
+import { programOf } from './needed.ts'
 import { commandsOf, debianPrograms, initdbOptions } from './other-postgres.ts'
 import { outputOf } from './output.ts'
 import { freePort } from './ports.ts'
@@ -35,8 +35,7 @@ interface Node {
 
 /** @throws {Error} that says what to install. */
 export async function startReplicas(): Promise<Replicas> {
-  const program = findExecutable(['haproxy'], ['/usr/sbin/haproxy'])
-  if (program === undefined) throw new Error('There is no HAProxy: apt-get install haproxy.')
+  const program = programOf('haproxy')
   const directory = await temporaryDirectory()
   const command = await commandsOf(debianPrograms, directory.path)
   const node = async (name: string): Promise<Node> => {

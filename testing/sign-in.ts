@@ -66,6 +66,8 @@ export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<
         ...own,
       },
       database,
+      // Each takes 50 ms otherwise.
+      passwordCost: 4,
     })
     await app.listen({ host: '127.0.0.1', port: 0 })
     const { port } = app.server.address() as AddressInfo

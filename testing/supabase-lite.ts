@@ -36,6 +36,9 @@ interface LiteApp {
 
 const packages = ['@supabase/lite@0.10.0', 'postgres@3.4.9']
 
+/** What is said where it cannot be had. */
+export const noLite = `npm could not fetch ${packages.join(' and ')}.`
+
 /**
  * Fetches `@supabase/lite` into an empty directory: seventy packages, that nobody needs who does not run this.
  *

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import postgres, { type Sql } from 'postgres'
 
 import { migrate } from '../src/server/database/schema.ts'
-import { declareSchema, readCatalogue, schemaFolders } from '../testing/catalogue.ts'
+import { compare, declareSchema, readCatalogue, schemaFolders } from '../testing/catalogue.ts'
 import { startPostgres } from '../testing/postgres.ts'
 
 /** Where the migrations of what each of the folders declares are. */
@@ -107,16 +107,12 @@ async function bringFunctions(migrated: Sql, declared: Sql): Promise<Map<string,
 
 /** What is still another in a migrated database, in sentences. */
 async function sentences(migrated: Sql, declared: Sql): Promise<string[]> {
-  const [is, shall] = await Promise.all([readCatalogue(migrated), readCatalogue(declared)])
-  return [...new Set([...is.keys(), ...shall.keys()])]
-    .filter((what) => is.get(what) !== shall.get(what))
-    .toSorted()
-    .map((what) => {
-      if (!is.has(what)) return `No migration makes ${what}.`
-      if (!shall.has(what)) return `No migration takes ${what} away.`
-      if (isFunction(what)) return `No migration changes ${what}.`
-      return `No migration changes ${what}, which is\n    ${is.get(what)}\n  and shall be\n    ${shall.get(what)}`
-    })
+  return (await compare(migrated, declared)).map(({ what, migrated: is, declared: shall }) => {
+    if (is === undefined) return `No migration makes ${what}.`
+    if (shall === undefined) return `No migration takes ${what} away.`
+    if (isFunction(what)) return `No migration changes ${what}.`
+    return `No migration changes ${what}, which is\n    ${is}\n  and shall be\n    ${shall}`
+  })
 }
 
 /** A version behind all that there are. */

@@ -11,6 +11,7 @@ import { socketConnection } from '../../src/server/database/connections.ts'
 import { openDatabase } from '../../src/server/database/database.ts'
 import { send } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
+import { cannotRun, noMount } from '../../testing/needed.ts'
 import { signInByLink } from '../../testing/organiser.ts'
 import { startReceiver } from '../../testing/receiver.ts'
 import { preparedAt, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
@@ -466,7 +467,7 @@ test('a backup onto a full disk ends in one sentence and leaves nothing', async 
   await mkdir(small)
   const run = promisify(execFile)
   const mounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', small]).catch(() => undefined)
-  if (!mounted) return skip('this user may mount nothing')
+  if (!mounted) return cannotRun(skip, noMount)
   try {
     const { code, stdout, stderr } = await runCommand(['backup', '--to', join(small, 'backup')], settings)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -639,7 +640,7 @@ test('a disk for backups that is full or read-only is told and harms nothing els
   await mkdir(dir)
   const run = promisify(execFile)
   const mounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', dir]).catch(() => undefined)
-  if (!mounted) return skip('this user may mount nothing')
+  if (!mounted) return cannotRun(skip, noMount)
   try {
     const filler = join(dir, 'filler')
     await writeFile(filler, Buffer.alloc(64 * 1024)).catch(() => {})

@@ -8,6 +8,7 @@ import type { Application } from '../../src/application/application.ts'
 import { openDatabase } from '../../src/server/database/database.ts'
 import { anApplication } from '../../testing/form.ts'
 import { remember } from '../../testing/left-running.ts'
+import { cannotRun } from '../../testing/needed.ts'
 import { dataDirectory, runCommand, startServer } from '../../testing/server.ts'
 
 let directory: Awaited<ReturnType<typeof dataDirectory>>
@@ -247,12 +248,14 @@ test.each(['SIGTERM', 'SIGHUP'] as const)(
 const prompt = ':\u001b[K'
 const bell = '\u0007'
 const hasLess = spawnSync('less', ['--version']).error === undefined
+const noLess = 'There is no less: apt-get install less.'
 
 /** Without what less adds for the terminal. */
 // oxlint-disable-next-line no-control-regex
 const plain = (screen: string) => screen.replaceAll(/\u001b(\[\?1[hl]|\[[mK]|[=>])|\r/g, '')
 
-test.skipIf(!hasLess)('less shows the newest, and is left by q', async () => {
+test('less shows the newest, and is left by q', async ({ skip }) => {
+  if (!hasLess) return cannotRun(skip, noLess)
   await store(...people(1200))
   const { code, screen } = await onTerminal({
     meanwhile: async ({ shows, press, keepPressing }) => {
@@ -269,15 +272,13 @@ test.skipIf(!hasLess)('less shows the newest, and is left by q', async () => {
   expect(await isDatabaseStopped()).toBe(true)
 })
 
-test.skipIf(!hasLess)(
-  'less does not stay where everything is on one screen, nor for want of a locale',
-  async () => {
-    await store({ first_name: 'Jürgen 我' })
-    const { code, screen } = await onTerminal({ environment: { LC_ALL: 'C' } })
-    expect(code).toBe(0)
-    expect(plain(screen)).toContain('1 application.\n\n\u001b[1mJürgen 我 ')
-  },
-)
+test('less does not stay where everything is on one screen, nor for want of a locale', async ({ skip }) => {
+  if (!hasLess) return cannotRun(skip, noLess)
+  await store({ first_name: 'Jürgen 我' })
+  const { code, screen } = await onTerminal({ environment: { LC_ALL: 'C' } })
+  expect(code).toBe(0)
+  expect(plain(screen)).toContain('1 application.\n\n\u001b[1mJürgen 我 ')
+})
 
 test('what an applicant wrote gives the terminal no orders', async () => {
   await store({

@@ -13,11 +13,17 @@ import ws from 'ws'
 import { anApplication, getForm } from '../../testing/form.ts'
 import { newProject } from '../../testing/hosted-project.ts'
 import { startMailServer } from '../../testing/mail-server.ts'
+import { cannotRun } from '../../testing/needed.ts'
 import { freePort } from '../../testing/ports.ts'
 import { startPostgres } from '../../testing/postgres.ts'
 import { runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { buildStaticSite } from '../../testing/static-site.ts'
-import { fetchSupabaseLite, startSupabaseLite, type SupabaseLite } from '../../testing/supabase-lite.ts'
+import {
+  fetchSupabaseLite,
+  noLite,
+  startSupabaseLite,
+  type SupabaseLite,
+} from '../../testing/supabase-lite.ts'
 import { test } from '../../testing/visitor.ts'
 
 /** Of the version that docs/hosted.md names. */
@@ -36,10 +42,7 @@ beforeAll(async () => {
   cleanUp.push(() => directory.remove())
   const lite = join(directory.path, 'lite')
   await mkdir(lite)
-  if (!(await fetchSupabaseLite(lite))) {
-    console.log('@supabase/lite could not be fetched, so the desk is not tried against it.')
-    return
-  }
+  if (!(await fetchSupabaseLite(lite))) return
   const database = await startPostgres()
   cleanUp.push(() => database.close())
   project = await newProject(database)
@@ -125,7 +128,7 @@ async function callable(role: string) {
 test('a door that is not ours lets nobody but an organiser call the desk, and nobody read a table', async ({
   skip,
 }) => {
-  if (!door) return skip()
+  if (!door) return cannotRun(skip, noLite)
   const functions = await callable('authenticated')
   expect(functions.map(({ name }) => name)).toEqual(expect.arrayContaining(['desk_me', 'desk_decide']))
   // Whoever applies may ask whether they may, and whoever has a letter may answer it.
@@ -163,7 +166,7 @@ test('through that door an application comes in, and the static desk lists, deci
   visitor,
   skip,
 }) => {
-  if (!door) return skip()
+  if (!door) return cannotRun(skip, noLite)
   const application = anApplication()
   const name = `${application.first_name} ${application.last_name}`
   const applicant = await visitor.open(site)
@@ -238,7 +241,7 @@ test('a server of ours beside the project carries its letters, before that an ow
   visitor: guest,
   skip,
 }) => {
-  if (!door) return skip()
+  if (!door) return cannotRun(skip, noLite)
   const organiser = await account(door, 'grace@example.org')
   expect((await makeOrganiser('grace@example.org')).code).toBe(0)
   const visitor = clientOf(door)

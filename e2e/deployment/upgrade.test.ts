@@ -12,7 +12,8 @@ import { copyDatabase } from '../../src/server/database/upgrade/copy.ts'
 import { startDesk } from '../../testing/desk.ts'
 import { anApplication } from '../../testing/form.ts'
 import { remember } from '../../testing/left-running.ts'
-import { fetchPostgres17 } from '../../testing/other-postgres.ts'
+import { cannotRun } from '../../testing/needed.ts'
+import { fetchPostgres17, noPostgres17 } from '../../testing/other-postgres.ts'
 import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 
 const fetched = await temporaryDirectory()
@@ -79,7 +80,7 @@ const majorIn = async (path: string) => Number(await readFile(join(path, 'PG_VER
 test('a server brings the files of an older PostgreSQL over, with all that is in them, and goes on', async ({
   skip,
 }) => {
-  if (programs === undefined) return skip('PostgreSQL 17 cannot be had here.')
+  if (programs === undefined) return cannotRun(skip, noPostgres17)
   const directory = await oldDirectory({ arePrograms: false })
   const early = await runCommand(['applications'], { DATA_DIR: directory.path })
   expect(early.stderr).toContain('start the server once, which brings it over.')
@@ -117,7 +118,7 @@ test('a server brings the files of an older PostgreSQL over, with all that is in
 test.for(['pgdata.', 'pgdata-18-new', 'pgdata-18-ready', 'pgdata-17'])(
   'killed when %s appears, it leaves files that start, with all that is in them',
   async (name, { skip }) => {
-    if (programs === undefined) return skip('PostgreSQL 17 cannot be had here.')
+    if (programs === undefined) return cannotRun(skip, noPostgres17)
     const directory = await oldDirectory()
     const killed = spawn(process.execPath, ['start.js'], {
       env: { PATH: process.env['PATH'], PORT: '0', DATA_DIR: directory.path },
@@ -143,7 +144,7 @@ test.for(['pgdata.', 'pgdata-18-new', 'pgdata-18-ready', 'pgdata-17'])(
 test('where the old programs cannot be fetched, one sentence says the command, and nothing is changed', async ({
   skip,
 }) => {
-  if (programs === undefined) return skip('PostgreSQL 17 cannot be had here.')
+  if (programs === undefined) return cannotRun(skip, noPostgres17)
   const directory = await oldDirectory({ arePrograms: false })
   const settings = {
     DATA_DIR: directory.path,
@@ -160,7 +161,7 @@ test('where the old programs cannot be fetched, one sentence says the command, a
 })
 
 test('what this program did not make is not left behind unseen', async ({ skip }) => {
-  if (programs === undefined) return skip('PostgreSQL 17 cannot be had here.')
+  if (programs === undefined) return cannotRun(skip, noPostgres17)
   const directory = await oldDirectory()
   const old = { dataDir: directory.path, folder: 'pgdata', port: 5432, programs: dirname(programs) }
   await startFiles(old)

@@ -10,6 +10,7 @@ import { socketConnection } from '../../src/server/database/connections.ts'
 import { send, storedEmails } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
 import { load } from '../../testing/load.ts'
+import { cannotRun, noMount } from '../../testing/needed.ts'
 import {
   preparedAt,
   runCommand,
@@ -229,7 +230,7 @@ test('a full disk is told to the visitor and to the watch, and loses nothing tha
   try {
     await promisify(execFile)('mount', ['-t', 'tmpfs', '-o', 'size=120m', 'tmpfs', small])
   } catch {
-    skip('this user may mount nothing')
+    cannotRun(skip, noMount)
   }
   try {
     settings = await preparedAt(join(small, 'data'))

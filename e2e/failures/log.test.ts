@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { send, storedEmails } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
 import { remember } from '../../testing/left-running.ts'
+import { cannotRun, noMount } from '../../testing/needed.ts'
 import { outputOf } from '../../testing/output.ts'
 import { freePort } from '../../testing/ports.ts'
 import { preparedAt, temporaryDirectory } from '../../testing/server.ts'
@@ -94,7 +95,7 @@ test('while the disk of its log is full a server takes applications, and then it
   try {
     await run('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', small])
   } catch {
-    skip('this user may mount nothing')
+    cannotRun(skip, noMount)
   }
   try {
     const file = join(small, 'log')

@@ -27,6 +27,8 @@ export interface AuthOptions {
   keys: SigningKeys | undefined
   /** Lets large bodies wait for one another. */
   takeTurn: TakeTurn
+  /** How long a password takes, as bcrypt counts it. */
+  passwordCost: number
 }
 
 const elsewhere =
@@ -41,7 +43,10 @@ const open = ['GET /verify', 'GET /.well-known/jwks.json', 'GET /health']
  *
  * @see https://github.com/supabase/auth/blob/master/openapi.yaml
  */
-export async function auth(app: FastifyInstance, { settings, database, keys, takeTurn }: AuthOptions) {
+export async function auth(
+  app: FastifyInstance,
+  { settings, database, keys, takeTurn, passwordCost }: AuthOptions,
+) {
   takeBytes(app, takeTurn)
   app.setErrorHandler(answerError)
   app.setNotFoundHandler((request, reply) =>
@@ -66,6 +71,7 @@ export async function auth(app: FastifyInstance, { settings, database, keys, tak
     site: () => siteOf(siteUrl, listening),
     mailTurns: createMailTurns(run, app.log),
     outgoing: createOutgoing(mailServer && createMailer(mailServer), app.log),
+    passwordCost,
   }
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header('cache-control', 'no-store')

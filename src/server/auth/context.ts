@@ -14,4 +14,6 @@ export interface AuthContext {
   site: () => URL
   mailTurns: MailTurns
   outgoing: Outgoing
+  /** How long a password takes, as bcrypt counts it. */
+  passwordCost: number
 }

@@ -148,7 +148,7 @@ test('the row holds the eleven answers, id and created_at, and only the owner re
   await database.close()
 })
 
-test('an application and its place in the outbox are stored together or not at all', async () => {
+test('an application and its place in the outbox are stored together or not at all, also of several', async () => {
   const database = await open(await newDatabase('outbox'))
   const { owner } = database
   const anon = database.as(visitor)
@@ -156,9 +156,11 @@ test('an application and its place in the outbox are stored together or not at a
   await expect(insertApplications(anon, rowsOf(anApplication({ consent: false })))).rejects.toBeInstanceOf(
     postgres.PostgresError,
   )
-  expect(await owner`select attempts, delivered_at from private.webhook_outbox`).toEqual([
-    { attempts: 0, delivered_at: null },
-  ])
+  const two = [anApplication(), anApplication()].map((row) => ({ ...row }))
+  await owner`insert into public.retreat_applications ${owner(two)}`
+  expect(await owner`select attempts, delivered_at from private.webhook_outbox`).toEqual(
+    Array.from({ length: 3 }, () => ({ attempts: 0, delivered_at: null })),
+  )
   await owner`delete from public.retreat_applications`
   expect(await owner`select from private.webhook_outbox`).toHaveLength(0)
   await database.close()

@@ -2,6 +2,7 @@ import cors from '@fastify/cors'
 import fastify, { LogController, type FastifyInstance, type FastifyBaseLogger } from 'fastify'
 
 import type { Settings } from '../../settings/server-settings.ts'
+import { defaultCost } from '../auth/accounts/passwords.ts'
 import { auth } from '../auth/auth.ts'
 import { createSigningKeys } from '../auth/sessions/keys.ts'
 import { createReadToken } from '../auth/sessions/read-token.ts'
@@ -35,6 +36,8 @@ export interface AppOptions {
   onStored?: () => void
   /** Where requests are logged; nowhere unless given. */
   log?: FastifyBaseLogger
+  /** How long a password takes, as bcrypt counts it. */
+  passwordCost?: number
 }
 
 function noSchemas(): never {
@@ -49,6 +52,7 @@ export async function createApp({
   backups,
   onStored,
   log,
+  passwordCost = defaultCost,
 }: AppOptions): Promise<FastifyInstance> {
   const { trustProxy, rateLimitPerMinute } = settings
   const app = fastify({
@@ -128,7 +132,7 @@ export async function createApp({
   await app.register(
     async (signIn) => {
       await signIn.register(cors, openTo(['X-Total-Count', 'Link', 'X-Supabase-Api-Version']))
-      await signIn.register(auth, { settings, database, keys, takeTurn })
+      await signIn.register(auth, { settings, database, keys, takeTurn, passwordCost })
     },
     { prefix: '/auth/v1' },
   )

@@ -223,6 +223,17 @@ test('an answer that was given up is not told after a later one, whoever tries a
   expect(await sql()`select from private.answer_outbox`).toHaveLength(0)
 })
 
+test('an answer is queued where an automation was told of some within a day, and nowhere else', async () => {
+  const queuedAfter = async (hours: number) => {
+    await sql()`update private.postman set automation_seen_at = now() - ${hours} * interval '1 hour'`
+    const id = await store()
+    await decide(id, 'accepted')
+    await ask('set_answer', { act: crypto.randomUUID(), application: id, answer: 'coming' })
+    return (await sql()`select from private.answer_outbox where application_id = ${id}`).length
+  }
+  expect([await queuedAfter(25), await queuedAfter(23)]).toEqual([0, 1])
+})
+
 test('beside a mail server both go, and with what stops the one the other is stopped', async () => {
   await sql()`update private.letter_settings set hold = '1 hour'`
   const { receiver } = await automation()

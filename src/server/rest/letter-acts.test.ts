@@ -2,6 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import type { Sql } from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
+import { seedsOf } from '../../../testing/extent.ts'
 import { anApplication } from '../../../testing/form.ts'
 import { randomFrom } from '../../../testing/random.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
@@ -11,10 +12,10 @@ import { beat, claimDecisions, claimDue } from '../letters/claims.ts'
 import { record, type Recorded } from '../letters/outcomes.ts'
 import { retryUndelivered } from '../letters/overview.ts'
 
-/** How many acts are played against each other, by whom at the same time, and from which start. */
+/** How many acts are played against each other, by whom at the same time, and from which starts. */
 const acts = Number(process.env['LETTER_ACTS'] ?? 400)
 const players = 8
-const seed = Number(process.env['LETTER_SEED'] ?? 1)
+const seeds = seedsOf('LETTER_SEED', 20)
 /** The id of nothing. */
 const nobody = '00000000-0000-0000-0000-000000000000'
 
@@ -171,10 +172,10 @@ test('a test letter whose application is erased meanwhile is refused in a senten
 
 const patience = { timeout: 300_000 + acts * 500 }
 
-test(
-  `${acts} acts on letters at the same time wait for each other, and never in a circle`,
+test.each(seeds)(
+  `${acts} acts on letters at the same time, by seed %i, wait for each other, and never in a circle`,
   patience,
-  async () => {
+  async (seed) => {
     const random = randomFrom(seed)
     const pick = <One>(some: readonly One[]) => some[Math.floor(random() * some.length)]
     const several = <One>(some: readonly One[]) =>

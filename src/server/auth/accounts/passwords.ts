@@ -1,7 +1,8 @@
 import { HttpError } from '../../http/errors.ts'
 import { invalid, WeakPasswordError } from '../refusals.ts'
 
-const cost = 10
+/** How long a password takes as bcrypt counts it: each one more takes twice as long. */
+export const defaultCost = 10
 /** Bytes; bcrypt reads no more than the second. */
 const shortest = 6
 const longest = 72
@@ -13,7 +14,8 @@ const waiting = { stranger: 0, 'signed in': 0 }
 const mostWaiting = 64
 
 /** A hash that no password has, so that an address without an account takes as long as one with an account. */
-const nobodys = `$2b$${cost}$jWLnzy3pjlRFZr7kIXoYJOwOeyVh0BqPdSYnVw0vjX3tGpGvXFIyy`
+const nobodys = (cost: number) =>
+  `$2b$${String(cost).padStart(2, '0')}$jWLnzy3pjlRFZr7kIXoYJOwOeyVh0BqPdSYnVw0vjX3tGpGvXFIyy`
 
 let last: Promise<unknown> = Promise.resolve()
 
@@ -34,7 +36,7 @@ async function inTurn<T>(who: keyof typeof waiting, work: () => Promise<T>): Pro
 }
 
 /** Hashes a password of somebody who is signed in. */
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string, cost = defaultCost): Promise<string> {
   const { hash } = await import('@node-rs/bcrypt')
   return inTurn('signed in', () => hash(password, cost))
 }
@@ -43,14 +45,16 @@ export async function hashPassword(password: string): Promise<string> {
  * Whether a password is the stored one.
  *
  * @param stored Not given where there is no account or no password. Then it takes as long, and the result is false.
+ * @param cost Of the passwords that are stored.
  */
 export async function isPassword(
   password: string,
   stored: string | null | undefined,
   who: keyof typeof waiting,
+  cost = defaultCost,
 ): Promise<boolean> {
   const { verify } = await import('@node-rs/bcrypt')
-  const isIt = await inTurn(who, () => verify(password, stored ?? nobodys))
+  const isIt = await inTurn(who, () => verify(password, stored ?? nobodys(cost)))
   return isIt && typeof stored === 'string'
 }
 

@@ -53,7 +53,7 @@ export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
 }
 
 /** Gives the same answer in the same time for an unknown address, an account without a password, and a wrong password. */
-async function byPassword({ run }: AuthContext, request: FastifyRequest) {
+async function byPassword({ run, passwordCost }: AuthContext, request: FastifyRequest) {
   const { email, phone, password } = fieldsOf(request, { email: 'text', phone: 'text', password: 'text' })
   if (email !== '' && phone !== '') {
     throw invalid('Only an email address or phone number should be provided on login.')
@@ -65,7 +65,11 @@ async function byPassword({ run }: AuthContext, request: FastifyRequest) {
       select id, encrypted_password from auth.users where email = ${email.toLowerCase()}`,
   )
   const stored = account?.encrypted_password
-  if (!(await isPassword(password, stored, 'stranger')) || account === undefined || stored == null) {
+  if (
+    !(await isPassword(password, stored, 'stranger', passwordCost)) ||
+    account === undefined ||
+    stored == null
+  ) {
     throw wrongCredentials()
   }
   const grant = await run((sql) =>

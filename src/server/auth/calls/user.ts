@@ -102,10 +102,10 @@ async function newHash(
   if (isOld && nonce === '') {
     throw new HttpError(400, 'reauthentication_needed', 'Password update requires reauthentication')
   }
-  const isSame = await isPassword(password, account.encrypted_password, 'signed in')
+  const isSame = await isPassword(password, account.encrypted_password, 'signed in', context.passwordCost)
   if (isOld) await takeNonce(context, account, nonce, isSame)
   if (isSame) throw samePassword()
-  return hashPassword(password)
+  return hashPassword(password, context.passwordCost)
 }
 
 /**
