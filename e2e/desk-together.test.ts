@@ -205,6 +205,29 @@ test('what somebody else does to an open application appears, is marked and said
   await page.getByText('There is no such application: it may have been erased.').waitFor()
 })
 
+test('what somebody else decides is marked in a list that is shown, and said; read anew it is as any other', async ({
+  visitor,
+}) => {
+  const stored = await desk.store(people(4))
+  const page = await desk.open(visitor, '/?status=all', { prepare: (opened) => opened.clock.install() })
+  const { names, standing, status, row, button } = getDesk(page)
+  await expect.poll(names).toHaveLength(4)
+  await desk.stand(stored.slice(1, 2), 'declined')
+  await page.clock.fastForward(15_000)
+  await expect.poll(() => status.textContent()).toBe('Person 2: Declined now, set meanwhile')
+  expect(await row('Person 2').locator('.standing').textContent()).toBe('Declined (changed meanwhile)')
+  await desk.stand(stored.slice(2, 4), 'waitlisted')
+  await page.clock.fastForward(15_000)
+  await expect.poll(() => status.textContent()).toBe('3 changed meanwhile')
+  // What one decides oneself is no news.
+  await row('Person 1').getByRole('link').focus()
+  await page.keyboard.press('s')
+  await expect.poll(() => standing('Person 1')).toBe('Shortlisted')
+  await getDesk(page).tab('Declined').click()
+  await expect.poll(() => standing('Person 2')).toBe('Declined')
+  expect(await button('Undo: 1 shortlisted').count()).toBe(1)
+})
+
 test('who decides before the screen has learned what somebody else did is refused, and told', async ({
   visitor,
 }) => {

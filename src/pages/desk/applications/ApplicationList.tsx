@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useEffect, useRef, useState } from 'react'
 
 import { mostAtOnce, pageSize } from '../../../application/limits.ts'
+import { statuses } from '../../../application/statuses.ts'
 import type { Filter, ListPage, Page, Selected } from '../../../client/desk/applications.ts'
 import type { Count } from '../../../client/desk/count.ts'
 import { DecisionBar, decisionKeys, DecisionProblems } from '../decisions/DecisionBar.tsx'
@@ -148,6 +149,16 @@ function List({ filters, countedAt, matching }: ListProps) {
     Escape: selectNone,
     ...decisionKeys(judge, seen, selectNone),
   })
+
+  const changed = there.filter((row) => judge.isChanged(row) && !ticked.has(row.id))
+  const [only] = changed
+  const news =
+    only && changed.length === 1
+      ? `${nameOf(only)}: ${statuses[judge.shownOf(only).status]} now, set meanwhile`
+      : `${digits(changed.length)} changed meanwhile`
+  useEffect(() => {
+    if (changed.length > 0) announce(news)
+  }, [changed.length, news])
 
   useEffect(() => {
     if (allLeftOut > 0) announce(`${digits(allLeftOut)} changed meanwhile and left out`)

@@ -111,14 +111,19 @@ export function decisionKeys(judge: Judge, seen: readonly Seen[], onDecided = ()
   }
 }
 
-/** An application's status, marked until the database has confirmed it. */
+/** An application's status, marked until the database has confirmed it, and where somebody else changed it meanwhile. */
 export function StatusPill({ seen }: { seen: Omit<Seen, 'name'> }) {
-  const { status, isPending } = useJudge().judge.shownOf(seen)
+  const { judge } = useJudge()
+  const { status, isPending } = judge.shownOf(seen)
+  const isChanged = judge.isChanged(seen)
   return (
-    <span className={`pill ${status}`} aria-busy={isPending}>
-      {statuses[status]}
-      {isPending && <span className="visually-hidden"> (saving)</span>}
-    </span>
+    <>
+      <span className={`pill ${status} ${isChanged ? 'meanwhile' : ''}`} aria-busy={isPending}>
+        {statuses[status]}
+        {isPending && <span className="visually-hidden"> (saving)</span>}
+      </span>
+      {isChanged && <span className="visually-hidden"> (changed meanwhile)</span>}
+    </>
   )
 }
 

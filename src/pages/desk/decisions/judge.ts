@@ -18,6 +18,8 @@ export interface Seen {
 export interface Shown extends Pick<Seen, 'status' | 'version'> {
   /** Whether the database has not confirmed it yet. */
   isPending: boolean
+  /** Whether somebody else set it, or the same organiser in another window. */
+  isOthers?: boolean
 }
 
 /** A decision that was not kept, and why. */
@@ -125,8 +127,16 @@ export class Judge {
 
   /** Learns what was read of an application, where that is newer. */
   learn(read: Omit<Seen, 'name'>): void {
-    const shown = this.shownOf(read)
-    if (shown.version === read.version && shown.status === read.status) this.#show([[read.id, shown]])
+    const { id, status, version } = read
+    const shown = this.#judgement.shown.get(id)
+    if (shown?.isPending || (shown && shown.version >= version)) return
+    this.#show([[id, { status, version, isPending: false, isOthers: true }]])
+  }
+
+  /** Whether somebody else has changed an application since it was read. */
+  isChanged(read: Omit<Seen, 'name'>): boolean {
+    const { isOthers = false, version } = this.shownOf(read)
+    return isOthers && version > read.version
   }
 
   /** Sets the status of some applications, as one act. */

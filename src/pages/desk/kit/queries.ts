@@ -176,8 +176,10 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
       gcTime: 0,
     }),
     left,
-    /** How it stands with the letters. */
+    /** How it stands with the letters, beside what it came with. */
     letters: () => overviewOfLetters,
+    /** The same for a screen that shows nothing else: whoever comes to it reads it anew. */
+    lettersAnew: () => ({ ...overviewOfLetters, refetchOnMount: 'always' as const }),
     /** The drafts of an occasion, page by page. */
     drafts: (occasion: string) =>
       infiniteQueryOptions({

@@ -20,7 +20,7 @@ import { UndoSend } from './UndoSend.tsx'
 /** Letters: who waits for one, how delivery stands, and what they say. */
 export function LettersShow() {
   return (
-    <Screen title="Letters" query={useQuery(useDesk().letters())} head={<UndoSend />}>
+    <Screen title="Letters" query={useQuery(useDesk().lettersAnew())} head={<UndoSend />}>
       {(overview) => (
         <div className="letters">
           <Sheet title="Who waits for a letter">

@@ -35,7 +35,7 @@ const mostOffered = 5
 
 /** What letters of one occasion say. */
 export function TemplateEdit({ occasion }: { occasion: string }) {
-  const query = useQuery(useDesk().letters())
+  const query = useQuery(useDesk().lettersAnew())
   return (
     <Screen
       title={`Template: ${nameOfOccasion(occasion)}`}
