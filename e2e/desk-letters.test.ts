@@ -2,7 +2,7 @@ import type { Page, Route } from 'playwright-core'
 import { beforeEach, expect } from 'vitest'
 
 import { signInPage, startDesk } from '../testing/desk.ts'
-import { deskOfThisFile, focused, getDesk } from '../testing/desk-page.ts'
+import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
 import { extent } from '../testing/extent.ts'
 import { anApplication } from '../testing/form.ts'
 import { startMailServer } from '../testing/mail-server.ts'
@@ -829,6 +829,38 @@ test('a template is tried with whoever is chosen, and who reads blind learns no 
   } finally {
     await desk.ada.client.rpc('desk_set_blind', { blind: false }).throwOnError()
   }
+})
+
+test('letters to hundreds are drafted in steps, which say how far they are and can be stopped', async ({
+  visitor,
+}) => {
+  await desk.store(people(250))
+  await desk.sql`
+    insert into private.templates (occasion, subject, body) values ('Travel', 'How to get there', 'By train.')`
+  const page = await desk.open(visitor, '/?status=all')
+  const { button, dialog } = getDesk(page)
+  await page.getByLabel('Select all shown').check()
+  await button('Select all 250 that match').click()
+  await button('Write…').click()
+  await dialog.getByRole('heading', { name: 'Write to 250 applicants' }).waitFor()
+  await dialog.getByLabel('Template').selectOption('Travel')
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => (letGo = resolve))
+  let calls = 0
+  await page.route('**/rpc/desk_write', async (route) => {
+    calls += 1
+    if (calls === 2) await held
+    await route.continue()
+  })
+  await dialog.getByRole('button', { name: 'Draft letters' }).click()
+  await dialog.getByText('100 of 250').waitFor()
+  await dialog.getByRole('button', { name: 'Stop' }).click()
+  letGo()
+  await dialog.getByText('200 drafted. Stopped: 50 are left.').waitFor()
+  expect(calls).toBe(2)
+  await dialog.getByRole('button', { name: 'Draft letters' }).click()
+  await dialog.getByText('50 drafted, 200 written before.').waitFor()
+  expect(await statesInDatabase()).toHaveLength(250)
 })
 
 test('letters to several are drafted at once, and what became of each is told by number', async ({

@@ -15,8 +15,8 @@ export const mostCharacters = {
 /** The most applications, or letters, of one call. */
 export const mostAtOnce = 1_000
 
-/** Decisions that the desk sends in one call. Of more than these it tells its progress after each call. */
-export const decisionsAtOnce = 100
+/** The applications of one step: where an act is about more of them, it tells its progress after each step, and can be stopped. */
+export const stepSize = 100
 
 /** The most letters that are released without saying how many they are. */
 export const mostUnasked = 30

@@ -3,7 +3,7 @@ import { Fragment, useState, type ReactNode } from 'react'
 import { paidSolutions, teamSizes } from '../../../application/application.ts'
 import type { Overview } from '../../../client/desk/applications.ts'
 import { storageOf } from '../../../client/storage.ts'
-import { digits } from '../kit/format.ts'
+import { digits, shortDayOf } from '../kit/format.ts'
 
 /** Counts of the list's applications, as small plots and as tables of the same numbers. */
 export function ApplicationPlots({ overview }: { overview: Overview }) {
@@ -91,13 +91,12 @@ function AnswersPlot({ caption, of, words, counts }: AnswersPlotProps) {
   )
 }
 
-const dayName = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
 /** Fewer days would make the bars too wide. */
 const fewestDays = 14
 
 /** A bar for each day. */
 function DaysPlot({ days }: { days: readonly Day[] }) {
-  const rows = days.map(({ day, count }) => ({ name: dayName.format(new Date(day)), count }))
+  const rows = days.map(({ day, count }) => ({ name: shortDayOf(day), count }))
   const most = Math.max(...rows.map(({ count }) => count))
   const [first, last] = [rows.at(0), rows.at(-1)]
   if (first === undefined || last === undefined) return null

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react'
 
-import { decisionsAtOnce } from '../../../application/limits.ts'
+import { stepSize } from '../../../application/limits.ts'
 import { statuses, type Status } from '../../../application/statuses.ts'
 import { Button } from '../kit/Button.tsx'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
-import { digits, momentOf } from '../kit/format.ts'
+import { digits, momentOf, ofAll } from '../kit/format.ts'
 import { useJudge } from '../kit/useDesk.tsx'
 import type { Keys } from '../kit/useKeys.ts'
 import type { Judge, Problem, Progress, Seen } from './judge.ts'
@@ -57,7 +57,7 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
           </Button>
         ))}
       {!isEmpty && children}
-      {progress && <span>{ofAll(progress.done, progress)}</span>}
+      {progress && <span>{ofAll(progress.done, progress.count)}</span>}
       {progress && <Button onPress={judge.stop}>Stop</Button>}
       <span className="visually-hidden" aria-live="polite">
         {progress && spokenOf(progress)}
@@ -82,12 +82,8 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
 function spokenOf(progress: Progress) {
   const quarters = Math.floor((progress.done * 4) / progress.count)
   if (quarters === 0) return ''
-  const steps = Math.ceil((quarters * progress.count) / 4 / decisionsAtOnce)
-  return `${ofAll(steps * decisionsAtOnce, progress)} saved`
-}
-
-function ofAll(done: number, { count }: Progress) {
-  return `${digits(done)} of ${digits(count)}`
+  const steps = Math.ceil((quarters * progress.count) / 4 / stepSize)
+  return `${ofAll(steps * stepSize, progress.count)} saved`
 }
 
 function wordOf(status: Status) {

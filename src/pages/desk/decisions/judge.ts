@@ -1,4 +1,4 @@
-import { decisionsAtOnce } from '../../../application/limits.ts'
+import { stepSize } from '../../../application/limits.ts'
 import { statuses, type Status } from '../../../application/statuses.ts'
 import { newAct } from '../../../client/act.ts'
 import type { CallDesk } from '../../../client/desk.ts'
@@ -201,9 +201,9 @@ export class Judge {
     const count = sent.length
     this.#isStopping = false
     try {
-      for (let done = 0; done < count && !this.#isStopping; done += decisionsAtOnce) {
-        if (count > decisionsAtOnce) this.#tell({ progress: { done, count } })
-        await this.#sendStep(sent.slice(done, done + decisionsAtOnce))
+      for (let done = 0; done < count && !this.#isStopping; done += stepSize) {
+        if (count > stepSize) this.#tell({ progress: { done, count } })
+        await this.#sendStep(sent.slice(done, done + stepSize))
       }
       for (const entry of sent.filter(({ kept }) => kept === undefined)) this.#leave(entry)
     } catch (error) {

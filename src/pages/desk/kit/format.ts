@@ -4,6 +4,7 @@ const moment = formatOf({ dateStyle: 'medium', timeStyle: 'short' })
 const shortDay = formatOf({ day: 'numeric', month: 'short' })
 const longDay = formatOf({ day: 'numeric', month: 'short', year: 'numeric' })
 const hour = formatOf({ hour: '2-digit', minute: '2-digit' })
+const dayOfPlot = formatOf({ dateStyle: 'medium', timeZone: 'UTC' })
 /** Characters of a name or a company where it is told among other things. */
 const shortLength = 120
 
@@ -47,6 +48,11 @@ export function dayOf(day: string): string {
   return new Date(`${day}T00:00Z`).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
 }
 
+/** The same as plots have it: 31 Dec 2026. */
+export function shortDayOf(day: string): string {
+  return dayOfPlot().format(new Date(day))
+}
+
 /** The name of the organiser's time zone, as the database knows it. */
 export function zone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone
@@ -60,6 +66,11 @@ export function countOf(count: number, what: string): string {
 /** A number as organisers read it. */
 export function digits(count: number): string {
   return count.toLocaleString('en')
+}
+
+/** How far something has come: `100 of 1,000`. */
+export function ofAll(done: number, count: number): string {
+  return `${digits(done)} of ${digits(count)}`
 }
 
 /** A number that may not have been counted to its end. */

@@ -1,16 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 
-import { mostAtOnce } from '../../../application/limits.ts'
+import { stepSize } from '../../../application/limits.ts'
 import type { Status } from '../../../application/statuses.ts'
 import type { WriteOutcome } from '../../../client/desk/letters.ts'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
 import { Choice, Form } from '../kit/Field.tsx'
-import { digits } from '../kit/format.ts'
+import { digits, ofAll } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Loading } from '../kit/Screen.tsx'
+import { insistOnConnection, useAct } from '../kit/useAct.ts'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { isNamed, nameOfOccasion, received, reminder } from './letters.ts'
 
@@ -88,28 +89,55 @@ function linkTo({ outcome, state }: WriteOutcome, occasion: string) {
   return null
 }
 
-/** What the letters are to say, and what became of their drafts. */
+/** What the letters are to say, and what became of their drafts. Many are drafted in steps. */
 export function LetterWriteManyForm({ applications }: { applications: readonly string[] }) {
+  const { call, readAgainAfter } = useDesk()
   const { error, occasion, options, choose } = useOccasion((each) => each !== received)
-  const write = useDeskAct('desk_write', (outcomes) => announce(countsOf(outcomes)))
+  const [done, setDone] = useState(0)
+  const isStopped = useRef(false)
+  const write = useAct(
+    async (given: { occasion: string }, signal) => {
+      const outcomes: WriteOutcome[] = []
+      isStopped.current = false
+      for (let at = 0; at < applications.length && !isStopped.current; at += stepSize) {
+        setDone(at)
+        insistOnConnection()
+        const step = applications.slice(at, at + stepSize)
+        outcomes.push(...(await call('desk_write', { ...given, applications: step }, signal)))
+      }
+      return outcomes
+    },
+    {
+      onSuccess: (outcomes) => announce(countsOf(outcomes, applications.length)),
+      onSettled: () => readAgainAfter('desk_write'),
+    },
+  )
   if (occasion === undefined) return error ? <Problem error={error} /> : <Loading />
   // The outcome is shown until another template is chosen.
   const isSame = write.given?.occasion === occasion
   return (
-    <Form onSend={() => write.press({ applications: applications.slice(0, mostAtOnce), occasion })}>
+    <Form onSend={() => write.press({ occasion })}>
       <p>Nothing is sent by this: the drafts are read first.</p>
-      {applications.length > mostAtOnce && <p>Of these, the first {digits(mostAtOnce)} are written to.</p>}
       <Choice label="Template" options={options} value={occasion} onChoose={choose} />
       {/* While the dialog is open, screen readers hear nothing from outside of it. */}
       <div aria-live="polite">
         {isSame && write.answer && (
           <p>
-            {countsOf(write.answer)} <a href={hrefOf({ screen: 'drafts', occasion })}>Review drafts</a>
+            {countsOf(write.answer, applications.length)}{' '}
+            <a href={hrefOf({ screen: 'drafts', occasion })}>Review drafts</a>
           </p>
         )}
       </div>
-      <Problem error={isSame ? write.error : null} />
-      <button>{write.isPending ? 'Drafting…' : 'Draft letters'}</button>
+      <Problem said="Not all were drafted." error={isSame ? write.error : null} />
+      <div className="row">
+        <button>{write.isPending ? 'Drafting…' : 'Draft letters'}</button>
+        {write.isPending && applications.length > stepSize && (
+          <>
+            <span>{ofAll(done, applications.length)}</span>
+            <Button onPress={() => (isStopped.current = true)}>Stop</Button>
+          </>
+        )}
+      </div>
     </Form>
   )
 }
@@ -126,11 +154,12 @@ function kindOf({ outcome, state }: WriteOutcome): keyof typeof counted {
   return state === 'refused' || state === 'given up' ? 'undelivered' : outcome
 }
 
-/** What became of drafts, by number: `12 drafted, 1 written before.` */
-function countsOf(outcomes: readonly WriteOutcome[]) {
+/** What became of drafts, by number: `12 drafted, 1 written before.` Where it was stopped there are fewer than were wanted. */
+function countsOf(outcomes: readonly WriteOutcome[], wanted: number) {
   const some = Object.entries(counted).flatMap(([kind, said]) => {
     const count = outcomes.filter((each) => kindOf(each) === kind).length
     return count === 0 ? [] : [`${digits(count)} ${said}`]
   })
-  return `${some.join(', ')}.`
+  const left = wanted - outcomes.length
+  return `${some.join(', ')}.${left > 0 ? ` Stopped: ${digits(left)} are left.` : ''}`
 }
