@@ -44,7 +44,6 @@ export function AccountShow({ auth, session }: { auth: LoadAuth; session: Watche
 
 /** The switch of an organiser who wants to read without knowing who wrote. */
 function BlindEdit() {
-  const queries = useQueryClient()
   const desk = useDesk()
   const { data, error } = useQuery(desk.blind())
   // Shown for as long as it is on its way.
@@ -53,7 +52,7 @@ function BlindEdit() {
     'desk_set_blind',
     async (answer) => {
       // All applications that were read before show too much now, or too little.
-      await queries.resetQueries({ predicate: ({ queryKey: [of] }) => of !== 'account' })
+      await desk.startOver()
       desk.keep(desk.blind(), () => answer)
       setWanted(null)
       announce(answer.blind ? 'Blind reading is on.' : 'Blind reading is off.')

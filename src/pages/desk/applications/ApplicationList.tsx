@@ -151,10 +151,10 @@ function List({ filters, countedAt, matching }: ListProps) {
   })
 
   const changed = there.filter((row) => judge.isChanged(row) && !ticked.has(row.id))
-  const [only] = changed
+  const [changedRow] = changed
   const news =
-    only && changed.length === 1
-      ? `${nameOf(only)}: ${statuses[judge.shownOf(only).status]} now, set meanwhile`
+    changedRow && changed.length === 1
+      ? `${nameOf(changedRow)}: ${statuses[judge.shownOf(changedRow).status]} now, set meanwhile`
       : `${digits(changed.length)} changed meanwhile`
   useEffect(() => {
     if (changed.length > 0) announce(news)

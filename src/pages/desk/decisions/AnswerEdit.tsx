@@ -8,7 +8,7 @@ import { Problem } from '../kit/Problem.tsx'
 import { Sheet } from '../kit/Screen.tsx'
 import { useDeskAct } from '../kit/useDesk.tsx'
 import { useTyped } from '../kit/useTyped.ts'
-import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
+import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 
 /** A sentence that says whether an accepted applicant comes; nothing as long as they are not asked. */
 export function AnswerSentence({ answer: given }: { answer: AnswerShown }) {
@@ -65,7 +65,7 @@ function KeptUntilEdit({
   name: string
 }) {
   const draft = useVersionedDraft({
-    kept: useTyped<Draft<{ day: string }>>(`kept until ${id}`),
+    kept: useTyped<Unsaved<{ day: string }>>(`kept until ${id}`),
     call: 'desk_keep_until',
     stored: { day: until ?? '' },
     version: until,
@@ -85,7 +85,7 @@ function KeptUntilEdit({
         value={draft.value.day}
         onText={(day) => draft.enter({ day })}
       />
-      <DraftButtons
+      <SaveButtons
         draft={draft}
         className="quiet"
         meanwhile={until !== null && `Kept until ${dayOf(until)} now. What you entered is not saved.`}

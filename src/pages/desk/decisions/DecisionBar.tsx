@@ -7,7 +7,7 @@ import { focusApplication, focusHeading } from '../kit/focus.ts'
 import { digits, momentOf, ofAll } from '../kit/format.ts'
 import { useJudge } from '../kit/useDesk.tsx'
 import type { Keys } from '../kit/useKeys.ts'
-import type { Judge, Problem, Progress, Seen } from './judge.ts'
+import type { Judge, Progress, Seen, Unkept } from './judge.ts'
 
 /** The button for each status, and the key that does the same. */
 const decisions = [
@@ -159,8 +159,8 @@ export function DecisionProblems() {
 }
 
 /** Groups decisions that wanted the same status and were not kept for the same reason. */
-function alike(problems: readonly Problem[]) {
-  const groups = new Map<string, [Problem, ...Problem[]]>()
+function alike(problems: readonly Unkept[]) {
+  const groups = new Map<string, [Unkept, ...Unkept[]]>()
   for (const problem of problems) {
     const { seen, wanted, reason } = problem
     const key = JSON.stringify([wanted, reason, stands(reason) && seen.status])
@@ -172,12 +172,12 @@ function alike(problems: readonly Problem[]) {
 }
 
 /** Whether the application's status is known, so that it can be left as it is. */
-function stands({ kind }: Problem['reason']) {
+function stands({ kind }: Unkept['reason']) {
   return kind === 'stale' || kind === 'told'
 }
 
 /** @param others For how many other applications the sentence is true, too. */
-function said({ seen, wanted, reason }: Problem, others: number) {
+function said({ seen, wanted, reason }: Unkept, others: number) {
   const isOne = others === 0
   const whom = isOne ? seen.name : `${seen.name} and ${others} ${others === 1 ? 'other' : 'others'}`
   const status = statuses[seen.status]

@@ -23,7 +23,7 @@ export interface Shown extends Pick<Seen, 'status' | 'version'> {
 }
 
 /** A decision that was not kept, and why. */
-export interface Problem {
+export interface Unkept {
   seen: Seen
   /** The status that was wanted. */
   wanted: Status
@@ -50,7 +50,7 @@ interface Entry {
   /** The version that it made; null where it was not kept. */
   kept?: number | null
   /** Why it was not kept. */
-  problem?: Problem
+  problem?: Unkept
 }
 
 /** A decision to make. `from`: the version that it is based on, where a newer one may be shown. */
@@ -59,7 +59,7 @@ type Wish = Pick<Entry, 'seen' | 'wanted'> & { from?: number | undefined; takesB
 /** What the screen shows of all this. */
 export interface Judgement {
   shown: ReadonlyMap<string, Shown>
-  problems: readonly Problem[]
+  problems: readonly Unkept[]
   /** The act that Undo takes back, and how many applications it decided; null where there is nothing to undo. */
   lastAct: { count: number; status: Status } | null
   /** The progress of an act that is sent in several calls; null where none is under way. */
@@ -160,13 +160,13 @@ export class Judge {
   }
 
   /** Decides again, as one act, after the organiser was told what somebody else did. */
-  insist(problems: readonly Problem[]): void {
+  insist(problems: readonly Unkept[]): void {
     this.dismiss(problems)
     this.#act(problems.map(({ seen, wanted }) => ({ seen, wanted, from: seen.version })))
   }
 
   /** Leaves applications as they stand. */
-  dismiss(problems: readonly Problem[]): void {
+  dismiss(problems: readonly Unkept[]): void {
     this.#tell({ problems: this.#judgement.problems.filter((each) => !problems.includes(each)) })
   }
 
@@ -183,7 +183,7 @@ export class Judge {
     this.#show(
       entries.map(({ seen: { id, version }, wanted }) => [id, { status: wanted, version, isPending: true }]),
     )
-    const isDecided = ({ seen }: Problem) => entries.some((entry) => entry.seen.id === seen.id)
+    const isDecided = ({ seen }: Unkept) => entries.some((entry) => entry.seen.id === seen.id)
     this.dismiss(this.#judgement.problems.filter(isDecided))
     // An error of one act is reported, and does not keep later acts from being sent.
     this.#queue = this.#queue.then(() => this.#send(entries)).catch((error: unknown) => reportError(error))
@@ -263,7 +263,7 @@ export class Judge {
     this.#showOutcome(entry, { status: entry.seen.status, version: versionOf(entry) })
   }
 
-  #lose(entry: Entry, why: Omit<Problem, 'wanted'> | undefined) {
+  #lose(entry: Entry, why: Omit<Unkept, 'wanted'> | undefined) {
     entry.kept = null
     this.#showOutcome(entry, why?.seen ?? entry.seen)
     if (why === undefined) return

@@ -9,7 +9,7 @@ import { hrefOf } from '../kit/route.ts'
 import { Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useTyped } from '../kit/useTyped.ts'
-import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
+import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 import { changeFrom, doorSentence, entriesOf, localTimeOf, type Entries } from './door.ts'
 
 /** The state of the door, and who changed it last. */
@@ -43,7 +43,7 @@ interface DoorFormProps {
 
 function DoorForm({ door, now }: DoorFormProps) {
   const desk = useDesk()
-  const kept = useTyped<Draft<Entries>>('door')
+  const kept = useTyped<Unsaved<Entries>>('door')
   const draft = useVersionedDraft({
     kept,
     call: 'desk_set_door',
@@ -106,7 +106,7 @@ function DoorForm({ door, now }: DoorFormProps) {
           />
         </div>
       )}
-      <DraftButtons draft={draft} meanwhile={draft.isStale && meanwhile(door, Number(kept[0]?.over))} />
+      <SaveButtons draft={draft} meanwhile={draft.isStale && meanwhile(door, Number(kept[0]?.over))} />
     </form>
   )
 }

@@ -11,7 +11,7 @@ import { LongText } from '../kit/LongText.tsx'
 import { Problem } from '../kit/Problem.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { useTyped, type Change } from '../kit/useTyped.ts'
-import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
+import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 import { isAgain, isFilledLater, isSendable, nameOfLetter, siteOfDesk } from '../letters/letters.ts'
 import { LetterFields, LetterText, type Written } from '../letters/LetterText.tsx'
 
@@ -19,10 +19,10 @@ import { LetterFields, LetterText, type Written } from '../letters/LetterText.ts
 type Whose = Pick<Letter, 'id' | 'application' | 'name'>
 
 /** What is entered for a draft and not saved, and whom the draft is for. */
-interface DraftChange extends Draft<Written>, Omit<Whose, 'id'> {}
+interface DraftChange extends Unsaved<Written>, Omit<Whose, 'id'> {}
 
 /** What is entered, and a function that keeps something else, or nothing for null. */
-type KeptChange = readonly [Draft<Written> | null, (change: Change<Draft<Written>>) => void]
+type KeptChange = readonly [Unsaved<Written> | null, (change: Change<Unsaved<Written>>) => void]
 
 interface DraftsProps {
   occasion: string
@@ -39,7 +39,7 @@ interface DraftsProps {
 export function Drafts({ occasion, drafts, isByHand, application, children }: DraftsProps) {
   const [changes, type] = useTyped<Record<string, DraftChange>>(`drafts ${occasion}`)
   const isAtApplication = application !== undefined
-  const keep = ({ id, application: of, name }: Whose, change: Change<Draft<Written>>) =>
+  const keep = ({ id, application: of, name }: Whose, change: Change<Unsaved<Written>>) =>
     type((latest) => {
       const { [id]: former = null, ...others } = latest ?? {}
       const changed = typeof change === 'function' ? change(former) : change
@@ -284,7 +284,7 @@ function DraftEdit({ letter, kept, setIsOpen }: DraftEditProps) {
   return (
     <form onSubmit={draft.onSubmit}>
       <LetterFields value={draft.value} isFirst={!isRestored} onEnter={enter} />
-      <DraftButtons
+      <SaveButtons
         draft={draft}
         meanwhile="This draft has changed meanwhile. What you entered is still here and not saved."
         onCancel={cancel}

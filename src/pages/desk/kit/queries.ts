@@ -21,7 +21,10 @@ type Noun = 'overview' | 'meanwhile' | 'application' | 'letters' | 'places' | 'd
 /** The keys of everything that shows letters: an application and a list include theirs. */
 const withLetters: Noun[] = ['letters', 'application', 'meanwhile']
 
-/** The beginnings of the keys that are read again after each act, whether it succeeded or not. */
+/**
+ * The beginnings of the keys that are read again after each act, whether it succeeded or not. What must not be shown for another
+ * moment, as after erasing and switching blind reading, is dropped instead: `forget` and `startOver` in useDesk.tsx.
+ */
 export const readAgain = {
   desk_decide: ['overview', 'application', 'letters', 'places'],
   desk_reveal: ['application'],

@@ -48,6 +48,8 @@ function deskOf({ account, email, callDesk: call }: Me, queries: QueryClient) {
       queries.removeQueries({ queryKey: ['application', application] })
       queries.removeQueries({ queryKey: ['list'] })
     },
+    /** Reads everything anew but what belongs to the account: blind reading shows more of it, or less. */
+    startOver: () => queries.resetQueries({ predicate: ({ queryKey: [of] }) => of !== 'account' }),
     /** Shows what was saved at once: the fields that follow it never go back to what was there before. */
     keep<Read>({ queryKey }: { queryKey: DataTag<QueryKey, Read, Error> }, change: (former: Read) => Read) {
       const isReading = queries.isFetching({ queryKey, exact: true }) > 0

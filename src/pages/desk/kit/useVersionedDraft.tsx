@@ -8,14 +8,14 @@ import { useDeskAct, type Given } from './useDesk.tsx'
 import type { Change } from './useTyped.ts'
 
 /** What was entered and not saved, and the version that it was entered over. */
-export interface Draft<Value> {
+export interface Unsaved<Value> {
   value: Value
   over: string | number | null
 }
 
 interface VersionedDraftOptions<Name extends ActName, Value> {
   /** Where it is kept: see `useTyped`. */
-  kept: readonly [Draft<Value> | null, (change: Change<Draft<Value>>) => void]
+  kept: readonly [Unsaved<Value> | null, (change: Change<Unsaved<Value>>) => void]
   /** What is stored, and its version. */
   stored: Value
   version: string | number | null
@@ -79,7 +79,7 @@ function isSame(one: unknown, other: unknown) {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-interface DraftButtonsProps {
+interface SaveButtonsProps {
   draft: Pick<VersionedDraft<object>, 'isEntered' | 'isSaving' | 'isStale' | 'error' | 'discard'>
   /** What is said where it changed meanwhile. */
   meanwhile: ReactNode
@@ -89,7 +89,7 @@ interface DraftButtonsProps {
 }
 
 /** The buttons under such a draft, and what came of it. */
-export function DraftButtons({ draft, meanwhile, className, onCancel }: DraftButtonsProps) {
+export function SaveButtons({ draft, meanwhile, className, onCancel }: SaveButtonsProps) {
   const { isEntered, isSaving, isStale, error, discard } = draft
   return (
     <>

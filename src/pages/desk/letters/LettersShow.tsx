@@ -13,7 +13,7 @@ import { Problem } from '../kit/Problem.tsx'
 import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { useTyped } from '../kit/useTyped.ts'
-import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
+import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 import { isOfDecision, nameOfOccasion, received } from './letters.ts'
 import { UndoSend } from './UndoSend.tsx'
 
@@ -205,7 +205,7 @@ function ReceiptEdit({ settings, postman }: LettersOverview) {
 function ReplyToEdit({ settings: { version, receipts, reply_to: replyTo } }: LettersOverview) {
   const desk = useDesk()
   const draft = useVersionedDraft({
-    kept: useTyped<Draft<{ to: string }>>('reply-to'),
+    kept: useTyped<Unsaved<{ to: string }>>('reply-to'),
     call: 'desk_set_letters',
     stored: { to: replyTo },
     // Not the settings' version, which also changes with the switch of the receipts.
@@ -230,7 +230,7 @@ function ReplyToEdit({ settings: { version, receipts, reply_to: replyTo } }: Let
           value={draft.value.to}
           onText={(to) => draft.enter({ to })}
         />
-        <DraftButtons
+        <SaveButtons
           draft={draft}
           className="quiet"
           meanwhile={`Somebody else changed this meanwhile: answers go to ${replyTo || 'the sender'} now. What you entered is not saved.`}

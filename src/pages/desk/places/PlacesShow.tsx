@@ -15,7 +15,7 @@ import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct, useJudge } from '../kit/useDesk.tsx'
 import { useKeys } from '../kit/useKeys.ts'
 import { useTyped } from '../kit/useTyped.ts'
-import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
+import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 import { reminder } from '../letters/letters.ts'
 import { freeSentence, placesWordsOf, remindedSentences } from './places.ts'
 
@@ -111,7 +111,7 @@ function Remind({ isAnybodyAsked }: { isAnybodyAsked: boolean }) {
 function PlacesEdit({ places }: { places: Places }) {
   const desk = useDesk()
   const draft = useVersionedDraft({
-    kept: useTyped<Draft<{ places: string; days: string }>>('places'),
+    kept: useTyped<Unsaved<{ places: string; days: string }>>('places'),
     call: 'desk_set_places',
     stored: { places: String(places.places ?? ''), days: String(places.days) },
     version: places.version,
@@ -151,7 +151,7 @@ function PlacesEdit({ places }: { places: Places }) {
           value={value.days}
           onText={(days) => enter({ days })}
         />
-        <DraftButtons
+        <SaveButtons
           draft={draft}
           meanwhile={`Somebody else changed this meanwhile: ${placesWordsOf(places)}. What you entered is still here and not saved: you can save it over how it stands now.`}
         />

@@ -14,7 +14,7 @@ import { Back, Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { go } from '../kit/route.ts'
 import { useTyped } from '../kit/useTyped.ts'
-import { DraftButtons, useVersionedDraft, type Draft } from '../kit/useVersionedDraft.tsx'
+import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 import {
   isNamed,
   mayAsk,
@@ -63,7 +63,7 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
   const lastField = useRef<HTMLInputElement | HTMLTextAreaElement>(null)
   const version = template?.version ?? null
   const draft = useVersionedDraft({
-    kept: useTyped<Draft<Written>>(typedInto(occasion)),
+    kept: useTyped<Unsaved<Written>>(typedInto(occasion)),
     call: 'desk_set_template',
     stored: { subject: template?.subject ?? '', body: template?.body ?? '' },
     version,
@@ -117,7 +117,7 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
             <p className="hint">{placeHint}</p>
           </fieldset>
         )}
-        <DraftButtons
+        <SaveButtons
           draft={draft}
           meanwhile="Somebody else changed this template meanwhile. What you entered is still here and not saved: you can save it over how it stands now."
         />
