@@ -10,9 +10,11 @@ const read = (ends: RegExp, ...folders: string[]) =>
     .map((file) => readFileSync(file, 'utf8'))
     .join('\n')
 
+const withoutComments = (code: string) => code.replaceAll(/\/\*.*?\*\/|^\s*\/\/[^\n]*$/gms, '')
+
 const desk = 'src/pages/desk'
-const styles = read(/\.css$/, desk, 'src/design').replaceAll(/\/\*.*?\*\//gs, '')
-const source = read(/(?<!\.test)\.tsx?$/, desk)
+const styles = withoutComments(read(/\.css$/, desk, 'src/design'))
+const source = withoutComments(read(/(?<!\.test)\.tsx?$/, desk))
 const styled = [...styles.matchAll(/([^{}]+)\{/g)].flatMap(([, selector = '']) =>
   [...selector.matchAll(/\.([a-z][a-z-]*)/g)].map(([, name = '']) => name),
 )
@@ -21,11 +23,12 @@ const given = [...source.matchAll(/[cC]lass(?:Name)?="([^"]+)"/g)].flatMap(([, n
 )
 
 test('every class that has a style is given to something', () => {
-  const words = source + read(/\.tsx$/, 'src/pages', 'src/design')
+  const words = source + withoutComments(read(/\.tsx$/, 'src/pages', 'src/design'))
   expect(styled.filter((name) => !new RegExp(`['"\` ]${name}['"\` ]`).test(words))).toEqual([])
 })
 
 test('every class that something is given has a style, or is looked for', () => {
   const lookedFor = source + read(/\.ts$/, 'e2e', 'testing')
-  expect(given.filter((name) => !styled.includes(name) && !lookedFor.includes(`.${name}`))).toEqual([])
+  const isLookedFor = (name: string) => new RegExp(`[.]${name}(?![\\w-])`).test(lookedFor)
+  expect(given.filter((name) => !styled.includes(name) && !isLookedFor(name))).toEqual([])
 })
