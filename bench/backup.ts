@@ -3,11 +3,11 @@ import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { socketConnection } from '../src/server/database/connections.ts'
 import { runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
 import { fill } from './growth.ts'
 import { insertLoad } from './load.ts'
 import { printTable, ratio, spread } from './table.ts'
+import { connectToFiles } from '../testing/sql.ts'
 
 const rounds = 30
 const seconds = 1
@@ -25,7 +25,7 @@ export async function benchBackup(): Promise<void> {
     string,
   ]
   const filling = await startServer({ DATA_DIR: dataDir })
-  const sql = socketConnection(dataDir, { max: 1 })
+  const sql = connectToFiles(dataDir)
   await fill(sql, many)
   await sql.end()
   await filling.stop()

@@ -3,22 +3,23 @@
  * validation, headers, limits or log. `TABLE` is where it inserts.
  */
 import fastify from 'fastify'
-import postgres from 'postgres'
+import { Pool } from 'pg'
 
 import { columns, type Application } from '../src/application/application.ts'
 
 const { DATA_DIR = '', TABLE = 'retreat_applications' } = process.env
-const sql = postgres({
+const pool = new Pool({
   host: DATA_DIR,
   user: 'postgres',
   database: 'postgres',
   max: 10,
-  fetch_types: false,
-  connection: { role: 'anon' },
+  options: '-c role=anon',
 })
+const places = columns.map((_, index) => `$${index + 1}`)
+const insert = { name: 'insert', text: `insert into ${TABLE} (${columns.join()}) values (${places.join()})` }
 const app = fastify()
 app.post<{ Body: Application }>('/rest/v1/retreat_applications', async ({ body }, reply) => {
-  await sql`insert into ${sql(TABLE)} ${sql(body, columns)}`
+  await pool.query({ ...insert, values: columns.map((column) => body[column]) })
   return reply.code(201).send()
 })
 console.log(`is ready at ${await app.listen({ host: '127.0.0.1', port: 0 })}/`)

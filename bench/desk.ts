@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 
-import { socketConnection } from '../src/server/database/connections.ts'
 import type { DeskServer } from '../testing/desk.ts'
 import { startServer, temporaryDirectory } from '../testing/server.ts'
 import { benchDeskPage } from './desk-page.ts'
 import { filledDesk } from './filled-desk.ts'
 import { insertLoad } from './load.ts'
 import { median, printTable, ratio, spread } from './table.ts'
+import { connectToFiles } from '../testing/sql.ts'
 
 const rounds = 15
 const [few, many] = [1_000, 1_000_000]
@@ -148,7 +148,7 @@ async function benchInserts() {
     ways.map(async ({ name, checkout, change }) => {
       const directory = await temporaryDirectory()
       const server = await startServer({ DATA_DIR: directory.path }, checkout)
-      const sql = socketConnection(directory.path, { max: 1 })
+      const sql = connectToFiles(directory.path)
       await sql.unsafe(change)
       await sql.end()
       return { name, directory, server, rates: [] as number[], p99: [] as number[], p999: [] as number[] }

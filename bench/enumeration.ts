@@ -3,11 +3,11 @@ import { once } from 'node:events'
 
 import { addOrganiser } from '../src/server/auth/organisers.ts'
 import { hashPassword } from '../src/server/auth/accounts/passwords.ts'
-import { socketConnection } from '../src/server/database/connections.ts'
 import { startMailServer } from '../testing/mail-server.ts'
 import { dataDirectory, startServer } from '../testing/server.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 import { median, printTable } from './table.ts'
+import { connectToFiles } from '../testing/sql.ts'
 
 const rounds = 200
 /** Milliseconds after which nothing is under way any more: a mail begins a quarter of a second late, and SMTP takes a tenth. */
@@ -92,7 +92,7 @@ export async function benchEnumeration(): Promise<void> {
     ['with a mail server that never answers', (silent.address() as AddressInfo).port, ['otp', 'recover']],
   ] as const) {
     const server = await startServer(settings(port))
-    const sql = socketConnection(directory.path, { max: 1 })
+    const sql = connectToFiles(directory.path)
     const call = callTo(server.origin)
     const hash = await hashPassword(password)
     const rows: string[][] = []

@@ -1,6 +1,5 @@
-import type { Sql } from 'postgres'
-
 import { startDesk } from '../testing/desk.ts'
+import type { Sql } from '../src/server/database/sql.ts'
 
 /**
  * Stores applications with words as they are spread in a language: few that are in many, many that are in few. Every

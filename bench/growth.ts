@@ -3,9 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import type { Sql } from 'postgres'
 
-import { socketConnection } from '../src/server/database/connections.ts'
 import { send } from '../testing/client.ts'
 import { anApplication } from '../testing/form.ts'
 import { startReceiver } from '../testing/receiver.ts'
@@ -13,6 +11,8 @@ import { startServer, temporaryDirectory } from '../testing/server.ts'
 import { insertLoad } from './load.ts'
 import { startTime } from './start.ts'
 import { median, printTable, spread } from './table.ts'
+import type { Sql } from '../src/server/database/sql.ts'
+import { connectToFiles } from '../testing/sql.ts'
 
 const rounds = 5
 const many = 1_000_000
@@ -74,7 +74,7 @@ export async function benchGrowth(): Promise<void> {
   await startTime(full.path)
 
   const filling = await startServer({ DATA_DIR: full.path })
-  const sql = socketConnection(full.path, { max: 1 })
+  const sql = connectToFiles(full.path)
   const started = performance.now()
   await fill(sql, many)
   console.log(
@@ -99,7 +99,7 @@ export async function benchGrowth(): Promise<void> {
   await Promise.all(servers.map((server) => server.stop()))
   // What the load stored on the empty side goes, so that the other figures are of an empty table too.
   const tidying = await startServer({ DATA_DIR: empty.path })
-  const tidy = socketConnection(empty.path, { max: 1 })
+  const tidy = connectToFiles(empty.path)
   await tidy`truncate public.retreat_applications cascade`
   await tidy`insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
     values ('a', 'b', 'c', 'd', 'e', 'f', 'g', true)`
@@ -151,7 +151,7 @@ export async function benchGrowth(): Promise<void> {
   for (const { name, path } of sides) {
     // Everything but one is delivered: the figures are of the look-up, not of a queue.
     const server = await startServer({ DATA_DIR: path })
-    const own = socketConnection(path, { max: 1 })
+    const own = connectToFiles(path)
     await own`update private.webhook_outbox set next_attempt_at = null, delivered_at = now() where delivered_at is null`
     await own`update private.webhook_outbox set next_attempt_at = now(), delivered_at = null
       where application_id = (select application_id from private.webhook_outbox limit 1)`

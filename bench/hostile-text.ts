@@ -4,6 +4,7 @@ import { ensureChromium, launchChromium } from '../testing/browser.ts'
 import { signInPage, startDesk } from '../testing/desk.ts'
 import { anApplication } from '../testing/form.ts'
 import { printTable } from './table.ts'
+import { valuesOf } from '../testing/sql.ts'
 
 const rounds = 3
 const marks = `a${'\u0301'.repeat(9_999)}`
@@ -66,7 +67,7 @@ export async function benchHostileText(): Promise<void> {
     await desk.sql`truncate public.retreat_applications cascade`
     const applications = Array.from({ length: 5 }, () => anApplication(given))
     const ids = await desk.sql<{ id: string }[]>`
-      insert into public.retreat_applications ${desk.sql(applications)} returning id`
+      insert into public.retreat_applications ${valuesOf(applications)} returning id`
     const decisions = ids.map(({ id }) => ({ id, version: 0, status: 'accepted' }))
     await organiser.rpc('desk_decide', { act: crypto.randomUUID(), decisions }).throwOnError()
     const opened = (address: string, sign: string) =>

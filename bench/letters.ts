@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Sql } from 'postgres'
 
 import { storeDueLetters } from '../testing/letters.ts'
 import { startMailServer } from '../testing/mail-server.ts'
 import { startPostgres, type TestPostgres } from '../testing/postgres.ts'
 import { startServer } from '../testing/server.ts'
 import { printTable, ratio, spread } from './table.ts'
+import type { Sql } from '../src/server/database/sql.ts'
 
 const many = 1_000_000
 

@@ -1,6 +1,7 @@
 import { anApplication } from '../testing/form.ts'
 import { startDesk } from '../testing/desk.ts'
 import { printTable, ratio, spread } from './table.ts'
+import { valuesOf } from '../testing/sql.ts'
 
 const rounds = 15
 const ordinaryOnes = 21_000
@@ -33,7 +34,7 @@ async function deskBehind(reason: string) {
     from generate_series(1, ${ordinaryOnes}) as n`)
   if (reason !== '') {
     const rows = Array.from({ length: 200 }, () => ({ ...anApplication({ reason }) }))
-    await desk.sql`insert into public.retreat_applications ${desk.sql(rows)}`
+    await desk.sql`insert into public.retreat_applications ${valuesOf(rows)}`
   }
   await desk.sql`vacuum analyze`
   return { desk, client: await desk.signedIn('ada@example.org') }

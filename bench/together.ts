@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { columns } from '../src/application/application.ts'
-import { socketConnection } from '../src/server/database/connections.ts'
 import { send } from '../testing/client.ts'
 import { anApplication } from '../testing/form.ts'
 import { startServer, temporaryDirectory } from '../testing/server.ts'
 import { fill } from './growth.ts'
 import { printTable, ratio, spread } from './table.ts'
+import { connectToFiles } from '../testing/sql.ts'
 
 const run = promisify(execFile)
 const rounds = 7
@@ -71,7 +71,7 @@ async function benchFlat() {
   const [empty, full] = directories.map(({ path }) => ({ DATA_DIR: path }))
   if (empty === undefined || full === undefined) return
   const servers = [await startServer(empty), await startServer(full)]
-  const admin = socketConnection(full.DATA_DIR, { max: 1 })
+  const admin = connectToFiles(full.DATA_DIR)
   await fill(admin, many)
   await admin.end()
   const [few, most] = servers.map(

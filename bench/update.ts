@@ -1,12 +1,12 @@
-import postgres, { type Sql } from 'postgres'
-
-import { socketConnection } from '../src/server/database/connections.ts'
 import { load } from '../testing/load.ts'
 import { freePort } from '../testing/ports.ts'
 import { startPostgres } from '../testing/postgres.ts'
 import { startServer, temporaryDirectory } from '../testing/server.ts'
 import { fill } from './filled-desk.ts'
 import { printTable, spread } from './table.ts'
+import type { Pool } from '../src/server/database/pool.ts'
+import type { Sql } from '../src/server/database/sql.ts'
+import { connectTo, connectToFiles } from '../testing/sql.ts'
 
 const applications = 100_000
 /** Answers that are awaited on either side of an update. */
@@ -17,7 +17,7 @@ interface Place {
   name: string
   settings: Record<string, string>
   /** Connects to it; with the embedded database a server has to run. */
-  connect: () => Sql
+  connect: () => Pool
   remove: () => Promise<unknown>
 }
 
@@ -26,7 +26,7 @@ async function embedded(): Promise<Place> {
   return {
     name: 'embedded database',
     settings: { DATA_DIR: directory.path },
-    connect: () => socketConnection(directory.path, { max: 1 }),
+    connect: () => connectToFiles(directory.path),
     remove: () => directory.remove(),
   }
 }
@@ -36,7 +36,7 @@ async function byUrl(): Promise<Place> {
   return {
     name: '`DATABASE_URL`',
     settings: { DATABASE_URL: database.url() },
-    connect: () => postgres(database.url(), { max: 1 }),
+    connect: () => connectTo(database.url()),
     remove: () => database.close(),
   }
 }
@@ -68,7 +68,7 @@ async function update({ settings, connect }: Place, checkout: string) {
   const [after] = await newestMigration(check)
   const stored = await check<{ email: string }[]>`
     select email from public.retreat_applications
-    where email in (select jsonb_array_elements_text(${check.json(acknowledged)}))`
+    where email = any(${acknowledged})`
   await check.end()
   await next.stop()
   if (stored.length !== acknowledged.length) {

@@ -1,6 +1,5 @@
-import type { Sql } from 'postgres'
-
 import { day } from './plan.ts'
+import type { Sql } from '../src/server/database/sql.ts'
 
 /** A clock that is put forward by moving all that is stored back. */
 export async function createClock(sql: Sql, start: Date) {

@@ -1,10 +1,8 @@
-import type { Sql } from 'postgres'
-
 import { createDesk, type CallDesk } from '../src/client/desk.ts'
 import { addOrganiser } from '../src/server/auth/organisers.ts'
 import { openSession } from '../src/server/auth/sessions/sessions.ts'
-import type { CallerConnection } from '../src/server/database/connections.ts'
 import { callFunction, readDeskFunctions } from '../src/server/database/functions.ts'
+import { sqlOf, type Sql } from '../src/server/database/sql.ts'
 
 /** Who decides about the applications. The first one is who looks at the demonstration. */
 export const organisers = [
@@ -15,7 +13,7 @@ export const organisers = [
 
 /** Signs the organisers in, and calls the desk's functions as each of them, as the data interface does. */
 export async function openDesks(sql: Sql) {
-  const functions = await readDeskFunctions((work) => work(sql))
+  const functions = await readDeskFunctions(sql)
   const sessions: string[] = []
   const calls: CallDesk[] = []
   for (const email of organisers) {
@@ -26,22 +24,23 @@ export async function openDesks(sql: Sql) {
       sessions.push(session.id)
       return JSON.stringify({ sub: account.id, session_id: session.id, role: 'authenticated' })
     })
-    const connection: CallerConnection = {
-      execute: (statement, parameters) =>
+    const caller = sqlOf({
+      run: (text, parameters, options) =>
         sql.begin(async (transaction) => {
           await transaction`select set_config('request.jwt.claims', ${claims}, true)`
-          return transaction.unsafe(statement, parameters, { prepare: true })
+          return transaction.unsafe(text, parameters, options)
         }),
-    }
+      begin: (mode, work) => sql.begin(mode, work),
+    })
     calls.push(
       createDesk(async (name, given) => {
         const called = functions.get(name)
         if (called === undefined) throw new Error(`there is no ${name}`)
         return JSON.parse(
-          await callFunction(connection, called, JSON.stringify(given), Object.keys(given)),
+          await callFunction(caller, called, JSON.stringify(given), Object.keys(given)),
         ) as unknown
       }),
     )
   }
-  return { calls, close: () => sql`delete from auth.sessions where id in ${sql(sessions)}` }
+  return { calls, close: () => sql`delete from auth.sessions where id = any(${sessions})` }
 }

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { Sql } from 'postgres'
 
 import type { Answer, Status } from '../src/application/statuses.ts'
 import type { CallDesk } from '../src/client/desk.ts'
@@ -16,6 +15,8 @@ import { openDesks } from './desks.ts'
 import { notes } from './notes.ts'
 import { howMany } from './people.ts'
 import { answers, applicationsUntil, closed, day, minute, sittings, timeOf, weeks } from './plan.ts'
+import type { Sql } from '../src/server/database/sql.ts'
+import { valuesOf } from '../testing/sql.ts'
 
 /** Where mails come from. It is no name of the Internet: when the desk looks into the sender's domain, nobody is asked. */
 export const sender: MailServer['from'] = { name: 'Unplugged.', address: 'hello@localhost' }
@@ -82,7 +83,7 @@ export async function fill({ sql, mail, site, signal }: Filling): Promise<void> 
     const rows = came.map((each) => ({ ...each.application, created_at: each.at }))
     if (rows.length === 0) return
     const ids = await sql<{ id: string; email: string; created_at: Date }[]>`
-      insert into public.retreat_applications ${sql(rows)} returning id, email, created_at`
+      insert into public.retreat_applications ${valuesOf(rows)} returning id, email, created_at`
     for (const [index, { id, email }] of ids.entries()) {
       const { fate = 'new', at: appliedAt = at } = came[index] ?? {}
       stored.push({ id, email, at: appliedAt, fate, status: 'new', version: 0 })

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 
 import { deskLink } from '../src/server/auth/mail/links.ts'
 import { operatorSecret } from '../src/server/auth/organisers.ts'
-import { socketConnection } from '../src/server/database/connections.ts'
 import { openDatabase } from '../src/server/database/database.ts'
 import { codeOf } from '../src/server/database/programs.ts'
 import { OperatorError, runProgram } from '../src/settings/operator-error.ts'
@@ -16,6 +15,7 @@ import { organisers } from './desks.ts'
 import { answerMail, fill, sender } from './fill.ts'
 import { makeFolder, removeLeftovers } from './folder.ts'
 import { showMails } from './mailbox.tsx'
+import { connectToFiles } from '../testing/sql.ts'
 
 /** What of the environment counts: where programs, people's homes and temporary files are, and the time zone. */
 const kept = ['PORT', 'PATH', 'HOME', 'TMPDIR', 'TZ']
@@ -102,7 +102,7 @@ async function start(signal: AbortSignal) {
   const mailbox = await showMails(mail.received)
   undoing.push(mailbox.close)
 
-  const sql = socketConnection(folder.path, { max: 1 })
+  const sql = connectToFiles(folder.path)
   try {
     // What is lost with the power is lost anyway.
     await sql`set synchronous_commit = off`
@@ -129,7 +129,7 @@ Its mails:  ${mailbox.address}
 `)
     return server
   } finally {
-    await sql.end({ timeout: 1 })
+    await sql.end(1_000)
   }
 }
 

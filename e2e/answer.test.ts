@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page, Request, Route } from 'playwright-core'
-import type { Sql } from 'postgres'
 import { afterAll, beforeAll, expect } from 'vitest'
 
-import { socketConnection } from '../src/server/database/connections.ts'
 import { acceptSomebody, answersOf } from '../testing/accepted.ts'
 import { answerStates, aToken, placeRead, places, placesStand } from '../testing/answer-page.ts'
 import { extent } from '../testing/extent.ts'
@@ -12,17 +10,19 @@ import { overflow } from '../testing/overflow.ts'
 import { dataDirectory, startServer, type RunningServer } from '../testing/server.ts'
 import { smallTargets } from '../testing/targets.ts'
 import { accessibilityProblems, test, type Visitor } from '../testing/visitor.ts'
+import { connectToFiles } from '../testing/sql.ts'
+import type { Pool } from '../src/server/database/pool.ts'
 
 const failedRequest = /Failed to load resource/
 
 let directory: Awaited<ReturnType<typeof dataDirectory>>
 let server: RunningServer
-let sql: Sql
+let sql: Pool
 
 beforeAll(async () => {
   directory = await dataDirectory()
   server = await startServer({ DATA_DIR: directory.path })
-  sql = socketConnection(directory.path, { max: 1 })
+  sql = connectToFiles(directory.path)
 })
 
 afterAll(async () => {

@@ -8,6 +8,7 @@ import { readCsv } from '../testing/csv.ts'
 import { signInPage, startDesk, type DeskServer } from '../testing/desk.ts'
 import { anApplication } from '../testing/form.ts'
 import { test } from '../testing/visitor.ts'
+import { valuesOf } from '../testing/sql.ts'
 
 let server: DeskServer
 let ada: SupabaseClient
@@ -24,7 +25,7 @@ beforeAll(async () => {
     }),
     created_at: new Date(Date.UTC(2026, 10, 1, 0, 0, index)),
   }))
-  await sql`insert into public.retreat_applications ${sql(rows)}`
+  await sql`insert into public.retreat_applications ${valuesOf(rows)}`
   await sql`
     insert into private.statuses (application_id, created_at, status, version)
     select id, created_at, 'accepted', 1 from public.retreat_applications

@@ -12,6 +12,7 @@ import { mailServerAt } from '../testing/sign-in.ts'
 import { startMailChecks } from '../src/server/letters/mail-checks.ts'
 import { smallTargets } from '../testing/targets.ts'
 import { accessibilityProblems, test } from '../testing/visitor.ts'
+import { valuesOf } from '../testing/sql.ts'
 
 const desk = deskOfThisFile()
 
@@ -729,7 +730,7 @@ test('a test of what is entered arrives at the organiser, and changes nothing', 
   })
   try {
     const { sql } = other
-    await sql`insert into public.retreat_applications ${sql([anApplication(zoe), anApplication(alan)])}`
+    await sql`insert into public.retreat_applications ${valuesOf([anApplication(zoe), anApplication(alan)])}`
     const signIn = signInPage(await other.signedIn('grace@example.org'))
     await expect.poll(() => sql`select from private.postman where seen_at > '-infinity'`).toHaveLength(1)
     const page = await visitor.open(`${other.origin}/desk#/letters/templates/declined`, {}, signIn)
@@ -761,7 +762,7 @@ test('whoever asks how the mail server is reads what a server found', async ({ v
   await button('Look into the mail server').click()
   await button('Looking…').waitFor()
   const server = startMailChecks({
-    run: (work) => work(desk.sql),
+    sql: desk.sql,
     mailServer: mailServerAt(mailServer.port),
     names,
     log: { warn() {} },

@@ -2,7 +2,6 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 
 import { addOrganiser, operatorSecret, removeOrganiser } from '../src/server/auth/organisers.ts'
-import { socketConnection } from '../src/server/database/connections.ts'
 import { extent } from '../testing/extent.ts'
 import { anApplication } from '../testing/form.ts'
 import { newProject } from '../testing/hosted-project.ts'
@@ -12,12 +11,14 @@ import { startPostgres } from '../testing/postgres.ts'
 import { dataDirectory, runCommand, startServer, type RunningServer } from '../testing/server.ts'
 import { anAddress, anonKey, codeOf } from '../testing/sign-in.ts'
 import { accessibilityProblems, test, type Visitor } from '../testing/visitor.ts'
+import { connectToFiles } from '../testing/sql.ts'
+import type { Pool } from '../src/server/database/pool.ts'
 
 const refusedRequest = /Failed to load resource/
 
 let server: RunningServer
 let mail: MailServer
-let sql: ReturnType<typeof socketConnection>
+let sql: Pool
 let settings: Record<string, string>
 let cleanUp: () => Promise<void>
 
@@ -32,7 +33,7 @@ beforeAll(async () => {
     TRUST_PROXY: '1',
   }
   server = await startServer(settings)
-  sql = socketConnection(directory.path, { max: 1 })
+  sql = connectToFiles(directory.path)
   cleanUp = async () => {
     await sql.end()
     await Promise.all([server.stop(), mail.close()])

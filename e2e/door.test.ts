@@ -1,21 +1,22 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { table, type Application } from '../src/application/application.ts'
-import { socketConnection } from '../src/server/database/connections.ts'
 import { anApplication } from '../testing/form.ts'
 import { newProject } from '../testing/hosted-project.ts'
 import { clientOf } from '../testing/organiser.ts'
 import { startPostgres } from '../testing/postgres.ts'
 import { dataDirectory, runCommand, startServer, type RunningServer } from '../testing/server.ts'
+import { connectToFiles } from '../testing/sql.ts'
+import type { Pool } from '../src/server/database/pool.ts'
 
 let directory: Awaited<ReturnType<typeof dataDirectory>>
 let server: RunningServer
-let database: ReturnType<typeof socketConnection>
+let database: Pool
 
 beforeAll(async () => {
   directory = await dataDirectory()
   server = await startServer({ DATA_DIR: directory.path })
-  database = socketConnection(directory.path, { max: 1 })
+  database = connectToFiles(directory.path)
 })
 
 afterAll(async () => {

@@ -3,7 +3,6 @@ import { deepStrictEqual, ok } from 'node:assert'
 
 import type { Application } from '../src/application/application.ts'
 import { textFields } from '../src/application/fields.ts'
-import { socketConnection } from '../src/server/database/connections.ts'
 import { acceptSomebody, answersOf } from '../testing/accepted.ts'
 import { send } from '../testing/client.ts'
 import { engines, type Engine, type EngineBrowser } from '../testing/engines.ts'
@@ -13,6 +12,8 @@ import { startMailServer, type MailServer } from '../testing/mail-server.ts'
 import { freePort } from '../testing/ports.ts'
 import { runCommand, startServer, dataDirectory } from '../testing/server.ts'
 import { within } from '../testing/within.ts'
+import { connectToFiles } from '../testing/sql.ts'
+import type { Pool } from '../src/server/database/pool.ts'
 
 const named = process.argv.slice(2)
 for (const name of named) {
@@ -44,7 +45,7 @@ interface World {
   browser: EngineBrowser
   gate: Gate
   /** The server's database. */
-  sql: ReturnType<typeof socketConnection>
+  sql: Pool
   /** Where letters arrive. */
   mails: MailServer
   /** A link that signs an organiser in, once. */
@@ -362,7 +363,7 @@ async function startLane() {
     MAIL_FROM: 'hello@example.org',
   }
   const server = await startServer(settings)
-  const sql = socketConnection(directory.path, { max: 1 })
+  const sql = connectToFiles(directory.path)
   const stored = async (email: string) => {
     const { stdout } = await runCommand(['applications', '--json'], settings)
     const rows = stdout.split('\n').filter((line) => line.includes(`"${email}"`))

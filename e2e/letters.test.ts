@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 
 import { createDesk } from '../src/client/desk.ts'
-import { socketConnection } from '../src/server/database/connections.ts'
 import { send } from '../testing/client.ts'
 import { anApplication } from '../testing/form.ts'
 import { storeDueLetters } from '../testing/letters.ts'
@@ -10,6 +9,7 @@ import { signInByLink } from '../testing/organiser.ts'
 import { startPostgres } from '../testing/postgres.ts'
 import { startReceiver } from '../testing/receiver.ts'
 import { runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
+import { connectToFiles } from '../testing/sql.ts'
 
 test('letters are counted, listed, tried again and stopped by a command, beside a server', async () => {
   let refuses = true
@@ -146,7 +146,7 @@ test('who applies has a receipt, organisers hear of it, and an automation is tol
   const [, trial] = await mails.count(2, 'grace@example.org')
   expect(trial).toMatchObject({ subject: '[Test] Hello Ada' })
 
-  const database = socketConnection(directory.path, { max: 1 })
+  const database = connectToFiles(directory.path)
   await database`update private.letter_settings set hold = '0'`
   await database.end()
   await desk('desk_decide', { act: act(), decisions: [{ id, status: 'accepted', version: 0 }] })

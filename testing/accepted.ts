@@ -1,7 +1,7 @@
-import type { Sql } from 'postgres'
-
 import type { Answer } from '../src/application/statuses.ts'
 import { anApplication } from './form.ts'
+import type { Sql } from '../src/server/database/sql.ts'
+import { valuesOf } from './sql.ts'
 
 /** Somebody who was accepted and told so. */
 export interface Accepted {
@@ -15,9 +15,9 @@ export interface Accepted {
 /** Stores somebody who was accepted and told so, and has some days to answer. */
 export async function acceptSomebody(sql: Sql): Promise<Accepted> {
   const [application] = await sql<[{ id: string; created_at: Date }]>`
-    insert into public.retreat_applications ${sql({ ...anApplication({ first_name: 'Ada' }) })}
+    insert into public.retreat_applications ${valuesOf({ ...anApplication({ first_name: 'Ada' }) })}
     returning id, created_at`
-  await sql`insert into private.statuses ${sql({ application_id: application.id, created_at: application.created_at, status: 'accepted', version: 1 })}`
+  await sql`insert into private.statuses ${valuesOf({ application_id: application.id, created_at: application.created_at, status: 'accepted', version: 1 })}`
   const [acceptance] = await sql<[{ token: string; until: string }]>`
     update private.acceptances set told_at = now(), kept_until = private.today() + 10
     where application_id = ${application.id}

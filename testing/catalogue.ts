@@ -1,9 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises'
-import postgres, { type Sql } from 'postgres'
 
 import { migrate } from '../src/server/database/schema.ts'
 import { newProject } from './hosted-project.ts'
 import type { TestPostgres } from './postgres.ts'
+import type { Sql } from '../src/server/database/sql.ts'
+import { connectTo } from './sql.ts'
+import type { Pool } from '../src/server/database/pool.ts'
 
 /** Where what both ways to run have is declared, and what only our server has. */
 export const schemaFolders = ['supabase/schemas', 'src/server/database/schemas']
@@ -162,9 +164,9 @@ export async function pushMigrations(owner: Sql) {
 export async function differencesOn(server: Pick<TestPostgres, 'url' | 'admin'>) {
   const databases = ['migrated', 'declared'].map(async (name) => {
     await server.admin.unsafe(`create database ${name}`)
-    return postgres(server.url(name), { max: 1, onnotice: () => {} })
+    return connectTo(server.url(name))
   })
-  const [migrated, declared] = (await Promise.all(databases)) as [Sql, Sql]
+  const [migrated, declared] = (await Promise.all(databases)) as [Pool, Pool]
   await migrate(migrated)
   await declareSchema(declared, 'server')
   const differences = await compare(migrated, declared)

@@ -7,6 +7,7 @@ import type { Status } from '../src/application/statuses.ts'
 import { signInPage, startDesk, type DeskServer } from './desk.ts'
 import { anApplication } from './form.ts'
 import type { OpenOptions as VisitorOptions, Visitor } from './visitor.ts'
+import { valuesOf } from './sql.ts'
 
 /** Somebody who may use the desk, signed in. */
 interface Organiser {
@@ -81,14 +82,14 @@ export function deskOfThisFile(
         created_at: created_at ?? new Date(now - (place + 1) * 60_000),
       }))
       const ids = await desk.sql<{ id: string; email: string }[]>`
-        insert into public.retreat_applications ${desk.sql(rows)} returning id`
+        insert into public.retreat_applications ${valuesOf(rows)} returning id`
       return rows.map((row, place) => ({ ...row, id: ids[place]?.id ?? '' }))
     },
     async stand(applications, status, { client } = running().bob) {
       const ids = applications.map(({ id }) => id)
       const standing = await desk.sql<{ id: string; version: number }[]>`
         select id, coalesce(version, 0) as version
-        from public.retreat_applications left join private.statuses on application_id = id where id in ${desk.sql(ids)}`
+        from public.retreat_applications left join private.statuses on application_id = id where id = any(${ids})`
       await client
         .rpc('desk_decide', {
           act: crypto.randomUUID(),

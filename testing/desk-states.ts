@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
-import type { Sql } from 'postgres'
 
 import type { LettersOverview } from '../src/client/desk/letters.ts'
+import type { Sql } from '../src/server/database/sql.ts'
 
 /** Stores applications as they may come: several of one e-mail, accents, a LinkedIn that is none. */
 export async function storeExamples(sql: Sql): Promise<void> {

@@ -2,14 +2,15 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import type { Page } from 'playwright-core'
 
 import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
-import { socketConnection } from '../src/server/database/connections.ts'
 import { clientOf } from './organiser.ts'
 import { dataDirectory, startServer } from './server.ts'
+import { connectToFiles } from './sql.ts'
+import type { Pool } from '../src/server/database/pool.ts'
 
 /** A running server whose desk is to be used, and its database. */
 export interface DeskServer {
   readonly origin: string
-  readonly sql: ReturnType<typeof socketConnection>
+  readonly sql: Pool
   /** The real client of an organiser who signed in; they are made one unless they are. */
   signedIn(email: string): Promise<SupabaseClient>
   /** Kills the server, and starts it again on the same database and port. */
@@ -32,7 +33,7 @@ export async function startDesk(
   const given = { ...settings, DATA_DIR: directory.path }
   let server = await startServer(given, checkout)
   const { origin } = server
-  const sql = socketConnection(directory.path, { max: 1 })
+  const sql = connectToFiles(directory.path)
   return {
     origin,
     sql,

@@ -1,6 +1,6 @@
-import postgres, { type Sql } from 'postgres'
-
 import type { TestPostgres } from './postgres.ts'
+import type { Sql } from '../src/server/database/sql.ts'
+import { connectTo } from './sql.ts'
 
 /**
  * A database as a new hosted project has it: its roles; its default privileges, which give everything on a new
@@ -26,13 +26,13 @@ export async function newProject(
   `)
   await database.admin.unsafe(`create database ${name} owner ${name}_owner`)
   const url = database.url(name, `${name}_owner`)
-  const owner = postgres(url, { max: 1, onnotice: () => {} })
+  const owner = connectTo(url)
   for (const kind of ['tables', 'sequences', 'functions']) {
     await owner.unsafe(
       `alter default privileges in schema public grant all on ${kind} to anon, authenticated, service_role`,
     )
   }
-  const admin = postgres(database.url(name), { max: 1 })
+  const admin = connectTo(database.url(name))
   await admin.unsafe(`
     create schema auth;
     create table auth.schema_migrations (version text primary key);

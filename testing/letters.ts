@@ -1,4 +1,4 @@
-import type { Sql } from 'postgres'
+import type { Sql } from '../src/server/database/sql.ts'
 
 /**
  * Stores applications with a letter each that is due, as if an organiser had released it.

@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs'
 import { chown } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import postgres from 'postgres'
 
 import { unprivileged } from '../src/server/database/programs.ts'
 import { freePort } from './ports.ts'
 import type { TestPostgres } from './postgres.ts'
 import { temporaryDirectory } from './server.ts'
+import { connectTo } from './sql.ts'
 
 const run = promisify(execFile)
 
@@ -80,7 +80,7 @@ export async function startOtherPostgres(programs: string): Promise<OtherPostgre
     options,
   )
   const url = (database = 'postgres', user = 'postgres') => `postgres://${user}@127.0.0.1:${port}/${database}`
-  const admin = postgres(url(), { max: 2, onnotice: () => {} })
+  const admin = connectTo(url(), 2)
   return {
     url,
     admin,

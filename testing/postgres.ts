@@ -1,10 +1,10 @@
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
-import type { Sql } from 'postgres'
 
-import { socketConnection } from '../src/server/database/connections.ts'
 import { ensureCluster } from '../src/server/database/cluster.ts'
 import { dataDirectory } from './server.ts'
+import type { Sql } from '../src/server/database/sql.ts'
+import { connectToFiles } from './sql.ts'
 
 /** A PostgreSQL that is reached over TCP, as the one of `DATABASE_URL` is. */
 export interface TestPostgres {
@@ -43,7 +43,7 @@ export async function startPostgres(): Promise<TestPostgres> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const admin = socketConnection(directory.path, { max: 2 })
+  const admin = connectToFiles(directory.path, 2)
   return {
     url: (database = 'postgres', user = 'postgres') => `postgres://${user}@127.0.0.1:${port}/${database}`,
     admin,

@@ -47,7 +47,7 @@ export async function startOutbox(): Promise<TestOutbox> {
     postmanFor(server, options) {
       const { log, lines } = aLog()
       const postman = startPostman({
-        run: database.asOwner,
+        sql: database.server,
         mailServer: mailServerAt(server.port),
         site: new URL('https://example.org/retreat/'),
         perMinute: 0,

@@ -4,13 +4,14 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import postgres, { type Sql } from 'postgres'
 
 import { programOf } from './needed.ts'
 import { commandsOf, debianPrograms, initdbOptions } from './other-postgres.ts'
 import { outputOf } from './output.ts'
 import { freePort } from './ports.ts'
 import { temporaryDirectory } from './server.ts'
+import { createPool, type Pool } from '../src/server/database/pool.ts'
+import type { Sql } from '../src/server/database/sql.ts'
 
 /** Two PostgreSQL of Debian's, one of which follows the other, and HAProxy's one address before them. */
 export interface Replicas {
@@ -30,7 +31,7 @@ export interface Replicas {
 interface Node {
   port: number
   data: string
-  admin: Sql
+  admin: Pool
 }
 
 /** @throws {Error} that says what to install. */
@@ -40,14 +41,10 @@ export async function startReplicas(): Promise<Replicas> {
   const command = await commandsOf(debianPrograms, directory.path)
   const node = async (name: string): Promise<Node> => {
     const port = await freePort()
-    const admin = postgres({
-      host: '127.0.0.1',
-      port,
-      user: 'postgres',
-      max: 1,
-      idle_timeout: 1,
-      onnotice: () => {},
-    })
+    const admin = createPool(
+      { hosts: ['127.0.0.1'], port, user: 'postgres' },
+      { size: 1, idleTimeout: 1_000 },
+    )
     return { port, data: join(directory.path, name), admin }
   }
   let [primary, standby] = [await node('one'), await node('two')]
@@ -113,7 +110,7 @@ export async function startReplicas(): Promise<Replicas> {
       haproxy.kill('SIGTERM')
       await ended
       for (const { admin, data } of [primary, standby]) {
-        await admin.end({ timeout: 1 })
+        await admin.end(1_000)
         // One of them may have been killed.
         await command('pg_ctl', 'stop', `--pgdata=${data}`, '-m', 'immediate').catch(() => {})
       }

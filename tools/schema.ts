@@ -4,11 +4,12 @@
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import postgres, { type Sql } from 'postgres'
 
 import { migrate } from '../src/server/database/schema.ts'
 import { compare, declareSchema, readCatalogue, schemaFolders } from '../testing/catalogue.ts'
 import { startPostgres } from '../testing/postgres.ts'
+import type { Sql } from '../src/server/database/sql.ts'
+import { connectTo } from '../testing/sql.ts'
 
 /** Where the migrations of what each of the folders declares are. */
 const migrationsOf: Record<string, string> = {
@@ -128,7 +129,7 @@ const server = await startPostgres()
 try {
   const connect = async (name: string) => {
     await server.admin.unsafe(`create database ${name}`)
-    return postgres(server.url(name), { max: 1, onnotice: () => {} })
+    return connectTo(server.url(name))
   }
   const [migrated, declared] = [await connect('migrated'), await connect('declared')]
   await migrate(migrated)

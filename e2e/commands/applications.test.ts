@@ -13,6 +13,7 @@ import { anApplication } from '../../testing/form.ts'
 import { startPostgres } from '../../testing/postgres.ts'
 import { startReceiver } from '../../testing/receiver.ts'
 import { runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
+import { valuesOf } from '../../testing/sql.ts'
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
 let settings: Record<string, string>
@@ -143,7 +144,7 @@ test('the newest are listed first', async () => {
     // In another order than they were stored in.
     const created_at = new Date(Date.UTC(2026, 0, [2, 3, 1][index]))
     await database.owner`
-      insert into public.retreat_applications ${database.owner({ ...anApplication({ first_name }), created_at })}`
+      insert into public.retreat_applications ${valuesOf({ ...anApplication({ first_name }), created_at })}`
   }
   await database.close()
   const listed = (await list('--json')).trim().split('\n')

@@ -7,7 +7,6 @@ import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
 
-import { socketConnection } from '../../src/server/database/connections.ts'
 import { openDatabase } from '../../src/server/database/database.ts'
 import { send } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
@@ -15,6 +14,7 @@ import { cannotRun, noMount } from '../../testing/needed.ts'
 import { signInByLink } from '../../testing/organiser.ts'
 import { startReceiver } from '../../testing/receiver.ts'
 import { preparedAt, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
+import { connectToFiles } from '../../testing/sql.ts'
 
 const idsOf = (stdout: string) =>
   stdout
@@ -97,7 +97,7 @@ test('a backup taken while applications come in is restored whole, and nothing i
 
 /** What is kept of the desk, as it lies in the database that a server uses. */
 async function deskOf(dataDir: string) {
-  const database = socketConnection(dataDir, { max: 1 })
+  const database = connectToFiles(dataDir)
   const rows = {
     statuses: await database`select * from private.statuses order by application_id`,
     history: await database`select * from private.history order by id`,
@@ -149,7 +149,7 @@ test('what organisers made of the applications comes back, and so does a door th
   ])
     expect(error).toBeNull()
   // One that is on its way, as a postman sees it.
-  const postman = socketConnection(original.DATA_DIR, { max: 1 })
+  const postman = connectToFiles(original.DATA_DIR)
   const sending = act()
   await postman`
     update private.letters set state = 'sending', subject = 'Welcome', body = 'Come!', released_at = now(),
@@ -257,7 +257,7 @@ test('a database of before there was a desk, or a receipt, is backed up, and its
   const application = anApplication()
   expect(await send(server.origin, application)).toBe(201)
   await runCommand(['organisers', '--add', 'ada@example.org'], original)
-  const database = socketConnection(original.DATA_DIR, { max: 1 })
+  const database = connectToFiles(original.DATA_DIR)
   await database`drop table private.statuses, private.history, private.door cascade`
   await database`alter table private.organisers drop column blind`
   await database`delete from private.templates where occasion = 'received'`
@@ -280,7 +280,7 @@ test('a database of before there was a desk, or a receipt, is backed up, and its
     door: [{ closed: true }],
     organisers: [{ blind: false }],
   })
-  const restoredDatabase = socketConnection(copy.DATA_DIR, { max: 1 })
+  const restoredDatabase = connectToFiles(copy.DATA_DIR)
   expect(
     await restoredDatabase`
       select occasion, subject from private.templates where occasion in ('accepted', 'received') order by 1`,
@@ -726,7 +726,7 @@ test('before the schema changes a backup is made, and where it cannot be the ser
   const settings = await preparedAt(join(directory.path, 'data'))
   /** Takes the newest of what the schema got back, as a version of before left it. */
   const setBack = async () => {
-    const database = socketConnection(settings.DATA_DIR, { max: 1 })
+    const database = connectToFiles(settings.DATA_DIR)
     await database.unsafe(`
       drop table private.erasures, private.installation;
       drop trigger remember_erasures on public.retreat_applications;

@@ -5,12 +5,12 @@ import { basename, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { createDesk } from '../../src/client/desk.ts'
-import { socketConnection } from '../../src/server/database/connections.ts'
 import { startDemonstration } from '../../testing/demonstration.ts'
 import { signInByLink } from '../../testing/organiser.ts'
 import { startReceiver, type Receiver } from '../../testing/receiver.ts'
 import { temporaryDirectory } from '../../testing/server.ts'
 import { copyCheckout } from '../../testing/static-site.ts'
+import { connectToFiles } from '../../testing/sql.ts'
 
 /** What is not the demonstration's: settings lead there, and nothing may come there. */
 let elsewhere: string
@@ -90,7 +90,7 @@ function runDemo() {
 async function connect() {
   const name = (await readdir(temporary)).find((each) => !each.endsWith('-used'))
   const path = join(temporary, name ?? '')
-  const sql = socketConnection(path, { max: 1 })
+  const sql = connectToFiles(path)
   await sql`select 1`
   return sql
 }
@@ -141,7 +141,7 @@ test('it shows people and letters of its own, heeds no setting, and is gone when
 
   expect(await demo.end('SIGINT')).toBe(0)
   await expect(sql`select 1`).rejects.toThrow(/./)
-  await sql.end({ timeout: 0 })
+  await sql.end(0)
   expect(await readdir(temporary)).toEqual([basename(used.path)])
   await used.abandon()
   await expect(fetch(page ?? '')).rejects.toThrow('fetch failed')

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { socketConnection } from '../../src/server/database/connections.ts'
 import { newProject } from '../../testing/hosted-project.ts'
 import { startMailServer } from '../../testing/mail-server.ts'
 import { clientOf, signInByLink } from '../../testing/organiser.ts'
 import { startPostgres, type TestPostgres } from '../../testing/postgres.ts'
 import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
+import { connectToFiles } from '../../testing/sql.ts'
 
 let postgres: TestPostgres
 
@@ -180,7 +180,7 @@ test('a backup holds the accounts, and no session, code, second factor or key; a
   expect((await client.auth.updateUser({ password: 'correct horse' })).error).toBeNull()
   const { data: factor } = await client.auth.mfa.enroll({ factorType: 'totp' })
   await runCommand(['organisers', '--link', 'ada@example.org'], settings)
-  const secrets = socketConnection(settings.DATA_DIR, { max: 1 })
+  const secrets = connectToFiles(settings.DATA_DIR)
   const [key] = await secrets<
     { kid: string; d: string }[]
   >`select kid, jwk ->> 'd' as d from private.signing_keys`

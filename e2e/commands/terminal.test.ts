@@ -10,6 +10,7 @@ import { anApplication } from '../../testing/form.ts'
 import { remember } from '../../testing/left-running.ts'
 import { cannotRun } from '../../testing/needed.ts'
 import { dataDirectory, runCommand, startServer } from '../../testing/server.ts'
+import { valuesOf } from '../../testing/sql.ts'
 
 let directory: Awaited<ReturnType<typeof dataDirectory>>
 let settings: Record<string, string>
@@ -36,7 +37,7 @@ async function store(...applications: Partial<Application>[]) {
     created_at: new Date(Date.UTC(2026, 0, 31, 22, minute, 59)),
   }))
   while (rows.length > 0) {
-    await database.owner`insert into public.retreat_applications ${database.owner(rows.splice(0, 500))}`
+    await database.owner`insert into public.retreat_applications ${valuesOf(rows.splice(0, 500))}`
   }
   await database.close()
 }

@@ -1,4 +1,3 @@
-import type { Sql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { migrate } from '../../src/server/database/schema.ts'
@@ -15,6 +14,7 @@ import {
   type OtherPostgres,
 } from '../../testing/other-postgres.ts'
 import { temporaryDirectory } from '../../testing/server.ts'
+import type { Sql } from '../../src/server/database/sql.ts'
 
 const directory = await temporaryDirectory()
 afterAll(() => directory.remove())

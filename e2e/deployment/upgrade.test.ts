@@ -6,7 +6,6 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { makeFiles, startFiles, stopFiles, type Files } from '../../src/server/database/files.ts'
-import { socketConnection } from '../../src/server/database/connections.ts'
 import { migrate } from '../../src/server/database/schema.ts'
 import { copyDatabase } from '../../src/server/database/upgrade/copy.ts'
 import { startDesk } from '../../testing/desk.ts'
@@ -15,6 +14,7 @@ import { remember } from '../../testing/left-running.ts'
 import { cannotRun } from '../../testing/needed.ts'
 import { fetchPostgres17, noPostgres17 } from '../../testing/other-postgres.ts'
 import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
+import { connectToFiles, valuesOf } from '../../testing/sql.ts'
 
 const fetched = await temporaryDirectory()
 const programs = await fetchPostgres17(fetched.path)
@@ -37,7 +37,7 @@ beforeAll(async () => {
   const client = await desk.signedIn('ada@example.org')
   session = (await client.auth.getSession()).data.session?.refresh_token ?? ''
   const reasons = ['Ünï¢ode \\ "quoted"\n{"json": null}', '=1+1', ' '.repeat(3), '🏕'.repeat(50)]
-  await desk.sql`insert into public.retreat_applications ${desk.sql(reasons.map((reason) => anApplication({ reason })))}`
+  await desk.sql`insert into public.retreat_applications ${valuesOf(reasons.map((reason) => anApplication({ reason })))}`
   const [first] = await desk.sql<{ id: string }[]>`select id from public.retreat_applications limit 1`
   await client
     .rpc('desk_decide', {
@@ -52,8 +52,8 @@ beforeAll(async () => {
   const old: Files = { dataDir: before.path, folder: 'pgdata', port: 5432, programs: dirname(programs) }
   await makeFiles(old)
   await Promise.all([startFiles(today), startFiles(old)])
-  const from = socketConnection(today.dataDir, { max: 1 })
-  const to = socketConnection(old.dataDir, { max: 1 })
+  const from = connectToFiles(today.dataDir)
+  const to = connectToFiles(old.dataDir)
   await migrate(to)
   await from.begin((transaction) => copyDatabase(transaction, to))
   await Promise.all([from.end(), to.end()])
@@ -97,8 +97,8 @@ test('a server brings the files of an older PostgreSQL over, with all that is in
     body: JSON.stringify({ refresh_token: session }),
   })
   expect(again.status).toBe(200)
-  const sql = socketConnection(directory.path, { max: 1 })
-  await sql`insert into public.retreat_applications ${sql(anApplication())}`
+  const sql = connectToFiles(directory.path)
+  await sql`insert into public.retreat_applications ${valuesOf(anApplication())}`
   // Numbers go on where they were.
   const [row] = await sql<{ isNext: boolean }[]>`
     select nextval(pg_get_serial_sequence('private.history', 'id')) > max(id) as "isNext" from private.history`
@@ -165,7 +165,7 @@ test('what this program did not make is not left behind unseen', async ({ skip }
   const directory = await oldDirectory()
   const old = { dataDir: directory.path, folder: 'pgdata', port: 5432, programs: dirname(programs) }
   await startFiles(old)
-  const sql = socketConnection(directory.path, { max: 1 })
+  const sql = connectToFiles(directory.path)
   await sql`create table public.guests (name text)`
   await sql.end()
   await stopFiles(old)

@@ -8,6 +8,7 @@ import { startDesk } from '../../testing/desk.ts'
 import { extent, seedOf } from '../../testing/extent.ts'
 import { anApplication } from '../../testing/form.ts'
 import { randomFrom } from '../../testing/random.ts'
+import { valuesOf } from '../../testing/sql.ts'
 
 const guests = 500
 const rounds = extent(2, 10)
@@ -18,7 +19,7 @@ test(`of ${guests} who answer at once while organisers decide, through ${rounds}
   const organiser = await desk.signedIn('mary@example.org')
   const { sql } = desk
   const rows = Array.from({ length: guests }, () => ({ ...anApplication() }))
-  await sql`insert into public.retreat_applications ${sql(rows)}`
+  await sql`insert into public.retreat_applications ${valuesOf(rows)}`
   await sql`
     insert into private.statuses (application_id, created_at, status, version)
       select id, created_at, 'accepted', 1 from public.retreat_applications`

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { socketConnection } from '../../src/server/database/connections.ts'
 import { send, storedEmails } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
 import { load } from '../../testing/load.ts'
@@ -18,6 +17,7 @@ import {
   temporaryDirectory,
   type RunningServer,
 } from '../../testing/server.ts'
+import { connectToFiles } from '../../testing/sql.ts'
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
 let settings: Record<string, string>
@@ -32,7 +32,7 @@ afterEach(async () => {
   await directory.remove()
 })
 
-const connect = () => socketConnection(settings['DATA_DIR'] ?? '', { max: 1 })
+const connect = () => connectToFiles(settings['DATA_DIR'] ?? '')
 
 /** The embedded database's main process, or undefined where there is none. */
 async function postmaster() {
@@ -86,7 +86,7 @@ test('one of the database processes killed under load: the same', async () => {
   const before = sending.acknowledged.length
   await sending.reached(() => sending.acknowledged.length >= before + 100)
   await sending.end()
-  await sql.end({ timeout: 1 })
+  await sql.end(1_000)
   expect(await server.stop()).toBe(0)
   const stored = await storedEmails(settings)
   expect(sending.acknowledged.filter((email) => !stored.includes(email))).toEqual([])
@@ -116,7 +116,7 @@ test('SIGTERM: requests in flight are answered, the exit code is 0, and no proce
     );
   })
   expect(await answered).toBe(201)
-  const closing = sql.end({ timeout: 1 })
+  const closing = sql.end(1_000)
   expect(await server.stop()).toBe(0)
   await closing
   await gone(pid)

@@ -6,7 +6,7 @@ import { anApplication } from '../../testing/form.ts'
 import { startPostgres, type TestPostgres } from '../../testing/postgres.ts'
 import { startReceiver } from '../../testing/receiver.ts'
 import { runCommand, startServer, dataDirectory } from '../../testing/server.ts'
-import { socketConnection } from '../../src/server/database/connections.ts'
+import { connectToFiles } from '../../testing/sql.ts'
 
 let postgres: TestPostgres
 
@@ -98,7 +98,7 @@ test('a start during a slow stop waits for it, and then starts', async () => {
   const directory = await dataDirectory()
   const settings = { DATA_DIR: directory.path }
   const first = await startServer(settings)
-  const sql = socketConnection(directory.path, { max: 1 })
+  const sql = connectToFiles(directory.path)
   const application = anApplication()
   let second: Promise<Awaited<ReturnType<typeof startServer>>> | undefined
   let stopped: Promise<unknown> | undefined

@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
-import postgres from 'postgres'
+import { isDatabaseError } from '../server/database/connection.ts'
 
 import {
   openDatabase,
@@ -84,7 +84,7 @@ export function awaitSignal() {
 
 /** Replaces an error about a missing table, column or function by a sentence, since then the schema is older. */
 function lacking(error: unknown, { isUpToDate }: Database) {
-  const isMissing = error instanceof postgres.PostgresError && /^(42P01|42703|42883)$/.test(error.code)
+  const isMissing = isDatabaseError(error) && /^(42P01|42703|42883)$/.test(error.code)
   if (!isMissing || isUpToDate) return undefined
   return new OperatorError(`The database is of an older version than this command needs: ${toUpdate}.`, {
     cause: error,

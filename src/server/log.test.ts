@@ -1,5 +1,5 @@
 import pino from 'pino'
-import postgres from 'postgres'
+import { DatabaseError } from 'pg'
 import { expect, test } from 'vitest'
 
 import { logOptions } from './log.ts'
@@ -7,7 +7,7 @@ import { logOptions } from './log.ts'
 test('of an error of the database the log holds the code, and nothing of what was written', () => {
   const lines: string[] = []
   const log = pino(logOptions, { write: (line: string) => void lines.push(line) })
-  const error = Object.assign(new postgres.PostgresError('MARK1'), {
+  const error = Object.assign(new DatabaseError('MARK1', 0, 'error'), {
     code: '53100',
     severity: 'ERROR',
     message: 'could not store "MARK1"',

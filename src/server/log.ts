@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import pino, { type LoggerOptions } from 'pino'
-import postgres from 'postgres'
+import { isDatabaseError } from './database/connection.ts'
 
 /**
  * What the log holds of an error. PostgreSQL's own words can quote what an applicant wrote, so of its errors
@@ -10,8 +10,8 @@ import postgres from 'postgres'
 function serializeError(error: unknown) {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error), stack: '' }
   const code = 'code' in error ? error.code : undefined
-  return error instanceof postgres.PostgresError
-    ? { type: error.name, code, message: error.severity, stack: '' }
+  return isDatabaseError(error)
+    ? { type: 'DatabaseError', code, message: error.severity, stack: '' }
     : { type: error.name, code, message: error.message, stack: error.stack ?? '' }
 }
 

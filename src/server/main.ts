@@ -75,12 +75,12 @@ async function start(settings: Settings) {
     for (const close of closing.toReversed()) await close()
   }
   try {
-    await database.asOwner((sql) => writeSite(sql, settings))
+    await writeSite(database.server, settings)
     const dispatcher =
       webhookUrl === undefined
         ? undefined
         : startDispatcher({
-            run: database.asOwner,
+            sql: database.server,
             outbox: applicationsOutbox,
             receiver: { url: webhookUrl, secret: webhookSecret },
             log,
@@ -100,16 +100,16 @@ async function start(settings: Settings) {
     if (mailServer !== undefined) {
       // Their letters lead to where this server listens.
       const site = siteOf(siteUrl, app.server.address())
-      const postman = startPostman({ run: database.asOwner, mailServer, site, perMinute: mailPerMinute, log })
+      const postman = startPostman({ sql: database.server, mailServer, site, perMinute: mailPerMinute, log })
       closing.push(() => postman.stop())
-      const checks = startMailChecks({ run: database.asOwner, mailServer, log })
+      const checks = startMailChecks({ sql: database.server, mailServer, log })
       closing.push(() => checks.stop())
     }
     if (webhookDecisionsUrl !== undefined) {
       const receiver = { url: webhookDecisionsUrl, secret: webhookSecret }
-      const decisions = startDecisions({ run: database.asOwner, receiver, log })
+      const decisions = startDecisions({ sql: database.server, receiver, log })
       closing.push(() => decisions.stop())
-      const answers = startDispatcher({ run: database.asOwner, outbox: answersOutbox, receiver, log })
+      const answers = startDispatcher({ sql: database.server, outbox: answersOutbox, receiver, log })
       closing.push(() => answers.stop())
     }
     if (backups) {

@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Sql } from 'postgres'
 
 import { byteOrderMark } from '../../application/csv.ts'
 import {
@@ -20,6 +19,7 @@ import { countOf, onOneLine, toCsv, toJsonLines, toScreen, toText } from '../for
 import { readOptions } from '../options.ts'
 import { page } from '../pager.ts'
 import { withDatabase } from '../with-database.ts'
+import type { Sql } from '../../server/database/sql.ts'
 
 const usage = `Usage: npm run -s applications -- [option]
 
@@ -52,8 +52,10 @@ export async function run(): Promise<void> {
     if (ids !== undefined) return erase(owner, [...new Set(ids)], yes)
     if (csv && !noMark) process.stdout.write(byteOrderMark)
     if (process.stdout.isTTY && !csv && !json) return show(owner)
-    const batches = withProgress(applicationsWithDeliveries(owner, batchSize))
-    await write(csv ? toCsv(withWhatWasMade(owner, batches)) : json ? toJsonLines(batches) : toText(batches))
+    await owner.begin('isolation level repeatable read read only', async (sql) => {
+      const batches = withProgress(applicationsWithDeliveries(sql, batchSize))
+      await write(csv ? toCsv(withWhatWasMade(sql, batches)) : json ? toJsonLines(batches) : toText(batches))
+    })
   })
 }
 
@@ -103,7 +105,7 @@ async function erase(sql: Sql, ids: string[], yes: boolean) {
   }
   const found = await sql<{ id: string; name: string; email: string }[]>`
     select id, first_name || ' ' || last_name as name, email
-    from public.retreat_applications where id in ${sql(ids)}`
+    from public.retreat_applications where id = any(${ids})`
   const missing = ids.find((id) => !found.some((row) => row.id === id.toLowerCase()))
   if (missing !== undefined)
     throw new OperatorError(`There is no application ${missing}: nothing was erased.`)
@@ -112,7 +114,7 @@ async function erase(sql: Sql, ids: string[], yes: boolean) {
   if (!yes && !(await confirm(question))) throw new OperatorError('Nothing was erased.')
   // The same trace that the desk leaves: that something was erased, and by whom.
   const [{ count }] = await sql<[{ count: number }]>`
-    with erased as (delete from public.retreat_applications where id in ${sql(ids)} returning id),
+    with erased as (delete from public.retreat_applications where id = any(${ids}) returning id),
     counted as (select count(*)::int as count from erased),
     noted as (
       insert into private.history (author, kind, detail)

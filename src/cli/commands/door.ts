@@ -1,4 +1,4 @@
-import postgres from 'postgres'
+import { isDatabaseError } from '../../server/database/connection.ts'
 
 import { closedSentence } from '../../application/limits.ts'
 import { readDoor, setDoor, setSentence, type Door } from '../../server/database/door.ts'
@@ -43,7 +43,7 @@ export async function run(): Promise<void> {
       if (close || opening !== '') await setDoor(owner, change)
       else if (sentence !== undefined) await setSentence(owner, sentence)
     } catch (cause) {
-      const isRefused = cause instanceof postgres.PostgresError && cause.code === '22023'
+      const isRefused = isDatabaseError(cause) && cause.code === '22023'
       throw isRefused ? new OperatorError(cause.message, { cause }) : cause
     }
     tell(await readDoor(owner))

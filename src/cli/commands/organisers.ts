@@ -1,5 +1,3 @@
-import type { Sql } from 'postgres'
-
 import { emailOf } from '../../server/auth/fields.ts'
 import { replaceKey } from '../../server/auth/sessions/keys.ts'
 import {
@@ -17,6 +15,7 @@ import { readSettings } from '../../settings/server-settings.ts'
 import { onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
+import type { Sql } from '../../server/database/sql.ts'
 
 const usage = `Usage: npm run -s organisers -- [option]
 

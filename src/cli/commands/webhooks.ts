@@ -34,10 +34,11 @@ export async function run(): Promise<void> {
   if (options.all && !options.retry) throw new OperatorError('--all goes with --retry.')
   await withDatabase(async ({ owner }) => {
     if (options.list) {
-      for await (const failed of listUndelivered(owner, batchSize)) {
-        for (const delivery of failed) console.log(lineOf(delivery))
-      }
-      return
+      return owner.begin('read only', async (sql) => {
+        for await (const failed of listUndelivered(sql, batchSize)) {
+          for (const delivery of failed) console.log(lineOf(delivery))
+        }
+      })
     }
     if (!options.retry) return print(await countDeliveries(owner))
     console.log(`${deliveries(await retryGivenUp(owner))} that had been given up will be tried again.`)

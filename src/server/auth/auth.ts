@@ -22,7 +22,7 @@ import { verifyCalls } from './calls/verify.ts'
 /** What the sign-in works with. */
 export interface AuthOptions {
   settings: Pick<Settings, 'anonKey' | 'siteUrl' | 'mailServer'>
-  database: Pick<Database, 'forSignIn' | 'asOwner'>
+  database: Pick<Database, 'signIn' | 'server'>
   /** Not given where the accounts are a hosted project's. */
   keys: SigningKeys | undefined
   /** Lets large bodies wait for one another. */
@@ -58,18 +58,18 @@ export async function auth(
   )
   if (keys === undefined) return
   const { anonKey, siteUrl, mailServer } = settings
-  const { forSignIn: run, asOwner: runLater } = database
+  const { signIn: sql, server: later } = database
   // It is also called when the server does not listen any more, for a mail that goes out during the stop.
   let listening: ReturnType<typeof app.server.address> = null
   app.addHook('onListen', async () => {
     listening = app.server.address()
   })
   const context: AuthContext = {
-    run,
-    runLater,
+    sql,
+    later,
     keys,
     site: () => siteOf(siteUrl, listening),
-    mailTurns: createMailTurns(run, app.log),
+    mailTurns: createMailTurns(sql, app.log),
     outgoing: createOutgoing(mailServer && createMailer(mailServer), app.log),
     passwordCost,
   }

@@ -1,4 +1,4 @@
-import type { TransactionSql } from 'postgres'
+import type { Sql } from '../database/sql.ts'
 
 /** What is counted for an account, whatever address it comes from: how many, and within how many seconds. */
 const limits = {
@@ -16,7 +16,7 @@ export const mailPause = 60
  * @returns Whether it is within the limit. What is beyond the limit is counted, too.
  */
 export async function isWithin(
-  transaction: TransactionSql,
+  transaction: Sql,
   accountId: string,
   what: keyof typeof limits,
   times = 1,
@@ -33,10 +33,6 @@ export async function isWithin(
 }
 
 /** Sets the count to zero. */
-export async function forgive(
-  transaction: TransactionSql,
-  accountId: string,
-  what: keyof typeof limits,
-): Promise<void> {
+export async function forgive(transaction: Sql, accountId: string, what: keyof typeof limits): Promise<void> {
   await transaction`delete from private.account_counts where user_id = ${accountId} and what = ${what}`
 }

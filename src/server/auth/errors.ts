@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import postgres from 'postgres'
+import { isDatabaseError } from '../database/connection.ts'
 
 import { HttpError, httpError } from '../http/errors.ts'
 import { invalid } from './refusals.ts'
@@ -37,7 +37,7 @@ function asksForVersion({ headers }: FastifyRequest) {
 }
 
 function refusalOf(error: unknown): HttpError {
-  if (error instanceof postgres.PostgresError) {
+  if (isDatabaseError(error)) {
     const { code } = error
     // 55P03: another call held the session longer than we wait; 23, 40: two calls conflicted.
     if (/^(55P03|23|40)/.test(code)) {

@@ -1,10 +1,9 @@
-import type { Sql, TransactionSql } from 'postgres'
-
 import { OperatorError } from '../../settings/operator-error.ts'
 import { lockAccount } from './accounts/accounts.ts'
 import { forgive } from './counts.ts'
 import { removeFactor } from './proofs/second-factor.ts'
 import { issue, lifetimes } from './proofs/one-time.ts'
+import type { Sql } from '../database/sql.ts'
 
 /** Who may sign in, and act at the desk. */
 export interface Organiser {
@@ -32,7 +31,7 @@ export async function addOrganiser(sql: Sql, email: string): Promise<boolean> {
     const id = await accountId(transaction, email)
     await transaction`
       insert into auth.identities (user_id, provider_id, provider, last_sign_in_at, identity_data)
-      values (${id}, ${id}, 'email', now(), ${transaction.json({ sub: id, email, email_verified: true, phone_verified: false })})
+      values (${id}, ${id}, 'email', now(), ${JSON.stringify({ sub: id, email, email_verified: true, phone_verified: false })})
       on conflict do nothing`
     return makeOrganiser(transaction, id)
   })
@@ -61,7 +60,7 @@ export async function addProjectOrganiser(sql: Sql, email: string): Promise<bool
   return sql.begin((transaction) => makeOrganiser(transaction, account.id))
 }
 
-async function makeOrganiser(transaction: TransactionSql, id: string) {
+async function makeOrganiser(transaction: Sql, id: string) {
   const { count } = await transaction`
     insert into private.organisers (account_id) values (${id}) on conflict do nothing`
   return count > 0
@@ -114,7 +113,7 @@ export async function resetFactors(sql: Sql, email: string): Promise<number> {
 }
 
 /** The id of an account on our own server, which it locks. */
-async function organiserId(transaction: TransactionSql, email: string): Promise<string> {
+async function organiserId(transaction: Sql, email: string): Promise<string> {
   const id = await accountId(transaction, email)
   await lockAccount(transaction, id)
   const [organiser] = await transaction`select from private.organisers where account_id = ${id}`
@@ -122,7 +121,7 @@ async function organiserId(transaction: TransactionSql, email: string): Promise<
   return id
 }
 
-async function accountId(transaction: TransactionSql, email: string): Promise<string> {
+async function accountId(transaction: Sql, email: string): Promise<string> {
   const [account] = await transaction<{ id: string }[]>`
     select id from auth.users where email = ${email}`
   if (account === undefined) throw unknown(email)

@@ -1,16 +1,13 @@
 import { isIP } from 'node:net'
-import { checkServerIdentity, type ConnectionOptions } from 'node:tls'
+import type { ConnectionOptions } from 'node:tls'
 import { parse } from 'pg-connection-string'
-import type postgres from 'postgres'
 
 import { OperatorError } from '../../settings/operator-error.ts'
+import type { Address } from './connection.ts'
 
-type Options = postgres.Options<Record<string, never>>
-
-/** A connection, as an address describes it. */
+/** What the address of a database says. */
 export interface DatabaseAddress {
-  /** The driver's options. */
-  options: Options
+  address: Address
   /** The database, for people: no password in it. */
   description: string
 }
@@ -34,26 +31,23 @@ export function parseAddress(given: string): DatabaseAddress {
   if (mode !== undefined) url.searchParams.set('sslmode', mode)
   const { host, port, user, password, database, ssl, sslnegotiation, connect_timeout, ...rest } =
     parseParameters(url)
-  const address = host || 'localhost'
-  const parameters = Object.entries(rest).filter(([name]) => !ofLibpq.test(name))
+  const name = host || 'localhost'
+  const parameters = Object.entries(rest).filter(([key]) => !ofLibpq.test(key))
   return {
-    options: {
-      ...placeOf(address, port ? Number(port) : 5432),
+    address: {
+      hosts: name.split(','),
+      port: port ? Number(port) : 5432,
       ...(user ? { user } : {}),
       ...(password ? { password } : {}),
       ...(database ? { database } : {}),
-      ...(connect_timeout ? { connect_timeout: Number(connect_timeout) } : {}),
-      ...(sslnegotiation ? { sslnegotiation } : {}),
-      ssl: tlsOf(mode, ssl, address),
-      connection: Object.fromEntries(parameters) as Record<string, string>,
+      ...(connect_timeout ? { connectTimeout: Number(connect_timeout) * 1_000 } : {}),
+      ...(sslnegotiation ? { tlsNegotiation: sslnegotiation } : {}),
+      tls: tlsOf(mode, ssl),
+      isToWrite: /^(read-write|primary)$/.test(String(rest['target_session_attrs'])),
+      parameters: Object.fromEntries(parameters) as Record<string, string>,
     },
-    description: `PostgreSQL at ${isIP(address) === 6 ? `[${address}]` : address}${port ? `:${port}` : ''}/${database ?? ''}`,
+    description: `PostgreSQL at ${isIP(name) === 6 ? `[${name}]` : name}${port ? `:${port}` : ''}/${database ?? ''}`,
   }
-}
-
-/** The driver would take the colons of an IPv6 address for a port's; a list, which its types leave out, it takes as it is. */
-function placeOf(host: string, port: number): Options {
-  return isIP(host) === 6 ? ({ host: [host], port: [port] } as unknown as Options) : { host, port }
 }
 
 const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full']
@@ -90,14 +84,10 @@ function parseParameters(url: URL) {
 
 type Tls = ReturnType<typeof parse>['ssl']
 
-function tlsOf(mode: string | undefined, ssl: Tls, host: string): false | 'prefer' | ConnectionOptions {
+function tlsOf(mode: string | undefined, ssl: Tls): false | 'prefer' | ConnectionOptions {
   if (ssl === false || ssl === undefined) return false
   if (mode === 'allow' || mode === 'prefer') return 'prefer'
-  const options = typeof ssl === 'object' ? (ssl as ConnectionOptions) : {}
-  // Where the host is an IP address, the driver would give Node.js no name, and it would accept the certificate of "localhost".
-  return isIP(host) === 0 || 'checkServerIdentity' in options || options.rejectUnauthorized === false
-    ? options
-    : { ...options, checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate) }
+  return typeof ssl === 'object' ? (ssl as ConnectionOptions) : {}
 }
 
 /** Parameters for libpq itself, or for other drivers: the server knows none of them. */

@@ -1,7 +1,6 @@
-import type { Sql } from 'postgres'
-
 import type { Application } from '../../application/application.ts'
 import type { Made } from '../../application/csv.ts'
+import { inBatches, type Sql } from './sql.ts'
 
 /** The state of one application's delivery; all null where none was queued. */
 interface Delivery {
@@ -14,13 +13,14 @@ interface Delivery {
 /** An application as it is stored, and how its delivery stands. */
 export type StoredApplication = Application & Delivery & { id: string; created_at: Date }
 
-/** All applications, the newest first, in batches of this size. */
+/** All applications, the newest first, in batches of this size, in a transaction. */
 export function applicationsWithDeliveries(sql: Sql, batch: number): AsyncIterable<StoredApplication[]> {
-  return sql<StoredApplication[]>`
+  const text = `
     select application.*, next_attempt_at, delivered_at, attempts, last_status
     from public.retreat_applications as application
     left join private.webhook_outbox on application_id = id
-    order by created_at desc, id desc`.cursor(batch)
+    order by created_at desc, id desc`
+  return inBatches(sql, text, batch)
 }
 
 /** An application as a table has it. */
@@ -42,14 +42,14 @@ export async function* withWhatWasMade(
       yield batch
       continue
     }
-    const ids = batch.map(({ id }) => id).join()
+    const ids = batch.map(({ id }) => id)
     const rows = await sql<{ id: string; status: string; made: Made }[]>`
       select application_id as id, made,
         -- Each by itself: the planner overestimates the rows of a function, and would read all statuses.
         coalesce((
           select status from private.statuses as standing where standing.application_id = made_of.application_id
         ), 'new') as status
-      from private.made_of(string_to_array(${ids}, ',')::uuid[])`
+      from private.made_of(${ids})`
     const made = new Map(rows.map((row) => [row.id, { status: row.status, ...row.made }]))
     yield batch.map((application) => ({ ...application, ...made.get(application.id) }))
   }
@@ -83,7 +83,7 @@ export async function* applicationsForReading(
       select application.*, next_attempt_at, delivered_at, attempts, last_status, created_at::text as moment
       from public.retreat_applications as application
       left join private.webhook_outbox on application_id = id
-      where (created_at, id) ${beyond} (${last.moment}::text::timestamptz, ${last.id})
+      where (created_at, id) ${beyond} (${last.moment}::timestamptz, ${last.id})
       order by created_at ${order}, id ${order} limit ${batch}`
     const end = rows.at(-1)
     if (end === undefined) return

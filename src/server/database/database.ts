@@ -1,12 +1,11 @@
-import type { Sql } from 'postgres'
-
 import { parseAddress } from './address.ts'
-import { connectToAddress, connectToSocket, visitor, type Connections } from './connections.ts'
+import { createPools, embedded, visitor, type Pools } from './pools.ts'
 import { unreachable } from './failures.ts'
 import { readMark } from './mark.ts'
 import { checkSchema, migrate, ownerOfAuth, type OwnerOfAuth } from './schema.ts'
 import { supervise } from './supervisor.ts'
 import { upgradeFiles } from './upgrade/upgrade.ts'
+import type { Sql } from './sql.ts'
 
 /** Where the data is: the settings that say so. */
 export interface DatabaseLocation {
@@ -17,7 +16,7 @@ export interface DatabaseLocation {
 }
 
 /** An open database. */
-export interface Database extends Pick<Connections, 'owner' | 'asOwner' | 'forSignIn' | 'as'> {
+export interface Database extends Omit<Pools, 'end'> {
   /** Where the data is, for people: no password in it. */
   description: string
   /** Whether its schema is as new as this program. */
@@ -66,13 +65,12 @@ export interface OpenOptions {
 export async function openDatabase(location: DatabaseLocation, options: OpenOptions): Promise<Database> {
   const { dataDir, databaseUrl, databasePooler } = location
   if (databaseUrl !== undefined) {
-    const { options: address, description } = parseAddress(databaseUrl)
-    const connections = connectToAddress(address, databasePooler)
-    const { end, ...rest } = connections
+    const { address, description } = parseAddress(databaseUrl)
+    const { end, ...pools } = createPools(address, databasePooler)
     try {
-      const prepared = await prepare(connections, options)
+      const prepared = await prepare(pools, options)
       const discard = () => end('at once')
-      return { ...rest, ...prepared, description, announceClose: () => {}, close: end, discard }
+      return { ...pools, ...prepared, description, announceClose: () => {}, close: end, discard }
     } catch (error) {
       await end()
       throw unreachable(error, description)
@@ -86,8 +84,7 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
     ...options,
     create: options.schema === 'migrate',
   })
-  const connections = connectToSocket(dataDir)
-  const { end, ...rest } = connections
+  const { end, ...pools } = createPools(embedded(dataDir))
   const close = async (how?: 'at once') => {
     await end(how)
     await supervision.end()
@@ -97,9 +94,9 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
     await supervision.end('and remove')
   }
   try {
-    const prepared = await prepare(connections, options)
+    const prepared = await prepare(pools, options)
     const description = `PostgreSQL in ${dataDir}`
-    return { ...rest, ...prepared, description, announceClose: supervision.announceEnd, close, discard }
+    return { ...pools, ...prepared, description, announceClose: supervision.announceEnd, close, discard }
   } catch (error) {
     await close()
     throw error
@@ -125,31 +122,29 @@ export async function openAsItIs(
   patience: number,
 ): Promise<OpenedAsItIs> {
   const reading =
-    ({ asOwner }: Connections): OpenedAsItIs['read'] =>
+    ({ server }: Pools): OpenedAsItIs['read'] =>
     (work) =>
-      asOwner((sql) =>
-        sql.begin('read only', (transaction) => work(transaction as unknown as Sql)),
-      ) as ReturnType<typeof work>
+      server.begin('read only', work)
   if (databaseUrl !== undefined) {
-    const { options: address, description } = parseAddress(databaseUrl)
-    const connections = connectToAddress(address, databasePooler)
-    const read = reading(connections)
+    const { address, description } = parseAddress(databaseUrl)
+    const pools = createPools(address, databasePooler)
+    const read = reading(pools)
     try {
-      await read((sql) => sql`select 1`)
-      return { read, description, started: false, close: connections.end }
+      await read(async (sql) => sql`select 1`)
+      return { read, description, started: false, close: pools.end }
     } catch (error) {
-      await connections.end('at once')
+      await pools.end('at once')
       throw unreachable(error, description)
     }
   }
   const supervision = await supervise(dataDir, { create: false, patience })
-  const connections = connectToSocket(dataDir)
+  const pools = createPools(embedded(dataDir))
   return {
-    read: reading(connections),
+    read: reading(pools),
     description: `PostgreSQL in ${dataDir}`,
     started: supervision.started,
     async close(how) {
-      await connections.end(how)
+      await pools.end(how)
       await supervision.end()
     },
   }
@@ -157,11 +152,11 @@ export async function openAsItIs(
 
 /** Tells whether the schema is up to date, and whose accounts it holds. */
 async function prepare(
-  { owner, asOwner, as }: Connections,
+  { owner, server, as }: Omit<Pools, 'end'>,
   { schema, onEvent, beforeMigration, onMigration }: OpenOptions,
 ) {
   // With the deadline, which the work that follows does not have.
-  await asOwner((sql) => sql`select 1`)
+  await server`select 1`
   if (schema === 'check') {
     const isUpToDate = await checkSchema(owner)
     return { isUpToDate, ownerOfAuth: await ownerOfAuth(owner), mark: await readMark(owner) }
@@ -172,6 +167,6 @@ async function prepare(
     onEvent(`the project recorded other migrations than these, which were edited since: ${edited.join(', ')}`)
   }
   // Otherwise the first visitor would find it out.
-  await as(visitor).execute('select 1')
+  await as(visitor).unsafe('select 1')
   return { isUpToDate: true, ownerOfAuth: await ownerOfAuth(owner), mark: await readMark(owner) }
 }

@@ -1,4 +1,4 @@
-import type { Sql } from 'postgres'
+import type { Sql } from './sql.ts'
 
 /** The state of the door. */
 export interface Door {
@@ -44,7 +44,7 @@ export async function readDoor(sql: Sql): Promise<Door> {
 /**
  * Opens or closes the door, in the operator's name.
  *
- * @throws {postgres.PostgresError} 22023 where a value is refused: its message says why.
+ * @throws {DatabaseError} 22023 where a value is refused: its message says why.
  */
 export async function setDoor(sql: Sql, change: DoorChange): Promise<void> {
   const { closed, sentence = null, closesAt = null, closesAfter = null } = change

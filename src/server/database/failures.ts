@@ -15,15 +15,16 @@ export function isLate(error: unknown): boolean {
 export function unreachable(error: unknown, description: string): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error
   const code = String(error.code)
-  if (code === '08P01' && error.message.includes('startup parameter')) {
+  if (code === 'ROLE_LOST' || (code === '08P01' && error.message.includes('startup parameter'))) {
     return new OperatorError(
       `The ${description}, which DATABASE_URL names, is a pooler (${error.message}): set DATABASE_POOLER=transaction.`,
       { cause: error },
     )
   }
   // Class 08: not understood; 28: refused; 3D000: no such database; 42704: an unknown parameter in the address;
-  // the rest are the network's, OpenSSL's and the driver's.
-  if (!/^(08|28|3D000|42704|DEADLINE|E[A-Z_]+$|ERR_SSL|CONNECT|.*CERT|.*SIGNATURE)/.test(code)) return error
+  // the rest are the network's, OpenSSL's and ours.
+  if (!/^(08|28|3D000|42704|DEADLINE|E[A-Z_]+$|ERR_|CONNECT|READ_ONLY|.*CERT|.*SIGNATURE)/.test(code))
+    return error
   return new OperatorError(
     `The ${description}, which DATABASE_URL names, cannot be used (${code === 'CONNECT_TIMEOUT' ? 'it did not answer in time' : oneLine(error.message)}): check its address, parameters, user and password, and that it runs.`,
     { cause: error },

@@ -1,5 +1,4 @@
-import type { CallerConnection } from './connections.ts'
-import type { Run } from './lanes.ts'
+import type { Sql } from './sql.ts'
 
 /** A function of the desk, or what visitors may ask, as `supabase/schemas/` declares it. */
 export interface DeskFunction {
@@ -12,26 +11,55 @@ export interface DeskFunction {
   isPublic: boolean
 }
 
+/** Finds a function that takes these arguments; nothing where there is none. */
+export type FindFunction = (name: string, given: readonly string[]) => Promise<DeskFunction | undefined>
+
+/** Milliseconds between two readings of the functions for the sake of one that was not found. */
+const readAgain = 1_000
+
+/**
+ * The functions of a database, which are read on first use, and again where one is not found: another server may have changed
+ * the schema.
+ *
+ * @param now A clock in milliseconds that is never set back.
+ */
+export function createFunctions(sql: Sql, now = () => performance.now()): FindFunction {
+  let functions: Promise<ReadonlyMap<string, DeskFunction>> | undefined
+  let readAt = Number.NEGATIVE_INFINITY
+  const read = () => {
+    readAt = now()
+    const reading = readDeskFunctions(sql)
+    reading.catch(() => (functions = undefined))
+    return (functions = reading)
+  }
+  return async (name, given) => {
+    const findIn = (known: ReadonlyMap<string, DeskFunction>) => {
+      const found = known.get(name)
+      return found !== undefined && takes(found, given) ? found : undefined
+    }
+    const found = findIn(await (functions ?? read()))
+    return found ?? (now() - readAt < readAgain ? undefined : findIn(await read()))
+  }
+}
+
 /** The functions that may be called, by their names, as the database has them. */
-export async function readDeskFunctions(run: Run): Promise<ReadonlyMap<string, DeskFunction>> {
-  const rows = await run(
-    (sql) => sql<
-      {
-        name: string
-        names: string[] | null
-        types: string[]
-        optional: number
-        isStable: boolean
-        isPublic: boolean
-      }[]
-    >`
-      select proname as name, to_json(proargnames) as names, pronargdefaults as optional,
+export async function readDeskFunctions(sql: Sql): Promise<ReadonlyMap<string, DeskFunction>> {
+  const rows = await sql<
+    {
+      name: string
+      names: string[] | null
+      types: string[]
+      optional: number
+      isStable: boolean
+      isPublic: boolean
+    }[]
+  >`
+      select proname as name, proargnames as names, pronargdefaults as optional,
         provolatile <> 'v' as "isStable", has_function_privilege('anon', oid, 'execute') as "isPublic",
         (select coalesce(json_agg(format_type(type, null) order by place), '[]')
           from unnest(proargtypes) with ordinality as given (type, place)) as types
       from pg_proc where pronamespace = 'public'::regnamespace
-        and (starts_with(proname, 'desk_') or proname in ('door_is_open', 'place_by_token', 'answer_place'))`,
-  )
+        and (starts_with(proname, 'desk_') or proname in ('door_is_open', 'place_by_token', 'answer_place'))`
   return new Map(
     rows.map(({ name, names, types, optional, ...rest }) => {
       const parameters = types.map((type, index) => {
@@ -48,7 +76,7 @@ export async function readDeskFunctions(run: Run): Promise<ReadonlyMap<string, D
  *
  * @param names Those that are given.
  */
-export function takes({ parameters }: DeskFunction, names: readonly string[]): boolean {
+function takes({ parameters }: DeskFunction, names: readonly string[]): boolean {
   return (
     names.every((name) => parameters.has(name)) &&
     [...parameters].every(([name, { isOptional }]) => isOptional || names.includes(name))
@@ -61,23 +89,22 @@ export function takes({ parameters }: DeskFunction, names: readonly string[]): b
  * @param json The arguments by their names, the JSON text of an object.
  * @param names Which of its parameters are given there.
  * @returns What it returned, as JSON.
- * @throws {postgres.PostgresError} with the SQLSTATE in `code` where the database refuses.
+ * @throws {DatabaseError} with the SQLSTATE in `code` where the database refuses.
  */
 export async function callFunction(
-  connection: CallerConnection,
+  sql: Sql,
   { name, parameters, isStable }: DeskFunction,
   json: string,
   names: readonly string[],
 ): Promise<string> {
   const given = [...parameters].filter(([parameter]) => names.includes(parameter))
   const call = `public.${name}(${given.map(([parameter]) => `"${parameter}" => sent."${parameter}"`).join(', ')})`
-  // The parameter is text first: the driver would encode a json parameter once more.
   const sent = given.map(([parameter, { type }]) => `"${parameter}" ${type}`).join(', ')
-  const source = given.length === 0 ? '' : ` from json_to_record($1::text::json) as sent(${sent})`
-  const [row] = await connection.execute(
+  const source = given.length === 0 ? '' : ` from json_to_record($1::json) as sent(${sent})`
+  const [row] = await sql.unsafe<{ result: string | null }[]>(
     `select ${call}::text as result${source}`,
     given.length === 0 ? [] : [json],
     { prepare: true, readOnly: isStable },
   )
-  return String(row?.['result'] ?? 'null')
+  return row?.result ?? 'null'
 }

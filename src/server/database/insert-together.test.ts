@@ -1,13 +1,14 @@
-import postgres from 'postgres'
+import { DatabaseError } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 
 import { openTestDatabase } from '../../../testing/database.ts'
 import { anApplication } from '../../../testing/form.ts'
 import { columns } from '../../application/application.ts'
-import { visitor, type CallerConnection } from './connections.ts'
+import { visitor } from './pools.ts'
 import type { Database } from './database.ts'
 import { createInserts } from './insert-together.ts'
 import { insertApplications, rowsOf, type SentRows } from './insert.ts'
+import { through } from '../../../testing/sql.ts'
 
 let database: Database
 
@@ -35,15 +36,13 @@ function watched({ isHeld = false } = {}) {
   const statements: unknown[] = []
   let letGo = () => {}
   const held = isHeld ? new Promise<void>((resolve) => (letGo = resolve)) : undefined
-  const connection: CallerConnection = {
-    async execute(statement, parameters, options) {
-      const sent: unknown = JSON.parse(parameters?.[0] ?? '{}')
-      sizes.push(Array.isArray(sent) ? sent.length : 1)
-      statements.push(sent)
-      await held
-      return database.as(visitor).execute(statement, parameters, options)
-    },
-  }
+  const connection = through(database.as(visitor), async (run, _text, [json]) => {
+    const sent: unknown = JSON.parse(String(json ?? '{}'))
+    sizes.push(Array.isArray(sent) ? sent.length : 1)
+    statements.push(sent)
+    await held
+    return run()
+  })
   return { connection, sizes, statements, letGo: () => letGo() }
 }
 
@@ -193,17 +192,12 @@ test.each([
 
 test('what the database cannot do now is everybody’s answer, and nobody’s row is tried again', async () => {
   let statements = 0
-  const insert = createInserts({
-    async execute() {
-      statements += 1
-      await Promise.resolve()
-      throw new postgres.PostgresError({
-        code: '53100',
-        message: 'no space left',
-        severity_local: '',
-      } as never)
-    },
+  const full = through(database.as(visitor), async () => {
+    statements += 1
+    await Promise.resolve()
+    throw Object.assign(new DatabaseError('no space left', 0, 'error'), { code: '53100' })
   })
+  const insert = createInserts(full)
   const results = await Promise.allSettled(many(22).map((application) => insert(rowsOf(application))))
   for (const result of results)
     expect(result).toMatchObject({ status: 'rejected', reason: { code: '53100' } })

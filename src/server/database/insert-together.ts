@@ -1,9 +1,10 @@
-import postgres from 'postgres'
+import { isDatabaseError } from './connection.ts'
 
 import { columns, isComplete } from '../../application/application.ts'
-import { deadline as usualDeadline, type CallerConnection } from './connections.ts'
+import { deadline as usualDeadline } from './pools.ts'
 import { insertApplications, type SentRows } from './insert.ts'
-import { DeadlineError } from './lanes.ts'
+import { DeadlineError } from './connection.ts'
+import type { Sql } from './sql.ts'
 
 /** The most rows, and bytes of JSON, of one statement. */
 const most = { rows: 64, bytes: 256 * 1024 }
@@ -23,10 +24,7 @@ interface Waiting {
  *
  * @param deadline Milliseconds in which a row is stored, or told that it may not be.
  */
-export function createInserts(
-  connection: CallerConnection,
-  deadline = usualDeadline,
-): (rows: SentRows) => Promise<number> {
+export function createInserts(sql: Sql, deadline = usualDeadline): (rows: SentRows) => Promise<number> {
   /** The waiting rows by their answers: two equal rows in one statement would have all of its rows refused. */
   const waiting = new Map<string, Waiting>()
   let [underWay, singlyUntil, impatientFrom] = [0, 0, 0]
@@ -44,7 +42,7 @@ export function createInserts(
     const json = `[${taken.map(({ rows }) => rows.json).join()}]`
     const together: SentRows = { json, isArray: true, count: taken.length, columns, missingAsDefault: false }
     underWay += 1
-    const stored = insertApplications(connection, taken.length === 1 && taken[0] ? taken[0].rows : together)
+    const stored = insertApplications(sql, taken.length === 1 && taken[0] ? taken[0].rows : together)
     const isToBeParted = await stored.then(
       () => false,
       (error: unknown) => taken.length > 1 && isForOneRow(error),
@@ -53,7 +51,7 @@ export function createInserts(
     // No row of it is stored, so each is sent again on its own. Any other error is the result of all of them.
     if (isToBeParted) singlyUntil = performance.now() + singlyFor
     for (const { rows, answer } of taken) {
-      answer(isToBeParted ? insertApplications(connection, rows) : stored.then(() => 1))
+      answer(isToBeParted ? insertApplications(sql, rows) : stored.then(() => 1))
     }
     next()
   }
@@ -74,10 +72,10 @@ export function createInserts(
   return (rows) => {
     const { answers } = rows
     if (answers === undefined || !isComplete(answers) || performance.now() < singlyUntil) {
-      return insertApplications(connection, rows)
+      return insertApplications(sql, rows)
     }
     const key = columns.map((column) => answers[column]).join('\0')
-    if (waiting.has(key)) return insertApplications(connection, rows)
+    if (waiting.has(key)) return insertApplications(sql, rows)
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => {
         if (waiting.get(key)?.rows === rows) waiting.delete(key)
@@ -97,5 +95,5 @@ export function createInserts(
 
 /** Whether a statement was refused because of one of its rows alone. */
 function isForOneRow(error: unknown) {
-  return error instanceof postgres.PostgresError && /^(22|23|40|42|P0|PT)/.test(error.code)
+  return isDatabaseError(error) && /^(22|23|40|42|P0|PT)/.test(error.code)
 }

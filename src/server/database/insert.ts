@@ -1,5 +1,5 @@
 import { columns, table, type Application } from '../../application/application.ts'
-import type { CallerConnection } from './connections.ts'
+import type { Sql } from './sql.ts'
 
 /** Every column of the table, and its type. A visitor may not set two of them; the database refuses that. */
 const columnTypes = {
@@ -38,32 +38,31 @@ export function rowsOf(application: Application): SentRows {
  * Stores applications in one statement: all of them or none. As with PostgREST, PostgreSQL applies types, defaults and
  * constraints to the JSON as it came.
  *
- * @param connection What the caller may do.
+ * @param sql Asks with the caller's rights.
  * @returns How many rows were stored.
- * @throws {postgres.PostgresError} with the SQLSTATE in `code` where the database refuses.
+ * @throws {DatabaseError} with the SQLSTATE in `code` where the database refuses.
  */
-export async function insertApplications(connection: CallerConnection, rows: SentRows): Promise<number> {
+export async function insertApplications(sql: Sql, rows: SentRows): Promise<number> {
   const { json, isArray, columns: names, missingAsDefault } = rows
-  if (names.length === 0) return (await connection.execute(`insert into ${name} default values`)).count
+  if (names.length === 0) return (await sql.unsafe(`insert into ${name} default values`)).count
   const sorted = names.toSorted()
   const list = sorted.join(', ')
   const source = missingAsDefault
     ? // Missing values come from a row of defaults.
-      `${isArray ? 'json_populate_recordset' : 'json_populate_record'}(${await defaults(connection)}, $1::text::json)`
-    : // The parameter is text first: the driver would encode a json parameter once more.
-      `${isArray ? 'json_to_recordset' : 'json_to_record'}($1::text::json)
+      `${isArray ? 'json_populate_recordset' : 'json_populate_record'}(${await defaults(sql)}, $1::json)`
+    : `${isArray ? 'json_to_recordset' : 'json_to_record'}($1::json)
         as sent(${sorted.map((column) => `${column} ${columnTypes[column]}`).join(', ')})`
   // A prepared statement for each set of columns would fill the memory, so only the one for whole rows is kept.
   const prepare = names.length === columns.length && !missingAsDefault
   const insert = `insert into ${name} (${list}) select ${list} from ${source}`
-  return (await connection.execute(insert, [json], { prepare })).count
+  return (await sql.unsafe(insert, [json], { prepare })).count
 }
 
 const name = `public.${table}`
 
 /** The table's defaults as a row, in SQL. */
-async function defaults(connection: CallerConnection) {
-  const values = await connection.execute(`
+async function defaults(sql: Sql) {
+  const values = await sql.unsafe(`
     select coalesce(pg_get_expr(adbin, adrelid), 'null') as value
     from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum
     where attrelid = '${name}'::regclass and attnum > 0 order by attnum`)

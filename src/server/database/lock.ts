@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import postgres, { type Sql } from 'postgres'
+import { isDatabaseError } from './connection.ts'
 
 import { OperatorError } from '../../settings/operator-error.ts'
-import { socketConnection } from './connections.ts'
+import { openConnection, type Connection } from './connection.ts'
+import { embedded } from './pools.ts'
 
 /** Any numbers that no other program's advisory locks on this database are likely to use. */
 const holderLock = 5_610_742
@@ -25,30 +26,25 @@ export async function acquireLock(
   dataDir: string,
   holder: string | undefined,
   onLost: () => void,
-): Promise<Sql> {
-  let acquired = false
-  const sql = socketConnection(dataDir, {
-    max: 1,
-    max_lifetime: null,
-    connection: { application_name: (holder ?? 'a command').slice(0, 63), lock_timeout: lockTimeout },
-    onclose: () => {
-      if (acquired) onLost()
-      acquired = false
-    },
+): Promise<Connection> {
+  const connection = await openConnection({
+    ...embedded(dataDir),
+    parameters: { application_name: (holder ?? 'a command').slice(0, 63), lock_timeout: lockTimeout },
   })
+  const { sql } = connection
   try {
     await sql`select pg_advisory_lock_shared(${usersLock})`
     if (holder !== undefined) await sql`select pg_advisory_lock(${holderLock})`
-    acquired = true
-    return sql
+    void connection.ended.then(onLost)
+    return connection
   } catch (error) {
-    const refused = holder !== undefined && error instanceof postgres.PostgresError && error.code === '55P03'
+    const refused = holder !== undefined && isDatabaseError(error) && error.code === '55P03'
     const [other] = refused
       ? await sql<{ name: string }[]>`
           select application_name as name from pg_stat_activity
           join pg_locks using (pid) where locktype = 'advisory' and objid = ${holderLock} and granted`
       : []
-    await sql.end({ timeout: 1 })
+    await connection.close(1_000)
     if (!refused) throw error
     // The holder is stopping, or has stopped since.
     if (other === undefined || other.name.startsWith(leaving)) {
@@ -62,13 +58,13 @@ export async function acquireLock(
 }
 
 /** Lets whoever is refused the lock see that its holder is about to leave. */
-export function announceLeaving(sql: Sql, holder: string): void {
+export function announceLeaving({ sql }: Connection, holder: string): void {
   // Where the database is gone, there is nobody to be told.
   sql`select set_config('application_name', ${(leaving + holder).slice(0, 63)}, false)`.catch(() => {})
 }
 
 /** Unlocks. Tells whether nobody else has a lock, and in that case keeps others from getting one. */
-export async function unlock(sql: Sql): Promise<boolean> {
+export async function unlock({ sql }: Connection): Promise<boolean> {
   const ask = async () => {
     await sql`select pg_advisory_unlock_shared(${usersLock})`
     const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${usersLock}) as alone`

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Sql } from 'postgres'
+import type { Sql } from './sql.ts'
 
 /**
  * What tells a database from every other one, and nothing else about it: a digest of what its PostgreSQL was given when it

@@ -1,6 +1,5 @@
-import type { Sql } from 'postgres'
-
 import type { Settings } from '../../settings/server-settings.ts'
+import type { Sql } from './sql.ts'
 
 /**
  * Writes down what letters and the page for answers have to know of this server: where its site is, where its mails come

@@ -1,14 +1,17 @@
+import { DatabaseError } from 'pg'
 import { readdir, readFile } from 'node:fs/promises'
-import postgres, { type Sql } from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { newProject } from '../../../testing/hosted-project.ts'
 import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
 import { applicationsWithDeliveries, withWhatWasMade } from './applications.ts'
-import { visitor } from './connections.ts'
+import { visitor } from './pools.ts'
 import { openDatabase } from './database.ts'
 import { insertApplications, rowsOf } from './insert.ts'
+import type { Sql } from './sql.ts'
+import { connectTo, valuesOf } from '../../../testing/sql.ts'
+import { identifier } from './sql.ts'
 
 let server: TestPostgres
 
@@ -63,8 +66,9 @@ test('an empty database of another server gets the schema, recorded as the Supab
   await insertApplications(database.as(visitor), rowsOf(anApplication()))
   expect(await count(database.owner)).toBe(1)
   expect(database.description).toMatch(/^PostgreSQL at 127\.0\.0\.1:\d+\/fresh$/)
-  const recorded =
-    await database.owner`select version, name, statements[1] as text, cardinality(statements) as parts from supabase_migrations.schema_migrations order by 1`
+  const recorded = await database.owner<
+    { version: string; name: string }[]
+  >`select version, name, statements[1] as text, cardinality(statements) as parts from supabase_migrations.schema_migrations order by 1`
   const files = (await readdir('supabase/migrations')).toSorted()
   expect(recorded.map(({ version, name }) => `${version}_${name}.sql`)).toEqual(files)
   expect(recorded[0]).toMatchObject({
@@ -154,10 +158,10 @@ test('an application and its place in the outbox are stored together or not at a
   const anon = database.as(visitor)
   await insertApplications(anon, rowsOf(anApplication()))
   await expect(insertApplications(anon, rowsOf(anApplication({ consent: false })))).rejects.toBeInstanceOf(
-    postgres.PostgresError,
+    DatabaseError,
   )
   const two = [anApplication(), anApplication()].map((row) => ({ ...row }))
-  await owner`insert into public.retreat_applications ${owner(two)}`
+  await owner`insert into public.retreat_applications ${valuesOf(two)}`
   expect(await owner`select attempts, delivered_at from private.webhook_outbox`).toEqual(
     Array.from({ length: 3 }, () => ({ attempts: 0, delivered_at: null })),
   )
@@ -169,12 +173,12 @@ test('an application and its place in the outbox are stored together or not at a
 test('a migration that was edited since it was applied ends the start, and is named', async () => {
   const url = await newDatabase('edited')
   await (await open(url)).close()
-  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  const sql = connectTo(url)
   const record = async (table: string, name: string, change: (text: string) => string[]) => {
     const [row] = await sql<[{ text: string }]>`
-      select statements[1] as text from ${sql(table)} where name = ${name}`
-    await sql`update ${sql(table)} set statements = ${change(row.text)} where name = ${name}`
-    return () => sql`update ${sql(table)} set statements = ${[row.text]} where name = ${name}`
+      select statements[1] as text from ${identifier(table)} where name = ${name}`
+    await sql`update ${identifier(table)} set statements = ${change(row.text)} where name = ${name}`
+    return () => sql`update ${identifier(table)} set statements = ${[row.text]} where name = ${name}`
   }
   // Comments, blanks, and that the Supabase CLI records each statement alone and without its end, are no edit.
   await record('supabase_migrations.schema_migrations', 'retreat_applications', (text) =>
@@ -198,7 +202,7 @@ test('a migration that was edited since it was applied ends the start, and is na
 test('what landed in several texts counts as it landed', async () => {
   const url = await newDatabase('landed')
   await (await open(url)).close()
-  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  const sql = connectTo(url)
   await sql`
     update supabase_migrations.schema_migrations set statements = array[
       'alter index public.retreat_applications_search set (gin_pending_list_limit = 1024);']
@@ -238,7 +242,7 @@ async function applyFirstRelease(sql: Sql) {
 /** Stores an application as the owner; gives its id. */
 async function store(sql: Sql) {
   const [row] = await sql<[{ id: string }]>`
-    insert into public.retreat_applications ${sql(anApplication())} returning id`
+    insert into public.retreat_applications ${valuesOf(anApplication())} returning id`
   return row.id
 }
 
@@ -247,7 +251,7 @@ const outboxOf = (sql: Sql) =>
 
 test('an existing self-hosted database keeps every pending and given-up delivery over the upgrade', async () => {
   const url = await newDatabase('upgraded')
-  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  const sql = connectTo(url)
   await applyFirstRelease(sql)
   const [waiting, failing, givenUp, delivered] = [
     await store(sql),
@@ -276,7 +280,7 @@ test('an existing self-hosted database keeps every pending and given-up delivery
 
 test('an existing self-hosted database that never had a webhook keeps all that waits', async () => {
   const url = await newDatabase('waiting')
-  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  const sql = connectTo(url)
   await applyFirstRelease(sql)
   await store(sql)
   await store(sql)
@@ -338,7 +342,7 @@ test('a hosted project from which a server has delivered keeps what waits', asyn
 
 test("a schema auth that is neither ours nor Supabase's ends the start in a sentence", async () => {
   const url = await newDatabase('foreigner')
-  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  const sql = connectTo(url)
   await sql`create schema auth`
   await expect(open(url)).rejects.toThrow(/^The database has a schema "auth" that is not Supabase's: /)
   expect(await sql`select to_regclass('public.retreat_applications') as there`).toEqual([{ there: null }])
@@ -347,7 +351,7 @@ test("a schema auth that is neither ours nor Supabase's ends the start in a sent
 
 test('a command changes no schema: an older one is used as it is, and one that is not there is told', async () => {
   const url = await newDatabase('older')
-  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  const sql = connectTo(url)
   const check = () => openDatabase({ dataDir: '/nowhere', databaseUrl: url }, { schema: 'check' })
   await expect(check()).rejects.toThrow(/holds no applications yet: start the server once/)
   await applyFirstRelease(sql)
@@ -359,13 +363,14 @@ test('a command changes no schema: an older one is used as it is, and one that i
   expect(database.isUpToDate).toBe(false)
   expect(await count(database.owner)).toBe(0)
   const given = anApplication()
-  await sql`insert into public.retreat_applications ${sql({ ...given })}`
-  const stored = applicationsWithDeliveries(database.owner, 10)
+  await sql`insert into public.retreat_applications ${valuesOf({ ...given })}`
   // What was never kept there is blank in a table.
-  for await (const rows of withWhatWasMade(database.owner, stored)) {
-    expect(rows).toMatchObject([given])
-    expect(rows[0]).not.toHaveProperty('notes')
-  }
+  await database.owner.begin(async (owner) => {
+    for await (const rows of withWhatWasMade(owner, applicationsWithDeliveries(owner, 10))) {
+      expect(rows).toMatchObject([given])
+      expect(rows[0]).not.toHaveProperty('notes')
+    }
+  })
   await database.close()
   expect(await schema()).toEqual(before)
   expect(await sql`select tgname from pg_trigger where not tgisinternal`).toEqual([
@@ -379,8 +384,8 @@ test.each(['supabase_migrations.schema_migrations', 'private.server_migrations']
   async (ledger) => {
     const url = await newDatabase(`newer_${ledger.split('_')[0]?.replace('.', '_')}`)
     await (await open(url)).close()
-    const sql = postgres(url, { max: 1 })
-    await sql`insert into ${sql(ledger)} (version) values ('29990101000000')`
+    const sql = connectTo(url)
+    await sql`insert into ${identifier(ledger)} (version) values ('29990101000000')`
     await sql.end()
     const sentence = /^The database was brought up to date by a newer version of this program/
     await expect(open(url)).rejects.toThrow(sentence)

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import postgres, { type Sql, type TransactionSql } from 'postgres'
+import { isDatabaseError } from './connection.ts'
 
 import { OperatorError } from '../../settings/operator-error.ts'
 import { landed } from './landed.ts'
+import { identifier, type Sql } from './sql.ts'
 
 /**
  * The records of applied migrations. `shared` is the Supabase CLI's own record, so that it and our server can continue each
@@ -71,7 +72,7 @@ export async function migrate(
   return sql
     .begin((transaction) => apply(transaction, before))
     .catch(async (cause: unknown) => {
-      if (!(cause instanceof postgres.PostgresError) || cause.code !== '42501') throw cause
+      if (!isDatabaseError(cause) || cause.code !== '42501') throw cause
       const [row] = await sql<{ user: string; database: string }[]>`
       select quote_ident(current_user) as user, quote_ident(current_database()) as database`
       throw new OperatorError(
@@ -126,7 +127,7 @@ export async function schemaState(sql: Sql): Promise<SchemaState> {
 }
 
 /** The version of the newest migration that the database records, of either ledger. */
-export async function schemaVersion(sql: Sql | TransactionSql): Promise<string> {
+export async function schemaVersion(sql: Sql): Promise<string> {
   const { shared, server } = await appliedMigrations(sql)
   return [...shared, ...server].reduce((newest, version) => (version > newest ? version : newest), '')
 }
@@ -137,7 +138,7 @@ export const newestVersion = migrations.at(-1)?.version ?? ''
 /** What an operator does where the schema is missing, or too old for a command. */
 export const toUpdate = 'start the server once, which brings its schema up to date'
 
-async function apply(transaction: TransactionSql, before: () => Promise<void>) {
+async function apply(transaction: Sql, before: () => Promise<void>) {
   await transaction`select pg_advisory_xact_lock(${migrationLock})`
   // While nothing that others read is locked.
   const found = await appliedMigrations(transaction)
@@ -169,7 +170,7 @@ async function apply(transaction: TransactionSql, before: () => Promise<void>) {
   for (const { ledger, version, name, sql } of missing) {
     await transaction.unsafe(sql)
     await transaction`
-      insert into ${transaction(tables[ledger])} (version, name, statements)
+      insert into ${identifier(tables[ledger])} (version, name, statements)
       values (${version}, ${name}, array[${sql}]::text[])`
   }
   return { applied: missing.map(nameOf), edited }
@@ -180,7 +181,7 @@ const missingOf = (applied: Applied) =>
 const nameOf = ({ version, name }: Pick<Migration, 'version' | 'name'>) => `${version}_${name}`
 
 /** Migrations whose recorded text is another than theirs. */
-async function editedMigrations(sql: Sql | TransactionSql): Promise<string[]> {
+async function editedMigrations(sql: Sql): Promise<string[]> {
   const recorded = new Map<string, string>()
   for (const ledger of ['shared', 'server'] as const) {
     const [table] = await sql<
@@ -189,7 +190,7 @@ async function editedMigrations(sql: Sql | TransactionSql): Promise<string[]> {
     if (!table?.there) continue
     const rows = await sql<{ version: string; text: string }[]>`
       select version, array_to_string(statements, E'\n') as text
-      from ${sql(tables[ledger])} where cardinality(statements) > 0`
+      from ${identifier(tables[ledger])} where cardinality(statements) > 0`
     for (const { version, text } of rows) recorded.set(ledger + version, text)
   }
   return migrations
@@ -207,11 +208,11 @@ const digestOf = (sql: string) => createHash('sha256').update(essenceOf(sql)).di
 
 type Applied = Record<Ledger, ReadonlySet<string>>
 
-async function appliedMigrations(sql: Sql | TransactionSql): Promise<Applied> {
+async function appliedMigrations(sql: Sql): Promise<Applied> {
   const versions = async (ledger: Ledger) => {
     const [row] = await sql<{ there: boolean }[]>`select to_regclass(${tables[ledger]}) is not null as there`
     if (!row?.there) return new Set<string>()
-    const rows = await sql<{ version: string }[]>`select version from ${sql(tables[ledger])}`
+    const rows = await sql<{ version: string }[]>`select version from ${identifier(tables[ledger])}`
     return new Set(rows.map(({ version }) => version))
   }
   return { shared: await versions('shared'), server: await versions('server') }
@@ -241,7 +242,7 @@ export type OwnerOfAuth = 'us' | 'supabase' | 'nobody'
  *
  * @throws {OperatorError} where it is somebody else's.
  */
-export async function ownerOfAuth(sql: Sql | TransactionSql): Promise<OwnerOfAuth> {
+export async function ownerOfAuth(sql: Sql): Promise<OwnerOfAuth> {
   // The two tables that Supabase's authentication server makes first; and one that only our sign-in has.
   const [row] = await sql<{ there: boolean; supabase: boolean; ours: boolean }[]>`
     select to_regnamespace('auth') is not null as there,
@@ -255,19 +256,19 @@ export async function ownerOfAuth(sql: Sql | TransactionSql): Promise<OwnerOfAut
   )
 }
 
-async function createRoles(transaction: TransactionSql) {
+async function createRoles(transaction: Sql) {
   const existing = await transaction<{ rolname: string }[]>`
-    select rolname from pg_roles where rolname in ${transaction(roles)}`
+    select rolname from pg_roles where rolname = any(${roles})`
   const missing = roles.filter((role) => !existing.some(({ rolname }) => rolname === role))
   const create = missing.map((role) => `create role ${role} nologin noinherit;`)
   try {
-    await transaction.savepoint((point) => point.unsafe(create.join(' ')))
+    await transaction.begin((part) => part.unsafe(create.join(' ')))
     for (const role of takenRoles) {
       if (await mayBecome(transaction, role)) continue
-      await transaction.savepoint((point) => point.unsafe(`grant ${role} to current_user`))
+      await transaction.begin((part) => part.unsafe(`grant ${role} to current_user`))
     }
   } catch (cause) {
-    if (!(cause instanceof postgres.PostgresError && cause.code === '42501')) throw cause
+    if (!(isDatabaseError(cause) && cause.code === '42501')) throw cause
     const [row] = await transaction<{ user: string }[]>`select quote_ident(current_user) as user`
     throw new OperatorError(
       `The user of DATABASE_URL may not set up the roles of the data interface; an administrator has to run once: ${[...create, `grant ${takenRoles.join(', ')} to ${row?.user};`].join(' ')}`,
@@ -276,9 +277,9 @@ async function createRoles(transaction: TransactionSql) {
   }
 }
 
-async function mayBecome(transaction: TransactionSql, role: string) {
+async function mayBecome(transaction: Sql, role: string) {
   try {
-    await transaction.savepoint((point) => point.unsafe(`set local role ${role}; reset role`))
+    await transaction.begin((part) => part.unsafe(`set local role ${role}; reset role`))
     return true
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === '42501') return false

@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Sql } from 'postgres'
 
 import { OperatorError } from '../../settings/operator-error.ts'
 import { ensureCluster, type Cluster } from './cluster.ts'
 import { trimLog } from './files.ts'
 import { acquireLock, announceLeaving, unlock } from './lock.ts'
+import type { Connection } from './connection.ts'
 
 /** Who uses the embedded database, and how. */
 export interface User {
@@ -54,7 +54,7 @@ export async function supervise(
   let cluster: Cluster
   let remove: Cluster['remove']
   let started = false
-  let lock: Sql | undefined
+  let lock: Connection | undefined
 
   const acquire = async () => {
     const began = performance.now()
@@ -129,7 +129,7 @@ export async function supervise(
         if (alone) await cluster.stop()
         if (alone && how === 'and remove') await remove?.()
       } finally {
-        await held.end({ timeout: 5 })
+        await held.close(5_000)
       }
     },
   }

@@ -1,8 +1,7 @@
-import type { Sql } from 'postgres'
-
 import type { OpenedAsItIs } from '../database/database.ts'
 import { schemaState } from '../database/schema.ts'
 import { notKnown, ok, wrong, wrongIf } from '../finding.ts'
+import type { Sql } from '../database/sql.ts'
 
 /** The oldest PostgreSQL that the schema runs on, as PostgreSQL counts. */
 const oldest = 150_000
@@ -12,7 +11,7 @@ const mostApart = 5
 /** Tells which database it is, and whether it is new enough. */
 export async function checkDatabase({ read, description, started }: OpenedAsItIs) {
   const [row] = await read(
-    (sql) => sql<[{ version: string; number: number; size: string; standby: boolean }]>`
+    async (sql) => sql<[{ version: string; number: number; size: string; standby: boolean }]>`
       select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
         pg_size_pretty(pg_database_size(current_database())) as size, pg_is_in_recovery() as standby`,
   )

@@ -1,6 +1,5 @@
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Sql } from 'postgres'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
@@ -12,7 +11,7 @@ import { startReceiver } from '../../../testing/receiver.ts'
 import { temporaryDirectory } from '../../../testing/server.ts'
 import { readSettings } from '../../settings/server-settings.ts'
 import { version } from '../../settings/version.ts'
-import { visitor } from '../database/connections.ts'
+import { visitor } from '../database/pools.ts'
 import { openAsItIs, openDatabase, type OpenedAsItIs } from '../database/database.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
 import { createApp } from '../http/app.ts'
@@ -23,6 +22,7 @@ import { checkClock } from './database.ts'
 import { checkDisk } from './disk.ts'
 import { examine } from './doctor.ts'
 import { checkSettings } from './settings.ts'
+import type { Sql } from '../database/sql.ts'
 
 let server: TestPostgres
 

@@ -6,11 +6,11 @@ import { defaultCost } from '../auth/accounts/passwords.ts'
 import { auth } from '../auth/auth.ts'
 import { createSigningKeys } from '../auth/sessions/keys.ts'
 import { createReadToken } from '../auth/sessions/read-token.ts'
-import { visitor, type Caller } from '../database/connections.ts'
+import { visitor, type Caller } from '../database/pools.ts'
 import type { BackupState } from '../database/backups/scheduled.ts'
 import type { Database } from '../database/database.ts'
 import { isLate } from '../database/failures.ts'
-import { readDeskFunctions } from '../database/functions.ts'
+import { createFunctions } from '../database/functions.ts'
 import { insertApplications, type SentRows } from '../database/insert.ts'
 import { createInserts } from '../database/insert-together.ts'
 import { dataInterface } from '../rest/data-interface.ts'
@@ -27,7 +27,7 @@ import { boundUnread } from './unread.ts'
 
 export interface AppOptions {
   settings: Pick<Settings, 'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'trustProxy' | 'mailServer'>
-  database: Pick<Database, 'as' | 'asOwner' | 'forSignIn' | 'ownerOfAuth' | 'mark'>
+  database: Pick<Database, 'as' | 'server' | 'signIn' | 'ownerOfAuth' | 'mark'>
   /** Whether applications are delivered to a webhook. */
   delivers?: boolean
   /** The state of the backups, where some are made. */
@@ -103,16 +103,16 @@ export async function createApp({
   })
   app.setNotFoundHandler((_request, reply) => reply.code(404).type('text/plain').send('Not found.\n'))
 
-  await app.register(health, { run: database.asOwner, delivers, storing, backups })
+  await app.register(health, { sql: database.server, delivers, storing, backups })
   await app.register(instance, { mark: database.mark, byRange: Array.isArray(trustProxy) })
-  const door = createDoor(database.asOwner, app.log)
+  const door = createDoor(database.server, app.log)
   await app.register(page, { settings, door, allow, takeTurn, insert })
   await app.register(desk, {
     anonKey: settings.anonKey,
     signInIsElsewhere: database.ownerOfAuth === 'supabase',
   })
   await app.register(answer, { anonKey: settings.anonKey })
-  const keys = database.ownerOfAuth === 'us' ? createSigningKeys(database.forSignIn) : undefined
+  const keys = database.ownerOfAuth === 'us' ? createSigningKeys(database.signIn) : undefined
   const readToken = keys && createReadToken(keys)
   await app.register(
     async (rest) => {
@@ -124,7 +124,7 @@ export async function createApp({
         takeTurn,
         insert,
         as: database.as,
-        functions: onceRead(() => readDeskFunctions(database.asOwner)),
+        findFunction: createFunctions(database.server),
       })
     },
     { prefix: '/rest/v1' },
@@ -137,12 +137,6 @@ export async function createApp({
     { prefix: '/auth/v1' },
   )
   return app
-}
-
-/** Reads on first use, and again where that failed. */
-function onceRead<Value>(read: () => Promise<Value>) {
-  let value: Value | undefined
-  return async () => (value ??= await read())
 }
 
 /** Any origin may call, as with hosted projects, since the key is public. */

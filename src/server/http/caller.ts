@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 
-import { visitor, type Caller } from '../database/connections.ts'
+import { visitor, type Caller } from '../database/pools.ts'
 import { HttpError } from './errors.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 
-import type { Run } from '../database/lanes.ts'
+import type { Sql } from '../database/sql.ts'
 
 /** Milliseconds for which an answer of the database is good, and after which a change shows on the page. */
 const freshness = 1_000
@@ -12,12 +12,12 @@ const patience = 250
  * Whether applications are taken, for a page that must not wait for the database: asked at most once a second, and
  * only when somebody wants to know.
  *
- * @param run Asks the database, as the schema's owner.
+ * @param sql Asks the database, as the schema's owner.
  * @param now A clock in milliseconds that is never set back.
  * @returns The sentence of the closed door, as it was read last; nothing while applications are taken.
  */
 export function createDoor(
-  run: Run,
+  sql: Sql,
   log: FastifyBaseLogger,
   now = () => performance.now(),
 ): () => Promise<string | undefined> {
@@ -26,9 +26,8 @@ export function createDoor(
   let underWay: Promise<void> | undefined
   const ask = async () => {
     try {
-      const [door] = await run(
-        (sql) => sql<{ sentence: string | null }[]>`select public.door_is_open() ->> 'sentence' as sentence`,
-      )
+      const [door] = await sql<{ sentence: string | null }[]>`
+        select public.door_is_open() ->> 'sentence' as sentence`
       told = door?.sentence ?? undefined
     } catch (error) {
       log.warn({ err: error }, 'whether the door is open is not known')

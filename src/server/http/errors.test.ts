@@ -1,10 +1,10 @@
-import postgres from 'postgres'
+import { DatabaseError } from 'pg'
 import { expect, test } from 'vitest'
 
 import { httpError } from './errors.ts'
 
 /** An error as the driver makes it of what PostgreSQL answers. */
-const refusal = (code: string) => Object.assign(new postgres.PostgresError('no'), { code, message: 'no' })
+const refusal = (code: string) => Object.assign(new DatabaseError('no', 0, 'error'), { code, message: 'no' })
 
 test.each([
   ['42501', 401, 403],

@@ -1,4 +1,4 @@
-import postgres from 'postgres'
+import { ConnectionError, DeadlineError, isDatabaseError } from '../database/connection.ts'
 
 /** What an error has besides its status, code and message. */
 interface ErrorDetails {
@@ -46,7 +46,7 @@ export class HttpError extends Error {
  */
 export function httpError(error: unknown, signedIn = false): HttpError {
   if (error instanceof HttpError) return error
-  if (error instanceof postgres.PostgresError) {
+  if (isDatabaseError(error)) {
     const { code, message, detail = null, hint = null } = error
     const status = statusOf(code, signedIn)
     if (status < 500) return new HttpError(status, code, message, { details: detail, hint })
@@ -56,7 +56,7 @@ export function httpError(error: unknown, signedIn = false): HttpError {
     const { statusCode: status, message } = error
     return new HttpError(status, `HTTP${status}`, status === 413 ? tooLarge : message)
   }
-  if (error instanceof Error && 'code' in error && connectionErrors.test(String(error.code))) {
+  if (error instanceof ConnectionError || error instanceof DeadlineError) {
     return new HttpError(503, 'PGRST000', signedIn ? unavailableToOrganisers : unavailable, { cause: error })
   }
   return new HttpError(500, 'PGRSTX00', 'Something went wrong on our side. Please try again.', {
@@ -67,10 +67,6 @@ export function httpError(error: unknown, signedIn = false): HttpError {
 const tooLarge = 'Your application is too large. Please shorten your answers and send it again.'
 const unavailable = 'Applications cannot be stored right now. Please try again in a moment.'
 const unavailableToOrganisers = 'The database does not answer right now. Please try again in a moment.'
-
-/** How postgres.js, Node.js and our own deadline name a database that cannot be reached, or was lost half-way. */
-const connectionErrors =
-  /^(DEADLINE|CONNECT|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|EACCES)/
 
 /** PostgREST's status for a SQLSTATE, where what a caller may do can meet it. */
 function statusOf(code: string, signedIn: boolean) {

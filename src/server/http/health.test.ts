@@ -1,22 +1,21 @@
 import fastify from 'fastify'
 import pino from 'pino'
-import type { Sql } from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { openTestDatabase } from '../../../testing/database.ts'
 import { anApplication } from '../../../testing/form.ts'
 import { storeDueLetters } from '../../../testing/letters.ts'
-import { visitor } from '../database/connections.ts'
-import type { Run } from '../database/lanes.ts'
+import { visitor } from '../database/pools.ts'
 import type { Database } from '../database/database.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
 import { version } from '../../settings/version.ts'
-import { DeadlineError } from '../database/lanes.ts'
+import { DeadlineError } from '../database/connection.ts'
 import { pauseAll } from '../letters/pace.ts'
 import { deliveryHealth } from '../webhook/outbox.ts'
 import { logOptions } from '../log.ts'
 import { createApp } from './app.ts'
 import { health } from './health.ts'
+import { through } from '../../../testing/sql.ts'
 
 let database: Database
 
@@ -119,7 +118,7 @@ test('what was delivered is not looked at, however much it is', async () => {
       return row.read
     }
     const before = await soFar()
-    expect(await deliveryHealth(transaction as unknown as Sql)).toEqual({
+    expect(await deliveryHealth(transaction)).toEqual({
       oldestUndeliveredSeconds: expect.closeTo(60, -2),
       deliveriesGivenUp: 0,
     })
@@ -130,10 +129,7 @@ test('what was delivered is not looked at, however much it is', async () => {
 
 test('an application that met its deadline is told for a minute, unless one was stored since', async () => {
   let answer: () => Promise<never> = () => Promise.reject(new DeadlineError('late'))
-  const real = database.as(visitor)
-  const as: Database['as'] = () => ({
-    execute: (...statement) => (isLate ? answer() : real.execute(...statement)),
-  })
+  const as: Database['as'] = () => through(database.as(visitor), (run) => (isLate ? answer() : run()))
   let isLate = true
   const app = await createApp({ settings, database: { ...database, as } })
   const apply = async () => {
@@ -157,7 +153,7 @@ test('an application that met its deadline is told for a minute, unless one was 
   let now = 100_000
   const alone = fastify()
   await alone.register(health, {
-    run: database.asOwner,
+    sql: database.server,
     delivers: true,
     storing: { fails: false, lateAt: 50_000 },
     now: () => now,
@@ -173,8 +169,10 @@ test('once an application could not be stored, the server is ready when the data
   const app = fastify()
   const storing = { fails: true }
   let isFull = true
-  const run: Run = (work) => (isFull ? Promise.reject(new Error('the disk is full')) : database.asOwner(work))
-  await app.register(health, { run, delivers: true, storing, now: () => now })
+  const sql = through(database.server, (run) =>
+    isFull ? Promise.reject(new Error('the disk is full')) : run(),
+  )
+  await app.register(health, { sql, delivers: true, storing, now: () => now })
   const answer = await app.inject('/readyz')
   expect([answer.statusCode, answer.json()]).toEqual([503, { status: 'the database stores nothing' }])
   now = 1001
@@ -188,7 +186,7 @@ test('the database is asked at most once a second, however often readiness is', 
   let now = 0
   const app = fastify()
   await app.register(health, {
-    run: database.asOwner,
+    sql: database.server,
     delivers: true,
     storing: { fails: false },
     now: () => now,

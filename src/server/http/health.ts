@@ -1,16 +1,15 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { Sql } from 'postgres'
 
 import { version } from '../../settings/version.ts'
 import type { BackupState } from '../database/backups/scheduled.ts'
-import type { Run } from '../database/lanes.ts'
 import { letterHealth, type LetterHealth } from '../letters/overview.ts'
 import { deliveryHealth, type DeliveryHealth } from '../webhook/outbox.ts'
+import type { Sql } from '../database/sql.ts'
 
 /** What the health of the server is computed from. */
 export interface HealthOptions {
   /** Asks the database, as the schema's owner. */
-  run: Run
+  sql: Sql
   /** Whether deliveries are made: otherwise none can be late. */
   delivers: boolean
   /** Whether the last applications were stored. */
@@ -59,15 +58,15 @@ const lateness = 60_000
  * The schedule of the backups reads their folder, so that a folder that does not answer keeps nobody waiting here.
  */
 export async function health(app: FastifyInstance, options: HealthOptions) {
-  const { run, delivers, storing, backups, now = () => performance.now() } = options
+  const { sql, delivers, storing, backups, now = () => performance.now() } = options
   const answer = (reply: FastifyReply, code: number, body: Record<string, unknown>) =>
     reply.code(code).header('cache-control', 'no-store').send(body)
 
   const ask = async (): Promise<Health> => {
     // Once an application could not be stored, only a write shows that the next one can.
-    if (storing.fails) await run(checkWritable)
+    if (storing.fails) await checkWritable(sql)
     storing.fails = false
-    const [deliveries, letters] = await run((sql) => Promise.all([deliveryHealth(sql), letterHealth(sql)]))
+    const [deliveries, letters] = await Promise.all([deliveryHealth(sql), letterHealth(sql)])
     return { ...deliveries, ...letters, ...(delivers ? {} : { oldestUndeliveredSeconds: null }) }
   }
   let asked = Number.NEGATIVE_INFINITY
@@ -120,11 +119,11 @@ async function withTimeout<T>(result: Promise<T>): Promise<T> {
 /**
  * Writes a little and rolls it back, since reading does not show that the disk is full.
  *
- * @throws {postgres.PostgresError} where the database cannot write.
+ * @throws {DatabaseError} where the database cannot write.
  */
 async function checkWritable(sql: Sql): Promise<void> {
   await sql.begin(
-    (transaction) => transaction`
+    async (transaction) => transaction`
       create temp table writable on commit drop as
       select repeat(md5(n::text), 250) as filler from generate_series(1, 16) as n`,
   )

@@ -6,7 +6,7 @@ import { applicationFrom, isAlreadyStored, type Application } from '../../applic
 import { renderApply, type ApplyData } from '../../pages/apply/render.tsx'
 import { assetHeaders } from '../../pages/headers.ts'
 import type { Settings } from '../../settings/server-settings.ts'
-import { visitor, type Caller } from '../database/connections.ts'
+import { visitor, type Caller } from '../database/pools.ts'
 import { rowsOf, type SentRows } from '../database/insert.ts'
 import { headersOf, prepareDocument, sendDocument, type PreparedDocument } from './document.ts'
 import { HttpError, httpError } from './errors.ts'

@@ -1,8 +1,7 @@
-import type { Fragment, Sql } from 'postgres'
-
 import type { Letter } from './compose.ts'
 import { mayHaveArrived, mostUncertain, recordUnsent, tooLate } from './outcomes.ts'
 import { countTurns, endOfTurn, turnOf, type Pause } from './pace.ts'
+import { identifier, type Sql, type Template } from '../database/sql.ts'
 
 /** A letter that this server has claimed. */
 export interface Claim extends Letter {
@@ -29,7 +28,7 @@ function stands(sql: Sql) {
 }
 
 /** Whom letters about an application go to. */
-const personOf = (sql: Sql, application: Fragment) =>
+const personOf = (sql: Sql, application: Template) =>
   sql`private.person(private.address_of(${application}.id, ${application}.email))`
 
 /** Whether another letter is under way to the same person: letters have to arrive in the order in which they were released. */
@@ -70,7 +69,7 @@ function claimed(sql: Sql) {
 }
 
 /** Milliseconds since a time, by the database's clock. */
-const since = (sql: Sql, moment: Fragment) => sql`(extract(epoch from now() - ${moment}) * 1000)::float`
+const since = (sql: Sql, moment: Template) => sql`(extract(epoch from now() - ${moment}) * 1000)::float`
 
 /**
  * Claims the letter, or the receipt, that is due and waits longest. Each goes to one server. It claims nothing while organisers
@@ -86,7 +85,7 @@ export async function claimDue(
     isReceipt = false,
     turns,
     unless,
-  }: { pause?: Pause; isReceipt?: boolean; turns?: string; unless?: Fragment } = {},
+  }: { pause?: Pause; isReceipt?: boolean; turns?: string; unless?: Template } = {},
 ): Promise<Claim | undefined> {
   let counted = turns
   for (;;) {
@@ -173,7 +172,7 @@ export async function claimDecisions(sql: Sql, most: number): Promise<DecisionCl
  * day. Of several servers one does so.
  */
 export async function beat(sql: Sql, who: 'postman' | 'automation'): Promise<void> {
-  const seen = sql(who === 'postman' ? 'seen_at' : 'automation_seen_at')
+  const seen = identifier(who === 'postman' ? 'seen_at' : 'automation_seen_at')
   await sql`
     update private.postman set ${seen} = now() where ${seen} not between now() - interval '10 seconds' and now()`
   // A wait that began later than now is from before the clock was set back.

@@ -14,6 +14,7 @@ import { startDecisions } from './decisions.ts'
 import { claimDecisions } from './claims.ts'
 import { record } from './outcomes.ts'
 import { countLetters, listUndelivered, retryUndelivered } from './overview.ts'
+import { through, valuesOf } from '../../../testing/sql.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
@@ -53,7 +54,7 @@ async function automation(...given: Parameters<typeof startReceiver>) {
   const tell = () =>
     running.push(
       startDecisions({
-        run: server.database.asOwner,
+        sql: server.database.server,
         receiver: { url: `${receiver.origin}/hook`, secret },
         log,
         interval: 50,
@@ -75,7 +76,7 @@ async function ask<Answer>(name: string, args: object = {}): Promise<Answer> {
 async function store(email = 'ada@example.org') {
   const answers = anApplication({ email })
   const [row] = await sql()<[{ id: string }]>`
-    insert into public.retreat_applications ${sql()({ ...answers })} returning id`
+    insert into public.retreat_applications ${valuesOf({ ...answers })} returning id`
   return row.id
 }
 
@@ -147,7 +148,7 @@ test('an automation is told where and until when is answered, and the answers, i
   await expect.poll(async () => (await ask<Places>('places')).no_answer).toBe(1)
 
   const answers = startDispatcher({
-    run: server.database.asOwner,
+    sql: server.database.server,
     outbox: answersOutbox,
     receiver: { url: `${receiver.origin}/hook`, secret },
     log: aLog().log,
@@ -424,7 +425,7 @@ test('while organisers let nothing leave, nobody is told', async () => {
   let looks = 0
   running.push(
     startDecisions({
-      run: (work) => server.database.asOwner(work).finally(() => (looks += 1)),
+      sql: through(server.database.server, (run) => run().finally(() => (looks += 1))),
       receiver: { url: receiver.origin, secret },
       log: aLog().log,
       interval: 10,

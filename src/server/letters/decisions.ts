@@ -1,4 +1,3 @@
-import type { Run } from '../database/lanes.ts'
 import {
   startDispatcher,
   type Dispatcher,
@@ -49,7 +48,7 @@ function decisionBody(claim: DecisionClaim): URLSearchParams {
 
 /** Tells an automation of the decisions that organisers send, as long as it runs. */
 export function startDecisions(
-  options: { run: Run } & Pick<DispatcherOptions<Claim>, 'receiver' | 'log' | 'interval'>,
+  options: Pick<DispatcherOptions<Claim>, 'sql' | 'receiver' | 'log' | 'interval'>,
 ): Pick<Dispatcher, 'stop'> {
   return startDispatcher({ ...options, outbox })
 }

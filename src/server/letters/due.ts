@@ -1,8 +1,7 @@
-import type { Fragment, Sql } from 'postgres'
-
 import { dueNotices } from './notices.ts'
 import { dueLetters } from './claims.ts'
 import { hasRoom, isOpen, type Pause } from './pace.ts'
+import type { Sql, Template } from '../database/sql.ts'
 
 /** The kinds of mails that may be handed over. */
 export type Kind = 'test' | 'letter' | 'notice' | 'receipt'
@@ -32,11 +31,11 @@ export async function whatIsDue(sql: Sql, pause: Pause): Promise<Due> {
 }
 
 /** Whether a test is due, which comes before everything else. */
-export function isTestDue(sql: Sql): Fragment {
+export function isTestDue(sql: Sql): Template {
   return isOne(sql, dueNotices(sql, true))
 }
 
 /** The first one by its time and not any one, so that the index is used. */
-function isOne(sql: Sql, due: Fragment) {
+function isOne(sql: Sql, due: Template) {
   return sql`((select true from ${due} order by due_at limit 1) is true)`
 }

@@ -85,7 +85,7 @@ test('of two servers one looks when an organiser asks, once, and tells what it f
   const { names, close } = await startNameServer({})
   const { log } = aLog()
   const checks = [1, 2].map(() =>
-    startMailChecks({ run: database.asOwner, mailServer: mailServerAt(server.port), names, log }),
+    startMailChecks({ sql: database.server, mailServer: mailServerAt(server.port), names, log }),
   )
   const ask = () => database.owner`update private.postman set check_wanted_at = now()`
   const postman = async () => (await database.owner`select checked_at, findings from private.postman`)[0]

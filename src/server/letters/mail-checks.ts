@@ -1,11 +1,9 @@
-import type { Sql } from 'postgres'
-
 import type { MailServer } from '../../settings/mail-settings.ts'
-import type { Run } from '../database/lanes.ts'
 import type { Finding } from '../finding.ts'
 import { startPolling, type Polling } from '../polling.ts'
 import { checkMail } from './mail-check.ts'
 import type { Names } from './sender-domain.ts'
+import type { Sql } from '../database/sql.ts'
 
 /** Milliseconds between two checks whether an organiser has asked. */
 const pollInterval = 1_000
@@ -13,7 +11,7 @@ const pollInterval = 1_000
 /** What the checks need. */
 interface MailChecksOptions {
   /** Asks the database, as the schema's owner. */
-  run: Run
+  sql: Sql
   mailServer: MailServer
   /** The name servers to ask about the sender's domain: the machine's, unless given. */
   names?: Names | undefined
@@ -21,12 +19,12 @@ interface MailChecksOptions {
 }
 
 /** Checks the mail server and the sender's domain whenever an organiser asks, as long as it runs. */
-export function startMailChecks({ run, mailServer, names, log }: MailChecksOptions): Pick<Polling, 'stop'> {
+export function startMailChecks({ sql, mailServer, names, log }: MailChecksOptions): Pick<Polling, 'stop'> {
   return startPolling(
     async () => {
-      if (!(await run(claimCheck))) return
+      if (!(await claimCheck(sql))) return
       const findings = await Promise.all(checkMail(mailServer, { names }))
-      await run((sql) => recordCheck(sql, findings))
+      await recordCheck(sql, findings)
     },
     pollInterval,
     (error) => log.warn({ err: error }, 'an organiser was not told how the mail server is'),
@@ -45,5 +43,5 @@ async function recordCheck(sql: Sql, findings: readonly Finding[]): Promise<void
   await sql`
     update private.postman
     set checked_at = greatest(now(), check_wanted_at),
-      findings = ${sql.json(findings.map(({ about, verdict, said }) => ({ about, verdict, said })))}`
+      findings = ${JSON.stringify(findings.map(({ about, verdict, said }) => ({ about, verdict, said })))}`
 }

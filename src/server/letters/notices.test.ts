@@ -4,6 +4,7 @@ import { anApplication } from '../../../testing/form.ts'
 import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
 import { addOrganiser } from '../auth/organisers.ts'
 import { claimNotice, keepNotices, noticeLetter, giveBackNotice, recordNotice } from './notices.ts'
+import { valuesOf } from '../../../testing/sql.ts'
 
 let outbox: TestOutbox
 
@@ -37,7 +38,7 @@ const named = (index: number) => `Ada ${String.fromCodePoint(65 + Math.floor(ind
 async function apply(first_name: string, last_name = 'Lovelace') {
   const answers = anApplication({ first_name, last_name })
   const [row] = await sql()<[{ id: string }]>`
-    insert into public.retreat_applications ${sql()({ ...answers })} returning id`
+    insert into public.retreat_applications ${valuesOf({ ...answers })} returning id`
   return row.id
 }
 
@@ -125,11 +126,11 @@ test('above ten an hour the day’s mail tells of the rest', async () => {
 test('ten an hour is the most, however many are stored at the same moment', async () => {
   await organiser('each')
   await Promise.all(
-    Array.from({ length: 40 }, (_, index) =>
-      outbox.database.asOwner(async (lane) => {
-        const answers = anApplication({ first_name: `Ada ${index}` })
-        await lane`insert into public.retreat_applications ${lane({ ...answers })}`
-      }),
+    Array.from(
+      { length: 40 },
+      (_, index) =>
+        outbox.database
+          .server`insert into public.retreat_applications ${valuesOf(anApplication({ first_name: `Ada ${index}` }))}`,
     ),
   )
   const single = await takeAll()
@@ -295,7 +296,7 @@ test('each notice goes to one server; what failed is tried again, and a late ans
   await organiser('each')
   await apply('Ada')
   const claims = await Promise.all(
-    [1, 2, 3].map(() => outbox.database.asOwner((lane) => claimNotice(lane, { isTest: false }))),
+    [1, 2, 3].map(() => claimNotice(outbox.database.server, { isTest: false })),
   )
   const [claim, ...others] = claims.filter((each) => each !== undefined)
   expect(others).toEqual([])

@@ -1,10 +1,9 @@
-import type { Sql } from 'postgres'
-
 import { nextAttempt } from '../schedule.ts'
 import type { Letter } from './compose.ts'
 import { lease } from './claims.ts'
 import { isOften, type Recorded } from './outcomes.ts'
 import { countTurns, endOfTurn, noProblem, turnOf, type Pause } from './pace.ts'
+import type { Sql } from '../database/sql.ts'
 
 /** A mail to an organiser that this server has claimed. */
 export interface NoticeClaim {

@@ -1,8 +1,7 @@
-import type { Sql, TransactionSql } from 'postgres'
-
 import { nextAttempt } from '../schedule.ts'
 import type { HandoverResult } from './handover.ts'
 import { noProblem } from './pace.ts'
+import type { Sql } from '../database/sql.ts'
 
 /** The results of a try that are recorded. */
 export type Recorded = Extract<HandoverResult, { outcome: 'sent' | 'refused' | 'retry' }>
@@ -85,11 +84,7 @@ function recordSentInVain(sql: Sql, taken: Try) {
   })
 }
 
-async function markSent(
-  sql: Sql | TransactionSql,
-  { id, attempt }: Try,
-  { isWithdrawn }: { isWithdrawn: boolean },
-) {
+async function markSent(sql: Sql, { id, attempt }: Try, { isWithdrawn }: { isWithdrawn: boolean }) {
   const rows = await sql`
     with tried as (
       select id from private.letters
@@ -107,13 +102,13 @@ async function markSent(
  * Locks as organisers' acts lock, and in their order, so that an erasing or a decision waits, or is seen, and no two drafts of
  * one application are made at once.
  */
-async function lockDecision(transaction: TransactionSql, applicationId: string) {
+async function lockDecision(transaction: Sql, applicationId: string) {
   await transaction`select from public.retreat_applications where id = ${applicationId} for no key update`
   await transaction`select from private.statuses where application_id = ${applicationId} for share`
 }
 
 /** Drafts a letter about the decision that stands, if this letter was released for another one: an answer withdraws, too. */
-async function draftWhatStands(transaction: TransactionSql, id: string) {
+async function draftWhatStands(transaction: Sql, id: string) {
   await transaction`
     select private.draft(application_id, status)
     from private.letters join private.statuses using (application_id)

@@ -1,4 +1,4 @@
-import type { Sql } from 'postgres'
+import type { Sql } from '../database/sql.ts'
 
 /** What whoever watches has to know of the letters. */
 export interface LetterHealth {

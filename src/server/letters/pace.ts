@@ -1,4 +1,4 @@
-import type { Fragment, Sql, TransactionSql } from 'postgres'
+import type { Sql, Template } from '../database/sql.ts'
 
 /** The pace of all servers together: milliseconds between two letters; not set where there is no pace. */
 export type Pause = number | undefined
@@ -10,7 +10,7 @@ const slack = 200
 const hourlyTotal = 100
 
 /** How long all letters are kept after a number of failures in a row. */
-function keptFor(sql: Sql, failures: Fragment) {
+function keptFor(sql: Sql, failures: Template) {
   return sql`(array[5, 15, 60, 300, 600])[greatest(1, least(${failures}, 5))] * interval '1 second'`
 }
 
@@ -19,7 +19,7 @@ function keptFor(sql: Sql, failures: Fragment) {
  * delays nothing.
  */
 export function isOpen(sql: Sql, pause: Pause) {
-  const isFar = (moment: Fragment, most: Fragment) => sql`${moment} > clock_timestamp() + ${most}`
+  const isFar = (moment: Template, most: Template) => sql`${moment} > clock_timestamp() + ${most}`
   const kept = isFar(sql`paused_until`, keptFor(sql, sql`failures`))
   const step = pause === undefined ? undefined : sql`${pause} * interval '1 millisecond'`
   return sql`
@@ -55,7 +55,7 @@ export function turnOf(sql: Sql, pause: Pause, turns: string) {
  *
  * @param begun A query of what was claimed, with `counts`: whether it is one of the hour's receipts and notices.
  */
-export function endOfTurn(sql: Sql, pause: Pause, begun: Fragment) {
+export function endOfTurn(sql: Sql, pause: Pause, begun: Template) {
   const isPaced = pause !== undefined
   return sql`
     update private.postman
@@ -91,7 +91,7 @@ export async function pauseAll(sql: Sql, problem: string): Promise<boolean> {
  *
  * @param sent A query that has a row where a mail was taken.
  */
-export function noProblem(sql: Sql | TransactionSql, sent: Fragment) {
+export function noProblem(sql: Sql, sent: Template) {
   return sql`
     update private.postman
     set failures = 0, problem = '', failing_since = null, paused_until = least(paused_until, now())

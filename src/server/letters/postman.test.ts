@@ -1,4 +1,3 @@
-import type { Sql } from 'postgres'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
@@ -13,6 +12,8 @@ import { beat, claimDecisions, claimDue } from './claims.ts'
 import { giveBack, record } from './outcomes.ts'
 import { countLetters } from './overview.ts'
 import { pauseAll } from './pace.ts'
+import { sqlOf, type Rows, type Sql } from '../database/sql.ts'
+import { through, valuesOf } from '../../../testing/sql.ts'
 
 let outbox: TestOutbox
 let database: Database
@@ -35,7 +36,7 @@ async function released(to: string, changes: { occasion?: string; subject?: stri
   const application = anApplication({ email })
   const [row] = await database.owner<[{ id: string }]>`
     with application as (
-      insert into public.retreat_applications ${database.owner(application)} returning id
+      insert into public.retreat_applications ${valuesOf(application)} returning id
     )
     insert into private.letters
       (application_id, occasion, state, subject, body, released_at, status_version, due_at)
@@ -255,7 +256,7 @@ test('while one letter to somebody is under way no other leaves to them, whateve
       (application_id, occasion, state, subject, body, released_at, status_version, due_at)
     select application_id, 'another', 'waiting', 's', 'b', now(), 0, now() from private.letters where id = ${first}`
   // At the same moment, too.
-  const all = await Promise.all(Array.from({ length: 4 }, () => database.asOwner((sql) => claimDue(sql))))
+  const all = await Promise.all(Array.from({ length: 4 }, () => claimDue(database.server)))
   const [claim, ...others] = all.filter((each) => each !== undefined)
   expect([claim?.id, others]).toEqual([first, []])
   await released('grace@example.com')
@@ -451,7 +452,7 @@ test('while organisers let nothing leave, nothing does', async () => {
   let polls = 0
   const { postman } = postmanFor(server, {
     interval: 10,
-    run: (work) => database.asOwner(work).finally(() => (polls += 1)),
+    sql: through(database.server, (run) => run().finally(() => (polls += 1))),
   })
   await expect.poll(() => polls).toBeGreaterThan(5)
   expect(await letters()).toMatchObject([{ state: 'waiting', attempts: 0 }])
@@ -492,7 +493,7 @@ test('a test, for which somebody waits, leaves before the letters that are due',
 test('with a pace one letter has its turn after the other, whoever asks', async () => {
   for (let index = 0; index < 4; index += 1) await released(`ada.${index}@example.com`)
   const hour = { pause: 3_600_000 }
-  const turns = await Promise.all([1, 2, 3].map(() => database.asOwner((sql) => claimDue(sql, hour))))
+  const turns = await Promise.all([1, 2, 3].map(() => claimDue(database.server, hour)))
   expect(turns.filter((claim) => claim !== undefined)).toHaveLength(1)
   expect(await claimDue(database.owner, hour)).toBeUndefined()
   expect(await claimDue(database.owner)).toBeDefined()
@@ -643,7 +644,7 @@ test.each([
       select account_id, 's', case when n > 2000 then 'b' end, case when n <= 2000 then now() end
       from private.organisers cross join generate_series(1, 4000) as n`
     if (statistics === 'new') await analyze()
-    await database.asOwner(async (sql) => {
+    await database.owner.begin(async (sql) => {
       const rowsRead = async () => {
         await sql`select pg_stat_force_next_flush()`
         const [row] = await sql<[{ rows: number }]>`
@@ -651,7 +652,7 @@ test.each([
           where relname in ('letters', 'notices')`
         return row.rows
       }
-      await sql`set plan_cache_mode = ${sql.unsafe(mode)}`
+      await sql.unsafe(`set local plan_cache_mode = ${mode}`)
       const before = await rowsRead()
       expect(await whatIsDue(sql, 1_000)).toMatchObject({ kinds: ['test', 'letter', 'notice', 'receipt'] })
       expect(await claimNotice(sql, { isTest: true })).toBeDefined()
@@ -659,22 +660,9 @@ test.each([
       expect(await claimDue(sql, { isReceipt: true })).toMatchObject({ to: 'received@example.com' })
       expect(await claimDecisions(sql, 1)).toHaveLength(1)
       expect((await rowsRead()) - before).toBeLessThan(500)
-      await sql`reset plan_cache_mode`
     })
   },
 )
-
-/** What work gives, and the id of its transaction: null where nothing was written. */
-async function idOf<T>(sql: Sql, work: (sql: Sql) => Promise<T>): Promise<[T, unknown]> {
-  await sql`begin`
-  try {
-    const result = await work(sql)
-    const [row] = await sql`select pg_current_xact_id_if_assigned()::text as id`
-    return [result, row?.['id']]
-  } finally {
-    await sql`commit`
-  }
-}
 
 test('where nothing is due, nobody takes a turn or writes anything', async () => {
   await database.owner`update private.letter_settings set receipts = true`
@@ -690,12 +678,20 @@ test('where nothing is due, nobody takes a turn or writes anything', async () =>
   const written: unknown[] = []
   postmanFor(await receiver(), {
     interval: 10,
-    run: async <T>(work: (sql: Sql) => Promise<T>): Promise<T> => {
-      const [result, id] = await database.asOwner((sql) => idOf(sql, work))
-      if (id !== null) written.push(id)
-      looks += 1
-      return result
-    },
+    // Each statement in a transaction, which has an id where something was written.
+    sql: sqlOf({
+      run: <Row extends readonly unknown[]>(
+        ...[text, ...rest]: Parameters<Sql['unsafe']>
+      ): Promise<Rows<Row>> =>
+        database.server.begin(async (transaction) => {
+          const rows = await transaction.unsafe<Row>(text, ...rest)
+          const [row] = await transaction`select pg_current_xact_id_if_assigned()::text as id`
+          if (row?.['id'] !== null) written.push(text)
+          looks += 1
+          return rows
+        }),
+      begin: (mode, work) => database.server.begin(mode, work),
+    }),
   })
   await expect.poll(() => looks).toBeGreaterThan(20)
   expect(written).toEqual([])

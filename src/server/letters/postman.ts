@@ -1,7 +1,4 @@
-import type { Sql } from 'postgres'
-
 import { hostAndPort, type MailServer } from '../../settings/mail-settings.ts'
-import type { Run } from '../database/lanes.ts'
 import { keepInterval, startPolling } from '../polling.ts'
 import { compose, isAddress, type Letter } from './compose.ts'
 import { isTestDue, whatIsDue, type Kind } from './due.ts'
@@ -17,6 +14,7 @@ import {
 import { beat, claimDue, type Claim } from './claims.ts'
 import { giveBack, record, type Outcome, type Recorded } from './outcomes.ts'
 import { pauseAll } from './pace.ts'
+import type { Sql } from '../database/sql.ts'
 
 /** Hands over the letters and notices that are due, as long as it runs. */
 export interface Postman {
@@ -28,7 +26,7 @@ export interface Postman {
 
 export interface PostmanOptions {
   /** Asks the database, as the schema's owner. */
-  run: Run
+  sql: Sql
   mailServer: MailServer
   /** The public address, to which notices link. */
   site: URL
@@ -96,7 +94,7 @@ function ownFault(result: HandoverResult, { closings }: Job): HandoverResult {
 }
 
 export function startPostman({
-  run,
+  sql,
   mailServer,
   site,
   perMinute,
@@ -113,7 +111,7 @@ export function startPostman({
   /** How many turns there were with this server's last one, where it claimed a letter. */
   let ownTurns: string | undefined
 
-  const claim = async (sql: Sql, kind: Kind, turns: string): Promise<Job | undefined> => {
+  const claim = async (kind: Kind, turns: string): Promise<Job | undefined> => {
     if (kind === 'test' || kind === 'notice') {
       const notice = await claimNotice(sql, { pause, isTest: kind === 'test', turns })
       return notice && noticeJob(notice, site)
@@ -128,13 +126,13 @@ export function startPostman({
     ownTurns = undefined
     if (former !== undefined) {
       // After a letter mostly comes another one, which needs no look at what else is due.
-      const letter = await run((sql) => claimDue(sql, { pause, turns: former, unless: isTestDue(sql) }))
+      const letter = await claimDue(sql, { pause, turns: former, unless: isTestDue(sql) })
       ownTurns = letter?.turns
       if (letter) return letterJob(letter)
     }
-    const { kinds, turns } = await run((sql) => whatIsDue(sql, pause))
+    const { kinds, turns } = await whatIsDue(sql, pause)
     for (const kind of kinds) {
-      const job = await run((sql) => claim(sql, kind, turns))
+      const job = await claim(kind, turns)
       if (job !== undefined) return job
     }
     return undefined
@@ -145,16 +143,16 @@ export function startPostman({
     const result = ownFault(await give(job.letter, handover), job)
     if (result.outcome === 'unavailable') {
       // First, since released letters are due at once.
-      const isFirst = await run((sql) => pauseAll(sql, result.problem))
-      await run((sql) => job.giveBack(sql, result.isClosing))
+      const isFirst = await pauseAll(sql, result.problem)
+      await job.giveBack(sql, result.isClosing)
       if (isFirst) {
         const { code, problem, cause } = result
         log.warn({ ...hostAndPort(mailServer), code, problem, cause }, 'letters are kept for a while')
       }
       return
     }
-    if (result.outcome === 'broken off') return run((sql) => job.giveBack(sql, false))
-    const outcome = await run((sql) => job.record(sql, result))
+    if (result.outcome === 'broken off') return job.giveBack(sql, false)
+    const outcome = await job.record(sql, result)
     // Without the address, and without the mail server's words, which may quote it.
     const details = {
       letterId: job.letter.id,
@@ -205,11 +203,10 @@ export function startPostman({
   )
 
   const keeping = startPolling(
-    () =>
-      run(async (sql) => {
-        await beat(sql, 'postman')
-        await keepNotices(sql)
-      }),
+    async () => {
+      await beat(sql, 'postman')
+      await keepNotices(sql)
+    },
     keepInterval,
     (error) => log.warn({ err: error }, 'the database was not told who is at work'),
   )

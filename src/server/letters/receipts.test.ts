@@ -5,6 +5,7 @@ import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
 import type { Application } from '../../application/application.ts'
 import { addOrganiser } from '../auth/organisers.ts'
 import { beat, claimDue } from './claims.ts'
+import { valuesOf } from '../../../testing/sql.ts'
 
 let outbox: TestOutbox
 
@@ -26,7 +27,7 @@ const switched = (receipts: boolean) => sql()`update private.letter_settings set
 async function apply(changes: Partial<Application> = {}) {
   const answers = { ...anApplication({ email: `ada@company-${crypto.randomUUID()}.org` }), ...changes }
   const [row] = await sql()<[{ id: string }]>`
-    insert into public.retreat_applications ${sql()({ ...answers })} returning id`
+    insert into public.retreat_applications ${valuesOf({ ...answers })} returning id`
   return row.id
 }
 
@@ -164,11 +165,11 @@ test('a company has twenty receipts a day, also at the same moment, and a provid
   const of = (domain: string) => async () =>
     (await receipts()).filter(({ mailbox }) => mailbox.endsWith(domain)).length
   await Promise.all(
-    Array.from({ length: 30 }, (_, index) =>
-      outbox.database.asOwner(async (lane) => {
-        const answers = anApplication({ email: `ada.${index}@${index % 3}.example.co.uk` })
-        await lane`insert into public.retreat_applications ${lane({ ...answers })}`
-      }),
+    Array.from(
+      { length: 30 },
+      (_, index) =>
+        outbox.database
+          .server`insert into public.retreat_applications ${valuesOf(anApplication({ email: `ada.${index}@${index % 3}.example.co.uk` }))}`,
     ),
   )
   for (let index = 0; index < 25; index += 1) await apply({ email: `eve.${index}@example.co.uk` })
@@ -184,11 +185,11 @@ test('a company has twenty receipts a day, also at the same moment, and a provid
 
 test('of many at the same moment one is sent to a mailbox, and no application is refused', async () => {
   await Promise.all(
-    Array.from({ length: 40 }, (_, index) =>
-      outbox.database.asOwner(async (lane) => {
-        const answers = anApplication({ first_name: `Ada ${index}`, email: `ada+${index}@example.org` })
-        await lane`insert into public.retreat_applications ${lane({ ...answers })}`
-      }),
+    Array.from(
+      { length: 40 },
+      (_, index) =>
+        outbox.database
+          .server`insert into public.retreat_applications ${valuesOf(anApplication({ first_name: `Ada ${index}`, email: `ada+${index}@example.org` }))}`,
     ),
   )
   const [stored] = await sql()`select count(*)::int as count from public.retreat_applications`
@@ -200,12 +201,10 @@ test('two in one transaction, and two that wait for each other, are stored', asy
   const mailbox = { email: 'ada@example.org' }
   const insert = (first_name: string) => ({ ...anApplication({ first_name, ...mailbox }) })
   await sql().begin(async (one) => {
-    await one`insert into public.retreat_applications ${one(insert('First'))}`
-    await one`insert into public.retreat_applications ${one(insert('Second'))}`
+    await one`insert into public.retreat_applications ${valuesOf(insert('First'))}`
+    await one`insert into public.retreat_applications ${valuesOf(insert('Second'))}`
     // Does not wait for the first, whose transaction is still open.
-    await outbox.database.asOwner(async (other) => {
-      await other`insert into public.retreat_applications ${other(insert('Third'))}`
-    })
+    await outbox.database.server`insert into public.retreat_applications ${valuesOf(insert('Third'))}`
   })
   expect(await receipts()).toHaveLength(1)
 })

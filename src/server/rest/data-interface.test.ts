@@ -10,7 +10,7 @@ import { anApplication } from '../../../testing/form.ts'
 import { columns, longest } from '../../application/application.ts'
 import { checks } from '../../contract/checks.ts'
 import { targetAt, type Target } from '../../contract/target.ts'
-import { visitor } from '../database/connections.ts'
+import { visitor } from '../database/pools.ts'
 import type { Database } from '../database/database.ts'
 import { createApp } from '../http/app.ts'
 
@@ -286,15 +286,15 @@ test('a function is called by its name and its arguments, and not without signin
 test('the database itself denies what the interface does not ask for', async () => {
   const anon = database.as(visitor)
   const denied = { code: '42501' }
-  await expect(anon.execute('select * from public.retreat_applications')).rejects.toMatchObject(denied)
-  await expect(anon.execute("update public.retreat_applications set first_name = 'x'")).rejects.toMatchObject(
+  await expect(anon.unsafe('select * from public.retreat_applications')).rejects.toMatchObject(denied)
+  await expect(anon.unsafe("update public.retreat_applications set first_name = 'x'")).rejects.toMatchObject(
     denied,
   )
-  await expect(anon.execute('delete from public.retreat_applications')).rejects.toMatchObject(denied)
-  await expect(anon.execute('truncate public.retreat_applications')).rejects.toMatchObject(denied)
-  await expect(anon.execute('select * from private.webhook_outbox')).rejects.toMatchObject(denied)
+  await expect(anon.unsafe('delete from public.retreat_applications')).rejects.toMatchObject(denied)
+  await expect(anon.unsafe('truncate public.retreat_applications')).rejects.toMatchObject(denied)
+  await expect(anon.unsafe('select * from private.webhook_outbox')).rejects.toMatchObject(denied)
   await expect(
-    anon.execute('insert into public.retreat_applications (id) values (gen_random_uuid())'),
+    anon.unsafe('insert into public.retreat_applications (id) values (gen_random_uuid())'),
   ).rejects.toMatchObject(denied)
 })
 

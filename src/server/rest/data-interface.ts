@@ -2,8 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 import { table } from '../../application/application.ts'
 import type { SentRows } from '../database/insert.ts'
-import { callFunction, takes, type DeskFunction } from '../database/functions.ts'
-import type { Caller, CallerConnection } from '../database/connections.ts'
+import { callFunction, type FindFunction } from '../database/functions.ts'
+import type { Caller } from '../database/pools.ts'
+import type { Sql } from '../database/sql.ts'
 import { callerOf, type ReadToken } from '../http/caller.ts'
 import { HttpError, httpError } from '../http/errors.ts'
 import { isLarge, takeBytes, type TakeTurn } from '../http/large-requests.ts'
@@ -22,10 +23,10 @@ export interface DataInterfaceOptions {
   takeTurn: TakeTurn
   /** Stores rows with the caller's rights; gives how many. */
   insert: (caller: Caller, rows: SentRows) => Promise<number>
-  /** Connections with the caller's rights. */
-  as: (caller: Caller) => CallerConnection
-  /** The functions of the desk, by their names. */
-  functions: () => Promise<ReadonlyMap<string, DeskFunction>>
+  /** Asks the database with the caller's rights. */
+  as: (caller: Caller) => Sql
+  /** Finds the functions that may be called. */
+  findFunction: FindFunction
 }
 
 /**
@@ -37,7 +38,7 @@ export interface DataInterfaceOptions {
  */
 export async function dataInterface(
   app: FastifyInstance,
-  { anonKey, readToken, allow, takeTurn, insert, as, functions }: DataInterfaceOptions,
+  { anonKey, readToken, allow, takeTurn, insert, as, findFunction }: DataInterfaceOptions,
 ) {
   const countWrongToken = createWrongTokens()
   // The body goes to PostgreSQL as it came. Where the columns are read below, it is checked to be JSON.
@@ -71,8 +72,8 @@ export async function dataInterface(
   app.post('/rpc/:name', async (request, reply) => {
     const { name } = request.params as { name: string }
     const { json, names } = argumentsOf(request)
-    const called = (await functions()).get(name)
-    if (called === undefined || !takes(called, names)) throw noFunction(name, names)
+    const called = await findFunction(name, names)
+    if (called === undefined) throw noFunction(name, names)
     const caller = request.getDecorator<Caller>('caller')
     if (caller.role === 'anon' && !called.isPublic) throw permissionDenied(request, `function ${name}`)
     const result = await callFunction(as(caller), called, json, names)

@@ -1,6 +1,5 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { readdir, readFile } from 'node:fs/promises'
-import type { Sql, TransactionSql } from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
@@ -9,8 +8,10 @@ import { newProject } from '../../../testing/hosted-project.ts'
 import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
 import { anonKey, codeOf, startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { operatorSecret, removeOrganiser } from '../auth/organisers.ts'
-import { visitor } from '../database/connections.ts'
+import { visitor } from '../database/pools.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
+import type { Sql } from '../database/sql.ts'
+import { valuesOf } from '../../../testing/sql.ts'
 
 let server: SignInServer
 let postgres: TestPostgres
@@ -36,7 +37,7 @@ afterAll(async () => {
 const store = (sql: Sql) =>
   sql.begin(async (transaction) => {
     await transaction`set local role anon`
-    await transaction`insert into public.retreat_applications ${transaction({ ...anApplication() })}`
+    await transaction`insert into public.retreat_applications ${valuesOf({ ...anApplication() })}`
   })
 
 const someId = '6f2f2f0e-1f1c-4a7e-9a55-0f5d7d5c9a11'
@@ -138,7 +139,7 @@ type Claims = Record<string, string | undefined> | undefined
 const roleOf = (claims: Claims) => (claims === undefined ? 'anon' : 'authenticated')
 
 /** Runs something as the data interface of a project does, and undoes it; gives the SQLSTATE, or none. */
-async function codeAs(sql: Sql, claims: Claims, work: (transaction: TransactionSql) => Promise<unknown>) {
+async function codeAs(sql: Sql, claims: Claims, work: (transaction: Sql) => Promise<unknown>) {
   const undo = new Error('to be undone')
   return sql
     .begin(async (transaction) => {
@@ -158,7 +159,7 @@ const calling = ({ name, parameters, types }: { name: string; parameters: string
   const record = types.map((type, index) => `"${parameters[index]}" ${type}`).join(', ')
   const source = types.length === 0 ? '' : ` from json_to_record($1::text::json) as sent(${record})`
   const json = JSON.stringify(plausible[name])
-  return (transaction: TransactionSql) =>
+  return (transaction: Sql) =>
     transaction.unsafe(`select public."${name}"(${given})${source}`, types.length === 0 ? [] : [json])
 }
 
@@ -337,7 +338,7 @@ test('whether the door is open is all that anybody learns of it, on both ways to
     project.asSupabase.begin(async (transaction) => {
       await transaction`set local role anon`
       const [row] = await transaction`select public.door_is_open() as door`
-      return row?.['door'] as unknown
+      return row?.['door']
     })
   for (const [sql, asked] of [
     [owner, ask],

@@ -15,6 +15,7 @@ import type {
 } from '../../client/desk/applications.ts'
 import type { Notices } from '../../client/desk/letters.ts'
 import { applicationsWithDeliveries, withWhatWasMade } from '../database/applications.ts'
+import { valuesOf } from '../../../testing/sql.ts'
 
 let server: SignInServer
 let client: SupabaseClient
@@ -53,7 +54,7 @@ async function store(all: readonly Partial<Application>[], minute = 0) {
   for (let from = 0; from < rows.length; from += 500) {
     stored.push(
       ...(await owner<{ id: string }[]>`
-        insert into public.retreat_applications ${owner(rows.slice(from, from + 500))} returning id`),
+        insert into public.retreat_applications ${valuesOf(rows.slice(from, from + 500))} returning id`),
     )
   }
   return stored.map(({ id }) => id)
@@ -67,7 +68,7 @@ async function stand(ids: readonly string[], status: string) {
   const { owner } = server.database
   await owner`
     insert into private.statuses (application_id, created_at, status, version)
-    select id, created_at, ${status}, 1 from public.retreat_applications where id in ${owner([...ids])}
+    select id, created_at, ${status}, 1 from public.retreat_applications where id = any(${ids})
     on conflict (application_id) do update set status = excluded.status, version = statuses.version + 1`
 }
 
@@ -380,12 +381,13 @@ test('a table has who decided, the notes and what became of the letters, of each
   })
   expect(two).toMatchObject({ id: second, ...nothing })
   // The command's table has the same.
-  const { owner } = server.database
-  for await (const rows of withWhatWasMade(owner, applicationsWithDeliveries(owner, 10))) {
-    const { status, decided_by, decided_at, notes, letters } = one ?? {}
-    expect(rows.at(-1)).toMatchObject({ id: first, status, decided_by, decided_at, notes, letters })
-    expect(rows[0]).toMatchObject({ id: second, status: 'new', ...nothing })
-  }
+  await server.database.owner.begin(async (owner) => {
+    for await (const rows of withWhatWasMade(owner, applicationsWithDeliveries(owner, 10))) {
+      const { status, decided_by, decided_at, notes, letters } = one ?? {}
+      expect(rows.at(-1)).toMatchObject({ id: first, status, decided_by, decided_at, notes, letters })
+      expect(rows[0]).toMatchObject({ id: second, status: 'new', ...nothing })
+    }
+  })
   // On the screen, who reads blind reads as much of it, and no more.
   await ask('set_blind', { blind: true }, other)
   expect(JSON.stringify(await exported(other))).not.toMatch(/subject|body|"to"|address|"answer":"/)

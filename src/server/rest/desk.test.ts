@@ -1,10 +1,11 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
-import type { Sql, TransactionSql } from 'postgres'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import type { Application } from '../../application/application.ts'
+import type { Sql } from '../database/sql.ts'
+import { valuesOf } from '../../../testing/sql.ts'
 
 let server: SignInServer
 let client: SupabaseClient
@@ -92,12 +93,12 @@ function aWord() {
 async function store(changes: Partial<Application> = {}, at?: string, on = server) {
   const answers = { ...anApplication(changes), ...(at === undefined ? {} : { created_at: at }) }
   const [row] = await on.database.owner<{ id: string }[]>`
-    insert into public.retreat_applications ${on.database.owner(answers)} returning id`
+    insert into public.retreat_applications ${valuesOf(answers)} returning id`
   return row?.id ?? ''
 }
 
 /** Stores as it was before answers had a greatest length. */
-function withoutLimit(sql: Sql, insert: (transaction: TransactionSql) => Promise<unknown>) {
+function withoutLimit(sql: Sql, insert: (transaction: Sql) => Promise<unknown>) {
   return sql.begin(async (transaction) => {
     await transaction`alter table public.retreat_applications disable trigger refuse_too_long`
     await insert(transaction)
@@ -289,7 +290,7 @@ test.each([
     await withoutLimit(
       server.database.owner,
       (owner) => owner`
-    insert into public.retreat_applications ${owner({ ...application })}`,
+    insert into public.retreat_applications ${valuesOf({ ...application })}`,
     )
     const [line] = (await list({ search: word })).applications
     expect(line?.reason.length).toBeLessThanOrEqual(200)
@@ -301,7 +302,7 @@ test.each([
 )
 
 /** Stores many rows without what follows from each, such as drafts of letters. */
-function withoutTriggers(sql: Sql, insert: (transaction: TransactionSql) => Promise<unknown>) {
+function withoutTriggers(sql: Sql, insert: (transaction: Sql) => Promise<unknown>) {
   return sql.begin(async (transaction) => {
     await transaction`set local session_replication_role = replica`
     await insert(transaction)
@@ -331,7 +332,7 @@ test('searching and counting have no more to fold behind two hundred application
   const { client: asking } = await own.signedIn()
   const { owner } = own.database
   const storeAll = (rows: Application[]) =>
-    owner`insert into public.retreat_applications ${owner(rows.map((row) => ({ ...row })))} returning id`
+    owner`insert into public.retreat_applications ${valuesOf(rows.map((row) => ({ ...row })))} returning id`
   const forty = (index: number) =>
     Array.from({ length: 40 }, (_, place) => `w${(index * place) % 997}`).join(' ')
   for (let batch = 0; batch < 2; batch += 1) {
@@ -471,7 +472,7 @@ test.each([
     }))
     const { owner } = server.database
     const stored = await owner<{ id: string; at: string }[]>`
-    insert into public.retreat_applications ${owner(rows)} returning id, created_at::text as at`
+    insert into public.retreat_applications ${valuesOf(rows)} returning id, created_at::text as at`
     if ('status' in filter && filter.status === 'shortlisted') {
       await decide(stored.map(({ id }) => ({ id, status: 'shortlisted', version: 0 })))
     }
@@ -501,7 +502,7 @@ test('a search that finds more than it looks at says where it stopped, and goes 
     created_at: '1980-01-01T00:00:00Z',
   }))
   for (let from = 0; from < rows.length; from += 550) {
-    await owner`insert into public.retreat_applications ${owner(rows.slice(from, from + 550))}`
+    await owner`insert into public.retreat_applications ${valuesOf(rows.slice(from, from + 550))}`
   }
   const found = (await pages('export', { search: word })).flatMap(idsOf)
   expect(found).toHaveLength(1100)
@@ -808,8 +809,7 @@ test('who erases and who decides the same at once: each decision is kept or gone
     expect(erased).toEqual({ erased: 40 })
     expect(new Set(outcomes.map(({ outcome }) => outcome)).size).toBe(1)
     expect(
-      await server.database
-        .owner`select from private.statuses where application_id in ${server.database.owner(ids)}`,
+      await server.database.owner`select from private.statuses where application_id = any(${ids})`,
     ).toHaveLength(0)
   }
 })
@@ -1083,7 +1083,7 @@ test('the search of who reads blind covers reason and custom answer alone, also 
     created_at: '1975-01-01',
   }))
   for (let from = 0; from < rows.length; from += 550) {
-    await owner`insert into public.retreat_applications ${owner(rows.slice(from, from + 550))}`
+    await owner`insert into public.retreat_applications ${valuesOf(rows.slice(from, from + 550))}`
   }
   await store({ last_name: common })
   const finds = async (search: string, asking = blind.client) => {
@@ -1393,7 +1393,7 @@ test('who is applying at the moment when a number is set is counted', async () =
   const isWaitedFor = () =>
     vi.waitFor(async () => expect(await owner`select from pg_locks where not granted`).not.toHaveLength(0))
   const { setting } = await owner.begin(async (transaction) => {
-    await transaction`insert into public.retreat_applications ${transaction({ ...anApplication() })}`
+    await transaction`insert into public.retreat_applications ${valuesOf({ ...anApplication() })}`
     const begun = set({ closes_after: 2 })
     await Promise.race([begun, isWaitedFor()])
     return { setting: begun }

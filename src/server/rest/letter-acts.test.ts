@@ -1,5 +1,4 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
-import type { Sql } from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { seedsOf } from '../../../testing/extent.ts'
@@ -11,6 +10,8 @@ import { keepNotices } from '../letters/notices.ts'
 import { beat, claimDecisions, claimDue } from '../letters/claims.ts'
 import { record, type Recorded } from '../letters/outcomes.ts'
 import { retryUndelivered } from '../letters/overview.ts'
+import type { Sql } from '../database/sql.ts'
+import { valuesOf } from '../../../testing/sql.ts'
 
 /** How many acts are played against each other, by whom at the same time, and from which starts. */
 const acts = Number(process.env['LETTER_ACTS'] ?? 400)
@@ -44,7 +45,7 @@ let stored = 0
 async function store() {
   stored += 1
   const [row] = await owner<{ id: string }[]>`
-    insert into public.retreat_applications ${owner({ ...anApplication({ email: `a${stored}@example.org` }) })}
+    insert into public.retreat_applications ${valuesOf({ ...anApplication({ email: `a${stored}@example.org` }) })}
     returning id`
   return row?.id ?? ''
 }

@@ -8,6 +8,7 @@ import type { Whole } from '../../client/desk/applications.ts'
 import type { Letter, LettersOverview, Template } from '../../client/desk/letters.ts'
 import { claimDue, type Claim } from '../letters/claims.ts'
 import { record } from '../letters/outcomes.ts'
+import { valuesOf } from '../../../testing/sql.ts'
 
 let server: SignInServer
 let client: SupabaseClient
@@ -43,7 +44,7 @@ async function ask<Answer>(name: string, args: object = {}, asking = client): Pr
 async function store(changes: Partial<Application> = {}) {
   const answers = anApplication(changes)
   const [row] = await server.database.owner<{ id: string }[]>`
-    insert into public.retreat_applications ${server.database.owner({ ...answers })} returning id`
+    insert into public.retreat_applications ${valuesOf(answers)} returning id`
   return row?.id ?? ''
 }
 

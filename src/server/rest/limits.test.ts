@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
-import { columns } from '../../application/application.ts'
 import {
   closedSentence,
   mostAtOnce,
@@ -18,6 +17,7 @@ import type { Door } from '../../client/desk/retreat.ts'
 import { isOfDecision, mayAsk } from '../../pages/desk/letters/letters.ts'
 import { isAddress } from '../letters/compose.ts'
 import { postmanState } from '../letters/overview.ts'
+import { valuesOf } from '../../../testing/sql.ts'
 
 let server: SignInServer
 let client: SupabaseClient
@@ -27,7 +27,7 @@ beforeAll(async () => {
   ;({ client } = await server.signedIn())
   const { owner } = server.database
   const rows = Array.from({ length: pageSize + 1 }, () => ({ ...anApplication() }))
-  await owner`insert into public.retreat_applications ${owner(rows, columns)}`
+  await owner`insert into public.retreat_applications ${valuesOf(rows)}`
   await owner`update private.postman set seen_at = now()`
 })
 
@@ -134,7 +134,7 @@ test('the decisions that the desk tells applicants of, and the letters that may 
   const occasions = [...Object.keys(statuses), 'received', 'reminder', 'Travel', '']
   const known = await server.database.owner<{ occasion: string }[]>`
     select occasion, private.is_decision(occasion), private.may_ask(occasion) 
-    from jsonb_array_elements_text(${server.database.owner.json(occasions)}) as occasion`
+    from unnest(${occasions}::text[]) as occasion`
   const shown = occasions.map((occasion) => ({
     occasion,
     is_decision: isOfDecision(occasion),

@@ -12,6 +12,7 @@ import { writeSite } from '../database/places.ts'
 import { claimDue } from '../letters/claims.ts'
 import { record } from '../letters/outcomes.ts'
 import { retryUndelivered } from '../letters/overview.ts'
+import { valuesOf } from '../../../testing/sql.ts'
 
 let server: SignInServer
 let client: SupabaseClient
@@ -51,7 +52,7 @@ async function visit(name: 'place_by_token' | 'answer_place', args: object) {
 
 async function store(first_name = 'Ada') {
   const [row] = await sql()<[{ id: string }]>`
-    insert into public.retreat_applications ${sql()({ ...anApplication({ first_name, email: `${crypto.randomUUID()}@example.com` }) })}
+    insert into public.retreat_applications ${valuesOf({ ...anApplication({ first_name, email: `${crypto.randomUUID()}@example.com` }) })}
     returning id`
   return row.id
 }
@@ -121,8 +122,8 @@ test('an acceptance has a link and a day when it is handed over, and nobody else
   expect(await places()).toMatchObject({ not_told: 1, no_answer: 0 })
   expect(await release(id)).toBe('released')
   const { body, link } = await send()
-  const [acceptance] = await sql()`select token from private.acceptances`
-  expect(link).toBe(`${site}/answer/#${acceptance?.['token']}`)
+  const [acceptance] = await sql()<{ token: string }[]>`select token from private.acceptances`
+  expect(link).toBe(`${site}/answer/#${acceptance?.token}`)
   const [row] = await sql()<
     [{ shown: string }]
   >`select to_char(private.today() + 10, 'FMDD FMMonth YYYY') as shown`
@@ -135,7 +136,7 @@ test('an acceptance has a link and a day when it is handed over, and nobody else
     await ask('export', {}),
     await ask('list', {}),
   ])
-  expect(stored).not.toContain(acceptance?.['token'])
+  expect(stored).not.toContain(acceptance?.token)
   expect(await places()).toMatchObject({ not_told: 0, no_answer: 1, late: 0 })
   expect((await whole(id)).application).toMatchObject({
     answer_state: 'no answer',

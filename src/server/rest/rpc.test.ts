@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
 import { anonKey, bearerOf, startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { createApp } from '../http/app.ts'
+import { through } from '../../../testing/sql.ts'
 
 let server: SignInServer
 let client: SupabaseClient
@@ -181,8 +182,15 @@ test('one who signed in reads and writes no table through the interface', async 
 test('calls of one organiser that take long hold up nobody else', async () => {
   const { owner } = server.database
   const { client: another } = await server.signedIn()
-  const held = await owner.reserve()
-  await held`select pg_advisory_lock(4711)`
+  let letGo = () => {}
+  let isHeld = () => {}
+  const holding = new Promise<void>((resolve) => (isHeld = resolve))
+  const held = owner.begin(async (sql) => {
+    await sql`select pg_advisory_xact_lock(4711)`
+    isHeld()
+    await new Promise<void>((resolve) => (letGo = resolve))
+  })
+  await holding
   const slow = Promise.all(Array.from({ length: 6 }, () => client.rpc('desk_probe_slow')))
   await vi.waitFor(async () => {
     const [row] =
@@ -191,8 +199,8 @@ test('calls of one organiser that take long hold up nobody else', async () => {
   })
   const answered = await Promise.race([another.rpc('desk_probe', { word: 'quick' }), slow])
   expect(answered).toMatchObject({ status: 200 })
-  await held`select pg_advisory_unlock(4711)`
-  held.release()
+  letGo()
+  await held
   // Each has its turn.
   expect((await slow).map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 200))
 })
@@ -200,15 +208,11 @@ test('calls of one organiser that take long hold up nobody else', async () => {
 test('a function that the public key may not call is refused before the database', async () => {
   const asked: string[] = []
   const { database } = server
-  const as: typeof database.as = (caller) => {
-    const connection = database.as(caller)
-    return {
-      execute(...statement) {
-        asked.push(caller.role)
-        return connection.execute(...statement)
-      },
-    }
-  }
+  const as: typeof database.as = (caller) =>
+    through(database.as(caller), (run) => {
+      asked.push(caller.role)
+      return run()
+    })
   const settings = {
     anonKey,
     siteUrl: undefined,

@@ -1,18 +1,18 @@
 import { Webhook } from 'standardwebhooks'
 import type { ServerResponse } from 'node:http'
-import type { Sql } from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { openTestDatabase } from '../../../testing/database.ts'
 import { anApplication } from '../../../testing/form.ts'
 import { startReceiver } from '../../../testing/receiver.ts'
-import { visitor } from '../database/connections.ts'
+import { visitor } from '../database/pools.ts'
 import type { Database } from '../database/database.ts'
-import type { Run } from '../database/lanes.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
 import { deliver } from './delivery.ts'
 import { startDispatcher as start, type DispatcherOptions } from './dispatcher.ts'
 import { applicationsOutbox, claimDue, giveBack, record, type Claim } from './outbox.ts'
+import type { Sql } from '../database/sql.ts'
+import { through } from '../../../testing/sql.ts'
 
 const startDispatcher = (options: Omit<DispatcherOptions<Claim>, 'outbox'>) =>
   start({ ...options, outbox: applicationsOutbox })
@@ -64,7 +64,7 @@ test('what waits in the outbox is delivered once, form-encoded, and logged with 
   const { log, lines, written } = aLog()
   const delivered = written('webhook delivered')
   const dispatcher = startDispatcher({
-    run: database.asOwner,
+    sql: database.server,
     receiver: { url: receiver.origin, secret: undefined },
     log,
   })
@@ -87,7 +87,7 @@ test('a failed delivery is tried again on the schedule, with the same id', async
   const failed = written('webhook failed; it will be tried again')
   const delivered = written('webhook delivered')
   const dispatcher = startDispatcher({
-    run: database.asOwner,
+    sql: database.server,
     receiver: { url: receiver.origin, secret: undefined },
     log,
   })
@@ -110,7 +110,7 @@ const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 async function runUntil(message: string, url: string) {
   const { log, lines, written } = aLog()
   const done = written(message)
-  const dispatcher = startDispatcher({ run: database.asOwner, receiver: { url, secret }, log })
+  const dispatcher = startDispatcher({ sql: database.server, receiver: { url, secret }, log })
   await done
   await dispatcher.stop()
   return lines
@@ -138,7 +138,7 @@ test('without a secret there is no signature, and the other headers are there', 
   const { log, written } = aLog()
   const done = written('webhook delivered')
   const dispatcher = startDispatcher({
-    run: database.asOwner,
+    sql: database.server,
     receiver: { url: receiver.origin, secret: undefined },
     log,
   })
@@ -274,8 +274,8 @@ test('without being woken the dispatcher looks for itself', async () => {
   const { log, written } = aLog()
   let polled = () => {}
   const firstPoll = new Promise<void>((resolve) => (polled = resolve))
-  const run: Run = (work) => database.asOwner(work).finally(() => polled())
-  const dispatcher = startDispatcher({ run, receiver: { url: receiver.origin, secret }, log, interval: 20 })
+  const sql = through(database.server, (run) => run().finally(() => polled()))
+  const dispatcher = startDispatcher({ sql, receiver: { url: receiver.origin, secret }, log, interval: 20 })
   await firstPoll
   await store()
   await written('webhook delivered')
@@ -288,13 +288,17 @@ test('whenever it is woken, it looks again', async () => {
   const { log } = aLog()
   let polls = 0
   let afterPoll = () => {}
-  const run: Run = async (work) => {
-    polls += 1
-    const result = await database.asOwner(work)
-    afterPoll()
-    return result
+  const watched = {
+    ...applicationsOutbox,
+    async claimDue(sql: Sql, most: number) {
+      polls += 1
+      const claims = await claimDue(sql, most)
+      afterPoll()
+      return claims
+    },
   }
-  const options = { run, receiver: { url: 'http://127.0.0.1:1', secret }, log, interval: 3_600_000 }
+  const receiver = { url: 'http://127.0.0.1:1', secret }
+  const options = { sql: database.server, outbox: watched, receiver, log, interval: 3_600_000 }
   // Also in each of the moments in which a poll comes to its end.
   for (let moment = 0; moment < 10; moment += 1) {
     const woken = new Promise<number>((resolve) => {
@@ -309,7 +313,7 @@ test('whenever it is woken, it looks again', async () => {
         wakeAfter(moment)
       }
     })
-    const dispatcher = startDispatcher(options)
+    const dispatcher = start(options)
     const before = await woken
     await new Promise((resolve) => setImmediate(resolve))
     await dispatcher.stop()
@@ -323,7 +327,7 @@ test('a webhook that is down for hours is delivered to when it is back', async (
   const receiver = await startReceiver()
   const { origin } = receiver
   await receiver.close()
-  const dispatcher = startDispatcher({ run: database.asOwner, receiver: { url: origin, secret }, log })
+  const dispatcher = startDispatcher({ sql: database.server, receiver: { url: origin, secret }, log })
   const failed = 'webhook failed; it will be tried again'
   // Time passes only after a try was recorded: a leap would end the lease of one that is under way.
   for (let tries = 1; tries <= 6; tries += 1) {
@@ -394,7 +398,7 @@ test('a receiver that does not answer holds up no other delivery', async () => {
   })
   const { log } = aLog()
   const dispatcher = startDispatcher({
-    run: database.asOwner,
+    sql: database.server,
     receiver: { url: receiver.origin, secret },
     log,
   })
@@ -411,7 +415,7 @@ test('two servers on one database share the deliveries: each is made by one of t
   for (let index = 0; index < 60; index += 1) await store()
   const receiver = await startReceiver((_request, response) => setImmediate(() => response.end()))
   const { log } = aLog()
-  const options = { run: database.asOwner, receiver: { url: receiver.origin, secret }, log }
+  const options = { sql: database.server, receiver: { url: receiver.origin, secret }, log }
   const dispatchers = [startDispatcher(options), startDispatcher(options)]
   await receiver.count(60)
   await Promise.all(dispatchers.map((dispatcher) => dispatcher.stop()))
@@ -425,10 +429,10 @@ test('what one server is claiming another one passes by, and does not wait for',
   await store()
   await store()
   await database.owner.begin(async (one) => {
-    expect(await claimDue(one as unknown as Sql, 1)).toHaveLength(1)
+    expect(await claimDue(one, 1)).toHaveLength(1)
     const others = await database.owner.begin(async (other) => {
       await other`set local lock_timeout = '2s'`
-      return claimDue(other as unknown as Sql, 2)
+      return claimDue(other, 2)
     })
     expect(others).toHaveLength(1)
   })

@@ -1,8 +1,6 @@
-import type { Sql } from 'postgres'
-
-import type { Run } from '../database/lanes.ts'
 import { keepInterval, startPolling } from '../polling.ts'
 import { deliver, type DeliveryResult, type Receiver } from './delivery.ts'
+import type { Sql } from '../database/sql.ts'
 
 /** A delivery that this server has claimed. */
 interface Claim {
@@ -37,7 +35,7 @@ export interface Dispatcher {
 
 export interface DispatcherOptions<Taken extends Claim> {
   /** Asks the database, as the schema's owner. */
-  run: Run
+  sql: Sql
   outbox: Outbox<Taken>
   receiver: Receiver
   /** Milliseconds between polls of the outbox when nobody wakes the dispatcher. */
@@ -60,7 +58,7 @@ const pollInterval = 1_000
 const grace = 3_000
 
 export function startDispatcher<Taken extends Claim>({
-  run,
+  sql,
   outbox,
   receiver,
   log,
@@ -72,8 +70,8 @@ export function startDispatcher<Taken extends Claim>({
   const attempt = async (claim: Taken) => {
     const started = performance.now()
     const result = await deliver(claim.id, claim.body, receiver, cancellation.signal)
-    if (!result.delivered && cancellation.signal.aborted) return run((sql) => outbox.giveBack(sql, claim))
-    const outcome = await run((sql) => outbox.record(sql, claim, result))
+    if (!result.delivered && cancellation.signal.aborted) return outbox.giveBack(sql, claim)
+    const outcome = await outbox.record(sql, claim, result)
     const details = {
       webhookId: claim.id,
       attempt: claim.attempt,
@@ -86,7 +84,7 @@ export function startDispatcher<Taken extends Claim>({
   }
 
   let kept = Number.NEGATIVE_INFINITY
-  const claimDue = async (sql: Sql, most: number) => {
+  const claimDue = async (most: number) => {
     if (performance.now() - kept >= keepInterval) {
       // Also where it fails, since deliveries that are due do not wait for it.
       kept = performance.now()
@@ -99,7 +97,7 @@ export function startDispatcher<Taken extends Claim>({
     async () => {
       const free = concurrency - underWay.size
       if (free === 0) return
-      for (const claim of await run((sql) => claimDue(sql, free))) {
+      for (const claim of await claimDue(free)) {
         const running: Promise<void> = attempt(claim)
           .catch((error: unknown) =>
             log.warn({ webhookId: claim.id, err: error }, 'a delivery could not be recorded'),

@@ -1,9 +1,8 @@
-import type { Sql } from 'postgres'
-
 import { webhookBody, type Application } from '../../application/application.ts'
 import type { DeliveryResult } from './delivery.ts'
 import type { Outbox } from './dispatcher.ts'
 import { nextAttempt } from '../schedule.ts'
+import { inBatches, type Sql } from '../database/sql.ts'
 
 /** A delivery that this server has claimed. */
 export interface Claim {
@@ -174,14 +173,15 @@ export interface Undelivered {
   answer: string
 }
 
-/** Deliveries that failed so far, the oldest first, so many at a time. */
+/** Deliveries that failed so far, the oldest first, so many at a time, in a transaction. */
 export function listUndelivered(sql: Sql, batch: number): AsyncIterable<Undelivered[]> {
-  return sql<Undelivered[]>`
+  const text = `
     select application_id as id, email, queued_at as at, attempts, next_attempt_at as "nextAt",
       last_status as status, last_answer as answer
     from private.webhook_outbox join public.retreat_applications on id = application_id
     where delivered_at is null and (attempts > 0 or last_status is not null or last_answer <> '')
-    order by queued_at, application_id`.cursor(batch)
+    order by queued_at, application_id`
+  return inBatches(sql, text, batch)
 }
 
 /** What whoever watches has to know of the deliveries. */

@@ -1,4 +1,4 @@
-import type { Sql, TransactionSql } from 'postgres'
+import type { Sql } from '../../database/sql.ts'
 
 /** A row of `auth.users`, with what belongs to it. */
 export interface Account {
@@ -46,7 +46,7 @@ interface Factor {
 
 /** Finds an account by its id or its address, which is in lower case. */
 export async function findAccount(
-  sql: Sql | TransactionSql,
+  sql: Sql,
   by: { id: string } | { email: string },
 ): Promise<Account | undefined> {
   const [account] = await sql<Account[]>`
@@ -66,7 +66,7 @@ export async function findAccount(
  * Locks an account until the transaction ends. Everything that changes an account does this first, so that no two changes
  * wait for each other. Only a refresh does not: it locks its session alone.
  */
-export async function lockAccount(transaction: TransactionSql, id: string): Promise<void> {
+export async function lockAccount(transaction: Sql, id: string): Promise<void> {
   await transaction`select from auth.users where id = ${id} for update`
 }
 

@@ -1,7 +1,6 @@
-import type { TransactionSql } from 'postgres'
-
 import { findAccount } from './accounts.ts'
 import { codeExpired, emailExists } from '../refusals.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** The first one of two confirmations. */
 export type HalfDone = 'half done'
@@ -17,10 +16,7 @@ export interface AddressChange {
  *
  * @throws {HttpError} where the new address has come to belong to somebody else.
  */
-export async function confirmChange(
-  transaction: TransactionSql,
-  accountId: string,
-): Promise<AddressChange | HalfDone> {
+export async function confirmChange(transaction: Sql, accountId: string): Promise<AddressChange | HalfDone> {
   // The other mail's code and link stay until one is used, or until all of them end.
   const [other] = await transaction`
     select from auth.one_time_tokens

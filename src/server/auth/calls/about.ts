@@ -11,7 +11,7 @@ const others =
   'anonymous_users apple azure bitbucket discord facebook snapchat figma fly github gitlab google keycloak kakao linkedin linkedin_oidc notion spotify slack slack_oidc workos twitch twitter phone zoom'
 
 /** The calls that say what is available, and those of what is not: sign-up, SAML, other providers. */
-export function aboutCalls(app: FastifyInstance, { run, keys, outgoing }: AuthContext): void {
+export function aboutCalls(app: FastifyInstance, { sql, keys, outgoing }: AuthContext): void {
   app.get('/health', () => ({
     version: 'v2',
     name: 'GoTrue',
@@ -62,7 +62,7 @@ export function aboutCalls(app: FastifyInstance, { run, keys, outgoing }: AuthCo
       method,
       url,
       handler: async (request) => {
-        await signedIn(request, run, keys)
+        await signedIn(request, sql, keys)
         throw new HttpError(404, 'manual_linking_disabled', 'Manual linking is disabled')
       },
     })

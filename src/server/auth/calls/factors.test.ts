@@ -210,7 +210,7 @@ test('factors that nobody used for five minutes are forgotten, of all accounts',
   const verified = await withFactor()
   await server.database.owner`
     update auth.mfa_factors set created_at = now() - interval '301 seconds'
-    where id in ${server.database.owner([unused.id, challenged.id, verified.id])}`
+    where id = any(${[unused.id, challenged.id, verified.id]})`
   await server.database.owner`delete from auth.mfa_challenges where factor_id = ${verified.id}`
   const { client: other } = await server.signedIn()
   await enrolled(other)

@@ -25,10 +25,10 @@ const longestName = 200
 
 /** The calls for the second factor, a code by time (TOTP): factors, challenge, verify. */
 export function factorCalls(app: FastifyInstance, context: AuthContext): void {
-  const { run, keys, site, outgoing } = context
+  const { sql, keys, site, outgoing } = context
 
   app.post('/factors', async (request) => {
-    const caller = await signedIn(request, run, keys)
+    const caller = await signedIn(request, sql, keys)
     const {
       factor_type: type,
       friendly_name: name,
@@ -43,20 +43,20 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
       throw invalid(`friendly_name and issuer cannot be longer than ${longestName} characters`)
     }
     const { secret, uri, qrCode } = await newSecret(issuer || site().host, caller.account.email)
-    const id = await changeAs(run, caller, (transaction, now) => addFactor(transaction, now, name, secret))
+    const id = await changeAs(sql, caller, (transaction, now) => addFactor(transaction, now, name, secret))
     return { id, type: 'totp', friendly_name: name, totp: { qr_code: qrCode, secret, uri } }
   })
 
   app.post('/factors/:id/challenge', { onRequest: createLimit(15, 1) }, async (request) => {
-    const caller = await signedIn(request, run, keys)
-    const challenge = await changeAs(run, caller, (transaction, { account }) =>
+    const caller = await signedIn(request, sql, keys)
+    const challenge = await changeAs(sql, caller, (transaction, { account }) =>
       addChallenge(transaction, factorIn(request, account).id, request.ip),
     )
     return { type: 'totp', ...challenge }
   })
 
   app.post('/factors/:id/verify', { onRequest: createLimit(15, 1) }, async (request, reply) => {
-    const caller = await signedIn(request, run, keys)
+    const caller = await signedIn(request, sql, keys)
     factorIn(request, caller.account)
     const { challenge_id: challengeId, code } = fieldsOf(request, { challenge_id: 'text', code: 'text' })
     if (!isUuid(challengeId)) {
@@ -68,7 +68,7 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
     }
     if (code === '') throw invalid('Code needs to be non-empty')
     // A guess has to be counted, so its refusal is no error in the transaction.
-    const { raised, isNew } = await changeAs(run, caller, async (transaction, { account, session }) => {
+    const { raised, isNew } = await changeAs(sql, caller, async (transaction, { account, session }) => {
       const factor = factorIn(request, account)
       return {
         isNew: factor.status === 'unverified',
@@ -88,8 +88,8 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
   })
 
   app.delete('/factors/:id', async (request, reply) => {
-    const caller = await signedIn(request, run, keys)
-    const factor = await changeAs(run, caller, async (transaction, { account, session }) => {
+    const caller = await signedIn(request, sql, keys)
+    const factor = await changeAs(sql, caller, async (transaction, { account, session }) => {
       const removed = factorIn(request, account)
       if (removed.status === 'verified' && session.aal === 'aal1') {
         throw new HttpError(422, 'insufficient_aal', 'AAL2 required to unenroll verified factor')

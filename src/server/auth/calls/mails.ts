@@ -19,7 +19,7 @@ const pkce = { code_challenge: 'text', code_challenge_method: 'text' } as const
 
 /** The calls that have a mail sent: otp, recover, resend, reauthenticate. */
 export function mailCalls(app: FastifyInstance, context: AuthContext): void {
-  const { run, runLater, keys, site, mailTurns, outgoing } = context
+  const { sql, later, keys, site, mailTurns, outgoing } = context
 
   /** Does everything that depends on accounts after the answer, which is the same for every address. */
   const sendLater = async (
@@ -30,9 +30,7 @@ export function mailCalls(app: FastifyInstance, context: AuthContext): void {
   ) => {
     await mailTurns.take(email)
     outgoing.after(reply, async () => {
-      const mail = await runLater((sql) =>
-        sql.begin((transaction) => signInMail(transaction, site(), email, occasion, asked)),
-      )
+      const mail = await later.begin((transaction) => signInMail(transaction, site(), email, occasion, asked))
       return mail === undefined ? [] : [mail]
     })
     return {}
@@ -92,21 +90,19 @@ export function mailCalls(app: FastifyInstance, context: AuthContext): void {
     const target = requestedTarget(request, site())
     // As in `sendLater`. It does not say either that it is too soon, since that tells that a change is under way.
     outgoing.after(reply, () =>
-      runLater((sql) =>
-        sql.begin(async (transaction) => {
-          const account = await lockedAccount(transaction, address)
-          if (!account?.email_change || (await mailRefusal(transaction, account, 'email_change'))) return []
-          return emailChangeMails(transaction, site(), account, account.email_change, { challenge, target })
-        }),
-      ),
+      later.begin(async (transaction) => {
+        const account = await lockedAccount(transaction, address)
+        if (!account?.email_change || (await mailRefusal(transaction, account, 'email_change'))) return []
+        return emailChangeMails(transaction, site(), account, account.email_change, { challenge, target })
+      }),
     )
     return {}
   })
 
   app.get('/reauthenticate', { exposeHeadRoute: false }, async (request, reply) => {
-    const caller = await signedIn(request, run, keys)
+    const caller = await signedIn(request, sql, keys)
     if (!outgoing.isOn) throw emailIsOff(400)
-    const mail = await changeAs(run, caller, async (transaction, { account }) => {
+    const mail = await changeAs(sql, caller, async (transaction, { account }) => {
       const refusal = await mailRefusal(transaction, account, 'reauthentication')
       if (refusal !== undefined) throw refusal
       return reauthenticationMail(transaction, account)

@@ -428,11 +428,11 @@ test('another key signs the next tokens, and what the old one signed stays good 
 
 test('a server that has not heard of another key learns of it by a token, and signs by it within half a minute', async () => {
   let clock = 0
-  const here = createSigningKeys(server.database.forSignIn, () => clock)
+  const here = createSigningKeys(server.database.signIn, () => clock)
   const claims = { aud: 'authenticated', sub: 'jo' }
   const { token: old } = await here.sign(claims)
   await replaceKey(server.database.owner)
-  const there = createSigningKeys(server.database.forSignIn)
+  const there = createSigningKeys(server.database.signIn)
   const { token: fresh } = await there.sign(claims)
   const kidOf = (token: string) => decodeProtectedHeader(token).kid
   expect(kidOf(fresh)).not.toBe(kidOf(old))
@@ -449,7 +449,7 @@ test('a server that has not heard of another key learns of it by a token, and si
 
 test('servers that start together on a new database make one key', async () => {
   const own = await startSignIn()
-  const rings = Array.from({ length: 8 }, () => createSigningKeys(own.database.forSignIn))
+  const rings = Array.from({ length: 8 }, () => createSigningKeys(own.database.signIn))
   const sets = await Promise.all(rings.map((ring) => ring.published()))
   expect(new Set(sets.flat().map(({ kid }) => kid)).size).toBe(1)
   await own.close()

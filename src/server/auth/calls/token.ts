@@ -14,31 +14,31 @@ import { changeAs, signedIn } from '../sessions/signed-in.ts'
 
 /** The calls that begin, prolong and end a session: token, logout. */
 export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
-  const { run, keys, site } = context
+  const { sql, keys, site } = context
   const answer = (grant: Grant) => tokensOf(grant, keys, issuerOf(site()))
 
   app.post('/token', { onRequest: createLimit(150, 5) }, async (request) => {
     const { grant_type: type } = request.query as Record<string, unknown>
     if (type === 'password') return answer(await byPassword(context, request))
     if (type === 'refresh_token') {
-      return answer(await refresh(run, fieldsOf(request, { refresh_token: 'text' }).refresh_token))
+      return answer(await refresh(sql, fieldsOf(request, { refresh_token: 'text' }).refresh_token))
     }
     if (type === 'pkce') {
       const fields = fieldsOf(request, { auth_code: 'text', code_verifier: 'text' })
-      const grant = await exchange(run, fields.auth_code, fields.code_verifier)
+      const grant = await exchange(sql, fields.auth_code, fields.code_verifier)
       return answer(grant)
     }
     throw new HttpError(400, 'invalid_credentials', 'unsupported_grant_type')
   })
 
   app.post('/logout', async (request, reply) => {
-    const caller = await signedIn(request, run, keys)
+    const caller = await signedIn(request, sql, keys)
     const { scope: given } = request.query as Record<string, unknown>
     const scope = given || 'global'
     if (scope !== 'global' && scope !== 'local' && scope !== 'others') {
       throw invalid(`Unsupported logout scope "${typeof scope === 'string' ? scope : ''}"`)
     }
-    await changeAs(run, caller, async (transaction, { account, session }) => {
+    await changeAs(sql, caller, async (transaction, { account, session }) => {
       // Whoever can only read somebody's mail cannot end their other sessions.
       const isHalfWay = hasSecondFactor(account) && session.aal === 'aal1'
       if (isHalfWay && scope === 'others') {
@@ -53,17 +53,15 @@ export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
 }
 
 /** Gives the same answer in the same time for an unknown address, an account without a password, and a wrong password. */
-async function byPassword({ run, passwordCost }: AuthContext, request: FastifyRequest) {
+async function byPassword({ sql, passwordCost }: AuthContext, request: FastifyRequest) {
   const { email, phone, password } = fieldsOf(request, { email: 'text', phone: 'text', password: 'text' })
   if (email !== '' && phone !== '') {
     throw invalid('Only an email address or phone number should be provided on login.')
   }
   if (phone !== '') throw phoneIsOff('Phone logins are disabled', 422)
   if (email === '') throw invalid('missing email or phone')
-  const [account] = await run(
-    (sql) => sql<{ id: string; encrypted_password: string | null }[]>`
-      select id, encrypted_password from auth.users where email = ${email.toLowerCase()}`,
-  )
+  const [account] = await sql<{ id: string; encrypted_password: string | null }[]>`
+      select id, encrypted_password from auth.users where email = ${email.toLowerCase()}`
   const stored = account?.encrypted_password
   if (
     !(await isPassword(password, stored, 'stranger', passwordCost)) ||
@@ -72,14 +70,12 @@ async function byPassword({ run, passwordCost }: AuthContext, request: FastifyRe
   ) {
     throw wrongCredentials()
   }
-  const grant = await run((sql) =>
-    sql.begin(async (transaction) => {
-      // It may have been changed while it was compared.
-      const [row] = await transaction`
+  const grant = await sql.begin(async (transaction) => {
+    // It may have been changed while it was compared.
+    const [row] = await transaction`
         select from auth.users where id = ${account.id} and encrypted_password = ${stored} for update`
-      return row && openSession(transaction, account.id, 'password')
-    }),
-  )
+    return row && openSession(transaction, account.id, 'password')
+  })
   if (grant === undefined) throw wrongCredentials()
   return grant
 }

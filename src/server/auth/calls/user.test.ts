@@ -203,7 +203,7 @@ test('a token of ours that has ended, or that names nobody, is refused', async (
   const { client } = await server.signedIn()
   const { data } = await client.auth.getSession()
   const { exp: _exp, iat: _iat, ...claims } = decodeJwt(data.session?.access_token ?? '')
-  const keys = createSigningKeys(server.database.forSignIn)
+  const keys = createSigningKeys(server.database.signIn)
   const asked = async (own: JWTPayload) =>
     said(
       server.call('GET', 'user', undefined, {

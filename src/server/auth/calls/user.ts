@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify'
-import type { TransactionSql } from 'postgres'
 
 import { HttpError } from '../../http/errors.ts'
 import { findAccount, hasSecondFactor, userOf, type Account } from '../accounts/accounts.ts'
@@ -13,6 +12,7 @@ import { emailExists, emailIsOff, invalid, phoneIsOff } from '../refusals.ts'
 import { changeAs, signedIn, type SignedIn } from '../sessions/signed-in.ts'
 import { changeMessage } from '../mail/messages.ts'
 import { emailChangeMails, mailRefusal } from '../mail/sign-in-mails.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** The most bytes of an account's data, and its deepest nesting: each access token contains it. */
 const mostData = 4096
@@ -22,12 +22,12 @@ const reauthenticationAge = 24 * 3600 * 1000
 
 /** The calls for whoever is signed in, about their account: user. */
 export function userCalls(app: FastifyInstance, context: AuthContext): void {
-  const { run, keys, site, outgoing } = context
+  const { sql, keys, site, outgoing } = context
 
-  app.get('/user', async (request) => userOf((await signedIn(request, run, keys)).account))
+  app.get('/user', async (request) => userOf((await signedIn(request, sql, keys)).account))
 
   app.put('/user', { onRequest: createLimit(30, 5) }, async (request, reply) => {
-    const caller = await signedIn(request, run, keys)
+    const caller = await signedIn(request, sql, keys)
     const { account } = caller
     const { password, nonce, ...fields } = fieldsOf(request, {
       email: 'text',
@@ -51,12 +51,12 @@ export function userCalls(app: FastifyInstance, context: AuthContext): void {
     const challenge = challengeOf(fields)
     const isGuarded = password !== undefined || changesEmail || fields.phone !== ''
     if (isGuarded) refuseLowAal(caller)
-    if (changesEmail && (await run((sql) => findAccount(sql, { email })))) throw emailExists()
+    if (changesEmail && (await findAccount(sql, { email }))) throw emailExists()
     if (fields.phone !== '') throw phoneIsOff()
     if (changesEmail && !outgoing.isOn) throw emailIsOff(400)
     const hash = password === undefined ? undefined : await newHash(context, caller, password, nonce)
 
-    const { changed, mails } = await changeAs(run, caller, async (transaction, now) => {
+    const { changed, mails } = await changeAs(sql, caller, async (transaction, now) => {
       if (isGuarded) refuseLowAal(now)
       if (hash !== undefined) await setPassword(transaction, now, hash)
       if (fields.data !== undefined) await mergeData(transaction, account.id, fields.data)
@@ -113,16 +113,14 @@ async function newHash(
  *
  * @throws {HttpError} where the code is wrong, whatever the password is: only its owner may learn that it is the old one.
  */
-async function takeNonce({ run }: AuthContext, { id, email }: Account, nonce: string, isSame: boolean) {
-  const isTaken = await run((sql) =>
-    sql.begin(async (transaction) => {
-      const taken = await takeCode(transaction, email, ['reauthentication_token'], nonce)
-      if (taken?.accountId !== id) return false
-      // An error that is thrown here makes the code valid again.
-      if (isSame) throw samePassword()
-      return true
-    }),
-  )
+async function takeNonce({ sql }: AuthContext, { id, email }: Account, nonce: string, isSame: boolean) {
+  const isTaken = await sql.begin(async (transaction) => {
+    const taken = await takeCode(transaction, email, ['reauthentication_token'], nonce)
+    if (taken?.accountId !== id) return false
+    // An error that is thrown here makes the code valid again.
+    if (isSame) throw samePassword()
+    return true
+  })
   if (!isTaken) {
     throw new HttpError(422, 'reauthentication_not_valid', 'Nonce has expired or is invalid')
   }
@@ -134,7 +132,7 @@ function samePassword() {
 
 /** Ends everything that somebody else could have begun: other sessions, codes, links, codes that a link gave to a client, and
  * a change of address. */
-async function setPassword(transaction: TransactionSql, { account, session }: SignedIn, hash: string) {
+async function setPassword(transaction: Sql, { account, session }: SignedIn, hash: string) {
   await transaction`
     update auth.users set encrypted_password = ${hash}, email_change = null, email_change_sent_at = null,
       updated_at = now()
@@ -150,7 +148,7 @@ async function setPassword(transaction: TransactionSql, { account, session }: Si
  * @throws {HttpError} for more data than an access token, which contains all of it, can carry.
  */
 async function mergeData(
-  transaction: TransactionSql,
+  transaction: Sql,
   accountId: Account['id'],
   data: Readonly<Record<string, unknown>>,
 ) {

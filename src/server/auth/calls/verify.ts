@@ -53,12 +53,12 @@ export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
     const isPkce = token.startsWith('pkce_')
     try {
       if (isPkce) {
-        const issued = await authCodeByLink(context.run, token, type)
+        const issued = await authCodeByLink(context.sql, token, type)
         if (issued === 'half done') return lead({ message: halfDone }, { message: halfDone })
         tell(reply, issued.addressChange)
         return lead({ code: issued.code })
       }
-      const used = await openByLink(context.run, token, type)
+      const used = await openByLink(context.sql, token, type)
       if (used === 'half done') return lead({}, { message: halfDone })
       tell(reply, used.addressChange)
       const tokens = await tokensOf(used.grant, keys, issuerOf(site()))
@@ -92,7 +92,7 @@ function useUp(context: AuthContext, request: FastifyRequest): ReturnType<typeof
     if (email !== '' || phone !== '' || redirect_to !== '') {
       throw invalid('Only the token_hash and type should be provided')
     }
-    return openByLink(context.run, token_hash, type)
+    return openByLink(context.sql, token_hash, type)
   }
   if ((email === '') === (phone === '')) {
     throw invalid('Only an email address or phone number should be provided on verify')
@@ -101,7 +101,7 @@ function useUp(context: AuthContext, request: FastifyRequest): ReturnType<typeof
     checkPhone(phone)
     throw codeExpired()
   }
-  return openByCode(context.run, checkedEmail(email), type, token)
+  return openByCode(context.sql, checkedEmail(email), type, token)
 }
 
 function checkedEmail(text: string) {

@@ -1,5 +1,3 @@
-import type { TransactionSql } from 'postgres'
-
 import { findAccount, lockAccount, type Account } from '../accounts/accounts.ts'
 import { isWithin, mailPause } from '../counts.ts'
 import type { Challenge } from '../fields.ts'
@@ -9,6 +7,7 @@ import { message, type Message } from './messages.ts'
 import { issue, lifetimes } from '../proofs/one-time.ts'
 import { mailLink } from './links.ts'
 import { tooManyMails, tooSoon } from '../refusals.ts'
+import { identifier, type Sql } from '../../database/sql.ts'
 
 /** What the caller asked for beside the mail. */
 export interface Asked {
@@ -20,7 +19,7 @@ export interface Asked {
 
 /** The mail to sign in with; none where the address has no account, or had ten within the hour. */
 export async function signInMail(
-  transaction: TransactionSql,
+  transaction: Sql,
   site: URL,
   email: string,
   occasion: 'magiclink' | 'recovery',
@@ -46,10 +45,7 @@ export async function signInMail(
 }
 
 /** Finds an account by its address, and locks it. */
-export async function lockedAccount(
-  transaction: TransactionSql,
-  email: string,
-): Promise<Account | undefined> {
+export async function lockedAccount(transaction: Sql, email: string): Promise<Account | undefined> {
   const account = await findAccount(transaction, { email })
   if (account === undefined) return undefined
   await lockAccount(transaction, account.id)
@@ -62,7 +58,7 @@ export async function lockedAccount(
  * of its own. The caller has asked `mailRefusal` before.
  */
 export async function emailChangeMails(
-  transaction: TransactionSql,
+  transaction: Sql,
   site: URL,
   account: Account,
   newEmail: string,
@@ -94,7 +90,7 @@ export async function emailChangeMails(
 }
 
 /** The mail with a code for somebody who is signed in, whose account is locked. The caller has asked `mailRefusal` before. */
-export async function reauthenticationMail(transaction: TransactionSql, account: Account): Promise<Message> {
+export async function reauthenticationMail(transaction: Sql, account: Account): Promise<Message> {
   const { id, email } = account
   const { code } = await issue(transaction, {
     accountId: id,
@@ -119,13 +115,13 @@ const mailsOf = {
  * @returns The refusal, where they may not go out: within a minute of the last ones, or after ten within the hour.
  */
 export async function mailRefusal(
-  transaction: TransactionSql,
+  transaction: Sql,
   { id }: Account,
   occasion: keyof typeof mailsOf,
 ): Promise<HttpError | undefined> {
   const { count, sentAt } = mailsOf[occasion]
   const [row] = await transaction<{ left: number | null }[]>`
-    select ceil(extract(epoch from ${transaction(sentAt)} - now()))::int + ${mailPause} as left
+    select ceil(extract(epoch from ${identifier(sentAt)} - now()))::int + ${mailPause} as left
     from auth.users where id = ${id}`
   if (row?.left != null && row.left > 0) return tooSoon(row.left)
   return (await isWithin(transaction, id, 'mails', count)) ? undefined : tooManyMails()

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 
-import type { Run } from '../../database/lanes.ts'
 import { mailPause } from '../counts.ts'
 import { tooSoon } from '../refusals.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** Addresses whose last request is remembered; beyond that, the oldest are forgotten sooner. */
 const most = 20_000
@@ -23,32 +23,30 @@ export interface MailTurns {
 /**
  * The turns of a database, which all servers on it share.
  *
- * @param run Runs SQL as the schema's owner.
+ * @param sql Asks as the schema's owner.
  */
-export function createMailTurns(run: Run, log: FastifyBaseLogger): MailTurns {
+export function createMailTurns(sql: Sql, log: FastifyBaseLogger): MailTurns {
   let forgetting: NodeJS.Timeout | undefined
   return {
     async take(address) {
       const hash = createHash('sha256').update(address).digest()
-      const seconds = await run(async (sql) => {
-        const taken = await sql`
-          insert into private.mail_requests as requests (address_hash) values (${hash})
-          on conflict (address_hash) do update set requested_at = now()
-          where requests.requested_at <= now() - make_interval(secs => ${mailPause})
-          returning true`
-        if (taken.length > 0) return undefined
+      const taken = await sql`
+        insert into private.mail_requests as requests (address_hash) values (${hash})
+        on conflict (address_hash) do update set requested_at = now()
+        where requests.requested_at <= now() - make_interval(secs => ${mailPause})
+        returning true`
+      if (taken.length === 0) {
         const [row] = await sql<{ left: number }[]>`
           select ceil(extract(epoch from requested_at - now()))::int + ${mailPause} as left
           from private.mail_requests where address_hash = ${hash}`
-        return Math.max(row?.left ?? 1, 1)
-      })
-      if (seconds !== undefined) throw tooSoon(seconds)
-      await forget(run)
+        throw tooSoon(Math.max(row?.left ?? 1, 1))
+      }
+      await forget(sql)
       // Also the last one, after whom nobody asks.
       forgetting ??= setTimeout(
         () => {
           forgetting = undefined
-          forget(run).catch((error: unknown) =>
+          forget(sql).catch((error: unknown) =>
             log.error({ err: error }, 'who asked for mails is not forgotten'),
           )
         },
@@ -62,9 +60,8 @@ export function createMailTurns(run: Run, log: FastifyBaseLogger): MailTurns {
 }
 
 /** Forgets who asked more than a minute ago, and the oldest of too many. */
-async function forget(run: Run) {
-  await run(
-    (sql) => sql`
+async function forget(sql: Sql) {
+  await sql`
       delete from private.mail_requests where address_hash in (
         select address_hash from private.mail_requests
         where requested_at < greatest(
@@ -72,6 +69,5 @@ async function forget(run: Run) {
           (select requested_at from private.mail_requests order by requested_at desc offset ${most} limit 1)
         )
         for update skip locked
-      )`,
-  )
+      )`
 }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
-import type { TransactionSql } from 'postgres'
 
 import { lockAccount } from '../accounts/accounts.ts'
+import { identifier, type Sql } from '../../database/sql.ts'
 
 /** What a mail's code and link are for, as `auth.one_time_tokens` names it. */
 export type TokenType =
@@ -51,7 +51,7 @@ interface Issue {
  * @returns Both. Only those that the mail offers are valid.
  */
 export async function issue(
-  transaction: TransactionSql,
+  transaction: Sql,
   { accountId, type, address, lifetime, offers, isPkce = false }: Issue,
 ): Promise<{ code: string | undefined; secret: string }> {
   const code = String(randomInt(10 ** digits)).padStart(digits, '0')
@@ -88,7 +88,7 @@ interface Candidate {
  * @param address The one that it was sent to, in lower case.
  */
 export async function takeCode(
-  transaction: TransactionSql,
+  transaction: Sql,
   address: string,
   types: readonly TokenType[],
   code: string,
@@ -97,7 +97,7 @@ export async function takeCode(
   await transaction`select pg_advisory_xact_lock(${guessing}, hashtext(${address}))`
   const alive = transaction`
     relates_to = ${address} and code_hash is not null and wrong_codes < ${mostTries} and expires_at > now()
-      and token_type = any (string_to_array(${types.join()}, ','))`
+      and token_type = any(${types})`
   const rows = await transaction<Candidate[]>`
     select id, user_id, token_type, code_hash, 'auth.one_time_tokens' as name from auth.one_time_tokens where ${alive}
     union all
@@ -107,8 +107,8 @@ export async function takeCode(
   const right = rows.find(({ code_hash: hash }) => timingSafeEqual(Buffer.from(hash), given))
   if (right === undefined) {
     await transaction`
-      update ${transaction(rows[0]?.name ?? '')} set wrong_codes = wrong_codes + 1, wrong_codes_in_all = wrong_codes_in_all + 1
-      where id in ${transaction(rows.map(({ id }) => id))}`
+      update ${identifier(rows[0]?.name ?? 'private.decoys')} set wrong_codes = wrong_codes + 1, wrong_codes_in_all = wrong_codes_in_all + 1
+      where id = any(${rows.map(({ id }) => id)})`
     return undefined
   }
   await lockAccount(transaction, right.user_id)
@@ -120,7 +120,7 @@ export async function takeCode(
 
 /** Uses up the secret of a link, and locks its account. */
 export async function takeSecret(
-  transaction: TransactionSql,
+  transaction: Sql,
   types: readonly TokenType[],
   secret: string,
 ): Promise<Taken | undefined> {
@@ -129,23 +129,23 @@ export async function takeSecret(
     for update`
   const [row] = await transaction<{ user_id: string; token_type: TokenType }[]>`
     update auth.one_time_tokens set ${used(transaction)}
-    where token_hash = ${digest(secret)} and token_type in ${transaction(types)} and expires_at > now()
+    where token_hash = ${digest(secret)} and token_type = any(${types}) and expires_at > now()
     returning user_id, token_type`
   return row && { accountId: row.user_id, type: row.token_type }
 }
 
 /** Ends all codes and links of an account. */
-export async function endTokens(transaction: TransactionSql, accountId: string): Promise<void> {
+export async function endTokens(transaction: Sql, accountId: string): Promise<void> {
   await transaction`update auth.one_time_tokens set ${used(transaction)} where user_id = ${accountId}`
 }
 
 /** Sets the number of wrong codes to zero, since somebody signed in. */
-export async function forgiveWrongCodes(transaction: TransactionSql, accountId: string): Promise<void> {
+export async function forgiveWrongCodes(transaction: Sql, accountId: string): Promise<void> {
   await transaction`update auth.one_time_tokens set wrong_codes_in_all = 0 where user_id = ${accountId}`
 }
 
 /** Keeps the wrong tries alone of what was used up. */
-function used(transaction: TransactionSql) {
+function used(transaction: Sql) {
   return transaction`token_hash = null, code_hash = null`
 }
 

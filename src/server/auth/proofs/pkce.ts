@@ -1,18 +1,17 @@
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
-import type { TransactionSql } from 'postgres'
 
-import type { Run } from '../../database/lanes.ts'
 import { HttpError } from '../../http/errors.ts'
 import { type Challenge } from '../fields.ts'
 import { isUuid } from '../../database/uuid.ts'
 import { openSession, type Grant, type Method } from '../sessions/sessions.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** Seconds within which a client has to exchange the code that a link gave it. */
 const codeLifetime = 300
 
 /** Remembers what a client has to prove after the link of its mail has led back to it. */
 export async function beginFlow(
-  transaction: TransactionSql,
+  transaction: Sql,
   accountId: string,
   { method, challenge }: Challenge,
   occasion: Method,
@@ -24,11 +23,7 @@ export async function beginFlow(
 }
 
 /** The code that a link gives to the client that asked last for a mail of this kind. */
-export async function issueAuthCode(
-  transaction: TransactionSql,
-  accountId: string,
-  occasion: Method,
-): Promise<string> {
+export async function issueAuthCode(transaction: Sql, accountId: string, occasion: Method): Promise<string> {
   const code = randomUUID()
   const { count } = await transaction`
     update auth.flow_state set auth_code = ${code}, auth_code_issued_at = now()
@@ -45,7 +40,7 @@ export async function issueAuthCode(
  *
  * @throws {HttpError} where the code is wrong or too old; and where the verifier is wrong, after which the code is still valid.
  */
-export async function exchange(run: Run, code: string, verifier: string): Promise<Grant> {
+export async function exchange(sql: Sql, code: string, verifier: string): Promise<Grant> {
   if (code === '' || verifier === '') {
     throw new HttpError(
       400,
@@ -54,28 +49,26 @@ export async function exchange(run: Run, code: string, verifier: string): Promis
     )
   }
   if (!isUuid(code)) throw notFound()
-  return run((sql) =>
-    sql.begin(async (transaction) => {
-      await transaction`
+  return sql.begin(async (transaction) => {
+    await transaction`
         select from auth.users where id = (select user_id from auth.flow_state where auth_code = ${code}) for update`
-      const [flow] = await transaction<Flow[]>`
+    const [flow] = await transaction<Flow[]>`
         select *, auth_code_issued_at < now() - make_interval(secs => ${codeLifetime}) as is_late
         from auth.flow_state where auth_code = ${code}`
-      if (flow === undefined) throw notFound()
-      if (flow.is_late) {
-        throw new HttpError(422, 'flow_state_expired', 'invalid flow state, flow state has expired')
-      }
-      if (!proves(verifier, flow)) {
-        throw new HttpError(
-          400,
-          'bad_code_verifier',
-          'code challenge does not match previously saved code verifier',
-        )
-      }
-      await transaction`delete from auth.flow_state where id = ${flow.id}`
-      return openSession(transaction, flow.user_id, flow.authentication_method)
-    }),
-  )
+    if (flow === undefined) throw notFound()
+    if (flow.is_late) {
+      throw new HttpError(422, 'flow_state_expired', 'invalid flow state, flow state has expired')
+    }
+    if (!proves(verifier, flow)) {
+      throw new HttpError(
+        400,
+        'bad_code_verifier',
+        'code challenge does not match previously saved code verifier',
+      )
+    }
+    await transaction`delete from auth.flow_state where id = ${flow.id}`
+    return openSession(transaction, flow.user_id, flow.authentication_method)
+  })
 }
 
 interface Flow {

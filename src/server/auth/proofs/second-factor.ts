@@ -1,5 +1,3 @@
-import type { TransactionSql } from 'postgres'
-
 import { HttpError } from '../../http/errors.ts'
 import { hasSecondFactor } from '../accounts/accounts.ts'
 import { forgive, isWithin } from '../counts.ts'
@@ -7,6 +5,7 @@ import { tooManyRequests } from '../refusals.ts'
 import { raiseSession, type Grant } from '../sessions/sessions.ts'
 import type { SignedIn } from '../sessions/signed-in.ts'
 import { checkCode } from './totp.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** Factors that an account may have. */
 const most = 10
@@ -22,7 +21,7 @@ const lifetime = 300
  *   session has not shown.
  */
 export async function addFactor(
-  transaction: TransactionSql,
+  transaction: Sql,
   { account, session }: SignedIn,
   name: string,
   secret: string,
@@ -48,7 +47,7 @@ export async function addFactor(
  * @returns When the challenge ends, in seconds since 1970.
  */
 export async function addChallenge(
-  transaction: TransactionSql,
+  transaction: Sql,
   factorId: string,
   ip: string,
 ): Promise<{ id: string; expires_at: number } | undefined> {
@@ -65,7 +64,7 @@ export async function addChallenge(
  * Removes a factor of an account that is locked. Sessions that it raised fall back, and their access tokens say so after they
  * are renewed.
  */
-export async function removeFactor(transaction: TransactionSql, factorId: string): Promise<void> {
+export async function removeFactor(transaction: Sql, factorId: string): Promise<void> {
   await transaction`
     delete from auth.mfa_amr_claims where authentication_method = 'totp'
       and session_id in (select id from auth.sessions where factor_id = ${factorId})`
@@ -90,7 +89,7 @@ interface Guess {
  *
  * @returns The raised session, or why it was not raised.
  */
-export async function useFactorCode(transaction: TransactionSql, guess: Guess): Promise<Grant | HttpError> {
+export async function useFactorCode(transaction: Sql, guess: Guess): Promise<Grant | HttpError> {
   const { accountId, sessionId, factorId, challengeId, code, ip } = guess
   const [factor] = await transaction<{ secret: string; last_step: number }[]>`
     select secret, last_step from auth.mfa_factors where id = ${factorId}`
@@ -129,7 +128,7 @@ export async function useFactorCode(transaction: TransactionSql, guess: Guess): 
 }
 
 /** Removes factors of all accounts that somebody began to set up and left. Locked ones are skipped. */
-async function forgetUnused(transaction: TransactionSql) {
+async function forgetUnused(transaction: Sql) {
   await transaction`
     delete from auth.mfa_factors where id in (
       select id from auth.mfa_factors as factors

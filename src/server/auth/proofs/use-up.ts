@@ -1,12 +1,10 @@
-import type { TransactionSql } from 'postgres'
-
-import type { Run } from '../../database/lanes.ts'
 import { HttpError } from '../../http/errors.ts'
 import { confirmChange, type AddressChange, type HalfDone } from '../accounts/email-change.ts'
 import { issueAuthCode } from './pkce.ts'
 import { endTokens, takeCode, takeSecret, type Taken, type TokenType } from './one-time.ts'
 import { codeExpired, invalid } from '../refusals.ts'
 import { openSession, type Grant, type Method } from '../sessions/sessions.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** The result of using up a code or a link, and the change of address that it completed, if any. */
 type Used<T> = (T & { addressChange: AddressChange | undefined }) | HalfDone
@@ -23,7 +21,7 @@ const typesOf = new Map<string, TokenType[]>([
 ])
 
 /** @throws {HttpError} where the link is wrong, was used, or is too old. */
-async function takeLink(transaction: TransactionSql, secret: string, type: string): Promise<Taken> {
+async function takeLink(transaction: Sql, secret: string, type: string): Promise<Taken> {
   const types = typesOf.get(type)
   if (types === undefined) throw invalid('Invalid email verification type')
   const taken = types.length === 0 ? undefined : await takeSecret(transaction, types, secret)
@@ -37,15 +35,13 @@ async function takeLink(transaction: TransactionSql, secret: string, type: strin
  * @returns The code by which it gets its session.
  * @throws {HttpError} where the link is wrong, was used, or is too old.
  */
-export function authCodeByLink(run: Run, secret: string, type: string): Promise<Used<{ code: string }>> {
-  return run((sql) =>
-    sql.begin(async (transaction) => {
-      const taken = await takeLink(transaction, secret, type)
-      const done = await finish(transaction, taken)
-      if (done === 'half done') return done
-      return { ...done, code: await issueAuthCode(transaction, taken.accountId, type as Method) }
-    }),
-  )
+export function authCodeByLink(sql: Sql, secret: string, type: string): Promise<Used<{ code: string }>> {
+  return sql.begin(async (transaction) => {
+    const taken = await takeLink(transaction, secret, type)
+    const done = await finish(transaction, taken)
+    if (done === 'half done') return done
+    return { ...done, code: await issueAuthCode(transaction, taken.accountId, type as Method) }
+  })
 }
 
 /**
@@ -53,9 +49,9 @@ export function authCodeByLink(run: Run, secret: string, type: string): Promise<
  *
  * @throws {HttpError} where it is wrong, was used, or is too old.
  */
-export function openByLink(run: Run, secret: string, type: string): Promise<Used<{ grant: Grant }>> {
-  return run((sql) =>
-    sql.begin(async (transaction) => openSessionFor(transaction, await takeLink(transaction, secret, type))),
+export function openByLink(sql: Sql, secret: string, type: string): Promise<Used<{ grant: Grant }>> {
+  return sql.begin(async (transaction) =>
+    openSessionFor(transaction, await takeLink(transaction, secret, type)),
   )
 }
 
@@ -66,31 +62,29 @@ export function openByLink(run: Run, secret: string, type: string): Promise<Used
  * @throws {HttpError} where it is wrong, was used, is too old or dead.
  */
 export async function openByCode(
-  run: Run,
+  sql: Sql,
   address: string,
   type: string,
   code: string,
 ): Promise<Used<{ grant: Grant }>> {
-  const used = await run((sql) =>
-    sql.begin(async (transaction) => {
-      const taken = await takeCode(transaction, address, typesOf.get(type) ?? [], code)
-      // A wrong try has to be counted, so it is thrown only after the transaction.
-      return taken && openSessionFor(transaction, taken)
-    }),
-  )
+  const used = await sql.begin(async (transaction) => {
+    const taken = await takeCode(transaction, address, typesOf.get(type) ?? [], code)
+    // A wrong try has to be counted, so it is thrown only after the transaction.
+    return taken && openSessionFor(transaction, taken)
+  })
   if (used === undefined) throw codeExpired()
   return used
 }
 
 /** Opens the session that a code or a link was for. */
-async function openSessionFor(transaction: TransactionSql, taken: Taken): Promise<Used<{ grant: Grant }>> {
+async function openSessionFor(transaction: Sql, taken: Taken): Promise<Used<{ grant: Grant }>> {
   const done = await finish(transaction, taken)
   if (done === 'half done') return done
   return { ...done, grant: await openSession(transaction, taken.accountId, 'otp') }
 }
 
 /** Does what the code or the link was for. The account's other codes and links end with it. */
-async function finish(transaction: TransactionSql, { accountId, type }: Taken): Promise<Used<object>> {
+async function finish(transaction: Sql, { accountId, type }: Taken): Promise<Used<object>> {
   const isOfChange = type === 'email_change_token_current' || type === 'email_change_token_new'
   const addressChange = isOfChange ? await confirmChange(transaction, accountId) : undefined
   if (addressChange === 'half done') return addressChange

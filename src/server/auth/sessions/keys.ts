@@ -8,9 +8,8 @@ import {
   type JWK,
   type JWTPayload,
 } from 'jose'
-import type { Sql, TransactionSql } from 'postgres'
 
-import type { Run } from '../../database/lanes.ts'
+import type { Sql } from '../../database/sql.ts'
 
 const algorithm = 'ES256'
 /** Seconds that an access token lasts. */
@@ -45,16 +44,16 @@ interface LoadedKey {
 /**
  * The signing keys of a database, which are read on first use.
  *
- * @param run Runs SQL as the schema's owner.
+ * @param sql Asks as the schema's owner.
  * @param now A clock in milliseconds that is never set back.
  */
-export function createSigningKeys(run: Run, now = () => performance.now()): SigningKeys {
+export function createSigningKeys(sql: Sql, now = () => performance.now()): SigningKeys {
   let loaded = Number.NEGATIVE_INFINITY
   let keys: Promise<LoadedKey[]> | undefined
   const within = (age: number) => {
     if (keys === undefined || now() - loaded > age) {
       loaded = now()
-      const loading = run(load)
+      const loading = load(sql)
       loading.catch(() => (keys = undefined))
       keys = loading
     }
@@ -123,11 +122,11 @@ async function toLoaded(kid: string, isActive: boolean, jwk: JWK): Promise<Loade
 }
 
 /** Makes the first key. Where servers start together, one of them makes it. */
-async function addKey(sql: Sql | TransactionSql) {
+async function addKey(sql: Sql) {
   const { privateKey } = await generateKeyPair(algorithm, { extractable: true })
   const jwk = await exportJWK(privateKey)
   await sql`
-    insert into private.signing_keys (kid, jwk) values (${crypto.randomUUID()}, ${sql.json(jwk)})
+    insert into private.signing_keys (kid, jwk) values (${crypto.randomUUID()}, ${JSON.stringify(jwk)})
     on conflict do nothing`
 }
 

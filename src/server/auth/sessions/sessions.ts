@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import type { TransactionSql } from 'postgres'
 
-import type { Run } from '../../database/lanes.ts'
 import { HttpError } from '../../http/errors.ts'
 import { findAccount, userOf, type Account } from '../accounts/accounts.ts'
 import { forgiveWrongCodes } from '../proofs/one-time.ts'
 import { tokenLifetime, type SigningKeys } from './keys.ts'
 import { decodeRefreshToken, encodeRefreshToken } from './refresh-token.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** How somebody showed who they are, as a token's `amr` names it. */
 export type Method = 'password' | 'otp' | 'totp' | 'magiclink' | 'recovery' | 'email_change'
@@ -46,11 +45,7 @@ export interface Tokens {
 const reuseInterval = 10
 
 /** Opens a session for whoever showed that the account is theirs. */
-export async function openSession(
-  transaction: TransactionSql,
-  accountId: string,
-  method: Method,
-): Promise<Grant> {
+export async function openSession(transaction: Sql, accountId: string, method: Method): Promise<Grant> {
   const [session] = await transaction<{ id: string }[]>`
     insert into auth.sessions (user_id, refresh_token_hmac_key) values (${accountId}, ${randomBytes(32)})
     returning id`
@@ -62,11 +57,7 @@ export async function openSession(
 }
 
 /** Raises a session: its next tokens say `aal2`, and its former refresh tokens are not valid any more. */
-export async function raiseSession(
-  transaction: TransactionSql,
-  sessionId: string,
-  factorId: string,
-): Promise<Grant> {
+export async function raiseSession(transaction: Sql, sessionId: string, factorId: string): Promise<Grant> {
   await transaction`
     update auth.sessions set aal = 'aal2', factor_id = ${factorId}, updated_at = now(), refreshed_at = now(),
       refresh_token_counter = refresh_token_counter + 1, refresh_token_floor = refresh_token_counter + 1
@@ -75,13 +66,13 @@ export async function raiseSession(
   return grantOf(transaction, sessionId)
 }
 
-async function addMethod(transaction: TransactionSql, sessionId: string, method: Method) {
+async function addMethod(transaction: Sql, sessionId: string, method: Method) {
   await transaction`
     insert into auth.mfa_amr_claims (session_id, authentication_method) values (${sessionId}, ${method})
     on conflict (session_id, authentication_method) do update set updated_at = clock_timestamp()`
 }
 
-async function grantOf(transaction: TransactionSql, sessionId: string): Promise<Grant> {
+async function grantOf(transaction: Sql, sessionId: string): Promise<Grant> {
   const [session] = await transaction<SessionRow[]>`select * from auth.sessions where id = ${sessionId}`
   const amr = await transaction<Grant['amr']>`
     select authentication_method as method, floor(extract(epoch from updated_at))::int as timestamp
@@ -135,36 +126,34 @@ export async function tokensOf(
  *
  * @throws {HttpError} where the token is not one of ours, or may not be used any more.
  */
-export async function refresh(run: Run, text: string): Promise<Grant> {
+export async function refresh(sql: Sql, text: string): Promise<Grant> {
   const token = decodeRefreshToken(text)
   if (token === undefined) {
     // The look of an older format of GoTrue's.
     if (/^[a-z0-9]{12}$/.test(text)) throw notFound()
     throw new HttpError(400, 'validation_failed', 'Refresh token is not valid')
   }
-  const granted = await run((sql) =>
-    sql.begin(async (transaction) => {
-      // Another refresh of the same session waits for this one.
-      await transaction`set local lock_timeout = '5s'`
-      const [row] = await transaction<(SessionRow & { is_recent: boolean })[]>`
+  const granted = await sql.begin(async (transaction) => {
+    // Another refresh of the same session waits for this one.
+    await transaction`set local lock_timeout = '5s'`
+    const [row] = await transaction<(SessionRow & { is_recent: boolean })[]>`
         select *, coalesce(refreshed_at, created_at) > now() - make_interval(secs => ${reuseInterval}) as is_recent
         from auth.sessions where id = ${token.sessionId} for update`
-      if (row === undefined || !token.isSignedWith(row.refresh_token_hmac_key)) return 'not found'
-      const behind = row.refresh_token_counter - token.counter
-      // The token is newer than the database, which was restored.
-      if (behind < 0) return 'ahead'
-      if (behind === 0) {
-        await transaction`
+    if (row === undefined || !token.isSignedWith(row.refresh_token_hmac_key)) return 'not found'
+    const behind = row.refresh_token_counter - token.counter
+    // The token is newer than the database, which was restored.
+    if (behind < 0) return 'ahead'
+    if (behind === 0) {
+      await transaction`
           update auth.sessions
           set refresh_token_counter = refresh_token_counter + 1, refreshed_at = now(), updated_at = now()
           where id = ${row.id}`
-      } else if (token.counter < row.refresh_token_floor || (behind > 1 && !row.is_recent)) {
-        if (!row.is_recent) await transaction`delete from auth.sessions where id = ${row.id}`
-        return 'used'
-      }
-      return grantOf(transaction, row.id)
-    }),
-  )
+    } else if (token.counter < row.refresh_token_floor || (behind > 1 && !row.is_recent)) {
+      if (!row.is_recent) await transaction`delete from auth.sessions where id = ${row.id}`
+      return 'used'
+    }
+    return grantOf(transaction, row.id)
+  })
   if (granted === 'not found') throw notFound()
   if (granted === 'ahead') {
     throw new HttpError(400, 'validation_failed', 'Invalid Refresh Token: Not Issued By This Server')

@@ -1,12 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import type { JWTPayload } from 'jose'
-import type { Sql, TransactionSql } from 'postgres'
 
-import type { Run } from '../../database/lanes.ts'
 import { HttpError } from '../../http/errors.ts'
 import { findAccount, lockAccount, type Account } from '../accounts/accounts.ts'
 import { isUuid } from '../../database/uuid.ts'
 import type { SigningKeys } from './keys.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** The owner of a request's bearer token, as the database knows them now. */
 export interface SignedIn {
@@ -19,7 +18,7 @@ export interface SignedIn {
  *
  * @throws {HttpError} where there is none.
  */
-export async function signedIn({ headers }: FastifyRequest, run: Run, keys: SigningKeys): Promise<SignedIn> {
+export async function signedIn({ headers }: FastifyRequest, sql: Sql, keys: SigningKeys): Promise<SignedIn> {
   const [, token] = /^bearer +([^ ]+)$/i.exec(headers.authorization ?? '') ?? []
   if (token === undefined) {
     throw new HttpError(401, 'no_authorization', 'This endpoint requires a valid Bearer token')
@@ -28,7 +27,7 @@ export async function signedIn({ headers }: FastifyRequest, run: Run, keys: Sign
   if (typeof sub !== 'string' || sub === '') throw badToken('missing sub claim', 403)
   if (!isUuid(sub)) throw badToken('sub claim must be a UUID', 400)
   const id = typeof sessionId === 'string' && isUuid(sessionId) ? sessionId : undefined
-  return run((sql) => findSignedIn(sql, sub, id))
+  return findSignedIn(sql, sub, id)
 }
 
 async function verified(token: string, keys: SigningKeys): Promise<JWTPayload> {
@@ -57,24 +56,17 @@ function badToken(why: string, status: number) {
  * @throws {HttpError} where they are gone.
  */
 export function changeAs<T>(
-  run: Run,
+  sql: Sql,
   { account, session }: SignedIn,
-  work: (transaction: TransactionSql, now: SignedIn) => Promise<T>,
+  work: (transaction: Sql, now: SignedIn) => Promise<T>,
 ): Promise<T> {
-  return run(
-    (sql) =>
-      sql.begin(async (transaction) => {
-        await lockAccount(transaction, account.id)
-        return work(transaction, await findSignedIn(transaction, account.id, session.id))
-      }) as Promise<T>,
-  )
+  return sql.begin(async (transaction) => {
+    await lockAccount(transaction, account.id)
+    return work(transaction, await findSignedIn(transaction, account.id, session.id))
+  })
 }
 
-async function findSignedIn(
-  sql: Sql | TransactionSql,
-  accountId: string,
-  sessionId: string | undefined,
-): Promise<SignedIn> {
+async function findSignedIn(sql: Sql, accountId: string, sessionId: string | undefined): Promise<SignedIn> {
   const account = await findAccount(sql, { id: accountId })
   if (account === undefined) {
     throw new HttpError(403, 'user_not_found', 'User from sub claim in JWT does not exist')

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Sql, TransactionSql } from 'postgres'
 
 import { OperatorError } from '../../../settings/operator-error.ts'
 import {
@@ -19,6 +18,7 @@ import {
 } from './manifest.ts'
 import { syncDirectory } from '../disk.ts'
 import { ownerOfAuth, schemaVersion } from '../schema.ts'
+import { inBatches, type Sql } from '../sql.ts'
 
 /** How much a backup holds, or was restored from it. */
 export interface Kept {
@@ -71,7 +71,7 @@ export async function backUp(sql: Sql, folder: string): Promise<Kept> {
  * @throws {OperatorError} where it is there already or cannot be written; what the signal was aborted with.
  */
 export async function writeBackup(
-  transaction: TransactionSql,
+  transaction: Sql,
   folder: string,
   options: BackupOptions = {},
 ): Promise<Kept> {
@@ -107,7 +107,7 @@ export async function writeBackup(
   }
 }
 
-async function writeTables(transaction: TransactionSql, folder: string, options: BackupOptions) {
+async function writeTables(transaction: Sql, folder: string, options: BackupOptions) {
   await transaction`set local time zone 'UTC'`
   const files: Manifest['files'] = {}
   const isOurs = (await ownerOfAuth(transaction)) === 'us'
@@ -119,9 +119,8 @@ async function writeTables(transaction: TransactionSql, folder: string, options:
   return { schema: await schemaVersion(transaction), files }
 }
 
-/** By a cursor: the driver never returns from a COPY whose reader fails. */
 async function writeTable(
-  transaction: TransactionSql,
+  transaction: Sql,
   name: string,
   folder: string,
   { share = 1, signal }: BackupOptions,
@@ -162,16 +161,15 @@ async function writeTable(
  * @param query Says which, with these parameters.
  */
 export async function* readLines(
-  transaction: TransactionSql,
+  transaction: Sql,
   query: string,
   batch: number,
   parameters: string[] = [],
 ): AsyncGenerator<string[]> {
-  const rows = transaction.unsafe<{ line: string }[]>(
-    `select row_to_json(rows)::text as line from (${query}) as rows`,
-    parameters,
-  )
-  for await (const lines of rows.cursor(batch)) yield lines.map(({ line }) => line)
+  const text = `select row_to_json(rows)::text as line from (${query}) as rows`
+  for await (const rows of inBatches<{ line: string }>(transaction, text, batch, parameters)) {
+    yield rows.map(({ line }) => line)
+  }
 }
 
 async function writeDurably(path: string, content: object) {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { Sql, TransactionSql } from 'postgres'
 
 import { OperatorError } from '../../../settings/operator-error.ts'
 import { readLines, type Kept } from './backup.ts'
 import { fileOf, furniture } from './manifest.ts'
 import { linesOf, restore, type Backup } from './restore.ts'
+import type { Sql } from '../sql.ts'
 
 /** The result of a check. */
 export interface Checked extends Kept {
@@ -30,7 +30,7 @@ export async function checkRestoring(sql: Sql, backup: Backup): Promise<Checked>
   const { folder, manifest } = backup
   const compared = manifest === undefined ? 'nothing' : manifest.timeZone === 'UTC' ? 'rows' : 'counts'
   let tables = 0
-  const afterRows = async (transaction: TransactionSql, restored: readonly string[]) => {
+  const afterRows = async (transaction: Sql, restored: readonly string[]) => {
     tables = restored.length
     if (compared === 'nothing') return
     await transaction`set local time zone 'UTC'`
@@ -53,7 +53,7 @@ export async function checkRestoring(sql: Sql, backup: Backup): Promise<Checked>
 }
 
 /** Digests of a backup's file, and of the restored table in the file's columns. */
-async function summaries(transaction: TransactionSql, name: string, file: string) {
+async function summaries(transaction: Sql, name: string, file: string) {
   const key = furniture[name]
   const keys: unknown[] = []
   const written = new Summary()

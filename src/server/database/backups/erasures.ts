@@ -1,10 +1,10 @@
 import { constants } from 'node:fs'
 import { lstat, open, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Sql } from 'postgres'
 
 import { OperatorError } from '../../../settings/operator-error.ts'
 import { syncDirectory } from '../disk.ts'
+import type { Sql } from '../sql.ts'
 
 /** Any number that no other program's advisory lock on this database is likely to use. */
 const erasuresLock = 5_610_745

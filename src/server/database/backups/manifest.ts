@@ -1,6 +1,6 @@
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import postgres from 'postgres'
+import { isDatabaseError } from '../connection.ts'
 
 import { table } from '../../../application/application.ts'
 import { OperatorError } from '../../../settings/operator-error.ts'
@@ -116,7 +116,7 @@ export function unusable(error: unknown, folder: string): unknown {
     return new OperatorError(`The folder "${folder}" cannot be used (${error.message}).`, { cause: error })
   }
   // Class 22 and 23: values that do not fit; 42703: columns that are not there.
-  const isRefused = error instanceof postgres.PostgresError
+  const isRefused = isDatabaseError(error)
   if (error instanceof SyntaxError || (isRefused && /^(22|23|42703)/.test(error.code))) {
     return new OperatorError(`The folder "${folder}" is not a whole backup (${error.message}).`, {
       cause: error,

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
-import type { Sql, TransactionSql } from 'postgres'
 
 import { OperatorError } from '../../../settings/operator-error.ts'
 import {
@@ -23,6 +22,7 @@ import {
 } from './manifest.ts'
 import type { Kept } from './backup.ts'
 import { newestVersion, ownerOfAuth } from '../schema.ts'
+import type { Sql } from '../sql.ts'
 
 /** Rows that are restored at a time. */
 const batchSize = 500
@@ -40,7 +40,7 @@ export interface RestoreOptions {
   /** Digests of erased applications, which do not come back. */
   erased?: ReadonlySet<string> | undefined
   /** Called when the rows are in the tables, before anything is changed in them. */
-  afterRows?: (transaction: TransactionSql, tables: readonly string[]) => Promise<void>
+  afterRows?: (transaction: Sql, tables: readonly string[]) => Promise<void>
 }
 
 /**
@@ -68,7 +68,6 @@ export async function restore(
       for (const name of silenced) await transaction.unsafe(`alter table ${name} disable trigger user`)
       // The search's columns are computed from the answers, and are in no backup.
       await transaction.unsafe(`alter table ${applications} enable trigger keep_search_vectors`)
-      // By INSERT: the driver never returns from a COPY that the database refuses at its end.
       const restored = kept.filter((name) => hasAccounts || !accountTables.includes(name))
       for (const name of restored) {
         await insertLines(transaction, name, join(folder, fileOf(name)))
@@ -152,26 +151,23 @@ export async function checkBackup(folder: string): Promise<Backup> {
 }
 
 /** Erases applications again, and leaves the trace that each erasing leaves. */
-async function eraseAgain(transaction: TransactionSql, erased: ReadonlySet<string> = new Set()) {
+async function eraseAgain(transaction: Sql, erased: ReadonlySet<string> = new Set()) {
   if (erased.size === 0) return 0
-  // As one text, since the number of parameters is limited.
   const { count } = await transaction.unsafe(
-    `delete from ${applications} where encode(sha256(convert_to(id::text, 'UTF8')), 'hex') in (
-      select * from string_to_table($1::text, ',')
-    )`,
-    [[...erased].join()],
+    `delete from ${applications} where encode(sha256(convert_to(id::text, 'UTF8')), 'hex') = any($1::text[])`,
+    [[...erased]],
   )
   if (count > 0) {
     await transaction.unsafe(
       `insert into ${history} (author, kind, detail)
-       values ('operator', 'erased', jsonb_build_object('applications', $1::text::integer))`,
-      [String(count)],
+       values ('operator', 'erased', jsonb_build_object('applications', $1::integer))`,
+      [count],
     )
   }
   return count
 }
 
-async function insertLines(transaction: TransactionSql, name: string, file: string) {
+async function insertLines(transaction: Sql, name: string, file: string) {
   const insert = async (lines: string[]) => {
     // Later migrations may add columns that a backup does not have.
     const names = Object.keys(JSON.parse(lines[0] ?? '') as object).map(
@@ -183,7 +179,7 @@ async function insertLines(transaction: TransactionSql, name: string, file: stri
     const conflict =
       key === undefined ? '' : `on conflict (${key}) do update set (${columns}) = row(${newer})`
     await transaction.unsafe(
-      `insert into ${name} (${columns}) overriding system value select ${columns} from json_populate_recordset(null::${name}, $1::text::json) ${conflict}`,
+      `insert into ${name} (${columns}) overriding system value select ${columns} from json_populate_recordset(null::${name}, $1::json) ${conflict}`,
       [`[${lines.join(',')}]`],
     )
   }
@@ -208,12 +204,12 @@ export async function* linesOf(file: string) {
   if (rest !== '') yield rest
 }
 
-async function countRows(transaction: TransactionSql, name: string) {
+async function countRows(transaction: Sql, name: string) {
   const [row] = await transaction.unsafe<{ count: number }[]>(`select count(*)::int as count from ${name}`)
   return row?.count ?? 0
 }
 
-async function refuseRows(transaction: TransactionSql, name: string, what: string) {
+async function refuseRows(transaction: Sql, name: string, what: string) {
   if ((await countRows(transaction, name)) === 0) return
   throw new OperatorError(`The database holds ${what} already: a backup is restored into an empty one.`)
 }

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Sql, TransactionSql } from 'postgres'
 
 import { OperatorError } from '../../../settings/operator-error.ts'
 import { startPolling } from '../../polling.ts'
 import { backupName, newestBackup, removeLeftovers, removeOldBackups } from './folder.ts'
 import { oneMoment, writeBackup } from './backup.ts'
 import { appendErasures } from './erasures.ts'
-import type { Run } from '../lanes.ts'
+import type { Pools } from '../pools.ts'
+import type { Sql } from '../sql.ts'
 
 export interface BackupSettings {
   /** Where backups are made; it has to be there. */
@@ -36,7 +36,7 @@ export interface ScheduledBackups {
   /** Makes a backup before the schema changes. An error is logged, and does not keep the schema from changing. */
   beforeMigration: (sql: Sql) => Promise<void>
   /** Makes a backup where the last one is older than a day, and from then on one a day. Lists what is erased. */
-  start: (database: { owner: Sql; asOwner: Run }) => void
+  start: (database: Pick<Pools, 'owner' | 'server'>) => void
   /** Breaks off a backup that is under way. */
   stop: () => Promise<void>
 }
@@ -166,7 +166,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
         }
       })
     },
-    start({ owner, asOwner }) {
+    start({ owner, server }) {
       // From here on the checks tell.
       problems.clear()
       const backups = startPolling(
@@ -176,14 +176,12 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
       )
       const erasures = startPolling(
         () =>
-          trying('the list of erasures', () =>
-            asOwner(async (sql) => {
-              const [row] = await sql<
-                [{ count: number }]
-              >`select count(*)::int as count from private.erasures`
-              if (row.count !== listed) listed = await appendErasures(sql, dir)
-            }),
-          ),
+          trying('the list of erasures', async () => {
+            const [row] = await server<
+              [{ count: number }]
+            >`select count(*)::int as count from private.erasures`
+            if (row.count !== listed) listed = await appendErasures(server, dir)
+          }),
         erasuresInterval,
         () => {},
       )
@@ -199,7 +197,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
 }
 
 /** The database's own name; none where its schema is older than that name. */
-export async function installationOf(sql: Sql | TransactionSql): Promise<string | null> {
+export async function installationOf(sql: Sql): Promise<string | null> {
   const [row] = await sql<
     { there: boolean }[]
   >`select to_regclass('private.installation') is not null as there`

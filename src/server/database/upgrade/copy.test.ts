@@ -3,15 +3,16 @@ import { expect, test } from 'vitest'
 import { openTestDatabase } from '../../../../testing/database.ts'
 import { anApplication } from '../../../../testing/form.ts'
 import { copyDatabase } from './copy.ts'
+import { valuesOf } from '../../../../testing/sql.ts'
 
 test('nobody writes into what is copied, until that is over', async () => {
   const [from, to] = [await openTestDatabase(), await openTestDatabase()]
-  await from.owner`insert into public.retreat_applications ${from.owner(anApplication())}`
-  await to.owner`insert into public.retreat_applications ${to.owner([anApplication(), anApplication()])}`
+  await from.owner`insert into public.retreat_applications ${valuesOf(anApplication())}`
+  await to.owner`insert into public.retreat_applications ${valuesOf([anApplication(), anApplication()])}`
   const late = () =>
     from.owner.begin(async (transaction) => {
       await transaction`set local lock_timeout = 100`
-      await transaction`insert into public.retreat_applications ${transaction(anApplication())}`
+      await transaction`insert into public.retreat_applications ${valuesOf(anApplication())}`
     })
   await from.owner.begin(async (transaction) => {
     await copyDatabase(transaction, to.owner)
@@ -26,7 +27,7 @@ test('nobody writes into what is copied, until that is over', async () => {
 
 test('a row that is not the same afterwards is found', async () => {
   const [from, to] = [await openTestDatabase(), await openTestDatabase()]
-  await from.owner`insert into public.retreat_applications ${from.owner(anApplication())}`
+  await from.owner`insert into public.retreat_applications ${valuesOf(anApplication())}`
   await to.owner`
     create function public.spoil() returns trigger language plpgsql as $$
     begin new.first_name := 'Somebody else'; return new; end $$`

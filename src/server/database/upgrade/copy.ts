@@ -1,6 +1,5 @@
-import type { Sql, TransactionSql } from 'postgres'
-
 import { OperatorError } from '../../../settings/operator-error.ts'
+import { inBatches, type Sql } from '../sql.ts'
 
 /** Rows that are copied at a time. */
 const batchSize = 200
@@ -13,7 +12,7 @@ const batchSize = 200
  * @returns How many rows there are.
  * @throws {OperatorError} where somebody made tables or roles there that this program does not know.
  */
-export async function copyDatabase(from: TransactionSql, to: Sql): Promise<number> {
+export async function copyDatabase(from: Sql, to: Sql): Promise<number> {
   const names = await tablesOf(from)
   await refuseUnknown(from, to, names)
   await from.unsafe(`lock table ${names.join(', ')} in exclusive mode`)
@@ -41,14 +40,14 @@ export async function copyDatabase(from: TransactionSql, to: Sql): Promise<numbe
 }
 
 /** So that both write values as the same text, however long that takes. */
-async function setOutput(transaction: TransactionSql) {
+async function setOutput(transaction: Sql) {
   await transaction`select
     set_config('timezone', 'UTC', true), set_config('search_path', '', true), set_config('statement_timeout', '0', true)`
 }
 
 const ownSchemas = `nspname not like 'pg\\_%' and nspname <> 'information_schema'`
 
-async function tablesOf(sql: Sql | TransactionSql) {
+async function tablesOf(sql: Sql) {
   const rows = await sql.unsafe<{ name: string }[]>(`
     select format('%I.%I', nspname, relname) as name
     from pg_class join pg_namespace on pg_namespace.oid = relnamespace
@@ -56,8 +55,8 @@ async function tablesOf(sql: Sql | TransactionSql) {
   return rows.map(({ name }) => name)
 }
 
-async function refuseUnknown(from: TransactionSql, to: Sql, tables: string[]) {
-  const others = async (sql: Sql | TransactionSql) => {
+async function refuseUnknown(from: Sql, to: Sql, tables: string[]) {
+  const others = async (sql: Sql) => {
     const rows = await sql<{ name: string }[]>`
       select 'the role ' || rolname as name from pg_roles where rolname not like 'pg\\_%'
       union all select 'the database ' || datname from pg_database`
@@ -72,29 +71,29 @@ async function refuseUnknown(from: TransactionSql, to: Sql, tables: string[]) {
 }
 
 /** By a cursor and INSERT: the driver never returns from a COPY that fails at its end. */
-async function copyTable(from: TransactionSql, to: TransactionSql, name: string) {
+async function copyTable(from: Sql, to: Sql, name: string) {
   const columns = await from<{ name: string }[]>`
     select quote_ident(attname) as name from pg_attribute
     where attrelid = ${name}::regclass and attnum > 0 and not attisdropped and attgenerated = ''`
   const list = columns.map((column) => column.name).join(', ')
-  const rows = from.unsafe<{ row: string }[]>(`select to_json(rows)::text as row from ${name} as rows`)
-  for await (const batch of rows.cursor(batchSize)) {
+  const rows = `select to_json(rows)::text as row from ${name} as rows`
+  for await (const batch of inBatches<{ row: string }>(from, rows, batchSize)) {
     await to.unsafe(
       `insert into ${name} (${list}) overriding system value
-       select ${list} from json_populate_recordset(null::${name}, $1::text::json)`,
+       select ${list} from json_populate_recordset(null::${name}, $1::json)`,
       [`[${batch.map(({ row }) => row).join()}]`],
     )
   }
 }
 
-async function copySequences(from: TransactionSql, to: TransactionSql) {
+async function copySequences(from: Sql, to: Sql) {
   const sequences = await from<{ name: string; last: string }[]>`
     select format('%I.%I', schemaname, sequencename) as name, last_value::text as last
     from pg_sequences where last_value is not null`
   for (const { name, last } of sequences) await to`select setval(${name}, ${last}::bigint)`
 }
 
-async function digestOf(transaction: TransactionSql, name: string) {
+async function digestOf(transaction: Sql, name: string) {
   const [row] = await transaction.unsafe<{ rows: number; sum: string }[]>(`
     select count(*)::integer as rows,
       coalesce(sum(('x' || substr(md5(rows::text), 1, 16))::bit(64)::bigint), 0)::text as sum

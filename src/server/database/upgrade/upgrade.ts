@@ -12,7 +12,8 @@ import { promisify } from 'node:util'
 import { OperatorError } from '../../../settings/operator-error.ts'
 import { refuseForeign, tooOld } from '../cluster.ts'
 import { folder, majorOf, makeFiles, port, startFiles, stopFiles, type Files } from '../files.ts'
-import { socketConnection } from '../connections.ts'
+import { createPool } from '../pool.ts'
+import { embedded } from '../pools.ts'
 import { syncDirectory } from '../disk.ts'
 import { acquireLock } from '../lock.ts'
 import { builtInMajor, lastVersions, programsPackage } from '../programs.ts'
@@ -80,7 +81,7 @@ export async function upgradeFiles(
       { cause: error },
     )
   } finally {
-    await lock.end({ timeout: 5 })
+    await lock.close(5_000)
   }
   await rm(programsFolder(dataDir, theirs), { recursive: true, force: true })
 }
@@ -92,9 +93,13 @@ export async function upgradeFiles(
  * @returns How many rows there are.
  */
 async function fill(old: Files, made: Files): Promise<number> {
-  const options = { max: 1, connection: { application_name: 'unplugged upgrade' } }
-  const from = socketConnection(old.dataDir, options)
-  const to = socketConnection(made.dataDir, { ...options, port: made.port })
+  const poolOf = ({ dataDir, port: ofSocket }: Files) =>
+    createPool(
+      { ...embedded(dataDir), port: ofSocket, parameters: { application_name: 'unplugged upgrade' } },
+      { size: 1 },
+    )
+  const from = poolOf(old)
+  const to = poolOf(made)
   let rows = 0
   let stopping: Promise<void> | undefined
   try {
@@ -103,7 +108,7 @@ async function fill(old: Files, made: Files): Promise<number> {
     await migrate(to)
     const copying = from.begin(async (transaction) => {
       rows = await copyDatabase(transaction, to)
-      await to.end({ timeout: 5 })
+      await to.end()
       await stopFiles(made)
       // Within the transaction, which keeps others from writing, and ends by this.
       stopping = stopFiles(old)
@@ -115,7 +120,7 @@ async function fill(old: Files, made: Files): Promise<number> {
     await stopping
     return rows
   } finally {
-    await Promise.all([from.end({ timeout: 0 }), to.end({ timeout: 0 })])
+    await Promise.all([from.end(0), to.end(0)])
   }
 }
 

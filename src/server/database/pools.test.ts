@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
-import type { Caller } from './connections.ts'
+import type { Caller } from './pools.ts'
 import { openDatabase, type Database } from './database.ts'
 
 let server: TestPostgres
@@ -29,10 +29,10 @@ test.each([0, 1] as const)(
   'a caller has their role, their claims and their time limit, with no pooler and with one (%i)',
   async (index) => {
     const database = databases[index]
-    expect(await database.as({ role: 'anon' }).execute(whoIsIt)).toMatchObject([
+    expect(await database.as({ role: 'anon' }).unsafe(whoIsIt)).toMatchObject([
       { role: 'anon', timeout: '10s' },
     ])
-    const [row] = (await database.as(organiser).execute(whoIsIt)) ?? []
+    const [row] = (await database.as(organiser).unsafe(whoIsIt)) ?? []
     expect(row).toMatchObject({ role: 'authenticated', timeout: '10s' })
     expect(JSON.parse(String(row?.['claims']))).toEqual({ sub: "o'hara", role: 'authenticated' })
   },
@@ -41,8 +41,8 @@ test.each([0, 1] as const)(
 test('statements of the server itself end in the database, too; migrations and commands have no limit', async () => {
   const [database] = databases
   const limit = 'select current_setting($$statement_timeout$$) as "limit"'
-  expect(await database.asOwner((sql) => sql.unsafe(limit))).toEqual([{ limit: '10s' }])
-  expect(await database.forSignIn((sql) => sql.unsafe(limit))).toEqual([{ limit: '10s' }])
+  expect(await database.server.unsafe(limit)).toEqual([{ limit: '10s' }])
+  expect(await database.signIn.unsafe(limit)).toEqual([{ limit: '10s' }])
   expect(await database.owner.unsafe(limit)).toEqual([{ limit: '0' }])
 })
 
@@ -51,17 +51,17 @@ test.each([0, 1] as const)(
   async (index) => {
     const database = databases[index]
     // More than there are connections.
-    await Promise.all(Array.from({ length: 20 }, () => database.as(organiser).execute('select 1')))
+    await Promise.all(Array.from({ length: 20 }, () => database.as(organiser).unsafe('select 1')))
     const callers = Array.from({ length: 20 }, (_, number) => ({
       role: 'authenticated' as const,
       claims: { sub: String(number) },
     }))
-    const rows = await Promise.all(callers.map((caller) => database.as(caller).execute(whoIsIt)))
+    const rows = await Promise.all(callers.map((caller) => database.as(caller).unsafe(whoIsIt)))
     expect(rows.map((row) => JSON.parse(String(row?.[0]?.['claims'])) as unknown)).toEqual(
       callers.map(({ claims }) => claims),
     )
     const visitors = await Promise.all(
-      Array.from({ length: 20 }, () => database.as({ role: 'anon' }).execute(whoIsIt)),
+      Array.from({ length: 20 }, () => database.as({ role: 'anon' }).unsafe(whoIsIt)),
     )
     for (const visitor of visitors) expect(visitor?.[0]?.['claims'] ?? '').toBe('')
   },
@@ -71,7 +71,7 @@ test.each(['select * from public.retreat_applications', 'select * from private.w
   'somebody who signed in may not run: %s',
   async (statement) => {
     for (const database of databases) {
-      await expect(database.as(organiser).execute(statement)).rejects.toMatchObject({
+      await expect(database.as(organiser).unsafe(statement)).rejects.toMatchObject({
         code: expect.stringMatching(/^42/) as string,
       })
     }

@@ -1,0 +1,319 @@
+import { connect as connectSocket } from 'node:net'
+import { createHash } from 'node:crypto'
+import type { ConnectionOptions as TlsOptions } from 'node:tls'
+import { Client, DatabaseError, types, type QueryResult } from 'pg'
+
+import { sqlOf, type Parameter, type Rows, type Sql, type StatementOptions } from './sql.ts'
+
+/** Where a database is, and as whom it is asked. */
+export interface Address {
+  /** Names, IP addresses, or the folder of a Unix socket. They are tried in this order. */
+  hosts: readonly string[]
+  port: number
+  user?: string
+  password?: string
+  database?: string
+  /** `prefer` takes TLS where the server has it. */
+  tls?: false | 'prefer' | TlsOptions
+  tlsNegotiation?: 'direct' | 'postgres'
+  /** Whether a host that only reads, such as a standby, is passed over. */
+  isToWrite?: boolean
+  /** Milliseconds that a connection may take. */
+  connectTimeout?: number
+  /** The server's parameters for the session. */
+  parameters?: Readonly<Record<string, string | number>>
+}
+
+/** The database did not answer in time. It is not dead: then its connections would have ended. */
+export class DeadlineError extends Error {
+  readonly code = 'DEADLINE'
+}
+
+/** The connection ended before the answer came, or could not be opened. */
+export class ConnectionError extends Error {
+  readonly code: string
+
+  constructor(code: string, cause: Error) {
+    super(cause.message, { cause })
+    this.code = code
+  }
+}
+
+/** Whether PostgreSQL refused something: then `code` has the SQLSTATE. */
+export function isDatabaseError(error: unknown): error is DatabaseError & { code: string } {
+  return error instanceof DatabaseError && error.code !== undefined
+}
+
+export interface ConnectionLimits {
+  /** Milliseconds for a statement, after which it and its connection are given up; no limit where there is none. */
+  deadline?: number | undefined
+  /** Whether statements may be kept prepared. */
+  keepsPrepared?: boolean
+}
+
+/** Milliseconds; a visitor waits for the response: better a clear "not now" soon than silence. */
+const usualTimeout = 5_000
+const keepAlive = 60_000
+
+/**
+ * Opens a connection.
+ *
+ * @throws {DatabaseError} where the server refuses it.
+ * @throws {ConnectionError} where no host can be reached, or none has what is asked for.
+ */
+export async function openConnection(address: Address, limits: ConnectionLimits = {}): Promise<Connection> {
+  let failure: unknown
+  for (const host of address.hosts) {
+    try {
+      const connection = new Connection(await openClient(address, host), limits)
+      const lacking = await whatLacks(connection, address)
+      if (lacking === undefined) return connection
+      await connection.close(0)
+      throw lacking
+    } catch (error) {
+      failure = error
+    }
+  }
+  throw failure
+}
+
+/** What a connection has not, although the server accepted it. */
+async function whatLacks({ sql }: Connection, { isToWrite, parameters: { role } = {} }: Address) {
+  if (isToWrite !== true && role === undefined) return undefined
+  const [row] = await sql<[{ role: string; writes: boolean }]>`
+    select current_user as role,
+      not pg_is_in_recovery() and not current_setting('transaction_read_only')::boolean as writes`
+  // A pooler may drop what a connection begins with.
+  if (role !== undefined && row.role !== role)
+    return new ConnectionError('ROLE_LOST', new Error(`the role is ${row.role} and not ${role}`))
+  if (isToWrite === true && !row.writes)
+    return new ConnectionError('READ_ONLY', new Error('the server only reads'))
+  return undefined
+}
+
+const noTls = 'The server does not support SSL connections'
+
+async function openClient(address: Address, host: string): Promise<Client> {
+  const { tls = false } = address
+  try {
+    return await openWith(address, host, tls === 'prefer' ? { rejectUnauthorized: false } : tls)
+  } catch (error) {
+    if (tls !== 'prefer' || !(error instanceof Error) || error.message !== noTls) throw error
+    return openWith(address, host, false)
+  }
+}
+
+async function openWith(
+  { port, user, password, database, tlsNegotiation, connectTimeout = usualTimeout, parameters = {} }: Address,
+  host: string,
+  ssl: false | TlsOptions,
+): Promise<Client> {
+  const { application_name: name, ...rest } = parameters
+  const client = new Client({
+    host,
+    port,
+    user,
+    password,
+    database,
+    ssl,
+    ...(ssl !== false && tlsNegotiation ? { sslnegotiation: tlsNegotiation } : {}),
+    application_name: String(name ?? 'unplugged'),
+    options: startOptions(rest),
+    connectionTimeoutMillis: connectTimeout,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAlive,
+    types: { getTypeParser: typeParser },
+  })
+  // The driver tells of the end of a connection that nobody uses, too, and Node.js ends where nobody listens.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return client
+  } catch (error) {
+    client.connection.stream.destroy()
+    throw isDatabaseError(error) ? error : lost(error, 'CONNECT_FAILED')
+  }
+}
+
+/** Parameters as libpq's `options` has them: the one way in which the driver sends any of them. */
+function startOptions(parameters: Record<string, string | number>) {
+  const { options = '', ...rest } = parameters
+  const given = Object.entries(rest).map(
+    ([name, value]) => `-c ${name}=${String(value).replaceAll(/[\\\s]/g, String.raw`\$&`)}`,
+  )
+  return [String(options), ...given].join(' ').trim()
+}
+
+const day: number = types.builtins.DATE
+/** A day stays a text: as a `Date` it would be another day in another time zone. */
+const typeParser = ((oid: number, format?: 'text') =>
+  oid === day ? (text: string) => text : types.getTypeParser(oid, format)) as typeof types.getTypeParser
+
+/** A lost connection as one kind of error; the network's own codes stay. */
+function lost(error: unknown, code = 'CONNECTION_LOST') {
+  const cause = error instanceof Error ? error : new Error(String(error))
+  const own = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
+  return new ConnectionError(own ?? (cause.message === 'timeout expired' ? 'CONNECT_TIMEOUT' : code), cause)
+}
+
+/** One connection, whose statements run one after another. */
+export class Connection {
+  /** Each statement by itself, and transactions. */
+  readonly sql: Sql
+  /** Resolves when it has ended, however that came. */
+  readonly ended: Promise<void>
+  readonly #client: Client
+  readonly #limits: ConnectionLimits
+  readonly #inTransaction: Sql
+  #isLost = false
+  #savepoints = 0
+
+  constructor(client: Client, limits: ConnectionLimits) {
+    this.#client = client
+    this.#limits = limits
+    this.ended = new Promise((resolve) => client.once('end', resolve))
+    client.once('end', () => (this.#isLost = true))
+    client.on('error', () => (this.#isLost = true))
+    this.sql = sqlOf({
+      run: this.run,
+      begin: (mode, work) => this.transact(`begin ${mode}`, work),
+    })
+    this.#inTransaction = sqlOf({ run: this.run, begin: (_mode, work) => this.#savepoint(work) })
+  }
+
+  /** Whether it can be used no more. */
+  get isLost(): boolean {
+    return this.#isLost
+  }
+
+  /** Runs one statement, or several without parameters. */
+  readonly run = async <Row extends readonly unknown[]>(
+    text: string,
+    parameters: readonly Parameter[],
+    { prepare = false }: StatementOptions,
+  ): Promise<Rows<Row>> => {
+    const name = prepare && this.#limits.keepsPrepared !== false ? nameOf(text) : undefined
+    try {
+      return rowsOf<Row>(await this.#send(text, parameters, name))
+    } catch (error) {
+      if (!isOutdated(error)) throw error
+      // The schema has changed since this connection prepared its statements.
+      this.#isLost = true
+      if (this.#client.getTransactionStatus() !== 'I') throw error
+      return rowsOf<Row>(await this.#send(text, parameters))
+    }
+  }
+
+  /**
+   * Runs work in a transaction.
+   *
+   * @param beginning Statements that begin it, in one round trip.
+   */
+  async transact<Result>(beginning: string, work: (sql: Sql) => Promise<Result>): Promise<Result> {
+    try {
+      await this.#send(beginning)
+      const result = await work(this.#inTransaction)
+      const { command } = await this.#send('commit')
+      if (command === 'ROLLBACK')
+        throw new Error('the transaction was rolled back, as a statement of it had failed')
+      return result
+    } catch (error) {
+      // Where that fails, the connection has ended, and the transaction with it.
+      if (!this.#isLost) await this.#send('rollback').catch(() => this.giveUp())
+      throw error
+    }
+  }
+
+  async #savepoint<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
+    const name = `part${(this.#savepoints += 1)}`
+    await this.#send(`savepoint ${name}`)
+    try {
+      const result = await work(this.#inTransaction)
+      await this.#send(`release savepoint ${name}`)
+      return result
+    } catch (error) {
+      if (!this.#isLost) await this.#send(`rollback to savepoint ${name}`)
+      throw error
+    }
+  }
+
+  async #send(text: string, parameters: readonly Parameter[] = [], name?: string): Promise<QueryResult> {
+    const { deadline } = this.#limits
+    let isLate = false
+    const late = () => {
+      isLate = true
+      this.giveUp()
+    }
+    const timer = deadline === undefined ? undefined : setTimeout(late, deadline)
+    try {
+      return await this.#client.query({
+        text,
+        ...(parameters.length > 0 ? { values: [...parameters] } : {}),
+        ...(name === undefined ? {} : { name }),
+      })
+    } catch (error) {
+      if (isLate)
+        throw new DeadlineError(`the database did not answer within ${deadline} ms`, { cause: error })
+      if (isDatabaseError(error)) {
+        // Nothing comes after it on this connection.
+        if (error.severity === 'FATAL') this.#isLost = true
+        throw error
+      }
+      this.#isLost = true
+      throw lost(error)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Ends it in order, and after so many milliseconds in any case. */
+  async close(patience: number): Promise<void> {
+    const late = setTimeout(() => this.#client.connection.stream.destroy(), patience)
+    await this.#client.end()
+    clearTimeout(late)
+  }
+
+  /** Ends it at once, and what the database still does for it. */
+  giveUp(): void {
+    this.#isLost = true
+    cancel(this.#client)
+    this.#client.connection.stream.destroy()
+  }
+}
+
+/** Several statements at once have several results. */
+function rowsOf<Row extends readonly unknown[]>(result: QueryResult | QueryResult[]): Rows<Row> {
+  const { rows, rowCount } = Array.isArray(result) ? (result.at(-1) as QueryResult) : result
+  return Object.defineProperty(rows, 'count', { value: rowCount ?? 0 }) as unknown as Rows<Row>
+}
+
+/** The same text has the same name on every connection. */
+const nameOf = (text: string) => createHash('sha1').update(text).digest('base64url')
+
+/** Whether a statement that was prepared is not valid any more: of other columns since, or gone. */
+function isOutdated(error: unknown) {
+  return (
+    isDatabaseError(error) &&
+    ((error.code === '0A000' && error.routine === 'RevalidateCachedQuery') || error.code === '26000')
+  )
+}
+
+/**
+ * Asks the server, on a connection of its own, to end what it does for another one. Nothing comes of it that could be waited for.
+ *
+ * @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS
+ */
+function cancel(client: Client) {
+  const { host, port, processID, secretKey } = client as Client &
+    Record<'processID' | 'secretKey', number | null>
+  if (processID === null || secretKey === null) return
+  const request = Buffer.alloc(16)
+  for (const [index, value] of [16, cancelRequest, processID, secretKey].entries())
+    request.writeInt32BE(value, 4 * index)
+  const socket = host.startsWith('/') ? connectSocket(`${host}/.s.PGSQL.${port}`) : connectSocket(port, host)
+  // Where the server cannot be reached there is nothing to be ended.
+  socket.on('error', () => {}).setTimeout(usualTimeout, () => socket.destroy())
+  socket.end(request).unref()
+}
+
+const cancelRequest = 80_877_102

@@ -1,0 +1,183 @@
+import { setTimeout as wait } from 'node:timers/promises'
+
+import {
+  ConnectionError,
+  DeadlineError,
+  openConnection,
+  type Address,
+  type Connection,
+  type ConnectionLimits,
+} from './connection.ts'
+import { sqlOf, type Sql } from './sql.ts'
+
+export interface PoolOptions extends ConnectionLimits {
+  /** The most connections. */
+  size: number
+  /** Milliseconds after which a connection that nobody uses is closed; it stays open where there is none. */
+  idleTimeout?: number
+}
+
+/** Connections to one database, each of which one caller has at a time. */
+export interface Pool extends Sql {
+  /**
+   * Runs work on a connection.
+   *
+   * @param person Whose work it is, where people share the connections: one has at most half of them.
+   * @throws {DeadlineError} where none was free in time.
+   */
+  withConnection: <Result>(
+    work: (connection: Connection) => Promise<Result>,
+    person?: string,
+  ) => Promise<Result>
+  /** Ends the connections, after so many milliseconds for the work under way. */
+  end: (patience?: number) => Promise<void>
+}
+
+/** Milliseconds after which a connection is replaced, and by how much that varies: it collects plans, and may lead to an old address. */
+const lifetime = { least: 1_800_000, more: 1_800_000 }
+/** Milliseconds between a connection that could not be opened and the next try. */
+const reopenPause = 250
+/** Milliseconds for a connection that nobody uses to say goodbye. */
+const goodbye = 1_000
+const usualPatience = 5_000
+
+const closed = () =>
+  new ConnectionError('CONNECTION_CLOSED', new Error('the connections to the database are closed'))
+
+interface Waiting {
+  person: string | undefined
+  timer: NodeJS.Timeout | undefined
+  begin: () => void
+  fail: (error: unknown) => void
+}
+
+/** Opens connections as they are needed. Work waits in the order in which it came. */
+export function createPool(address: Address, { size, idleTimeout, ...limits }: PoolOptions): Pool {
+  const { deadline } = limits
+  const mostOfOne = Math.max(1, Math.floor(size / 2))
+  /** The time at which each is too old. */
+  const open = new Map<Connection, number>()
+  const idle: { connection: Connection; timer: NodeJS.Timeout | undefined }[] = []
+  const waiting = new Set<Waiting>()
+  const used = new Map<string, number>()
+  let free = size
+  let notBefore = 0
+  let isEnded = false
+
+  const mayBegin = (person: string | undefined) =>
+    free > 0 && (person === undefined || (used.get(person) ?? 0) < mostOfOne)
+  const count = (person: string | undefined, change: 1 | -1) => {
+    free -= change
+    if (person === undefined) return
+    const now = (used.get(person) ?? 0) + change
+    if (now === 0) used.delete(person)
+    else used.set(person, now)
+  }
+  const beginWaiting = () => {
+    for (const next of waiting) {
+      if (free === 0) return
+      if (mayBegin(next.person)) next.begin()
+    }
+  }
+  const failWaiting = (error: unknown) => {
+    for (const next of waiting) next.fail(error)
+  }
+
+  const turn = (person: string | undefined) =>
+    new Promise<void>((resolve, reject) => {
+      const leave = () => {
+        waiting.delete(place)
+        clearTimeout(place.timer)
+      }
+      const place: Waiting = {
+        person,
+        timer: undefined,
+        begin() {
+          leave()
+          count(person, 1)
+          resolve()
+        },
+        fail(error) {
+          leave()
+          reject(error)
+        },
+      }
+      if (mayBegin(person)) return place.begin()
+      if (deadline !== undefined) {
+        const late = () => place.fail(new DeadlineError(`no connection was free within ${deadline} ms`))
+        place.timer = setTimeout(late, deadline)
+      }
+      waiting.add(place)
+    })
+
+  const openNew = async () => {
+    const pause = notBefore - performance.now()
+    if (pause > 0) await wait(pause)
+    try {
+      const connection = await openConnection(address, limits)
+      open.set(connection, performance.now() + lifetime.least + Math.random() * lifetime.more)
+      void connection.ended.then(() => {
+        open.delete(connection)
+        takeIdle(connection)
+      })
+      return connection
+    } catch (error) {
+      notBefore = performance.now() + reopenPause
+      // None is there that could become free.
+      if (open.size === 0) failWaiting(error)
+      throw error
+    }
+  }
+
+  /** The connection that was used last, or a certain one, if it is idle. */
+  const takeIdle = (wanted?: Connection) => {
+    const index = idle.findLastIndex(({ connection }) =>
+      wanted === undefined ? !connection.isLost : connection === wanted,
+    )
+    const [entry] = index === -1 ? [] : idle.splice(index, 1)
+    clearTimeout(entry?.timer)
+    return entry?.connection
+  }
+
+  const give = (connection: Connection) => {
+    if (isEnded || connection.isLost || performance.now() > (open.get(connection) ?? 0)) {
+      return void connection.close(goodbye)
+    }
+    const leave = () => void takeIdle(connection)?.close(goodbye)
+    idle.push({ connection, timer: idleTimeout === undefined ? undefined : setTimeout(leave, idleTimeout) })
+  }
+
+  const withConnection: Pool['withConnection'] = async (work, person) => {
+    if (isEnded) throw closed()
+    await turn(person)
+    try {
+      const connection = takeIdle() ?? (await openNew())
+      try {
+        return await work(connection)
+      } finally {
+        give(connection)
+      }
+    } finally {
+      count(person, -1)
+      beginWaiting()
+    }
+  }
+
+  const end = async (patience = usualPatience) => {
+    isEnded = true
+    failWaiting(closed())
+    const unused = idle.splice(0).map(({ connection, timer }) => {
+      clearTimeout(timer)
+      return connection.close(Math.min(patience, goodbye))
+    })
+    const late = setTimeout(() => [...open.keys()].forEach((connection) => connection.giveUp()), patience)
+    await Promise.all([...unused, ...[...open.keys()].map(({ ended }) => ended)])
+    clearTimeout(late)
+  }
+
+  const sql = sqlOf({
+    run: (...statement) => withConnection((connection) => connection.run(...statement)),
+    begin: (mode, work) => withConnection(({ sql: one }) => one.begin(mode, work)),
+  })
+  return Object.assign(sql, { withConnection, end })
+}

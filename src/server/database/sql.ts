@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto'
+import { escapeIdentifier } from 'pg'
+
+/** What a statement may take as a parameter; a JSON text is cast where it is used. */
+export type Parameter = string | number | bigint | boolean | Date | Buffer | null | readonly Parameter[]
+
+/** Rows by their columns, and how many the statement touched. */
+export type Rows<Row extends readonly unknown[]> = Row & { count: number }
+
+type AnyRow = Record<string, unknown>
+
+/** How one statement is run. */
+export interface StatementOptions {
+  /** Whether it comes often enough to be kept prepared, where that can be. */
+  prepare?: boolean
+  /** Whether it may only read. */
+  readOnly?: boolean
+}
+
+/**
+ * Asks a database: by a template, whose values become parameters and in which other templates can stand. A template is sent
+ * when it is awaited.
+ */
+export interface Sql {
+  <Row extends readonly unknown[] = AnyRow[]>(
+    text: TemplateStringsArray,
+    ...values: (Parameter | Template)[]
+  ): Statement<Row>
+  /**
+   * Runs a text. Without parameters it may hold several statements.
+   *
+   * @param parameters Its `$1` and so on.
+   */
+  unsafe: <Row extends readonly unknown[] = AnyRow[]>(
+    text: string,
+    parameters?: readonly Parameter[],
+    options?: StatementOptions,
+  ) => Promise<Rows<Row>>
+  /**
+   * Runs work in a transaction on one connection; in a transaction, from a savepoint on. It is rolled back where the work fails.
+   *
+   * @param mode What follows `begin`, such as `read only`.
+   */
+  begin: {
+    <Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>
+    <Result>(mode: string, work: (sql: Sql) => Promise<Result>): Promise<Result>
+  }
+}
+
+/** A text with parameters, as a statement or as a part of one. */
+export class Template {
+  readonly #text: readonly string[]
+  readonly #values: readonly (Parameter | Template)[]
+
+  constructor(text: readonly string[], values: readonly (Parameter | Template)[]) {
+    this.#text = text
+    this.#values = values
+  }
+
+  /** @returns The text with `$1` and so on, and their values. */
+  compile(parameters: Parameter[] = []): { text: string; parameters: Parameter[] } {
+    let [text = ''] = this.#text
+    this.#values.forEach((value, index) => {
+      if (value instanceof Template) text += value.compile(parameters).text
+      else text += `$${parameters.push(value)}`
+      text += this.#text[index + 1]
+    })
+    return { text, parameters }
+  }
+}
+
+/** A template that can be awaited. */
+class Statement<Row extends readonly unknown[]> extends Template implements Promise<Rows<Row>> {
+  readonly [Symbol.toStringTag] = 'Statement'
+  readonly #send: (text: string, parameters: Parameter[]) => Promise<Rows<Row>>
+  #sent: Promise<Rows<Row>> | undefined
+
+  constructor(
+    text: readonly string[],
+    values: readonly (Parameter | Template)[],
+    send: (text: string, parameters: Parameter[]) => Promise<Rows<Row>>,
+  ) {
+    super(text, values)
+    this.#send = send
+  }
+
+  // oxlint-disable-next-line unicorn/no-thenable -- It may be a part of another one, so it is not sent before it is awaited.
+  then<Fulfilled = Rows<Row>, Rejected = never>(
+    onFulfilled?: ((rows: Rows<Row>) => Fulfilled | PromiseLike<Fulfilled>) | null,
+    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
+  ): Promise<Fulfilled | Rejected> {
+    if (this.#sent === undefined) {
+      const { text, parameters } = this.compile()
+      this.#sent = this.#send(text, parameters)
+    }
+    return this.#sent.then(onFulfilled, onRejected)
+  }
+
+  catch<Rejected = never>(onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null) {
+    return this.then(undefined, onRejected)
+  }
+
+  finally(onFinally?: (() => void) | null) {
+    return this.then((rows) => rows).finally(onFinally)
+  }
+}
+
+/** A name of a table or column, with its schema or without, as part of a template. */
+export const identifier = (name: string): Template =>
+  new Template([name.split('.').map(escapeIdentifier).join('.')], [])
+
+/** How statements and transactions are run. */
+export interface Runner {
+  run: <Row extends readonly unknown[]>(
+    text: string,
+    parameters: readonly Parameter[],
+    options: StatementOptions,
+  ) => Promise<Rows<Row>>
+  begin: <Result>(mode: string, work: (sql: Sql) => Promise<Result>) => Promise<Result>
+}
+
+/** What asks a database by way of a runner. */
+export function sqlOf({ run, begin }: Runner): Sql {
+  const template: (...given: [TemplateStringsArray, ...(Parameter | Template)[]]) => Statement<never[]> = (
+    text,
+    ...values
+  ) => new Statement(text, values, (compiled, parameters) => run(compiled, parameters, { prepare: true }))
+  return Object.assign(template, {
+    unsafe: (text: string, parameters: readonly Parameter[] = [], options: StatementOptions = {}) =>
+      run(text, parameters, options),
+    begin: (...given: [string, (sql: Sql) => Promise<never>] | [(sql: Sql) => Promise<never>]) =>
+      given.length === 1 ? begin('', given[0]) : begin(...given),
+  }) as unknown as Sql
+}
+
+/**
+ * Reads the rows of a statement in batches, so that memory holds one of them. It works in a transaction, which keeps their cursor.
+ *
+ * @param size Rows of a batch.
+ */
+export async function* inBatches<Row>(
+  sql: Sql,
+  text: string,
+  size: number,
+  parameters?: readonly Parameter[],
+): AsyncGenerator<Row[]> {
+  const cursor = `rows_${randomUUID().replaceAll('-', '')}`
+  await sql.unsafe(`declare ${cursor} no scroll cursor for ${text}`, parameters)
+  for (;;) {
+    const rows = await sql.unsafe<Row[]>(`fetch ${size} from ${cursor}`)
+    if (rows.length === 0) break
+    yield rows
+  }
+  await sql.unsafe(`close ${cursor}`)
+}

@@ -1,0 +1,42 @@
+import { parseAddress } from '../src/server/database/address.ts'
+import { createPool, type Pool } from '../src/server/database/pool.ts'
+import { embedded } from '../src/server/database/pools.ts'
+import { identifier, sqlOf, Template, type Parameter, type Sql } from '../src/server/database/sql.ts'
+
+/** Connections to the embedded database as its superuser. */
+export function connectToFiles(dataDir: string, size = 1): Pool {
+  return createPool({ ...embedded(dataDir), parameters: { application_name: 'a test' } }, { size })
+}
+
+/** Connections to the database at an address. */
+export function connectTo(url: string, size = 1): Pool {
+  return createPool(parseAddress(url).address, { size })
+}
+
+/** Columns and values of rows, as an insert has them behind its table. All rows have the columns of the first. */
+export function valuesOf<Row extends object>(given: Row | readonly Row[]): Template {
+  const rows = (Array.isArray(given) ? given : [given]) as Record<string, Parameter>[]
+  const columns = Object.keys(rows[0] ?? {})
+  const list = (parts: readonly (Parameter | Template)[]) =>
+    new Template(['(', ...parts.slice(1).map(() => ', '), ')'], parts)
+  const values = rows.map((row) => list(columns.map((column) => row[column] ?? null)))
+  return new Template(
+    ['', ' values ', ...values.slice(1).map(() => ', '), ''],
+    [list(columns.map(identifier)), ...values],
+  )
+}
+
+/** Asks as `sql` does, by way of `around`, which sees each statement before and after it ran. */
+export function through(
+  sql: Sql,
+  around: <Result>(
+    run: () => Promise<Result>,
+    text: string,
+    parameters: readonly Parameter[],
+  ) => Promise<Result>,
+): Sql {
+  return sqlOf({
+    run: (text, parameters, options) => around(() => sql.unsafe(text, parameters, options), text, parameters),
+    begin: (mode, work) => around(() => sql.begin(mode, work), `begin ${mode}`, []),
+  })
+}
