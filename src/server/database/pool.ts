@@ -115,6 +115,10 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
     if (pause > 0) await wait(pause)
     try {
       const connection = await openConnection(address, limits)
+      if (isEnded) {
+        void connection.close(goodbye)
+        throw closed()
+      }
       open.set(connection, performance.now() + lifetime.least + Math.random() * lifetime.more)
       void connection.ended.then(() => {
         open.delete(connection)

@@ -1,3 +1,4 @@
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
@@ -77,3 +78,36 @@ test.each(['select * from public.retreat_applications', 'select * from private.w
     }
   },
 )
+
+test('where a pooler drops the role of a connection, no visitor is anybody else, and the setting is named', async () => {
+  // A stand-in for such a pooler: it takes the startup packet without its options.
+  const dropping = createServer((outside) => {
+    const inside = connect(Number(new URL(server.url()).port), '127.0.0.1')
+    outside.once('data', (startup: Buffer) => {
+      const text = startup.toString('latin1').replace(/options\0[^\0]*\0/, '')
+      const shorter = Buffer.from(text, 'latin1')
+      shorter.writeInt32BE(shorter.length, 0)
+      inside.write(shorter)
+      outside.pipe(inside)
+    })
+    inside.pipe(outside)
+    for (const [one, other] of [
+      [outside, inside],
+      [inside, outside],
+    ] as const)
+      one.on('error', () => other.destroy()).on('close', () => other.destroy())
+  })
+  await new Promise<void>((resolve) => dropping.listen(0, '127.0.0.1', resolve))
+  const { port } = dropping.address() as AddressInfo
+  const databaseUrl = server.url().replace(/:\d+\//, `:${port}/`)
+  await expect(openDatabase({ dataDir: '/nowhere', databaseUrl }, { schema: 'migrate' })).rejects.toThrow(
+    /set DATABASE_POOLER=transaction\.$/,
+  )
+  const pooled = await openDatabase(
+    { dataDir: '/nowhere', databaseUrl, databasePooler: 'transaction' },
+    { schema: 'migrate' },
+  )
+  expect(await pooled.as({ role: 'anon' }).unsafe('select current_user as role')).toEqual([{ role: 'anon' }])
+  await pooled.close()
+  dropping.close()
+})

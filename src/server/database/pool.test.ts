@@ -1,0 +1,238 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+
+import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
+import { parseAddress } from './address.ts'
+import { createPool, type PoolOptions } from './pool.ts'
+import { inBatches, type Sql } from './sql.ts'
+
+let server: TestPostgres
+
+beforeAll(async () => {
+  server = await startPostgres()
+})
+
+afterAll(() => server.close())
+
+function poolOf(options: PoolOptions, url = server.url()) {
+  const pool = createPool(parseAddress(url).address, options)
+  onTestFinished(() => pool.end(0))
+  return pool
+}
+
+async function pid(sql: Sql) {
+  const [row] = await sql<[{ pid: number }]>`select pg_backend_pid() as pid`
+  return row.pid
+}
+
+const isAlive = async (backend: number) =>
+  (await server.admin`select from pg_stat_activity where pid = ${backend} and state = 'active'`).length > 0
+
+/** A port before the database that ends a connection once so many bytes of a marked result have passed. */
+async function cutter(bytes: number) {
+  const door = createServer((outside) => {
+    const inside = connect(Number(new URL(server.url()).port), '127.0.0.1')
+    outside.pipe(inside)
+    let left: number | undefined
+    inside.on('data', (chunk: Buffer) => {
+      const mark = chunk.indexOf('cut here')
+      if (left === undefined && mark === -1) return void outside.write(chunk)
+      left ??= mark + bytes
+      outside.write(chunk.subarray(0, left))
+      left -= chunk.length
+      if (left <= 0) destroy()
+    })
+    const destroy = () => [outside, inside].forEach((socket: Socket) => socket.destroy())
+    for (const socket of [outside, inside]) socket.on('error', destroy).on('close', destroy)
+  })
+  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void door.close())
+  return server.url().replace(/:\d+\//, `:${(door.address() as AddressInfo).port}/`)
+}
+
+test('work at the same time has a connection each, and the next work has one of them', async () => {
+  const pool = poolOf({ size: 2 })
+  const both = await Promise.all([pid(pool), pid(pool)])
+  expect(new Set(both).size).toBe(2)
+  expect(both).toContain(await pid(pool))
+})
+
+test('a statement that is not answered in time fails and ends in the database, and no other one does', async () => {
+  const pool = poolOf({ size: 2, deadline: 1_000 })
+  const [held] = await Promise.all([pid(pool), pid(pool)])
+  const late = pool`select pg_sleep(60), pg_backend_pid()`
+  const failed = expect(late).rejects.toMatchObject({ code: 'DEADLINE' })
+  const other = await pid(pool)
+  await failed
+  await expect.poll(() => isAlive(held === other ? 0 : held)).toBe(false)
+  expect(
+    await server.admin`select from pg_stat_activity where query like 'select pg_sleep(60)%' and state = 'active'`,
+  ).toHaveLength(0)
+  expect(await Promise.all([pid(pool), pid(pool)])).toContain(other)
+})
+
+test('the deadline counts from when a statement begins, and work that waits for a connection has its own', async () => {
+  const pool = poolOf({ size: 1, deadline: 2_000 })
+  const work = Array.from({ length: 3 }, () => pool`select pg_sleep(0.9)`)
+  await expect(Promise.all(work)).resolves.toHaveLength(3)
+  const waiting = poolOf({ size: 1, deadline: 300 })
+  let letGo = () => {}
+  const held = waiting.withConnection(() => new Promise<void>((resolve) => (letGo = resolve)))
+  await expect(pid(waiting)).rejects.toThrow('no connection was free within 300 ms')
+  letGo()
+  await held
+  expect(await pid(waiting)).toBeGreaterThan(0)
+})
+
+test('one person has at most half of the connections, and others go past', async () => {
+  const pool = poolOf({ size: 4 })
+  const order: string[] = []
+  const holders: (() => void)[] = []
+  const work = (person: string) =>
+    pool.withConnection(async () => {
+      order.push(person)
+      await new Promise<void>((resolve) => holders.push(resolve))
+    }, person)
+  const all = [...Array.from({ length: 5 }, () => work('ada')), work('eve')]
+  await expect.poll(() => order.toSorted()).toEqual(['ada', 'ada', 'eve'])
+  while (order.length < 6 || holders.length > 0) {
+    holders.splice(0).forEach((letGo) => letGo())
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await Promise.all(all)
+})
+
+test.each([
+  ['22012', 'select 1 / (500 - n) as n from generate_series(1, 1000) as n'],
+  ['57014', `select n, case when n > 500 then pg_sleep(1) end from generate_series(1, 1000) as n`],
+])('a statement that fails with %s once rows have come leaves nothing for the next', async (code, text) => {
+  const pool = poolOf({ size: 1 })
+  await pool`set statement_timeout = 300`
+  for (const prepare of [false, true]) {
+    await expect(pool.unsafe(text, [], { prepare })).rejects.toMatchObject({ code })
+    expect(await pool`select 'mine' as whose, 1 as n`).toEqual([{ whose: 'mine', n: 1 }])
+    expect(await pool`select from pg_class where false`).toEqual([])
+  }
+})
+
+test.each([1, 9, 30, 200, 5_000, 20_000])(
+  'a connection that is cut %i bytes into a result fails its statement alone, and the next has its own result',
+  async (bytes) => {
+    const pool = poolOf({ size: 1 }, await cutter(bytes))
+    await pid(pool)
+    const cut = pool`select 'cut here' || repeat('x', 100) as text, n from generate_series(1, 500) as n`
+    const behind = pool`select 'mine' as whose`
+    await expect(cut).rejects.toMatchObject({
+      code: expect.stringMatching(/^(CONNECTION_LOST|ECONNRESET)$/) as string,
+    })
+    expect(await behind).toEqual([{ whose: 'mine' }])
+  },
+)
+
+test('a connection that the database ended while nobody used it is not used again', async () => {
+  const pool = poolOf({ size: 2 })
+  const both = await Promise.all([pid(pool), pid(pool)])
+  await server.admin`select pg_terminate_backend(pid) from unnest(${both}::int[]) as pid`
+  await expect.poll(() => pid(pool).catch(() => 0)).toBeGreaterThan(0)
+  const after = await Promise.all([pid(pool), pid(pool)])
+  expect(after.filter((each) => both.includes(each))).toEqual([])
+})
+
+test('where no connection can be opened, who waits is told so at once', async () => {
+  const pool = poolOf({ size: 1, deadline: 60_000 }, 'postgres://u@127.0.0.1:1/d')
+  const results = await Promise.allSettled(Array.from({ length: 5 }, () => pid(pool)))
+  for (const result of results)
+    expect(result).toMatchObject({ status: 'rejected', reason: { code: 'ECONNREFUSED' } })
+})
+
+test('a transaction is whole or nothing, and a part of it can fail alone', async () => {
+  const pool = poolOf({ size: 1 })
+  await pool`create temp table kept (n int)`
+  const spoilt = pool.begin(async (sql) => {
+    await sql`insert into kept values (1)`
+    await sql`select 1 / 0`
+  })
+  await expect(spoilt).rejects.toMatchObject({ code: '22012' })
+  await pool.begin(async (sql) => {
+    await sql`insert into kept values (2)`
+    await expect(
+      sql.begin((part) => part.unsafe('insert into kept values (3); select 1 / 0')),
+    ).rejects.toThrow()
+    await sql`insert into kept values (4)`
+  })
+  expect(await pool`select n from kept order by n`).toEqual([{ n: 2 }, { n: 4 }])
+  const silent = pool.begin(async (sql) => {
+    await sql`insert into kept values (5)`
+    await sql`select 1 / 0`.catch(() => {})
+  })
+  await expect(silent).rejects.toThrow('the transaction was rolled back')
+  expect(await pool`select n from kept where n = 5`).toEqual([])
+})
+
+test('what is prepared goes on when a table has other columns', async () => {
+  const pool = poolOf({ size: 2 })
+  await server.admin`create table public.changing (a int)`
+  const read = () => pool`select * from public.changing`
+  await Promise.all([read(), read()])
+  await server.admin`alter table public.changing add b int`
+  await server.admin`insert into public.changing values (1, 2)`
+  expect(await Promise.all([read(), read()])).toEqual([[{ a: 1, b: 2 }], [{ a: 1, b: 2 }]])
+  expect(await read()).toEqual([{ a: 1, b: 2 }])
+})
+
+test('values come and go as what they are', async () => {
+  const pool = poolOf({ size: 1 })
+  const at = new Date('2026-11-24T01:02:03.456Z')
+  const [row] = await pool`
+    select ${'a'} as text, ${true}::boolean as flag, ${at}::timestamptz as at, ${['x', 'y,"']}::text[] as list,
+      ${null}::text as nothing, ${'{"a":[1]}'}::jsonb as json, 12::bigint as many, '2026-01-02'::date as day,
+      ${pool`${1}::int + ${2}::int`} as sum`
+  expect(row).toEqual({
+    text: 'a',
+    flag: true,
+    at,
+    list: ['x', 'y,"'],
+    nothing: null,
+    json: { a: [1] },
+    many: '12',
+    day: '2026-01-02',
+    sum: 3,
+  })
+  const { count } = await pool`select from generate_series(1, 7)`
+  expect(count).toBe(7)
+})
+
+test('rows in batches are all rows, in order', async () => {
+  const pool = poolOf({ size: 1 })
+  const batches: number[][] = []
+  await pool.begin(async (sql) => {
+    for await (const rows of inBatches<{ n: number }>(
+      sql,
+      'select n from generate_series(1, $1) as n',
+      4,
+      [10],
+    ))
+      batches.push(rows.map(({ n }) => n))
+  })
+  expect(batches).toEqual([
+    [1, 2, 3, 4],
+    [5, 6, 7, 8],
+    [9, 10],
+  ])
+})
+
+test('at the end work under way is awaited, and what does not end is given up with what the database does', async () => {
+  const pool = poolOf({ size: 3 })
+  const running = () =>
+    server.admin`select from pg_stat_activity where query like 'select ''until%' and state = 'active'`
+  const short = pool`select 'until then', pg_sleep(1), 1 as one`.then((rows) => rows[0])
+  const long = pool`select 'until the end', pg_sleep(60)`.catch((error: unknown) => error)
+  await expect.poll(running).toHaveLength(2)
+  const opening = pid(pool).catch((error: unknown) => error)
+  await pool.end(2_000)
+  expect(await opening).toMatchObject({ code: 'CONNECTION_CLOSED' })
+  expect(await short).toMatchObject({ one: 1 })
+  expect(await long).toMatchObject({ code: 'CONNECTION_LOST' })
+  await expect(pid(pool)).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' })
+  await expect.poll(running).toHaveLength(0)
+})
