@@ -15,8 +15,9 @@ export interface DatabaseAddress {
 /**
  * Reads the address of a database.
  *
- * libpq's channel binding is left out, since the driver has none: where an address asks for it, `verify-full`
- * protects against the same.
+ * libpq's channel binding is left out: where an address asks for it, `verify-full` protects against the same. Several hosts,
+ * with commas between them, share one port; they are tried in their order, and `target_session_attrs` is kept as far as it asks for
+ * one that can be written to.
  *
  * @param given As libpq takes it, its parameters of TLS included.
  * @throws {OperatorError} where it asks for something that is not supported.
