@@ -1,13 +1,17 @@
-import { watch } from 'node:fs'
-import { cp, readdir, readFile } from 'node:fs/promises'
+import { existsSync, watch } from 'node:fs'
+import { appendFile, cp, mkdir, readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { makeFiles, startFiles, stopFiles, type Files } from '../../src/server/database/files.ts'
-import { migrate } from '../../src/server/database/schema.ts'
+import { fileOf, keptTables } from '../../src/server/database/backups/manifest.ts'
+import { linesOf } from '../../src/server/database/backups/restore.ts'
+import { migrate, newestVersion, repeatMigrations, schemaVersion } from '../../src/server/database/schema.ts'
+import { identifier, type Sql } from '../../src/server/database/sql.ts'
 import { copyDatabase } from '../../src/server/database/upgrade/copy.ts'
+import { readCatalogue } from '../../testing/catalogue.ts'
 import { startDesk } from '../../testing/desk.ts'
 import { anApplication } from '../../testing/form.ts'
 import { remember } from '../../testing/left-running.ts'
@@ -18,6 +22,8 @@ import { connectToFiles, valuesOf } from '../../testing/sql.ts'
 
 const fetched = await temporaryDirectory()
 const programs = await fetchPostgres17(fetched.path)
+/** A backup that 1.0.0 wrote. */
+const backup100 = 'testing/backup-1.0.0'
 /** The files of PostgreSQL 17, as a server of before would have left them. */
 const before = await temporaryDirectory()
 /** What is in them, as the desk tells it. */
@@ -64,10 +70,11 @@ beforeAll(async () => {
 afterAll(() => Promise.all([fetched.remove(), before.remove()]))
 
 /** A folder as it was left by a server of before; the old programs are there already unless they are to be fetched. */
-async function oldDirectory({ arePrograms = true } = {}) {
+async function oldDirectory({ arePrograms = true, areFiles = true } = {}) {
   const around = await temporaryDirectory()
   const directory = { path: join(around.path, 'the data'), remove: () => around.remove() }
-  await cp(before.path, directory.path, { recursive: true })
+  await mkdir(directory.path, { mode: 0o700 })
+  if (areFiles) await cp(before.path, directory.path, { recursive: true })
   if (arePrograms) {
     const place = join(directory.path, 'postgresql-17')
     await cp(fetched.path, place, { recursive: true, verbatimSymlinks: true })
@@ -112,6 +119,96 @@ test('a server brings the files of an older PostgreSQL over, with all that is in
   const next = await startServer({ DATA_DIR: directory.path })
   expect(next.output()).not.toContain('bringing')
   await next.stop()
+  await directory.remove()
+})
+
+/** Everything that a database holds, its ledgers too, and the number of the next transaction that writes there. */
+async function contentOf(sql: Sql) {
+  const [counted] = await sql`select pg_snapshot_xmax(pg_current_snapshot())::text as next`
+  const tables = await sql<{ name: string }[]>`
+    select format('%I.%I', schemaname, tablename) as name from pg_tables
+    where schemaname in ('public', 'private', 'auth', 'supabase_migrations') order by 1`
+  const rows = await Promise.all(
+    tables.map(({ name }) => sql.unsafe(`select rows::text from ${name} as rows order by 1`)),
+  )
+  return { counted, tables, rows, catalogue: await readCatalogue(sql) }
+}
+
+/** The files of PostgreSQL 17 with the schema of 1.0.0, and what a backup of 1.0.0 has in them. */
+async function filesOf100(old: Files, schema: string) {
+  const made = await dataDirectory()
+  const today: Files = { dataDir: made.path, folder: 'pgdata', port: 5432 }
+  await makeFiles(old)
+  // Its own statements would not be told from the server's.
+  await appendFile(join(old.dataDir, old.folder, 'postgresql.conf'), 'autovacuum = off\n')
+  await Promise.all([startFiles(today), startFiles(old)])
+  const from = connectToFiles(today.dataDir)
+  const to = connectToFiles(old.dataDir)
+  for (const ledger of ['supabase_migrations.schema_migrations', 'private.server_migrations'])
+    await from`delete from ${identifier(ledger)} where version > ${schema}`
+  await repeatMigrations(from, to)
+  const names = keptTables.filter((name) => existsSync(join(backup100, fileOf(name))))
+  await to.begin(async (transaction) => {
+    await transaction`set local session_replication_role = replica`
+    await transaction.unsafe(`truncate ${names.join(', ')} cascade`)
+    for (const name of names) {
+      for await (const line of linesOf(join(backup100, fileOf(name)))) {
+        const columns = Object.keys(JSON.parse(line) as object).join(', ')
+        await transaction.unsafe(
+          `insert into ${name} (${columns}) overriding system value
+           select ${columns} from json_populate_record(null::${name}, $1::text::json)`,
+          [line],
+        )
+      }
+    }
+  })
+  const content = await contentOf(to)
+  await Promise.all([from.end(), to.end()])
+  await Promise.all([stopFiles(today), stopFiles(old)])
+  await made.remove()
+  return content
+}
+
+test('the old files are the way back: nothing is written into them, and the schema changes in the new ones, after a backup', async ({
+  skip,
+}) => {
+  if (programs === undefined) return cannotRun(skip, noPostgres17)
+  const directory = await oldDirectory({ areFiles: false })
+  const backups = join(dirname(directory.path), 'backups')
+  await mkdir(backups, { mode: 0o700 })
+  const { schema } = JSON.parse(await readFile(join(backup100, 'manifest.json'), 'utf8')) as {
+    schema: string
+  }
+  const old: Files = { dataDir: directory.path, folder: 'pgdata', port: 5432, programs: dirname(programs) }
+  const content = await filesOf100(old, schema)
+
+  const server = await startServer({ DATA_DIR: directory.path, BACKUP_DIR: backups })
+  const sql = connectToFiles(directory.path)
+  expect(await schemaVersion(sql)).toBe(newestVersion)
+  await sql.end()
+  const table = await csvOf(directory.path)
+  expect(table).toContain('grace@example.com')
+  await server.stop()
+  // The one before the schema changed, and with the rows that it had then.
+  const made = await Promise.all(
+    (await readdir(backups)).map(async (name) => readFile(join(backups, name, 'manifest.json'), 'utf8')),
+  )
+  expect(made.map((text) => JSON.parse(text) as unknown)).toContainEqual(
+    expect.objectContaining({
+      schema,
+      files: expect.objectContaining({
+        'public.retreat_applications.jsonl': expect.objectContaining({ rows: 3 }) as unknown,
+      }) as unknown,
+    }),
+  )
+
+  const former = { ...old, folder: 'pgdata-17' }
+  await startFiles(former)
+  const back = connectToFiles(directory.path)
+  expect(await schemaVersion(back)).toBe(schema)
+  expect(await contentOf(back)).toEqual(content)
+  await back.end()
+  await stopFiles(former)
   await directory.remove()
 })
 

@@ -138,12 +138,39 @@ export const newestVersion = migrations.at(-1)?.version ?? ''
 /** What an operator does where the schema is missing, or too old for a command. */
 export const toUpdate = 'start the server once, which brings its schema up to date'
 
+/**
+ * Gives an empty database the schema of another one: the migrations that it records, in the texts that it applied. So its rows
+ * fit, also where a text was edited since. The other database is only read.
+ *
+ * @param from A connection to that database. A server of this program made it.
+ * @param to A connection to the empty one, of a user who may make roles.
+ * @throws {OperatorError} where `migrate` would refuse that database.
+ */
+export async function repeatMigrations(from: Sql, to: Sql): Promise<void> {
+  refuseNewer(await appliedMigrations(from))
+  refuseEdited(await editedMigrations(from))
+  const recorded = await recordedMigrations(from)
+  await to.begin(async (transaction) => {
+    await prepareLedgers(transaction)
+    await applyAll(transaction, recorded)
+  })
+}
+
 async function apply(transaction: Sql, before: () => Promise<void>) {
   await transaction`select pg_advisory_xact_lock(${migrationLock})`
   // While nothing that others read is locked.
   const found = await appliedMigrations(transaction)
   refuseNewer(found)
   if (found.shared.size > 0 && missingOf(found).length > 0) await before()
+  await prepareLedgers(transaction)
+  const missing = missingOf(await appliedMigrations(transaction))
+  const edited = await editedMigrations(transaction)
+  if ((await ownerOfAuth(transaction)) !== 'supabase') refuseEdited(edited)
+  await applyAll(transaction, missing)
+  return { applied: missing.map(nameOf), edited }
+}
+
+async function prepareLedgers(transaction: Sql) {
   await createRoles(transaction)
   await transaction.unsafe(`
     create schema if not exists supabase_migrations;
@@ -157,23 +184,16 @@ async function apply(transaction: Sql, before: () => Promise<void>) {
     );
     alter table private.server_migrations enable row level security;
   `)
-  const applied = await appliedMigrations(transaction)
-  const owner = await ownerOfAuth(transaction)
-  const edited = await editedMigrations(transaction)
-  if (owner !== 'supabase' && edited.length > 0) {
-    throw new OperatorError(
-      `The migration "${edited[0]}" was edited since this database applied it: put it back as it was, and write a new one.`,
-    )
-  }
-  await transaction`select set_config('unplugged.auth', ${owner}, true)`
-  const missing = missingOf(applied)
-  for (const { ledger, version, name, sql } of missing) {
+}
+
+async function applyAll(transaction: Sql, wanted: readonly Migration[]) {
+  await transaction`select set_config('unplugged.auth', ${await ownerOfAuth(transaction)}, true)`
+  for (const { ledger, version, name, sql } of wanted) {
     await transaction.unsafe(sql)
     await transaction`
       insert into ${identifier(tables[ledger])} (version, name, statements)
       values (${version}, ${name}, array[${sql}]::text[])`
   }
-  return { applied: missing.map(nameOf), edited }
 }
 
 const missingOf = (applied: Applied) =>
@@ -182,24 +202,39 @@ const nameOf = ({ version, name }: Pick<Migration, 'version' | 'name'>) => `${ve
 
 /** Migrations whose recorded text is another than theirs. */
 async function editedMigrations(sql: Sql): Promise<string[]> {
-  const recorded = new Map<string, string>()
+  const recorded = await recordedMigrations(sql)
+  return migrations.filter((migration) => isEdited(migration, recorded)).map(nameOf)
+}
+
+function isEdited({ ledger, version, sql: written }: Migration, recorded: readonly Migration[]) {
+  const text = recorded.find((each) => each.ledger === ledger && each.version === version)?.sql
+  if (text === undefined || essenceOf(text) === essenceOf(written)) return false
+  return landed[version]?.includes(digestOf(text)) !== true
+}
+
+function refuseEdited(edited: readonly string[]) {
+  if (edited.length === 0) return
+  throw new OperatorError(
+    `The migration "${edited[0]}" was edited since this database applied it: put it back as it was, and write a new one.`,
+  )
+}
+
+/** The migrations that a database records, in their order. One that it recorded without a text has this program's. */
+async function recordedMigrations(sql: Sql): Promise<Migration[]> {
+  const recorded: Migration[] = []
   for (const ledger of ['shared', 'server'] as const) {
     const [table] = await sql<
       { there: boolean }[]
     >`select to_regclass(${tables[ledger]}) is not null as there`
     if (!table?.there) continue
-    const rows = await sql<{ version: string; text: string }[]>`
-      select version, array_to_string(statements, E'\n') as text
-      from ${identifier(tables[ledger])} where cardinality(statements) > 0`
-    for (const { version, text } of rows) recorded.set(ledger + version, text)
+    const rows = await sql<{ version: string; name: string | null; text: string | null }[]>`
+      select version, name, nullif(array_to_string(statements, E';\n'), '') as text from ${identifier(tables[ledger])}`
+    for (const { version, name, text } of rows) {
+      const ours = migrations.find((each) => each.ledger === ledger && each.version === version)
+      recorded.push({ ledger, version, name: name ?? ours?.name ?? '', sql: text ?? ours?.sql ?? '' })
+    }
   }
-  return migrations
-    .filter(({ ledger, version, sql: written }) => {
-      const text = recorded.get(ledger + version)
-      if (text === undefined || essenceOf(text) === essenceOf(written)) return false
-      return landed[version]?.includes(digestOf(text)) !== true
-    })
-    .map(nameOf)
+  return recorded.toSorted((a, b) => (a.version < b.version ? -1 : 1))
 }
 
 /** A text without comments, blanks and the ends of its statements, which the Supabase CLI records one by one. */

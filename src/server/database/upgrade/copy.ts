@@ -7,7 +7,7 @@ const batchSize = 200
 /**
  * Copies all rows of a database into another one of the same schema, and checks that they are the same there.
  *
- * @param from A connection in a transaction, until whose end nobody else writes there.
+ * @param from A connection in a transaction, until whose end nobody else writes there. It may be read-only.
  * @param to A connection of the other database's superuser. That database's rows are removed first.
  * @returns How many rows there are.
  * @throws {OperatorError} where somebody made tables or roles there that this program does not know.
@@ -15,6 +15,7 @@ const batchSize = 200
 export async function copyDatabase(from: Sql, to: Sql): Promise<number> {
   const names = await tablesOf(from)
   await refuseUnknown(from, to, names)
+  if (names.length === 0) return 0
   await from.unsafe(`lock table ${names.join(', ')} in exclusive mode`)
   await setOutput(from)
   await to.begin(async (transaction) => {
@@ -72,10 +73,7 @@ async function refuseUnknown(from: Sql, to: Sql, tables: string[]) {
 
 /** By a cursor and INSERT: the driver never returns from a COPY that fails at its end. */
 async function copyTable(from: Sql, to: Sql, name: string) {
-  const columns = await from<{ name: string }[]>`
-    select quote_ident(attname) as name from pg_attribute
-    where attrelid = ${name}::regclass and attnum > 0 and not attisdropped and attgenerated = ''`
-  const list = columns.map((column) => column.name).join(', ')
+  const list = await columnsOf(from, name)
   const rows = `select to_json(rows)::text as row from ${name} as rows`
   for await (const batch of inBatches<{ row: string }>(from, rows, batchSize)) {
     await to.unsafe(
@@ -84,6 +82,14 @@ async function copyTable(from: Sql, to: Sql, name: string) {
       [`[${batch.map(({ row }) => row).join()}]`],
     )
   }
+}
+
+/** In one order: the old database may have got its columns in another one. */
+async function columnsOf(sql: Sql, name: string) {
+  const columns = await sql<{ name: string }[]>`
+    select quote_ident(attname) as name from pg_attribute
+    where attrelid = ${name}::regclass and attnum > 0 and not attisdropped and attgenerated = '' order by 1`
+  return columns.map((column) => column.name).join(', ')
 }
 
 async function copySequences(from: Sql, to: Sql) {
@@ -97,6 +103,6 @@ async function digestOf(transaction: Sql, name: string) {
   const [row] = await transaction.unsafe<{ rows: number; sum: string }[]>(`
     select count(*)::integer as rows,
       coalesce(sum(('x' || substr(md5(rows::text), 1, 16))::bit(64)::bigint), 0)::text as sum
-    from ${name} as rows`)
+    from (select ${await columnsOf(transaction, name)} from ${name}) as rows`)
   return row ?? { rows: 0, sum: '' }
 }

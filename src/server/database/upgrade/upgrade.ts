@@ -17,7 +17,7 @@ import { embedded } from '../pools.ts'
 import { syncDirectory } from '../disk.ts'
 import { acquireLock } from '../lock.ts'
 import { builtInMajor, lastVersions, programsPackage } from '../programs.ts'
-import { migrate } from '../schema.ts'
+import { repeatMigrations } from '../schema.ts'
 import { copyDatabase } from './copy.ts'
 
 const run = promisify(execFile)
@@ -28,8 +28,9 @@ const unfinished = /^pgdata\.[\da-f-]{36}$/
 const readyOf = (major: number) => `${folder}-${major}-ready`
 
 /**
- * Brings the files in `DATA_DIR` over to the PostgreSQL that is built in, where an older one made them. Killed at any
- * moment, it leaves files that the next call goes on with. The old files stay beside the new ones.
+ * Brings the files in `DATA_DIR` over to the PostgreSQL that is built in, where an older one made them, with the schema that
+ * they have. Killed at any moment, it leaves files that the next call goes on with. The old files stay beside the new ones, and
+ * the program that made them can use them again.
  *
  * @param holder The server's name for itself.
  * @param onEvent Called with what whoever waits should know.
@@ -93,19 +94,23 @@ export async function upgradeFiles(
  * @returns How many rows there are.
  */
 async function fill(old: Files, made: Files): Promise<number> {
-  const poolOf = ({ dataDir, port: ofSocket }: Files) =>
+  const poolOf = ({ dataDir, port: ofSocket }: Files, parameters?: Record<string, string>) =>
     createPool(
-      { ...embedded(dataDir), port: ofSocket, parameters: { application_name: 'unplugged upgrade' } },
+      {
+        ...embedded(dataDir),
+        port: ofSocket,
+        parameters: { application_name: 'unplugged upgrade', ...parameters },
+      },
       { size: 1 },
     )
-  const from = poolOf(old)
+  // The old files are the way back: the old program has to find its own schema in them.
+  const from = poolOf(old, { default_transaction_read_only: 'on' })
   const to = poolOf(made)
   let rows = 0
   let stopping: Promise<void> | undefined
   try {
-    await migrate(from)
     await startFiles(made)
-    await migrate(to)
+    await repeatMigrations(from, to)
     const copying = from.begin(async (transaction) => {
       rows = await copyDatabase(transaction, to)
       await to.end()
