@@ -9,6 +9,7 @@ import { applicationsWithDeliveries, withWhatWasMade } from './applications.ts'
 import { visitor } from './pools.ts'
 import { openDatabase } from './database.ts'
 import { insertApplications, rowsOf } from './insert.ts'
+import { migrate, repeatMigrations } from './schema.ts'
 import type { Sql } from './sql.ts'
 import { connectTo, valuesOf } from '../../../testing/sql.ts'
 import { identifier } from './sql.ts'
@@ -211,6 +212,26 @@ test('what landed in several texts counts as it landed', async () => {
   expect(database.isUpToDate).toBe(true)
   await database.close()
   await sql.end()
+})
+
+test('a schema is repeated in the texts that were applied, and not where one of them is unknown', async () => {
+  const from = connectTo(await newDatabase('recorded'))
+  await migrate(from)
+  const record = (text: string) => from`
+    update supabase_migrations.schema_migrations set statements = array[${text}]
+    where name = 'search_index_in_smaller_steps'`
+  await record('alter index public.retreat_applications_search set (gin_pending_list_limit = 1024);')
+  const to = connectTo(await newDatabase('repeated'))
+  await from.begin('read only', (transaction) => repeatMigrations(transaction, to))
+  const [index] = await to`
+    select reloptions from pg_class where oid = 'public.retreat_applications_search'::regclass`
+  expect(index?.['reloptions']).toContain('gin_pending_list_limit=1024')
+  expect(await migrate(to)).toEqual({ applied: [], edited: [] })
+
+  await record('select 1')
+  const empty = connectTo(await newDatabase('unrepeated'))
+  await expect(repeatMigrations(from, empty)).rejects.toThrow(/search_index_in_smaller_steps" was edited/)
+  await Promise.all([from.end(), to.end(), empty.end()])
 })
 
 test('of a migration that was edited since a hosted project applied it a server tells, and starts', async () => {
