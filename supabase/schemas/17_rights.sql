@@ -21,6 +21,7 @@ declare
     letters_of, letters_overview, letters_shown, lock_acceptance, lock_for_letters, lock_letters, made_of, mailbox, may_ask, missing_in,
     move, no_answer, person, place, place_answers, placeholders, plain_name, receipt, receipts_since, redraft, refuse_too_long,
     remember_erasures, retry, search_octets, search_query, search_vector, search_vectors_of, set_answer, set_door,
+    settle_restored_letters,
     stamp, summaries, to_remind, to_send, today, up_to_thousand, whole, with_place, withdraw_receipt, write_answer_notices, write_day_notices,
     write_down, write_down_letters, write_notices, write_receipt
   }';

@@ -6,8 +6,6 @@ import { keptTables } from './manifest.ts'
 /** What no backup holds, and why. A new table is kept, or has a reason. */
 const leftOut: Record<string, string> = {
   'private.notices': 'mails to organisers that are on their way; after a restore they would come again',
-  'private.answer_outbox':
-    'answers that an automation is to be told, which ends with a restore as of decisions',
   'private.account_counts': 'what is counted against guessing, for minutes',
   'private.decoys': 'answers for addresses without an account, made anew',
   'private.mail_requests': 'what is counted against floods of mail, for an hour',

@@ -13,6 +13,7 @@ export const statuses = 'private.statuses'
 export const history = 'private.history'
 export const letters = 'private.letters'
 export const acceptances = 'private.acceptances'
+export const answerOutbox = 'private.answer_outbox'
 /** Tables in which a new database may have rows, and their keys: restored rows replace those. */
 export const furniture: Record<string, string> = {
   'private.door': 'is_only',
@@ -28,7 +29,7 @@ export const keptColumns: Record<string, string> = {
   'private.postman': 'is_only, stopped',
   'private.places': 'is_only, version, places, days, zone',
 }
-export const deskTables = [statuses, history, ...Object.keys(furniture), letters, acceptances]
+export const deskTables = [statuses, history, ...Object.keys(furniture), letters, acceptances, answerOutbox]
 /**
  * What is kept of the organisers where their accounts are ours: no sessions, codes, factors' secrets or keys. Of a
  * hosted project nothing is: the accounts are the project's, and rights mean nothing without them.

@@ -15,12 +15,12 @@ import {
   history,
   letters,
   readManifest,
-  statuses,
   tables,
   unusable,
   type Manifest,
 } from './manifest.ts'
 import type { Kept } from './backup.ts'
+import { triggers } from './triggers.ts'
 import { newestVersion, ownerOfAuth } from '../schema.ts'
 import type { Sql } from '../sql.ts'
 
@@ -63,11 +63,11 @@ export async function restore(
       await refuseRows(transaction, applications, 'applications')
       if (kept.includes(history)) await refuseRows(transaction, history, 'a history of the desk')
       if (hasAccounts) await refuseRows(transaction, accounts, 'accounts of organisers')
-      // The backup has the deliveries and drafts: triggers would make them a second time. And a closed door would refuse the rows.
-      const silenced = [applications, ...(kept.includes(letters) ? [statuses] : [])]
-      for (const name of silenced) await transaction.unsafe(`alter table ${name} disable trigger user`)
-      // The search's columns are computed from the answers, and are in no backup.
-      await transaction.unsafe(`alter table ${applications} enable trigger keep_search_vectors`)
+      const silenced = triggers.filter(
+        ({ fires }) => !fires || (fires === 'without letters' && kept.includes(letters)),
+      )
+      for (const { table, name } of silenced)
+        await transaction.unsafe(`alter table ${table} disable trigger ${name}`)
       const restored = kept.filter((name) => hasAccounts || !accountTables.includes(name))
       for (const name of restored) {
         await insertLines(transaction, name, join(folder, fileOf(name)))
@@ -81,32 +81,10 @@ export async function restore(
       await transaction.unsafe(
         `select setval(pg_get_serial_sequence('${history}', 'id'), max(id)) from ${history}`,
       )
-      // The database that this was taken from may have sent them since: somebody has to look. What went by itself, or was
-      // withdrawn on its way, ends here, and so does what an automation was to be told beside a letter.
-      await transaction.unsafe(`
-        with ended as (
-          select id from ${letters} as letter
-          where state in ('waiting', 'sending')
-            and (occasion = 'received' or withdrawn_at is not null or not private.is_to_applicant(letter))
-        )
-        select from ended, private.move(array[ended.id], 'withdrawn')`)
-      await transaction.unsafe(`
-        with under_way as (
-          select id from ${letters} where state in ('waiting', 'sending')
-        ), stopped as (
-          select letter.id from under_way, private.move(array[under_way.id], 'withdrawn') as letter
-        )
-        select from stopped, private.move(array[stopped.id], 'draft')`)
-      await transaction.unsafe(`
-        update ${letters} set way = 'mail', released_at = null, act = null,
-          subject = case when not from_template then subject end, body = case when not from_template then body end
-        where state = 'draft' and released_at is not null`)
-      // In older backups this was no column of its own: it was in the column of the mail server's answer.
-      await transaction.unsafe(`
-        update ${letters} set otherwise = case answer when 'sent by hand' then 'by hand' else 'told' end, answer = ''
-        where state = 'sent' and answer in ('sent by hand', 'told otherwise')`)
+      await transaction`select private.settle_restored_letters()`
       if (!kept.includes(acceptances)) await transaction`select private.fill_in_acceptances()`
-      for (const name of silenced) await transaction.unsafe(`alter table ${name} enable trigger user`)
+      for (const { table, name } of silenced)
+        await transaction.unsafe(`alter table ${table} enable trigger ${name}`)
       return {
         erased: await eraseAgain(transaction, erased),
         applications: await countRows(transaction, applications),

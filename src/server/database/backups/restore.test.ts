@@ -1,0 +1,94 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+import { acceptSomebody } from '../../../../testing/accepted.ts'
+import { openTestDatabase } from '../../../../testing/database.ts'
+import { aLog } from '../../../../testing/postman.ts'
+import { startReceiver } from '../../../../testing/receiver.ts'
+import { temporaryDirectory } from '../../../../testing/server.ts'
+import { answersOutbox } from '../../letters/answers.ts'
+import { startDispatcher } from '../../webhook/dispatcher.ts'
+import type { Database } from '../database.ts'
+import { backUp } from './backup.ts'
+import { answerOutbox, fileOf, manifestName, type Manifest } from './manifest.ts'
+import { checkBackup, restore } from './restore.ts'
+import { triggers } from './triggers.ts'
+
+/** An automation, and what tells it RSVPs. Those of a database are queued from now on. */
+async function startAutomation({ owner, server }: Database) {
+  await owner`update private.postman set automation_seen_at = now()`
+  const receiver = await startReceiver()
+  const dispatcher = startDispatcher({
+    sql: server,
+    outbox: answersOutbox,
+    receiver: { url: receiver.origin, secret: undefined },
+    log: aLog().log,
+    interval: 50,
+  })
+  return {
+    receiver,
+    async stop() {
+      await dispatcher.stop()
+      await receiver.close()
+    },
+  }
+}
+
+const waiting = ({ owner }: Database) => owner<{ id: string }[]>`
+  select id from private.answer_outbox where next_attempt_at is not null`
+
+test('a restore tells an automation no RSVP twice, and each that was waiting once, by its id', async () => {
+  const [from, to, older] = await Promise.all([openTestDatabase(), openTestDatabase(), openTestDatabase()])
+  const directory = await temporaryDirectory()
+  const folder = join(directory.path, 'backup')
+  const first = await startAutomation(from)
+  const somebody = await acceptSomebody(from.owner)
+  const answer = (given: string) =>
+    from.owner`select public.answer_place(${somebody.token}, ${given}, gen_random_uuid())`
+  await answer('coming')
+  await first.receiver.count(1)
+  await expect.poll(() => waiting(from)).toEqual([])
+  await first.stop()
+  await answer('not coming')
+  const [left] = await waiting(from)
+  await backUp(from.owner, folder)
+
+  // Into a database whose server is at work.
+  const second = await startAutomation(to)
+  await restore(to.owner, await checkBackup(folder))
+  const [told] = await second.receiver.count(1)
+  expect(told?.headers['webhook-id']).toBe(left?.id)
+  expect(new URLSearchParams(told?.body).get('answer')).toBe('not coming')
+  await expect.poll(() => waiting(to)).toEqual([])
+  await second.stop()
+  expect(second.receiver.received).toHaveLength(1)
+
+  // As 1.0.0 wrote it.
+  await rm(join(folder, fileOf(answerOutbox)))
+  const manifest = JSON.parse(await readFile(join(folder, manifestName), 'utf8')) as Manifest
+  const { [fileOf(answerOutbox)]: _, ...files } = manifest.files
+  await writeFile(join(folder, manifestName), JSON.stringify({ ...manifest, files }))
+  await older.owner`update private.postman set automation_seen_at = now()`
+  await restore(older.owner, await checkBackup(folder))
+  expect(await older.owner`select from private.history where kind = 'answer'`).toHaveLength(2)
+  expect(await older.owner`select from private.answer_outbox`).toEqual([])
+
+  await Promise.all([from.close(), to.close(), older.close(), directory.remove()])
+})
+
+test('of each trigger is said what a restore does with it, and all are on afterwards', async () => {
+  const [from, to] = await Promise.all([openTestDatabase(), openTestDatabase()])
+  const directory = await temporaryDirectory()
+  await backUp(from.owner, join(directory.path, 'backup'))
+  await restore(to.owner, await checkBackup(join(directory.path, 'backup')))
+  const made = await to.owner<{ trigger: string; enabled: string }[]>`
+    select tgrelid::regclass || ' ' || tgname as trigger, tgenabled as enabled from pg_trigger
+    where not tgisinternal order by 1`
+  const named = (table: string, name: string) => `${table.replace(/^public\./, '')} ${name}`
+  expect(made.map(({ trigger }) => trigger)).toEqual(
+    triggers.map(({ table, name }) => named(table, name)).toSorted(),
+  )
+  expect(made.filter(({ enabled }) => enabled !== 'O')).toEqual([])
+  await Promise.all([from.close(), to.close(), directory.remove()])
+})

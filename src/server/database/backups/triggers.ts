@@ -1,0 +1,38 @@
+import { answerOutbox, applications, history, letters, statuses } from './manifest.ts'
+
+/** What a restore does with a trigger. */
+export interface Trigger {
+  table: string
+  name: string
+  /** Whether it fires while rows come back; `without letters`: only where the backup is older than letters. */
+  fires: boolean | 'without letters'
+}
+
+/** What a restore does with each trigger of the schema, and why. A new trigger gets a line here. */
+export const triggers: readonly Trigger[] = [
+  // The rows were taken once: limits and the door of today are for new ones.
+  { table: applications, name: 'refuse_too_long', fires: false },
+  { table: applications, name: 'keep_door', fires: false },
+  // The backup has the deliveries, and receipts and notices went out when the rows came.
+  { table: applications, name: 'enqueue_delivery', fires: false },
+  { table: applications, name: 'then_announce', fires: false },
+  // What the search needs is computed from the answers, and is in no backup.
+  { table: applications, name: 'keep_search_vectors', fires: true },
+  { table: applications, name: 'keep_search_vectors_changed', fires: true },
+  // Whoever is erased again is listed again.
+  { table: applications, name: 'remember_erasures', fires: true },
+  // The backup has the letters and the acceptances; for one that is older than both they are made.
+  { table: statuses, name: 'draft_first', fires: 'without letters' },
+  { table: statuses, name: 'redraft', fires: 'without letters' },
+  { table: statuses, name: 'then_accept_first', fires: 'without letters' },
+  { table: statuses, name: 'then_accept', fires: 'without letters' },
+  // The backup has the RSVPs that an automation is still to be told, with their ids; an older one tells none.
+  { table: history, name: 'enqueue_answer', fires: false },
+  // A restore moves letters to where they wait for somebody, and sends none.
+  { table: letters, name: 'begin_wait', fires: true },
+  { table: letters, name: 'follow_letter', fires: true },
+  // Updates alone, which count a wait from then on.
+  { table: 'private.webhook_outbox', name: 'begin_wait', fires: true },
+  { table: answerOutbox, name: 'begin_wait', fires: true },
+  { table: 'private.notices', name: 'begin_wait', fires: true },
+]
