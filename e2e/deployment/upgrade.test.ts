@@ -16,12 +16,12 @@ import { startDesk } from '../../testing/desk.ts'
 import { anApplication } from '../../testing/form.ts'
 import { remember } from '../../testing/left-running.ts'
 import { cannotRun } from '../../testing/needed.ts'
-import { fetchPostgres17, noPostgres17 } from '../../testing/other-postgres.ts'
+import { fetchPostgres, notFetched } from '../../testing/other-postgres.ts'
 import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { connectToFiles, valuesOf } from '../../testing/sql.ts'
 
 const fetched = await temporaryDirectory()
-const programs = await fetchPostgres17(fetched.path)
+const programs = await fetchPostgres(17, fetched.path)
 /** A backup that 1.0.0 wrote. */
 const backup100 = 'testing/backup-1.0.0'
 /** The files of PostgreSQL 17, as a server of before would have left them. */
@@ -55,7 +55,7 @@ beforeAll(async () => {
   csv = await csvOf(made.path)
   // Made by copying what a server of today wrote, which is the only one there is here.
   const today: Files = { dataDir: made.path, folder: 'pgdata', port: 5432 }
-  const old: Files = { dataDir: before.path, folder: 'pgdata', port: 5432, programs: dirname(programs) }
+  const old: Files = { dataDir: before.path, folder: 'pgdata', port: 5432, programs }
   await makeFiles(old)
   await Promise.all([startFiles(today), startFiles(old)])
   const from = connectToFiles(today.dataDir)
@@ -87,7 +87,7 @@ const majorIn = async (path: string) => Number(await readFile(join(path, 'PG_VER
 test('a server brings the files of an older PostgreSQL over, with all that is in them, and goes on', async ({
   skip,
 }) => {
-  if (programs === undefined) return cannotRun(skip, noPostgres17)
+  if (programs === undefined) return cannotRun(skip, notFetched(17))
   const directory = await oldDirectory({ arePrograms: false })
   const early = await runCommand(['applications'], { DATA_DIR: directory.path })
   expect(early.stderr).toContain('start the server once, which brings it over.')
@@ -172,14 +172,14 @@ async function filesOf100(old: Files, schema: string) {
 test('the old files are the way back: nothing is written into them, and the schema changes in the new ones, after a backup', async ({
   skip,
 }) => {
-  if (programs === undefined) return cannotRun(skip, noPostgres17)
+  if (programs === undefined) return cannotRun(skip, notFetched(17))
   const directory = await oldDirectory({ areFiles: false })
   const backups = join(dirname(directory.path), 'backups')
   await mkdir(backups, { mode: 0o700 })
   const { schema } = JSON.parse(await readFile(join(backup100, 'manifest.json'), 'utf8')) as {
     schema: string
   }
-  const old: Files = { dataDir: directory.path, folder: 'pgdata', port: 5432, programs: dirname(programs) }
+  const old: Files = { dataDir: directory.path, folder: 'pgdata', port: 5432, programs }
   const content = await filesOf100(old, schema)
 
   const server = await startServer({ DATA_DIR: directory.path, BACKUP_DIR: backups })
@@ -215,7 +215,7 @@ test('the old files are the way back: nothing is written into them, and the sche
 test.for(['pgdata.', 'pgdata-18-new', 'pgdata-18-ready', 'pgdata-17'])(
   'killed when %s appears, it leaves files that start, with all that is in them',
   async (name, { skip }) => {
-    if (programs === undefined) return cannotRun(skip, noPostgres17)
+    if (programs === undefined) return cannotRun(skip, notFetched(17))
     const directory = await oldDirectory()
     const killed = spawn(process.execPath, ['start.js'], {
       env: { PATH: process.env['PATH'], PORT: '0', DATA_DIR: directory.path },
@@ -241,7 +241,7 @@ test.for(['pgdata.', 'pgdata-18-new', 'pgdata-18-ready', 'pgdata-17'])(
 test('where the old programs cannot be fetched, one sentence says the command, and nothing is changed', async ({
   skip,
 }) => {
-  if (programs === undefined) return cannotRun(skip, noPostgres17)
+  if (programs === undefined) return cannotRun(skip, notFetched(17))
   const directory = await oldDirectory({ arePrograms: false })
   const settings = {
     DATA_DIR: directory.path,
@@ -258,9 +258,9 @@ test('where the old programs cannot be fetched, one sentence says the command, a
 })
 
 test('what this program did not make is not left behind unseen', async ({ skip }) => {
-  if (programs === undefined) return cannotRun(skip, noPostgres17)
+  if (programs === undefined) return cannotRun(skip, notFetched(17))
   const directory = await oldDirectory()
-  const old = { dataDir: directory.path, folder: 'pgdata', port: 5432, programs: dirname(programs) }
+  const old = { dataDir: directory.path, folder: 'pgdata', port: 5432, programs }
   await startFiles(old)
   const sql = connectToFiles(directory.path)
   await sql`create table public.guests (name text)`

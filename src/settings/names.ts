@@ -5,6 +5,7 @@ export const settingNames = [
   'DATA_DIR',
   'DATABASE_URL',
   'DATABASE_POOLER',
+  'POSTGRES_BIN',
   'ANON_KEY',
   'WEBHOOK_URL',
   'WEBHOOK_SECRET',
@@ -35,7 +36,7 @@ export const secretNames = [
 
 /** Beginnings of our names that no other program's name has. */
 const ownPrefix =
-  /^(WEBHOOK|SMTP|MAIL|BACKUP|RATE_LIMIT|TRUST_PROXY|SITE_URL|DATABASE_URL|DATABASE_POOLER|DATA_DIR)_?./
+  /^(WEBHOOK|SMTP|MAIL|BACKUP|RATE_LIMIT|TRUST_PROXY|SITE_URL|DATABASE_URL|DATABASE_POOLER|DATA_DIR|POSTGRES_BIN)_?./
 /** Settings of Node.js, the pager and PostgreSQL's library, which may also stand in the file of settings. */
 const ofOthers = /^(NODE_|npm_|PG|LC_|OPENSSL_|SSL_CERT_|TZ$|LANG$|PAGER$|LESS$|PATH$|HOME$)/
 /** How many wrong letters a name of this length may have. A short name is too close to other programs' names. */

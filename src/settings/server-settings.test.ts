@@ -31,6 +31,7 @@ test('without any variable the settings are the defaults of the docs', async () 
     HOST: settings.host,
     DATABASE_URL: settings.databaseUrl,
     DATABASE_POOLER: settings.databasePooler,
+    POSTGRES_BIN: settings.postgresBin ?? 'the binaries that npm brings',
     ANON_KEY: settings.anonKey,
     WEBHOOK_URL: settings.webhookUrl,
     WEBHOOK_DECISIONS_URL: settings.webhookDecisionsUrl,

@@ -24,6 +24,8 @@ export interface Settings {
   databaseUrl: string | undefined
   /** Whether the database at `databaseUrl` is behind a pooler of transactions. */
   databasePooler: 'transaction' | undefined
+  /** Absolute path of a folder with an installed PostgreSQL's programs, which run the embedded database; else those that npm brings do. */
+  postgresBin: string | undefined
   anonKey: string
   webhookUrl: string | undefined
   webhookSecret: string | undefined
@@ -61,6 +63,7 @@ export function readSettings(environment: Environment = process.env): Settings {
     dataDir: resolve(environment['DATA_DIR'] || './data'),
     databaseUrl: databaseUrl(environment),
     databasePooler: pooler(environment['DATABASE_POOLER'] || undefined),
+    postgresBin: environment['POSTGRES_BIN'] ? resolve(environment['POSTGRES_BIN']) : undefined,
     anonKey: readKey(environment, 'ANON_KEY'),
     webhookUrl: webhookUrl(environment, 'WEBHOOK_URL'),
     webhookDecisionsUrl: webhookUrl(environment, 'WEBHOOK_DECISIONS_URL'),

@@ -6,6 +6,7 @@ import { backUp } from '../../server/database/backups/backup.ts'
 import { checkRestoring, type Checked } from '../../server/database/backups/check.ts'
 import { checkBackup } from '../../server/database/backups/restore.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
+import { readSettings } from '../../settings/server-settings.ts'
 import { andAccounts, countOf } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
@@ -49,6 +50,7 @@ async function checkAside(folder: string) {
   const location = {
     dataDir: join(tmpdir(), `unplugged-check-${randomUUID()}`),
     databaseUrl: undefined,
+    postgresBin: readSettings().postgresBin,
     isTemporary: true,
   }
   await withDatabase(

@@ -4,8 +4,19 @@ import { chown, mkdir, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 import { OperatorError } from '../../settings/operator-error.ts'
-import { accepts, folder, majorOf, makeFiles, port, socketOf, startFiles, stopFiles, user } from './files.ts'
-import { builtInMajor, codeOf, lastVersions, unprivileged } from './programs.ts'
+import {
+  accepts,
+  folder,
+  majorOf,
+  makeFiles,
+  port,
+  socketOf,
+  startFiles,
+  stopFiles,
+  user,
+  type Files,
+} from './files.ts'
+import { checkInstalled, codeOf, known, lastVersions, unprivileged } from './programs.ts'
 
 /** Where the embedded PostgreSQL can be reached: a directory holding its Unix socket, and its superuser. */
 export interface Cluster {
@@ -22,6 +33,11 @@ export interface Cluster {
 /** Linux allows 108 bytes with the closing zero, macOS 104. */
 const longestSocketPath = process.platform === 'darwin' ? 103 : 107
 
+export interface EnsureOptions {
+  /** The folder of PostgreSQL's programs; of those that npm brings, unless given. */
+  programs?: string | undefined
+}
+
 /**
  * Makes sure that the embedded PostgreSQL runs on `dataDir`: adopts a server that still runs there, and
  * otherwise starts one. It listens on a Unix socket inside `dataDir` and nowhere else.
@@ -29,7 +45,11 @@ const longestSocketPath = process.platform === 'darwin' ? 103 : 107
  * @param create Whether the database is to be made where there is none.
  * @throws {OperatorError} where it cannot run, or is not there and not to be made.
  */
-export async function ensureCluster(dataDir: string, create: boolean): Promise<Cluster> {
+export async function ensureCluster(
+  dataDir: string,
+  create: boolean,
+  { programs }: EnsureOptions = {},
+): Promise<Cluster> {
   if (process.platform === 'win32') {
     throw new OperatorError(
       'The embedded database needs Unix sockets, which Node.js has not on Windows: run this in WSL, or set DATABASE_URL.',
@@ -40,7 +60,7 @@ export async function ensureCluster(dataDir: string, create: boolean): Promise<C
       `DATA_DIR is ${JSON.stringify(dataDir)} but should hold none of " $ \` \\, which PostgreSQL's programs do not quote.`,
     )
   }
-  const files = { dataDir, folder, port }
+  const files = { dataDir, folder, port, programs }
   const socket = socketOf(files)
   if (Buffer.byteLength(socket) > longestSocketPath) {
     throw new OperatorError(
@@ -49,6 +69,7 @@ export async function ensureCluster(dataDir: string, create: boolean): Promise<C
   }
   const cluster = { socketDirectory: dataDir, user, stop: async () => stopFiles(files) }
 
+  if (programs !== undefined) await checkInstalled(programs)
   await refuseForeign(dataDir)
   await refuseOtherVersion(dataDir)
   if (await accepts(socket)) return { ...cluster, started: false }
@@ -56,7 +77,7 @@ export async function ensureCluster(dataDir: string, create: boolean): Promise<C
   if (create) {
     const isNewDirectory = !existsSync(dataDir)
     await createDirectory(dataDir)
-    if (await initialise(dataDir)) remove = () => removeFrom(dataDir, isNewDirectory)
+    if (await initialise(files)) remove = () => removeFrom(dataDir, isNewDirectory)
   } else if (!existsSync(join(dataDir, folder))) {
     throw new OperatorError(
       `DATA_DIR is "${dataDir}", where there is no database: name the folder that the server was started with, or start the server once.`,
@@ -126,13 +147,14 @@ async function makeDirectory(path: string) {
  *
  * @returns Whether it created one.
  */
-async function initialise(dataDir: string): Promise<boolean> {
+async function initialise(files: Files): Promise<boolean> {
+  const { dataDir } = files
   const place = join(dataDir, folder)
   if (existsSync(place)) return false
   const name = `${folder}.${randomUUID()}`
   const aside = join(dataDir, name)
   try {
-    await makeFiles({ dataDir, folder: name, port })
+    await makeFiles({ ...files, folder: name })
     return await rename(aside, place).then(
       () => true,
       (error: unknown) => {
@@ -147,7 +169,7 @@ async function initialise(dataDir: string): Promise<boolean> {
   }
 }
 
-/** @throws {OperatorError} where another PostgreSQL than the one that is built in made the files, or they do not say which. */
+/** @throws {OperatorError} where another major version of PostgreSQL made the files, or they do not say which. */
 async function refuseOtherVersion(dataDir: string) {
   const made = await majorOf(dataDir)
   if (made === undefined && existsSync(join(dataDir, folder))) {
@@ -156,7 +178,7 @@ async function refuseOtherVersion(dataDir: string) {
     )
   }
   if (made === undefined) return
-  const ours = await builtInMajor()
+  const ours = known.major
   if (made === ours) return
   if (made < ours && lastVersions[made] === undefined) throw tooOld(dataDir, made)
   throw new OperatorError(

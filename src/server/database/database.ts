@@ -2,6 +2,7 @@ import { parseAddress } from './address.ts'
 import { createPools, embedded, visitor, type Pools } from './pools.ts'
 import { unreachable } from './failures.ts'
 import { readMark } from './mark.ts'
+import { followMinorVersion } from './minor-version.ts'
 import { checkSchema, migrate, ownerOfAuth, type OwnerOfAuth } from './schema.ts'
 import { supervise } from './supervisor.ts'
 import { upgradeFiles } from './upgrade/upgrade.ts'
@@ -13,6 +14,8 @@ export interface DatabaseLocation {
   databaseUrl: string | undefined
   /** Whether the database at `databaseUrl` is behind a pooler of transactions. */
   databasePooler?: 'transaction' | undefined
+  /** The folder of the embedded PostgreSQL's programs; of those that npm brings, unless given. */
+  postgresBin?: string | undefined
 }
 
 /** An open database. */
@@ -63,7 +66,7 @@ export interface OpenOptions {
  *   another server; where the one at `databaseUrl` cannot be reached; and where its schema cannot be used.
  */
 export async function openDatabase(location: DatabaseLocation, options: OpenOptions): Promise<Database> {
-  const { dataDir, databaseUrl, databasePooler } = location
+  const { dataDir, databaseUrl, databasePooler, postgresBin: programs } = location
   if (databaseUrl !== undefined) {
     const { address, description } = parseAddress(databaseUrl)
     const { end, ...pools } = createPools(address, databasePooler)
@@ -77,11 +80,11 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
     }
   }
 
-  if (options.schema === 'migrate') {
-    await upgradeFiles(dataDir, options.holder, options.onEvent ?? (() => {}))
-  }
+  const { onEvent = () => {} } = options
+  if (options.schema === 'migrate') await upgradeFiles(dataDir, options.holder, programs, onEvent)
   const supervision = await supervise(dataDir, {
     ...options,
+    programs,
     create: options.schema === 'migrate',
   })
   const { end, ...pools } = createPools(embedded(dataDir))
@@ -94,6 +97,7 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
     await supervision.end('and remove')
   }
   try {
+    if (options.schema === 'migrate') await followMinorVersion(pools.owner, onEvent)
     const prepared = await prepare(pools, options)
     const description = `PostgreSQL in ${dataDir}`
     return { ...pools, ...prepared, description, announceClose: supervision.announceEnd, close, discard }
@@ -118,7 +122,7 @@ export interface OpenedAsItIs extends Pick<Database, 'description' | 'close'> {
  * @throws {OperatorError} where it is not there, cannot be reached or does not answer.
  */
 export async function openAsItIs(
-  { dataDir, databaseUrl, databasePooler }: DatabaseLocation,
+  { dataDir, databaseUrl, databasePooler, postgresBin: programs }: DatabaseLocation,
   patience: number,
 ): Promise<OpenedAsItIs> {
   const reading =
@@ -137,7 +141,7 @@ export async function openAsItIs(
       throw unreachable(error, description)
     }
   }
-  const supervision = await supervise(dataDir, { create: false, patience })
+  const supervision = await supervise(dataDir, { create: false, programs, patience })
   const pools = createPools(embedded(dataDir))
   return {
     read: reading(pools),

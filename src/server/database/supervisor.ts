@@ -12,6 +12,8 @@ export interface User {
   holder?: string
   /** Whether the database may be made where there is none. */
   create: boolean
+  /** The folder of PostgreSQL's programs; of those that npm brings, unless given. */
+  programs?: string | undefined
   /** Called with what happened to the database while it was held. */
   onEvent?: (message: string) => void
   /** Milliseconds that a database which cannot be used is waited for; as long as one takes to stop or start unless given. */
@@ -47,7 +49,7 @@ const silence = 3_000
  */
 export async function supervise(
   dataDir: string,
-  { holder, create, onEvent = () => {}, patience = longest }: User,
+  { holder, create, programs, onEvent = () => {}, patience = longest }: User,
 ): Promise<Supervision> {
   const ending = new AbortController()
   let recovering: Promise<void> | undefined
@@ -60,7 +62,7 @@ export async function supervise(
     const began = performance.now()
     let isTold = false
     for (;;) {
-      cluster = await ensureCluster(dataDir, create)
+      cluster = await ensureCluster(dataDir, create, { programs })
       remove ??= cluster.remove
       started ||= cluster.started
       try {

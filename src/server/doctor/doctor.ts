@@ -11,6 +11,7 @@ import { checkBackups } from './backups.ts'
 import { checkClock, checkDatabase, checkRights, checkSchemaState } from './database.ts'
 import { checkDisk } from './disk.ts'
 import { checkLetters, checkWebhook } from './outboxes.ts'
+import { checkPrograms } from './programs.ts'
 import { checkSettings } from './settings.ts'
 import { askSite, judgeProxy, judgeSite } from './site.ts'
 
@@ -34,7 +35,7 @@ const limit = 15_000
  * @returns The findings, in the order in which they are printed. None of them rejects.
  */
 export function examine({ settings, environment, database, names }: Examined): Promise<Finding>[] {
-  const { dataDir, databaseUrl, mailServer } = settings
+  const { dataDir, databaseUrl, mailServer, postgresBin } = settings
   // Opening has a time limit of its own, and the checks of the database begin after it.
   const opened = database.then(
     (open) => ({ open }),
@@ -58,6 +59,9 @@ export function examine({ settings, environment, database, names }: Examined): P
         checkDatabase(there === undefined ? await database : there.open),
       ),
     ),
+    ...(databaseUrl === undefined
+      ? [ofDatabase('postgresql', (open) => checkPrograms(open, postgresBin))]
+      : []),
     ofDatabase('rights', checkRights),
     ofDatabase('schema', checkSchemaState),
     ofDatabase('clock', checkClock),

@@ -16,7 +16,7 @@ import { createPool } from '../pool.ts'
 import { embedded } from '../pools.ts'
 import { syncDirectory } from '../disk.ts'
 import { acquireLock } from '../lock.ts'
-import { builtInMajor, lastVersions, programsPackage } from '../programs.ts'
+import { checkInstalled, known, lastVersions, programsPackage } from '../programs.ts'
 import { repeatMigrations } from '../schema.ts'
 import { copyDatabase } from './copy.ts'
 
@@ -28,22 +28,25 @@ const unfinished = /^pgdata\.[\da-f-]{36}$/
 const readyOf = (major: number) => `${folder}-${major}-ready`
 
 /**
- * Brings the files in `DATA_DIR` over to the PostgreSQL that is built in, where an older one made them, with the schema that
+ * Brings the files in `DATA_DIR` over to the PostgreSQL of this program, where an older one made them, with the schema that
  * they have. Killed at any moment, it leaves files that the next call goes on with. The old files stay beside the new ones, and
  * the program that made them can use them again.
  *
  * @param holder The server's name for itself.
+ * @param programs The folder of PostgreSQL's programs; of those that npm brings, unless given.
  * @param onEvent Called with what whoever waits should know.
  * @throws {OperatorError} where that cannot be done; then the old files are as they were.
  */
 export async function upgradeFiles(
   dataDir: string,
   holder: string | undefined,
+  programs: string | undefined,
   onEvent: (message: string) => void,
 ): Promise<void> {
   if (!existsSync(dataDir)) return
+  if (programs !== undefined) await checkInstalled(programs)
   await refuseForeign(dataDir)
-  const ours = await builtInMajor()
+  const ours = known.major
   await finishSwap(dataDir, ours)
   const theirs = await majorOf(dataDir)
   if (theirs === undefined || theirs >= ours) return
@@ -54,7 +57,7 @@ export async function upgradeFiles(
     )
   }
   const old: Files = { dataDir, folder, port, programs: await fetchPrograms(dataDir, theirs) }
-  const made: Files = { dataDir, folder: `${folder}-${ours}-new`, port: portAside }
+  const made: Files = { dataDir, folder: `${folder}-${ours}-new`, port: portAside, programs }
   onEvent(`bringing the database over from PostgreSQL ${theirs} to ${ours}`)
   await startFiles(old)
   // From here on no other server uses the database.
@@ -168,9 +171,9 @@ const programsFolder = (dataDir: string, major: number) => join(dataDir, `postgr
 async function fetchPrograms(dataDir: string, major: number): Promise<string> {
   const directory = programsFolder(dataDir, major)
   const installed = join(directory, 'node_modules')
-  const native = join(installed, programsPackage, 'native')
+  const fetched = join(installed, programsPackage, 'native', 'bin')
   // npm writes this file last.
-  if (existsSync(join(installed, '.package-lock.json'))) return native
+  if (existsSync(join(installed, '.package-lock.json'))) return fetched
   const version = lastVersions[major]
   if (version === undefined) throw tooOld(dataDir, major)
   const wanted = ['--no-audit', '--no-fund', '--ignore-scripts', `${programsPackage}@${version}`]
@@ -178,7 +181,7 @@ async function fetchPrograms(dataDir: string, major: number): Promise<string> {
   try {
     await mkdir(directory, { recursive: true })
     await run('npm', ['install', '--prefix', directory, ...wanted], { cwd: directory })
-    return native
+    return fetched
   } catch (cause) {
     throw new OperatorError(
       `The database in DATA_DIR is PostgreSQL ${major}'s, whose programs are needed once more and could not be fetched: run "${command}", then start again.`,

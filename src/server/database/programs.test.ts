@@ -1,0 +1,55 @@
+import { chmod, chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+import { temporaryDirectory } from '../../../testing/server.ts'
+import { OperatorError } from '../../settings/operator-error.ts'
+import { builtIn, checkInstalled, known, versionOf } from './programs.ts'
+
+test('the PostgreSQL that is known is the one that npm brings, or a newer one of its major version', async () => {
+  const { version } = JSON.parse(await readFile(join(builtIn(), '..', '..', 'package.json'), 'utf8')) as {
+    version: string
+  }
+  const [major, minor] = version.split('.').map(Number)
+  expect(await versionOf(builtIn())).toBe(`${major}.${minor}`)
+  expect(known.major).toBe(major)
+  expect(known.minor).toBeGreaterThanOrEqual(minor ?? 0)
+})
+
+test('programs that others could change, or that are not there, are refused in a sentence', async () => {
+  const directory = await temporaryDirectory()
+  const programs = join(directory.path, 'bin')
+  const refused = async (because: string) => {
+    const error: unknown = await checkInstalled(programs).catch((caught: unknown) => caught)
+    expect(error).toBeInstanceOf(OperatorError)
+    expect(String(error)).toContain(`POSTGRES_BIN is "${programs}", ${because}`)
+  }
+  await refused(`but ${programs} is not there: `)
+  await mkdir(programs, { mode: 0o755 })
+  await refused(`but ${join(programs, 'postgres')} is not there: `)
+  for (const name of ['postgres', 'initdb', 'pg_ctl']) {
+    await writeFile(join(programs, name), '#!/bin/sh\necho "postgres (PostgreSQL)"\n')
+    await chmod(join(programs, name), 0o755)
+  }
+  const postgres = join(programs, 'postgres')
+  const says = (version: string) =>
+    writeFile(postgres, `#!/bin/sh\necho "postgres (PostgreSQL) ${version} (Debian ${version}-1)"\n`)
+  await says('18.7')
+  await checkInstalled(programs)
+  for (const path of [programs, join(programs, 'pg_ctl')]) {
+    await chmod(path, 0o775)
+    await refused(`but others may write to ${path}, and change what it runs: take that away (chmod go-w)`)
+    await chmod(path, 0o755)
+  }
+  await says('19beta1')
+  await refused(`which is PostgreSQL 19, but should be ${known.major}, `)
+  await writeFile(postgres, '#!/bin/sh\nexit 3\n')
+  await refused('whose postgres does not run (3): ')
+  if (process.getuid?.() === 0) {
+    await chown(join(programs, 'initdb'), 1234, 1234)
+    await refused(`but ${join(programs, 'initdb')} belongs to another user (1234)`)
+  }
+  await rm(join(programs, 'initdb'))
+  await refused(`but ${join(programs, 'initdb')} is not there: `)
+  await directory.remove()
+})

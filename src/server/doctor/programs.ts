@@ -1,0 +1,40 @@
+import { realpath } from 'node:fs/promises'
+
+import type { OpenedAsItIs } from '../database/database.ts'
+import { builtIn, known, versionOf } from '../database/programs.ts'
+import { ok, wrongIf } from '../finding.ts'
+
+/**
+ * Tells which PostgreSQL runs the embedded database, where it comes from, and whether newer ones are known.
+ *
+ * @param postgresBin The folder of an installed one; npm's counts, unless given.
+ */
+export async function checkPrograms({ read }: OpenedAsItIs, postgresBin: string | undefined) {
+  const [row] = await read(
+    (sql) => sql<[{ number: number; folder: string }]>`
+      select current_setting('server_version_num')::int as number, setting as folder
+      from pg_config where name = 'BINDIR'`,
+  )
+  const minor = row.number % 10_000
+  const running = `${Math.floor(row.number / 10_000)}.${minor}`
+  const programs = postgresBin ?? builtIn()
+  const installed = await versionOf(programs)
+  const isOther = running !== installed || (await realpath(row.folder)) !== (await realpath(programs))
+  const isBehind =
+    known.minor - minor > 1 &&
+    `Newer ones mend faults, up to ${known.major}.${known.minor}, which this version knows`
+  return (
+    wrongIf([
+      isOther &&
+        `PostgreSQL ${running} of ${row.folder} runs, and the next start takes ${installed} of ${programs}: restart the server.`,
+      postgresBin !== undefined &&
+        isBehind &&
+        `PostgreSQL ${running} runs, from POSTGRES_BIN (${programs}). ${isBehind}: update it, and restart the server.`,
+    ]) ??
+    ok(
+      postgresBin === undefined
+        ? `PostgreSQL ${running} runs, which npm brought (${programs}).${isBehind ? ` ${isBehind}: POSTGRES_BIN takes one that your distribution keeps up to date.` : ''}`
+        : `PostgreSQL ${running} runs, from POSTGRES_BIN (${programs}).`,
+    )
+  )
+}
