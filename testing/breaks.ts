@@ -690,6 +690,20 @@ const auth: Break[] = [
 
 const database: Break[] = [
   {
+    broken: 'After another minor version of PostgreSQL the indexes stay as they are',
+    file: 'src/server/database/minor-version.ts',
+    find: `if (version === former) return`,
+    replace: `if (version !== '') return`,
+    test: 'e2e/deployment/installed.test.ts',
+  },
+  {
+    broken: 'Programs are run that others may write to',
+    file: 'src/server/database/programs.ts',
+    find: `if ((stats.mode & 0o022) !== 0)`,
+    replace: `if ((stats.mode & 0o022) === 0o777)`,
+    test: 'src/server/database/programs.test.ts',
+  },
+  {
     broken: 'The files of an older PostgreSQL get the new schema before they are brought over',
     file: 'src/server/database/upgrade/upgrade.ts',
     find: `await repeatMigrations(from, to)`,
