@@ -707,7 +707,7 @@ const database: Break[] = [
     broken: 'The files of an older PostgreSQL get the new schema before they are brought over',
     file: 'src/server/database/upgrade/upgrade.ts',
     find: `await repeatMigrations(from, to)`,
-    replace: `await (await import('../schema.ts')).migrate(socketConnection(old.dataDir, options)); await repeatMigrations(from, to)`,
+    replace: `await (await import('../schema.ts')).migrate(poolOf(old)); await repeatMigrations(from, to)`,
     test: 'e2e/deployment/upgrade.test.ts',
     only: 'way back',
   },
