@@ -1,6 +1,6 @@
 import type { Sql } from './sql.ts'
 
-/** What 1.0.0 brought, which did not record it. */
+/** The version that 1.0.0 brought; it recorded none. */
 const unrecorded = '18.4'
 
 /**

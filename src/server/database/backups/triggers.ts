@@ -16,10 +16,10 @@ export const triggers: readonly Trigger[] = [
   // The backup has the deliveries, and receipts and notices went out when the rows came.
   { table: applications, name: 'enqueue_delivery', fires: false },
   { table: applications, name: 'then_announce', fires: false },
-  // What the search needs is computed from the answers, and is in no backup.
+  // The search's words are computed from the answers, and are in no backup.
   { table: applications, name: 'keep_search_vectors', fires: true },
   { table: applications, name: 'keep_search_vectors_changed', fires: true },
-  // Whoever is erased again is listed again.
+  // An application that is erased again is listed again.
   { table: applications, name: 'remember_erasures', fires: true },
   // The backup has the letters and the acceptances; for one that is older than both they are made.
   { table: statuses, name: 'draft_first', fires: 'without letters' },
