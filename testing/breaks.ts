@@ -694,7 +694,7 @@ const database: Break[] = [
     file: 'src/server/database/minor-version.ts',
     find: `if (version === former) return`,
     replace: `if (version !== '') return`,
-    test: 'e2e/deployment/installed.test.ts',
+    test: 'src/server/database/minor-version.test.ts',
   },
   {
     broken: 'Programs are run that others may write to',

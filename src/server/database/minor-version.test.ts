@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+
+import { startPostgres } from '../../../testing/postgres.ts'
+import { connectTo } from '../../../testing/sql.ts'
+import { followMinorVersion } from './minor-version.ts'
+import { migrate } from './schema.ts'
+
+test('indexes that cannot be rebuilt after another minor version are told, and rebuilt by the next start', async () => {
+  const server = await startPostgres()
+  const start = async () => {
+    const told: string[] = []
+    const sql = connectTo(server.url())
+    await followMinorVersion(sql, (message) => told.push(message))
+    await sql.end()
+    return told
+  }
+  await migrate(server.admin)
+  await server.admin.unsafe(`alter database postgres set unplugged.postgres_version = '18.1'`)
+  const become = (body: string) =>
+    server.admin.unsafe(`
+      create or replace function public.kept(given integer) returns integer
+        language plpgsql immutable as $$ begin ${body} end $$`)
+  await become('return given;')
+  await server.admin.unsafe(`
+    create table public.guests (id integer);
+    insert into public.guests values (1);
+    create index on public.guests (public.kept(id))`)
+  await become(`raise exception 'no room';`)
+  expect(await start()).toEqual([
+    expect.stringMatching(/^PostgreSQL is 18\.\d+, and was 18\.1 before: rebuilding all indexes$/),
+    expect.stringMatching(/^the indexes could not be rebuilt .* the next start tries again: no room$/),
+  ])
+  await become('return given;')
+  expect((await start()).at(-1)).toBe('all indexes are rebuilt')
+  expect(await start()).toEqual([])
+  await server.close()
+})
