@@ -889,6 +889,26 @@ const database: Break[] = [
     only: 'what organisers made',
   },
   {
+    broken: 'A migration changes what earlier versions stored',
+    file: 'supabase/schemas/05_decisions.sql',
+    find: `  version integer not null,
+  -- Since when it stands there.`,
+    replace: `  version integer not null default 0,
+  -- Since when it stands there.`,
+    migration: `alter table private.statuses alter column version set default 0;
+update private.statuses set set_at = now();`,
+    test: 'e2e/stability.test.ts',
+    only: 'a database of 1.0.0',
+  },
+  {
+    broken: 'A restore keeps the templates and settings of the new database',
+    file: 'src/server/database/backups/restore.ts',
+    find: `do update set (\${columns}) = row(\${newer})`,
+    replace: `do nothing`,
+    test: 'e2e/stability.test.ts',
+    only: 'a backup of 1.0.0',
+  },
+  {
     broken: 'A second server is not told who has its folder',
     file: 'src/server/database/lock.ts',
     find: `which is in use by \${other.name}`,

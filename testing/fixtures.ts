@@ -1,0 +1,438 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import { readdir, readFile } from 'node:fs/promises'
+import { gunzipSync } from 'node:zlib'
+import { Secret, TOTP } from 'otpauth'
+import { expect } from 'vitest'
+
+import type { Listed, ListPage, Whole } from '../src/client/desk/applications.ts'
+import type { Letter } from '../src/client/desk/letters.ts'
+import type { Sql } from '../src/server/database/sql.ts'
+import { send } from './client.ts'
+import { readCsv } from './csv.ts'
+import { anApplication } from './form.ts'
+import { startMailServer } from './mail-server.ts'
+import { clientOf, signInByLink } from './organiser.ts'
+import { freePort } from './ports.ts'
+import type { TestPostgres } from './postgres.ts'
+import { startReceiver } from './receiver.ts'
+import { runCommand, startServer } from './server.ts'
+
+/** A database and a backup that 1.0.0 wrote. Its README.md says how. */
+const folder = 'testing/fixtures-1.0.0'
+
+/** Fills an empty database with the dump, as if its last server had ended two minutes ago. */
+async function loadDump(sql: Sql) {
+  const roles = ['anon', 'authenticated', 'service_role'].map(
+    (role) => `create role ${role} nologin noinherit;`,
+  )
+  const dump = gunzipSync(await readFile(`${folder}/dump.sql.gz`)).toString()
+  // One text, so that the dump's settings are reset on the connection that has them.
+  await sql.unsafe(`${roles.join('')} ${dump} reset all`)
+  await moveTimes(sql)
+}
+
+/**
+ * Adds the same interval to all times, so that the last event was two minutes ago. Otherwise the age of the fixtures would
+ * decide what is due. All leases have ended by then, and no try that waits half an hour is due.
+ */
+async function moveTimes(sql: Sql) {
+  await sql.unsafe(`
+    do $$
+    declare
+      last constant timestamptz := (select max(queued_at) from private.webhook_outbox);
+      passed constant interval := now() - interval '2 minutes' - last;
+      days constant integer := (now() at time zone 'UTC')::date - (last at time zone 'UTC')::date;
+      moved record;
+    begin
+      -- No trigger sees this.
+      perform set_config('session_replication_role', 'replica', true);
+      for moved in
+        select attrelid::regclass as name, string_agg(format(
+          case atttypid when 'date'::regtype then '%1$I = %1$I + $2' else '%1$I = %1$I + $1' end, attname), ', ') as changes
+        from pg_attribute join pg_class on pg_class.oid = attrelid
+        where relkind = 'r' and relnamespace::regnamespace::text in ('public', 'private', 'auth')
+          and atttypid in ('date'::regtype, 'timestamptz'::regtype) and attnum > 0
+        group by attrelid
+      loop
+        execute format('update %s set %s', moved.name, moved.changes) using passed, days;
+      end loop;
+    end
+    $$`)
+}
+
+/** What the desk shows of each application: its status and RSVP, its delivery to the webhook, its letters, and its history. */
+async function standingsOf(client: SupabaseClient): Promise<string[]> {
+  const call = async <Result>(name: string, given: object) =>
+    (await client.rpc(name, given).throwOnError()).data as Result
+  const listed: Listed[] = []
+  let after: ListPage['next'] = null
+  do {
+    const page: ListPage = await call('desk_list', { filter: { order: 'oldest' }, after })
+    listed.push(...page.applications)
+    after = page.next
+  } while (after !== null)
+  const letters = await call<Letter[]>('desk_letters_of', { applications: listed.map(({ id }) => id) })
+  return Promise.all(
+    listed.map(async (application) => {
+      const { delivery, history } = await call<Whole>('desk_application', { application: application.id })
+      const theirs = letters.filter((letter) => letter.application === application.id)
+      return [
+        application.email?.split('@')[0],
+        [application.status, application.answer_state].filter((state) => state !== null).join(', '),
+        delivery === null ? 'nothing to deliver' : deliveryShown(delivery),
+        ...theirs.map(letterShown),
+        ...history.filter(({ kind }) => kind !== 'status').map(({ kind }) => `(${kind})`),
+      ].join(' | ')
+    }),
+  )
+}
+
+function deliveryShown({
+  delivered_at,
+  next_attempt_at,
+  attempts,
+  last_status,
+}: NonNullable<Whole['delivery']>) {
+  const state = delivered_at !== null ? 'delivered' : next_attempt_at === null ? 'given up' : 'to deliver'
+  return `${state}: ${attempts}x ${last_status ?? 'unanswered'}`
+}
+
+function letterShown(letter: Letter) {
+  const { occasion, edition, way, state, attempts, uncertain, otherwise, withdrawn_by, withdrawn_at } = letter
+  return [
+    occasion === '' ? 'personal' : occasion,
+    ...(edition > 1 ? [`no. ${edition}`] : []),
+    ...(way === 'automation' ? ['to the automation'] : []),
+    state,
+    ...(otherwise === null ? [] : [otherwise]),
+    ...(letter.is_edited ? ['edited'] : []),
+    ...(withdrawn_at === null ? [] : [withdrawn_by === null ? 'overtaken' : 'stopped']),
+    ...(attempts > 0 ? [`${attempts}x`] : []),
+    ...(uncertain > 0 ? [`uncertain ${uncertain}x`] : []),
+  ].join(' ')
+}
+
+/** All rows by their tables, without the record of applied migrations. Times are in UTC, as in a backup. */
+const rowsOf = (sql: Sql) =>
+  sql.begin(async (transaction) => {
+    await transaction`set local time zone 'UTC'`
+    const tables = await transaction<{ name: string }[]>`
+      select nspname || '.' || relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+      where relkind = 'r' and nspname in ('public', 'private', 'auth') and relname <> 'server_migrations'`
+    const rows: Record<string, object[]> = {}
+    for (const { name } of tables) {
+      const query = `select to_jsonb(each_one) as row from ${name} as each_one`
+      rows[name] = (await transaction.unsafe<{ row: object }[]>(query)).map(({ row }) => row)
+    }
+    return rows
+  })
+
+/** The tables whose rows are other ones now, in the columns that they had. */
+function changedTables(before: Record<string, object[]>, after: Record<string, object[]>) {
+  const linesOf = (rows: object[], columns: string[]) =>
+    rows.map((row) => JSON.stringify(columns.map((column): unknown => Reflect.get(row, column)))).toSorted()
+  return Object.entries(before).flatMap(([table, rows]) => {
+    const columns = Object.keys(rows[0] ?? {})
+    const [former, now] = [linesOf(rows, columns), linesOf(after[table] ?? [], columns)]
+    const others = [
+      ...former.filter((line) => !now.includes(line)),
+      ...now.filter((line) => !former.includes(line)),
+    ]
+    return others.length > 0 || former.length !== now.length ? [{ table, others }] : []
+  })
+}
+
+/** What 1.0.0's desk showed, with other lines for some applications. */
+async function standingsWith(changed: Record<string, string> = {}): Promise<string[]> {
+  const lines = new Map(
+    (await readLines('standings.txt')).map((line) => [line.split(' | ', 1)[0] ?? '', line] as const),
+  )
+  for (const [name, line] of Object.entries(changed)) lines.set(name, `${name} | ${line}`)
+  return [...lines.values()]
+}
+
+const readLines = async (file: string) =>
+  (await readFile(`${folder}/${file}`, 'utf8')).split('\n').filter((line) => line !== '')
+
+/** A mail server and an automation that take everything. */
+async function startReceivers() {
+  const [mails, receiver] = await Promise.all([startMailServer(), startReceiver()])
+  const toldOf = ({ url, body }: { url: string; body: string }) => {
+    const given = new URLSearchParams(body)
+    const kind = given.get('event') ?? url.slice(1)
+    return `${kind}: ${given.get('email')?.split('@')[0]} ${given.get('answer') ?? given.get('status') ?? ''}`.trim()
+  }
+  return {
+    settings: {
+      SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+      MAIL_FROM: 'hello@example.org',
+      MAIL_PER_MINUTE: '0',
+      SITE_URL: 'https://retreat.example.org',
+      WEBHOOK_URL: `${receiver.origin}/application`,
+      WEBHOOK_DECISIONS_URL: `${receiver.origin}/decision`,
+    },
+    /** What has arrived so far. */
+    arrived: () =>
+      [
+        ...mails.received.map(({ to, subject }) => `mail: ${to.join()} ${subject}`),
+        ...receiver.received.map(toldOf),
+      ].toSorted(),
+    close: () => Promise.all([mails.close(), receiver.close()]),
+  }
+}
+
+/** Resolves when nothing is due or being tried. */
+async function settled(sql: Sql) {
+  const soon = () => sql`
+    select from private.letters where state = 'sending' or state = 'waiting' and due_at <= now()
+    union all select from private.webhook_outbox where next_attempt_at <= now() + interval '30 seconds'
+    union all select from private.notices where due_at <= now() + interval '90 seconds'
+    union all select from private.answer_outbox as outbox
+      where next_attempt_at <= now() + interval '30 seconds' and not exists (
+        select from private.answer_outbox as earlier where earlier.application_id = outbox.application_id
+          and earlier.answer_id < outbox.answer_id and earlier.next_attempt_at is not null)`
+  await expect.poll(async () => (await soon()).length, { timeout: 120_000 }).toBe(0)
+}
+
+/** A client, and the settings of the servers that are at its address one after the other. */
+async function oneAddress(url: string) {
+  const port = String(await freePort())
+  return { only: { DATABASE_URL: url, PORT: port }, client: clientOf(`http://127.0.0.1:${port}`) }
+}
+
+/** What organisers of the fixtures know. */
+const readSecrets = async () =>
+  JSON.parse(await readFile(`${folder}/secrets.json`, 'utf8')) as {
+    password: string
+    factor: string
+    refreshToken: string
+    olgasLink: string
+  }
+
+/** Lets somebody apply. Whatever was due earlier leaves before what this brings. */
+async function apply(origin: string) {
+  const status = await send(origin, anApplication({ email: 'newcomer@example.net' }))
+  if (status !== 201) throw new Error(`The application was answered with ${status}.`)
+}
+
+/** The RSVPs that are still to be delivered to the automation, which the desk does not show. */
+async function rsvpsToDeliver(sql: Sql) {
+  const rows = await sql<{ line: string }[]>`
+    select split_part(email, '@', 1) || ': ' || attempts || 'x, ' || case when next_attempt_at is null then 'given up, ' else '' end
+      || last_answer as line
+    from private.answer_outbox join public.retreat_applications as application on application.id = application_id
+    order by email, answer_id`
+  return rows.map(({ line }) => line)
+}
+
+type Postgres = Pick<TestPostgres, 'url' | 'admin'>
+
+/**
+ * Lets servers of today migrate the dump and go on with it.
+ *
+ * @param postgres An empty one.
+ * @returns What became of it, to be compared with `dumpMigrated`.
+ */
+export async function migrateDump({ url, admin }: Postgres) {
+  await loadDump(admin)
+  const before = await rowsOf(admin)
+  const { only, client } = await oneAddress(url())
+  let server = await startServer(only)
+  const changed = changedTables(before, await rowsOf(admin))
+  const { password, factor, refreshToken: refresh_token, olgasLink } = await readSecrets()
+  const refused = [
+    (await clientOf(server.origin).auth.refreshSession({ refresh_token })).error,
+    (await signInByLink(server.origin, olgasLink)).refused,
+    (await client.auth.signInWithPassword({ email: 'ines@example.org', password })).error,
+  ]
+  const [verified] = (await client.auth.mfa.listFactors()).data?.totp ?? []
+  const code = new TOTP({ secret: Secret.fromBase32(factor) }).generate()
+  refused.push((await client.auth.mfa.challengeAndVerify({ factorId: verified?.id ?? '', code })).error)
+  const standings = await standingsOf(client)
+  await server.stop()
+
+  const receivers = await startReceivers()
+  server = await startServer({ ...only, ...receivers.settings })
+  await settled(admin)
+  await server.stop()
+  const leaves = receivers.arrived()
+  // Another server has nothing left to deliver.
+  server = await startServer({ ...only, ...receivers.settings })
+  await apply(server.origin)
+  await settled(admin)
+  const standingsThen = await standingsOf(client)
+  await server.stop()
+  const leavesThen = receivers.arrived()
+  await receivers.close()
+  return {
+    changed,
+    refused,
+    standings,
+    leaves,
+    leavesThen,
+    standingsThen,
+    rsvps: await rsvpsToDeliver(admin),
+  }
+}
+
+const due = [
+  'answer: answer-claimed not coming',
+  'answer: answer-untold coming',
+  'application: delivery-claimed',
+  'application: untouched',
+  'decision: automation-sending waitlisted',
+  'decision: taken-over declined',
+  'decision: waiting declined',
+  'mail: ines@example.org New application: receipt-sending Tester',
+  'mail: ines@example.org New application: untouched Tester',
+  'mail: ines@example.org answer-untold Tester is coming',
+  'mail: receipt-sending@example.com We have your application',
+  'mail: reminder-waiting@example.com Are you coming to Unplugged?',
+  'mail: sending@example.com Your application to Unplugged',
+  'mail: untouched@example.com We have your application',
+  'mail: waiting-kept@example.com Your application to Unplugged',
+  'mail: waiting@example.com Your application to Unplugged',
+]
+
+/** The dump after its migration, and after everything that was due was delivered. */
+export const dumpMigrated: Awaited<ReturnType<typeof migrateDump>> = {
+  changed: [],
+  refused: [null, null, null, null],
+  standings: await standingsWith(),
+  leaves: due,
+  leavesThen: [
+    ...due,
+    'application: newcomer',
+    'mail: newcomer@example.net We have your application',
+  ].toSorted(),
+  standingsThen: await standingsWith({
+    // The server was killed during the first try.
+    'taken-over':
+      'declined | delivered: 1x 200 | received withdrawn overtaken | declined sent 2x uncertain 1x | declined to the automation sent 2x uncertain 1x',
+    sending:
+      'declined | delivered: 1x 200 | received sent 1x | declined sent 2x uncertain 1x | declined to the automation sent 1x',
+    'automation-sending':
+      'waitlisted | delivered: 1x 200 | received sent 1x | waitlisted sent 1x | waitlisted to the automation sent 2x uncertain 1x',
+    'receipt-sending': 'new | delivered: 1x 200 | received sent 2x uncertain 1x',
+    'delivery-claimed': 'new | delivered: 2x 200 | received sent 1x',
+    // There is no second try after another decision.
+    'sending-overtaken':
+      'waitlisted | delivered: 1x 200 | received sent 1x | declined withdrawn overtaken 1x uncertain 1x | declined to the automation sent 1x | waitlisted draft',
+    waiting:
+      'declined | delivered: 1x 200 | received sent 1x | declined sent 1x | declined to the automation sent 1x',
+    'waiting-kept':
+      'declined | delivered: 1x 200 | received sent 1x | declined sent 1x | declined to the automation sent 1x',
+    'reminder-waiting':
+      'accepted, no answer | delivered: 1x 200 | received sent 1x | accepted sent 1x | accepted to the automation sent 1x | reminder sent 1x',
+    untouched: 'new | delivered: 1x 200 | received sent 1x',
+    newcomer: 'new | delivered: 1x 200 | received sent 1x',
+  }),
+  rsvps: [
+    'answer-behind: 3x, HTTP 500',
+    'answer-behind: 0x, ',
+    'answer-failing: 3x, HTTP 500',
+    'answer-given-up: 10x, given up, HTTP 500',
+    'answer-refused: 1x, given up, HTTP 410',
+    'answer-unanswered: 3x, No answer came.',
+  ],
+}
+
+/**
+ * Restores the backup, and lets a server go on with it, once letters are no longer stopped and the door is open.
+ *
+ * @param postgres An empty one.
+ * @returns What became of it, to be compared with `backupRestored`.
+ */
+export async function restoreBackup({ url, admin }: Postgres) {
+  const { only, client } = await oneAddress(url())
+  const { stdout } = await runCommand(['restore', '--from', `${folder}/backup`], only)
+  const said = stdout.split(' to PostgreSQL ')[0]
+  const files = (await readdir(`${folder}/backup`)).filter((file) => file.endsWith('.jsonl'))
+  const written: Record<string, object[]> = {}
+  for (const file of files) {
+    const lines = await readLines(`backup/${file}`)
+    written[file.replace('.jsonl', '')] = lines.map((line) => JSON.parse(line) as object)
+  }
+  const restored = await rowsOf(admin)
+  // A restore stops letters that were waiting: the database that was backed up may have sent them.
+  const waiting = new Set(
+    written['private.letters']
+      ?.filter((row) => 'state' in row && (row.state === 'waiting' || row.state === 'sending'))
+      .map((row) => 'id' in row && row.id),
+  )
+  for (const tables of [written, restored]) {
+    tables['private.letters'] =
+      tables['private.letters']?.filter((row) => !('id' in row && waiting.has(row.id))) ?? []
+  }
+  const changed = changedTables(written, restored)
+  const { rows } = readCsv((await runCommand(['applications', '--csv', '--no-bom'], only)).stdout)
+  const row = rows.find(({ email }) => email === 'noted-coming@example.com')
+
+  await moveTimes(admin)
+  const receivers = await startReceivers()
+  const server = await startServer({ ...only, ...receivers.settings })
+  const { password } = await readSecrets()
+  const refused = [
+    (await client.auth.signInWithPassword({ email: 'ines@example.org', password })).error,
+    (await client.rpc('desk_stop', { stopped: false })).error,
+  ]
+  await runCommand(['door', '--open'], only)
+  await apply(server.origin)
+  await settled(admin)
+  const standings = await standingsOf(client)
+  await server.stop()
+  const leaves = receivers.arrived()
+  await receivers.close()
+  return { said, changed, row, refused, leaves, standings, rsvps: await rsvpsToDeliver(admin) }
+}
+
+/** The backup after it was restored, and after everything that was due was delivered. */
+export const backupRestored: Awaited<ReturnType<typeof restoreBackup>> = {
+  said: 'Restored 87 applications and the accounts of 4 organisers',
+  changed: [],
+  row: expect.objectContaining({
+    status: 'accepted',
+    answer: 'coming',
+    answered_at: expect.stringMatching(/^2026-11-2/) as string,
+    decided_by: 'ines@example.org',
+    decided_at: expect.stringMatching(/^2026-11-2/) as string,
+  }) as Record<string, string>,
+  refused: [null, null],
+  leaves: [
+    'application: delivery-claimed',
+    'application: newcomer',
+    'application: untouched',
+    'mail: ines@example.org New application: Ada',
+    'mail: newcomer@example.net We have your application',
+  ],
+  standings: await standingsWith({
+    later: 'declined | delivered: 1x 200 | declined draft 3x | declined to the automation sent 1x',
+    closing: 'declined | delivered: 1x 200 | declined draft 3x | declined to the automation sent 1x',
+    uncertain:
+      'declined | delivered: 1x 200 | declined draft 3x uncertain 1x | declined to the automation sent 1x',
+    'automation-failing':
+      'waitlisted | delivered: 1x 200 | waitlisted sent 1x | waitlisted to the automation withdrawn overtaken 4x',
+    'automation-unanswered':
+      'waitlisted | delivered: 1x 200 | waitlisted sent 1x | waitlisted to the automation withdrawn overtaken 3x uncertain 3x',
+    'receipt-later': 'new | delivered: 1x 200 | received withdrawn overtaken 3x',
+    'taken-over':
+      'declined | delivered: 1x 200 | received withdrawn overtaken | declined sent 2x uncertain 1x | declined to the automation withdrawn overtaken 1x',
+    sending:
+      'declined | delivered: 1x 200 | received sent 1x | declined draft 1x | declined to the automation sent 1x',
+    'sending-overtaken':
+      'waitlisted | delivered: 1x 200 | received sent 1x | declined withdrawn overtaken 1x | declined to the automation sent 1x | waitlisted draft',
+    'automation-sending':
+      'waitlisted | delivered: 1x 200 | received sent 1x | waitlisted sent 1x | waitlisted to the automation withdrawn overtaken 1x',
+    waiting:
+      'declined | delivered: 1x 200 | received sent 1x | declined draft | declined to the automation withdrawn overtaken',
+    'waiting-kept':
+      'declined | delivered: 1x 200 | received sent 1x | declined draft | declined to the automation sent 1x',
+    'reminder-waiting':
+      'accepted, no answer | delivered: 1x 200 | received sent 1x | accepted sent 1x | accepted to the automation sent 1x | reminder draft',
+    'delivery-claimed': 'new | delivered: 2x 200 | received sent 1x',
+    'receipt-sending': 'new | delivered: 1x 200 | received withdrawn overtaken 1x',
+    untouched: 'new | delivered: 1x 200 | received withdrawn overtaken',
+    newcomer: 'new | delivered: 1x 200 | received sent 1x',
+  }),
+  rsvps: [],
+}
