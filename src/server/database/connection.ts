@@ -246,11 +246,8 @@ export class Connection {
     }
     const timer = deadline === undefined ? undefined : setTimeout(late, deadline)
     try {
-      return await this.#client.query({
-        text,
-        ...(parameters.length > 0 ? { values: [...parameters] } : {}),
-        ...(name === undefined ? {} : { name }),
-      })
+      const statement = { text, values: parameters as Parameter[] }
+      return await this.#client.query(name === undefined ? statement : { ...statement, name })
     } catch (error) {
       if (isLate)
         throw new DeadlineError(`the database did not answer within ${deadline} ms`, { cause: error })
@@ -287,8 +284,18 @@ function rowsOf<Row extends readonly unknown[]>(result: QueryResult | QueryResul
   return Object.defineProperty(rows, 'count', { value: rowCount ?? 0 }) as unknown as Rows<Row>
 }
 
+/** The names of the texts that are kept prepared, which are as many as the program has. */
+const names = new Map<string, string>()
+
 /** The same text has the same name on every connection. */
-const nameOf = (text: string) => createHash('sha1').update(text).digest('base64url')
+function nameOf(text: string) {
+  let name = names.get(text)
+  if (name === undefined) {
+    name = createHash('sha1').update(text).digest('base64url')
+    names.set(text, name)
+  }
+  return name
+}
 
 /** Whether a statement that was prepared is not valid any more: of other columns since, or gone. */
 function isOutdated(error: unknown) {

@@ -111,3 +111,14 @@ test('where a pooler drops the role of a connection, no visitor is anybody else,
   await pooled.close()
   dropping.close()
 })
+
+test('of several hosts the first that answers is asked, and none that only reads where the address says so', async () => {
+  const two = server.url().replace('127.0.0.1', '127.0.0.2,127.0.0.1')
+  const open = (databaseUrl: string) =>
+    openDatabase({ dataDir: '/nowhere', databaseUrl }, { schema: 'migrate' })
+  const database = await open(`${two}?target_session_attrs=read-write`)
+  expect(await database.server`select 1 as one`).toEqual([{ one: 1 }])
+  await database.close()
+  const reading = `${two}?options=-c%20default_transaction_read_only%3Don&target_session_attrs=`
+  await expect(open(`${reading}primary`)).rejects.toThrow(/cannot be used \(the server only reads\)/)
+})
