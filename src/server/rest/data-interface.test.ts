@@ -7,12 +7,13 @@ import ws from 'ws'
 import { openTestDatabase } from '../../../testing/database.ts'
 import { acceptSomebody } from '../../../testing/accepted.ts'
 import { anApplication } from '../../../testing/form.ts'
-import { columns, longest } from '../../application/application.ts'
+import { columns, longest, type Application } from '../../application/application.ts'
 import { checks } from '../../contract/checks.ts'
 import { targetAt, type Target } from '../../contract/target.ts'
 import { visitor } from '../database/pools.ts'
 import type { Database } from '../database/database.ts'
 import { createApp } from '../http/app.ts'
+import { through } from '../../../testing/sql.ts'
 
 const key = 'the-public-key'
 const settings = {
@@ -154,6 +155,34 @@ test.each(texts)(
     })
   },
 )
+
+test('a whole row whose columns are named goes together with others, by itself or alone in an array', async () => {
+  let statements = 0
+  const as: typeof database.as = (caller) =>
+    through(database.as(caller), (run) => {
+      statements += 1
+      return run()
+    })
+  const app = await createApp({ settings, database: { ...database, as } })
+  const named = (payload: object) =>
+    app.inject({
+      method: 'POST',
+      url: `/rest/v1/${table}?columns=${columns.join()}`,
+      headers: { apikey: key, 'content-type': 'application/json' },
+      payload: JSON.stringify(payload),
+    })
+  const applications = Array.from({ length: 20 }, () => anApplication({ reason: 'Ö "quoted"\n' }))
+  const answers = await Promise.all(applications.map((each, index) => named(index % 2 ? each : [each])))
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual(applications.map(() => 201))
+  expect(statements).toBeLessThan(10)
+  const stored = await database.owner<Application[]>`
+    select * from public.retreat_applications where email = any(${applications.map(({ email }) => email)})`
+  const inOrder = (rows: readonly Application[]) => rows.toSorted((a, b) => (a.email < b.email ? -1 : 1))
+  expect(inOrder(stored)).toMatchObject(inOrder(applications))
+  // What a column does not take is refused alone, as PostgreSQL says it.
+  expect((await named([{ ...anApplication(), consent: 'perhaps' }])).json()).toMatchObject({ code: '22P02' })
+  await app.close()
+})
 
 test('a lone surrogate is refused by the database', async () => {
   const body = JSON.stringify(anApplication()).replace('Ada', '\\ud800')

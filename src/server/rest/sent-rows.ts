@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 
-import { columns, table } from '../../application/application.ts'
+import { columns, isComplete, table } from '../../application/application.ts'
 import { isInsertColumn, type SentRows, type InsertColumn } from '../database/insert.ts'
 import { HttpError } from '../http/errors.ts'
 import { isObject, textOf } from '../http/json.ts'
@@ -22,10 +22,13 @@ export function sentRows(request: FastifyRequest, missingAsDefault: boolean): Se
   const json = decode(request.body)
   const named = columnsParameter(request)
   if (named !== undefined) {
+    const names = known(named)
+    const whole = missingAsDefault ? undefined : wholeRow(json, names)
+    if (whole !== undefined) return whole
     // The request names the columns, so only PostgreSQL reads the body.
     const isArray = !json.trimStart().startsWith('{')
     const count = isArray ? json.split('{').length - 1 || 1 : 1
-    return { json, isArray, count, columns: known(named), missingAsDefault }
+    return { json, isArray, count, columns: names, missingAsDefault }
   }
   const value = parse(json)
   const isArray = Array.isArray(value)
@@ -42,6 +45,36 @@ export function sentRows(request: FastifyRequest, missingAsDefault: boolean): Se
     columns: names,
     ...(isWhole ? { answers: value } : {}),
     missingAsDefault,
+  }
+}
+
+/** Characters of a body that is read to see whether it is one whole row, though the columns are named. */
+const mostRead = 16_384
+
+/** One whole application, by itself or alone in an array, as it can be stored with others; nothing where the body is anything else. */
+function wholeRow(json: string, names: InsertColumn[]): SentRows | undefined {
+  if (
+    json.length > mostRead ||
+    names.length !== columns.length ||
+    !columns.every((name) => names.includes(name))
+  )
+    return undefined
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch {
+    // PostgreSQL says what is wrong with it.
+    return undefined
+  }
+  const row: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
+  if (!isObject(row) || !hasExactly(row, names) || !isComplete(row)) return undefined
+  return {
+    json: JSON.stringify(row),
+    isArray: false,
+    count: 1,
+    columns: names,
+    answers: row,
+    missingAsDefault: false,
   }
 }
 
