@@ -5,6 +5,7 @@ import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
 import { clientOf } from './organiser.ts'
 import { dataDirectory, startServer } from './server.ts'
 import { connectToFiles } from './sql.ts'
+import type { Sql } from '../src/server/database/sql.ts'
 import type { Pool } from '../src/server/database/pool.ts'
 
 /** A running server whose desk is to be used, and its database. */
@@ -37,16 +38,7 @@ export async function startDesk(
   return {
     origin,
     sql,
-    async signedIn(email) {
-      await addOrganiser(sql, email)
-      const client = clientOf(origin)
-      const { error } = await client.auth.verifyOtp({
-        type: 'magiclink',
-        token_hash: await operatorSecret(sql, email),
-      })
-      if (error) throw error
-      return client
-    },
+    signedIn: (email) => signInOrganiser(sql, origin, email),
     async killed() {
       await server.stop('SIGKILL')
       server = await startServer({ ...given, PORT: new URL(origin).port }, checkout)
@@ -57,6 +49,21 @@ export async function startDesk(
       await directory.remove()
     },
   }
+}
+
+/**
+ * Signs an organiser in by the operator's link; they are made one unless they are.
+ *
+ * @param sql Connections of the schema's owner.
+ * @returns Their real client.
+ */
+export async function signInOrganiser(sql: Sql, origin: string, email: string): Promise<SupabaseClient> {
+  await addOrganiser(sql, email)
+  const client = clientOf(origin)
+  const token_hash = await operatorSecret(sql, email)
+  const { error } = await client.auth.verifyOtp({ type: 'magiclink', token_hash })
+  if (error) throw error
+  return client
 }
 
 /** Where the desk's client keeps who signed in, as `src/client/session.ts` names it. */

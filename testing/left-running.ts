@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, readlink } from 'node:fs/promises'
-import { join } from 'node:path'
+
+import { postmasterOf } from './postmaster.ts'
 
 interface Program {
   child: ChildProcess
@@ -40,8 +40,6 @@ export async function endAllBut(programs: ReadonlySet<unknown>): Promise<void> {
 }
 
 async function endDatabase(dataDir: string) {
-  const content = await readFile(join(dataDir, 'pgdata', 'postmaster.pid'), 'utf8').catch(() => '')
-  const pid = Number.parseInt(content, 10)
-  const directory = await readlink(`/proc/${pid}/cwd`).catch(() => '')
-  if (directory.endsWith('/pgdata')) process.kill(pid, 'SIGQUIT')
+  const pid = await postmasterOf(dataDir)
+  if (pid !== undefined) process.kill(pid, 'SIGQUIT')
 }

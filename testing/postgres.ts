@@ -2,6 +2,7 @@ import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 
 import { ensureCluster } from '../src/server/database/cluster.ts'
+import { gone, postmasterOf } from './postmaster.ts'
 import { dataDirectory } from './server.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import { connectToFiles } from './sql.ts'
@@ -15,29 +16,58 @@ export interface TestPostgres {
   /** From now on nothing is passed on either way, on open connections and new ones, until it is thawed. */
   freeze(): void
   thaw(): void
+  /** Ends each open connection, by FIN or by RST. */
+  cut(by: 'FIN' | 'RST'): void
+  /**
+   * Ends each open connection in the middle of what the database sends on it next.
+   *
+   * @param at How much of so many bytes is passed on; all of them where the connection is to stay for now.
+   * @returns What spares the connections on which nothing was sent yet.
+   */
+  cutInside(at: (length: number) => number): () => void
+  /** Kills it by a signal, and starts it again on the same files. */
+  killed(signal: NodeJS.Signals): Promise<void>
   close(): Promise<void>
 }
 
-/** Starts a real PostgreSQL, and a port on the loopback that leads to its socket. */
-export async function startPostgres(): Promise<TestPostgres> {
-  const directory = await dataDirectory('cluster')
+/** Both ends of a connection that is passed on. */
+interface Link {
+  outside: Socket
+  inside: Socket
+  cutAt?: (length: number) => number
+}
+
+/**
+ * Starts a real PostgreSQL, and a port on the loopback that leads to its socket.
+ *
+ * @param kind `database` has the schema, `cluster` has nothing yet.
+ */
+export async function startPostgres(kind: 'database' | 'cluster' = 'cluster'): Promise<TestPostgres> {
+  const directory = await dataDirectory(kind)
   const cluster = await ensureCluster(directory.path, true)
-  const sockets = new Set<Socket>()
+  const links = new Set<Link>()
+  const sockets = () => [...links].flatMap(({ outside, inside }) => [outside, inside])
   let isFrozen = false
   const server = createServer((outside) => {
     const inside = connect(join(directory.path, '.s.PGSQL.5432'))
+    const link: Link = { outside, inside }
+    links.add(link)
+    outside.on('data', (chunk) => inside.write(chunk))
+    inside.on('data', (chunk) => {
+      const passed = link.cutAt?.(chunk.length) ?? chunk.length
+      outside.write(chunk.subarray(0, passed))
+      if (passed < chunk.length) inside.destroy()
+    })
     for (const [from, to] of [
       [outside, inside],
       [inside, outside],
     ] as const) {
-      sockets.add(from)
-      from.on('data', (chunk) => to.write(chunk))
       from.on('end', () => to.end())
       if (isFrozen) from.pause()
       from.on('error', () => to.destroy())
       from.on('close', () => {
-        sockets.delete(from)
-        to.destroy()
+        links.delete(link)
+        to.destroySoon()
       })
     }
   })
@@ -49,16 +79,32 @@ export async function startPostgres(): Promise<TestPostgres> {
     admin,
     freeze() {
       isFrozen = true
-      for (const socket of sockets) socket.pause()
+      for (const socket of sockets()) socket.pause()
     },
     thaw() {
       isFrozen = false
-      for (const socket of sockets) socket.resume()
+      for (const socket of sockets()) socket.resume()
+    },
+    cut(by) {
+      for (const { outside } of links) void (by === 'FIN' ? outside.end() : outside.resetAndDestroy())
+    },
+    cutInside(at) {
+      for (const link of links) link.cutAt = at
+      return () => {
+        for (const link of links) delete link.cutAt
+      }
+    },
+    async killed(signal) {
+      const pid = await postmasterOf(directory.path)
+      if (pid === undefined) throw new Error('There is no PostgreSQL to be killed.')
+      process.kill(pid, signal)
+      await gone(pid)
+      await ensureCluster(directory.path, false)
     },
     async close() {
       await admin.end()
       server.close()
-      for (const socket of sockets) socket.destroy()
+      for (const socket of sockets()) socket.destroy()
       await cluster.stop()
       await directory.remove()
     },

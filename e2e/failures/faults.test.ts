@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -10,6 +10,7 @@ import { send, storedEmails } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
 import { load } from '../../testing/load.ts'
 import { cannotRun, noMount } from '../../testing/needed.ts'
+import { gone, postmasterOf } from '../../testing/postmaster.ts'
 import {
   preparedAt,
   runCommand,
@@ -34,15 +35,7 @@ afterEach(async () => {
 
 const connect = () => connectToFiles(settings['DATA_DIR'] ?? '')
 
-/** The embedded database's main process, or undefined where there is none. */
-async function postmaster() {
-  const content = await readFile(join(settings['DATA_DIR'] ?? '', 'pgdata', 'postmaster.pid'), 'utf8').catch(
-    () => '',
-  )
-  const pid = Number.parseInt(content, 10)
-  const directoryOf = await readlink(`/proc/${pid}/cwd`).catch(() => '')
-  return directoryOf.endsWith('/pgdata') ? pid : undefined
-}
+const postmaster = () => postmasterOf(settings['DATA_DIR'] ?? '')
 
 /** Ends what a failed test left running. */
 async function stopDatabase() {
@@ -50,12 +43,6 @@ async function stopDatabase() {
   if (pid === undefined) return
   process.kill(pid, 'SIGINT')
   await gone(pid)
-}
-
-async function gone(pid: number) {
-  while ((await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z')).match(/\) (\w)/)?.[1] !== 'Z') {
-    await new Promise((resolve) => setImmediate(resolve))
-  }
 }
 
 test('the database killed under load: errors meanwhile, then it is back by itself, with everything', async () => {
