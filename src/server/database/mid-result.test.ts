@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
+import { openDatabase, type Database } from './database.ts'
+
+let server: TestPostgres
+let database: Database
+
+beforeAll(async () => {
+  server = await startPostgres('database')
+  const location = { dataDir: '/nowhere', databaseUrl: server.url() }
+  database = await openDatabase(location, { schema: 'migrate' })
+})
+
+afterAll(async () => {
+  await database.close()
+  await server.close()
+})
+
+const organiser = { role: 'authenticated', claims: { sub: 'ada' } } as const
+
+type Ask = (statement: string) => Promise<readonly Record<string, unknown>[]>
+
+/** Everybody who asks the database, each with connections of their own. */
+const askers: Record<string, Ask> = {
+  'a command': (statement) => database.owner.unsafe(statement),
+  'the server': (statement) => database.server.unsafe(statement),
+  'the sign-in': (statement) => database.signIn.unsafe(statement),
+  'a visitor': (statement) => database.as({ role: 'anon' }).unsafe(statement),
+  'an organiser': (statement) => database.as(organiser).unsafe(statement),
+}
+
+/** Expects whole results on all the connections of somebody, of whom nobody has so many. */
+async function expectWhole(ask: Ask) {
+  const firsts = Array.from({ length: 20 }, (_each, index) => 3 * index)
+  const results = await Promise.all(
+    firsts.map((first) => ask(`select ${first} + n as number from generate_series(0, 2) as n`)),
+  )
+  expect(results.map((rows) => [...rows])).toEqual(
+    firsts.map((first) => [{ number: first }, { number: first + 1 }, { number: first + 2 }]),
+  )
+}
+
+test.each(Object.entries(askers))(
+  'a statement that fails once rows have come changes no result of %s',
+  async (_asker, ask) => {
+    await expectWhole(ask)
+    const failing = ask('select 1 / (n - 500) from generate_series(1, 1000) as n')
+    await expect(failing).rejects.toMatchObject({ code: '22012' })
+    await expectWhole(ask)
+  },
+)
+
+test.each(Object.entries(askers))(
+  'a statement that is cancelled once rows have come changes no result of %s',
+  async (_asker, ask) => {
+    const sleeping = `
+      select repeat('x', 100), case when n = 500 then pg_sleep(600) end from generate_series(1, 1000) as n`
+    const failed = ask(sleeping).catch((error: unknown) => error)
+    const isCancelled = async () =>
+      (
+        await server.admin`
+          select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'PgSleep'`
+      ).length === 1
+    await expect.poll(isCancelled, { interval: 10 }).toBe(true)
+    expect(await failed).toMatchObject({ code: '57014' })
+    await expectWhole(ask)
+  },
+)
+
+const cuts = {
+  'inside a row': [`select repeat('x', 100) from generate_series(1, 1000)`, (length: number) => length / 2],
+  'after the last row': [`select repeat('x', 4000)`, (length: number) => length - 10],
+} as const
+
+test.each(
+  Object.entries(askers).flatMap(([asker, ask]) =>
+    Object.entries(cuts).map(([where, cut]) => [where, asker, ask, ...cut] as const),
+  ),
+)('a connection that is cut %s changes no result of %s', async (_where, _asker, ask, statement, at) => {
+  // What begins a transaction is answered in fewer bytes.
+  const spare = server.cutInside((length) => (length < 2_000 ? length : at(length)))
+  await expect(ask(statement)).rejects.toBeInstanceOf(Error)
+  spare()
+  await expectWhole(ask)
+})
