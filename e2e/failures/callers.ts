@@ -1,0 +1,160 @@
+import { setTimeout as wait } from 'node:timers/promises'
+
+import { hashPassword } from '../../src/server/auth/accounts/passwords.ts'
+import type { Sql } from '../../src/server/database/sql.ts'
+import { send } from '../../testing/client.ts'
+import { signInOrganiser } from '../../testing/desk.ts'
+import { anApplication } from '../../testing/form.ts'
+import { repeat, type Repeated } from '../../testing/load.ts'
+import { anAddress } from '../../testing/sign-in.ts'
+import { outcomeOf, type Call, type Outcome } from './verdicts.ts'
+
+/** An organiser who signed in. */
+interface Person {
+  email: string
+  id: string
+  token: string
+  /** The lists of one person alone have names, so that the other person's can be told from them. */
+  isBlind: boolean
+}
+
+/** Calls of everything that a server does for people, without a pause. */
+export interface Callers extends Repeated {
+  /** Those that are over, in the order in which they ended. Whoever has judged them takes them away. */
+  calls: Call[]
+  kinds: readonly string[]
+  /** The e-mails of the applications that were acknowledged. */
+  acknowledged: string[]
+}
+
+/** The fields of a body that a call looks at. */
+interface Body {
+  id?: string
+  email?: string
+  is_open?: boolean
+  access_token?: string
+  user?: { email?: string }
+  applications?: { id?: string; email?: string }[]
+}
+
+const password = 'correct horse battery staple'
+/** The length of a page of the list. */
+const page = 50
+/** Milliseconds after which a call counts as never answered. */
+const patience = 20_000
+/** Milliseconds between two sign-ins, each of which leaves a session. */
+const signInPause = 200
+/** Milliseconds that a client waits after its line was dropped. */
+const backOff = 20
+
+/**
+ * Makes two organisers and enough applications for a list.
+ *
+ * @param sql Connections of the schema's owner.
+ */
+export async function invite(sql: Sql, origin: string): Promise<[Person, Person]> {
+  await Promise.all(Array.from({ length: page + 10 }, () => send(origin, anApplication())))
+  const person = async (email: string, isBlind: boolean): Promise<Person> => {
+    const client = await signInOrganiser(sql, origin, email)
+    // One that takes a processor no time, so that the database is what a sign-in waits for.
+    await sql`update auth.users set encrypted_password = ${await hashPassword(password, 4)} where email = ${email}`
+    const { error } = await client.rpc('desk_set_blind', { blind: isBlind })
+    if (error) throw error
+    const { data } = await client.auth.getSession()
+    return { email, isBlind, id: data.session?.user.id ?? '', token: data.session?.access_token ?? '' }
+  }
+  return Promise.all([person('ada@example.org', false), person('bob@example.org', true)])
+}
+
+/** Calls a server as these organisers and as visitors, until told to end. */
+export function call(origin: string, [ada, bob]: readonly [Person, Person]): Callers {
+  const calls: Call[] = []
+  const acknowledged: string[] = []
+
+  const ask = async (path: string, token: string | undefined, body: unknown) => {
+    const response = await fetch(origin + path, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        apikey: 'public-anon-key',
+        'x-forwarded-for': anAddress(),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      signal: AbortSignal.timeout(patience),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, text: await response.text() }
+  }
+  const read = async (
+    path: string,
+    { token, body }: { token?: string; body?: unknown },
+    isRight: (body: Body) => boolean,
+  ) => {
+    const { status, text } = await ask(path, token, body)
+    const said = status === 200 ? (JSON.parse(text) as Body | null) : null
+    return outcomeOf(status, text, said !== null && isRight(said))
+  }
+  const list = ({ token, isBlind }: Person) =>
+    read('/rest/v1/rpc/desk_list', { token, body: {} }, ({ applications = [] }) => {
+      const isTheirs = applications.every(
+        ({ id, email }) => id !== undefined && (email === undefined) === isBlind,
+      )
+      return isTheirs && applications.length === page
+    })
+  const me = ({ token, email }: Person) =>
+    read('/rest/v1/rpc/desk_me', { token, body: {} }, (body) => body.email === email)
+  const user = ({ token, id, email }: Person) =>
+    read('/auth/v1/user', { token }, (body) => body.id === id && body.email === email)
+  const door = () => read('/rest/v1/rpc/door_is_open', { body: {} }, (body) => body.is_open === true)
+
+  let [next, other] = [ada, bob]
+  const signIn = async () => {
+    const person = next
+    ;[next, other] = [other, next]
+    const body = { email: person.email, password }
+    return read('/auth/v1/token?grant_type=password', { body }, ({ access_token: token, user: account }) => {
+      if (token === undefined || account?.email !== person.email) return false
+      // A token lasts an hour.
+      person.token = token
+      return true
+    })
+  }
+
+  let application = anApplication()
+  let isRetry = false
+  /** Sends an application until it is stored, as a visitor does. */
+  const insert = async () => {
+    const served = isRetry ? [201, 409] : [201]
+    isRetry = true
+    const { status, text } = await ask('/rest/v1/retreat_applications', undefined, application)
+    const isStored = served.includes(status)
+    if (isStored) {
+      acknowledged.push(application.email)
+      application = anApplication()
+      isRetry = false
+    }
+    return outcomeOf(status, text, isStored)
+  }
+
+  const kinds: Record<string, () => Promise<Outcome>> = {
+    'desk_list, with names': () => list(ada),
+    'desk_list, blind': () => list(bob),
+    'desk_me of ada': () => me(ada),
+    'desk_me of bob': () => me(bob),
+    user: () => user(ada),
+    insert,
+    'sign-in': signIn,
+    door_is_open: door,
+  }
+  const works = Object.entries(kinds).map(([of, work]) => async () => {
+    const began = performance.now()
+    // By a TypeError `fetch` tells of a dropped line.
+    const outcome = await work().catch((error: unknown) =>
+      error instanceof TypeError ? 'dropped' : { wrong: String(error) },
+    )
+    calls.push({ of, began, ended: performance.now(), outcome })
+    if (outcome === 'dropped') await wait(backOff)
+    else if (work === signIn && outcome === 'right') await wait(signInPause)
+  })
+  return { calls, kinds: Object.keys(kinds), acknowledged, ...repeat(works) }
+}

@@ -1,0 +1,157 @@
+import { once } from 'node:events'
+import { setTimeout as wait } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+
+import type { Sql } from '../../src/server/database/sql.ts'
+import { extent, seedOf } from '../../testing/extent.ts'
+import { freePort } from '../../testing/ports.ts'
+import { postmasterOf } from '../../testing/postmaster.ts'
+import { startPostgres } from '../../testing/postgres.ts'
+import { randomFrom } from '../../testing/random.ts'
+import { dataDirectory, startServer } from '../../testing/server.ts'
+import { connectToFiles } from '../../testing/sql.ts'
+import { call, invite, type Callers } from './callers.ts'
+import { aftermath, judge } from './verdicts.ts'
+
+/** How often a server loses its connections; in each way once unless given, and often in a long run. */
+const givenRounds = process.env['CUT_ROUNDS']
+/** The first round's; each other one's is one more. */
+const firstSeed = seedOf('CUT_SEED')
+
+/** Milliseconds after a cut within which calls of every kind are served, and after which nobody waits for them any more. */
+const [mostBack, patience] = [2_000, 20_000]
+/** What a log has where an error was caught by nothing, or only by the last catch. */
+const uncaught = /^.*(uncaught|unhandled|(Type|Range|Reference)Error).*$/gim
+/** Of the calls that no cut touches, the most that are not served. */
+const mostUnserved = 0.001
+
+/** A way of losing connections. Resolves when the database can be reached again. */
+type Way = (random: () => number, callers: Callers) => Promise<unknown>
+
+/** Resolves when so many calls more are over. */
+function passed(callers: Callers, many: number) {
+  const { calls } = callers
+  const enough = calls.length + many
+  return callers.reached(() => calls.length >= enough)
+}
+
+/**
+ * Takes a server's connections away while people use it, each time in another of these ways.
+ *
+ * @returns What they saw of it beyond a moment of 503, in sentences.
+ */
+async function withstand(settings: Record<string, string>, sql: Sql, ways: Record<string, Way>) {
+  const given = { ...settings, PORT: String(await freePort()), TRUST_PROXY: '1' }
+  let server = await startServer(given)
+  let exited = once(server.process, 'exit')
+  const hasEnded = () => server.process.exitCode !== null || server.process.signalCode !== null
+  const callers = call(server.origin, await invite(sql, server.origin))
+  const { calls, kinds, acknowledged } = callers
+  const reached = (condition: () => boolean) => callers.reached(() => hasEnded() || condition())
+
+  const all = Object.entries(ways)
+  const rounds = Number(givenRounds ?? extent(1, 20) * all.length)
+  const problems: string[] = []
+  const total = { outside: 0, unserved: 0, back: 0 }
+  for (let seed = firstSeed; seed < firstSeed + rounds; seed += 1) {
+    const random = randomFrom(seed)
+    const [name, lose] = all[seed % all.length] ?? []
+    const logged = server.output().length
+    await passed(callers, 50 + Math.floor(random() * 200))
+    const began = performance.now()
+    await Promise.race([lose?.(random, callers), exited])
+    const cut = { began, ended: performance.now() }
+    await reached(() => performance.now() > cut.ended + aftermath)
+    await passed(callers, 100)
+    const isBack = () => judge(calls, cut, kinds).back.after < Infinity
+    await reached(() => isBack() || performance.now() > cut.ended + patience)
+
+    const verdict = judge(calls.splice(0), cut, kinds)
+    const of = `CUT_SEED=${seed}, ${name}: `
+    problems.push(...verdict.wrong.map((wrong) => of + wrong))
+    problems.push(...(server.output().slice(logged).match(uncaught) ?? []).map((line) => of + line))
+    if (hasEnded()) {
+      problems.push(`${of}the server ended`)
+      server = await startServer(given)
+      exited = once(server.process, 'exit')
+    } else {
+      const { of: kind, after } = verdict.back
+      total.outside += verdict.outside
+      total.unserved += verdict.unserved
+      total.back = Math.max(total.back, after)
+      if (after > mostBack) problems.push(`${of}${kind} is served again after ${Math.round(after)} ms`)
+    }
+  }
+  await callers.end()
+  const { outside, unserved, back } = total
+  console.log(
+    `Unserved outside a cut's second: ${unserved} of ${outside}. Served again within ${Math.round(back)} ms.`,
+  )
+  if (unserved > outside * mostUnserved)
+    problems.push(`${unserved} of ${outside} calls were not served outside a cut's second`)
+  const stored = await sql<{ email: string }[]>`select email from public.retreat_applications`
+  const emails = new Set(stored.map(({ email }) => email))
+  if (stored.length > emails.size)
+    problems.push(`${stored.length - emails.size} applications are stored twice`)
+  problems.push(...acknowledged.filter((email) => !emails.has(email)).map((email) => `${email} is lost`))
+  const code = await server.stop()
+  return code === 0 ? problems : [...problems, `the server ended with ${code}`]
+}
+
+test('however connections to a database at an address are lost, nobody is told anything wrong', async () => {
+  const postgres = await startPostgres('database')
+  const problems = await withstand({ DATABASE_URL: postgres.url() }, postgres.admin, {
+    ended: async () => postgres.cut('FIN'),
+    reset: async () => postgres.cut('RST'),
+    'cut inside a row': async (random, callers) => {
+      // Of one connection as often as of many; anywhere, and as often between the last row and the end of the result.
+      let left = Math.ceil(2 ** (random() * 4))
+      const inside = (length: number) => Math.floor(length - random() * (random() < 0.5 ? length : 24))
+      const spare = postgres.cutInside((length) => (left-- > 0 ? inside(length) : length))
+      await passed(callers, 50)
+      spare()
+    },
+    'frozen, then ended': async (random) => {
+      postgres.freeze()
+      await wait(random() * 1_000)
+      postgres.cut('FIN')
+      postgres.thaw()
+    },
+    killed: (random) => postgres.killed(random() < 0.5 ? 'SIGQUIT' : 'SIGKILL'),
+  })
+  await postgres.close()
+  expect(problems).toEqual([])
+}, 7_200_000)
+
+test("however a server's own database is lost, nobody is told anything wrong", async () => {
+  const directory = await dataDirectory()
+  const sql = connectToFiles(directory.path)
+  const kill = async (signal: NodeJS.Signals) => {
+    const pid = await postmasterOf(directory.path)
+    if (pid === undefined) throw new Error('There is no database to be killed.')
+    process.kill(pid, signal)
+    const isBack = async () => {
+      const another = await postmasterOf(directory.path)
+      return another !== undefined && another !== pid && (await sql`select 1`).length === 1
+    }
+    while (!(await isBack().catch(() => false))) await wait(10)
+  }
+  const problems = await withstand({ DATA_DIR: directory.path }, sql, {
+    terminated: async () => sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+    'killed by SIGQUIT': () => kill('SIGQUIT'),
+    'killed by SIGKILL': () => kill('SIGKILL'),
+  })
+  await sql.end(1_000)
+  await directory.remove()
+  expect(problems).toEqual([])
+}, 7_200_000)
+
+test('an exception that nothing catches ends the server', async () => {
+  const directory = await dataDirectory()
+  const throwing = `data:text/javascript,process.on('SIGUSR2',()=>{throw%20new%20Error('thrown')})`
+  const server = await startServer({ DATA_DIR: directory.path, NODE_OPTIONS: `--import=${throwing}` })
+  expect(await server.stop('SIGUSR2')).toBe(1)
+  await directory.remove()
+})

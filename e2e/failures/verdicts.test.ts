@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+
+import { judge, outcomeOf, type Call } from './verdicts.ts'
+
+const cut = { began: 1_000, ended: 2_000 }
+
+test('a response is right, a 503, or wrong in words', () => {
+  expect(outcomeOf(200, '{}', true)).toBe('right')
+  expect(outcomeOf(503, '{}', false)).toBe('unavailable')
+  expect(outcomeOf(200, 'null', false)).toEqual({ wrong: '200 null' })
+})
+
+test('calls count as outside that were over before the cut, or began after its second', () => {
+  const calls: Call[] = [
+    { of: 'user', began: 900, ended: 999, outcome: 'dropped' },
+    { of: 'user', began: 900, ended: 1_000, outcome: 'unavailable' },
+    { of: 'user', began: 3_000, ended: 3_100, outcome: 'unavailable' },
+    { of: 'user', began: 3_001, ended: 3_100, outcome: 'unavailable' },
+    { of: 'user', began: 3_100, ended: 3_200, outcome: 'right' },
+  ]
+  expect(judge(calls, cut, ['user'])).toMatchObject({ outside: 3, unserved: 2, wrong: [] })
+})
+
+test('a wrong response counts whenever it comes', () => {
+  const calls: Call[] = [{ of: 'user', began: 1_500, ended: 1_600, outcome: { wrong: '403 {}' } }]
+  expect(judge(calls, cut, ['user']).wrong).toEqual(['user: 403 {}'])
+})
+
+test('the server is back when a call of each kind was served that began after the cut', () => {
+  const calls: Call[] = [
+    { of: 'insert', began: 1_990, ended: 2_010, outcome: 'right' },
+    { of: 'user', began: 2_000, ended: 2_020, outcome: 'right' },
+    { of: 'insert', began: 2_010, ended: 2_200, outcome: 'unavailable' },
+  ]
+  expect(judge(calls, cut, ['user', 'insert']).back).toEqual({ of: 'insert', after: Infinity })
+  calls.push({ of: 'insert', began: 2_200, ended: 2_300, outcome: 'right' })
+  expect(judge(calls, cut, ['user', 'insert']).back).toEqual({ of: 'insert', after: 300 })
+})
