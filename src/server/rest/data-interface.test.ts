@@ -175,10 +175,10 @@ test('a whole row whose columns are named goes together with others, by itself o
   const answers = await Promise.all(applications.map((each, index) => named(index % 2 ? each : [each])))
   expect(answers.map(({ statusCode }) => statusCode)).toEqual(applications.map(() => 201))
   expect(statements).toBeLessThan(10)
-  const stored = await database.owner<Application[]>`
+  const kept = await database.owner<Application[]>`
     select * from public.retreat_applications where email = any(${applications.map(({ email }) => email)})`
   const inOrder = (rows: readonly Application[]) => rows.toSorted((a, b) => (a.email < b.email ? -1 : 1))
-  expect(inOrder(stored)).toMatchObject(inOrder(applications))
+  expect(inOrder(kept)).toMatchObject(inOrder(applications))
   // What a column does not take is refused alone, as PostgreSQL says it.
   expect((await named([{ ...anApplication(), consent: 'perhaps' }])).json()).toMatchObject({ code: '22P02' })
   await app.close()
