@@ -28,11 +28,15 @@ export async function* toCsv(batches: AsyncIterable<TabledApplication[]>): Async
 /** One JSON object a line, its keys the names of the columns. */
 export async function* toJsonLines(batches: Batches): AsyncGenerator<string> {
   for await (const batch of batches) {
-    yield batch
-      .map((row) => JSON.stringify(Object.fromEntries(storedColumns.map((column) => [column, row[column]]))))
-      // JSON does not escape all of these.
-      .map((line) => `${line.replace(control, escapeSequence)}\n`)
-      .join('')
+    yield (
+      batch
+        .map((row) =>
+          JSON.stringify(Object.fromEntries(storedColumns.map((column) => [column, row[column]]))),
+        )
+        // JSON does not escape all of these.
+        .map((line) => `${line.replace(control, escapeSequence)}\n`)
+        .join('')
+    )
   }
 }
 

@@ -144,10 +144,9 @@ function startOptions(parameters: Record<string, string | number>) {
   return [String(options), ...given].join(' ').trim()
 }
 
-const day: number = types.builtins.DATE
 /** A day stays a text: as a `Date` it would be another day in another time zone. */
-const typeParser = ((oid: number, format?: 'text') =>
-  oid === day ? (text: string) => text : types.getTypeParser(oid, format)) as typeof types.getTypeParser
+const typeParser: typeof types.getTypeParser = (oid, format) =>
+  oid === types.builtins.DATE ? (text: string) => text : types.getTypeParser(oid, format)
 
 /** A lost connection as one kind of error; the network's own codes stay. */
 function lost(error: unknown, code = 'CONNECTION_LOST') {

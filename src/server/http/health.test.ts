@@ -43,7 +43,7 @@ async function ask(path: string, delivers = true) {
   const app = await createApp({ settings, database, delivers })
   const answer = await app.inject(path)
   await app.close()
-  return { status: answer.statusCode, body: answer.json() as unknown }
+  return { status: answer.statusCode, body: answer.json<unknown>() }
 }
 
 const nothing = {
