@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { AddressInfo, Socket } from 'node:net'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 
 /** A mail as it came in. */
@@ -137,6 +137,43 @@ export async function startMailServer({
       new Promise((resolve) => {
         server.close(() => resolve())
         for (const socket of sockets.values()) socket.destroy()
+      }),
+  }
+}
+
+/**
+ * Starts a mail server that greets, and then replies without an end: a byte every few milliseconds, so that it is never silent.
+ *
+ * @returns Its port, and a promise that resolves when a client has left.
+ */
+export async function startTrickle(): Promise<{ port: number; left: Promise<void>; close(): Promise<void> }> {
+  const sockets = new Set<Socket>()
+  let leave = () => {}
+  const left = new Promise<void>((resolve) => (leave = resolve))
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.write('220 here\r\n')
+    let trickling: NodeJS.Timeout | undefined
+    socket.once('data', () => {
+      socket.write('250-')
+      trickling = setInterval(() => socket.write('a'), 5)
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      clearInterval(trickling)
+      sockets.delete(socket)
+      leave()
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    left,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
       }),
   }
 }

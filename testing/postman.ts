@@ -14,7 +14,10 @@ export interface TestOutbox {
   database: Database
   receiver: (options?: Parameters<typeof startMailServer>[0]) => Promise<MailServer>
   /** A postman without a pace, unless told otherwise, and what it logs. */
-  postmanFor: (server: MailServer, options?: Partial<PostmanOptions>) => { postman: Postman; lines: Logged[] }
+  postmanFor: (
+    server: Pick<MailServer, 'port'>,
+    options?: Partial<PostmanOptions>,
+  ) => { postman: Postman; lines: Logged[] }
   /** Lets time pass for what waits. */
   pass: (seconds: number) => Promise<void>
   /** Makes it as it was at first. */

@@ -1,6 +1,9 @@
 import type { MailServer } from '../settings/mail-settings.ts'
 
-/** Milliseconds for a connection, for the server's first words, and between two of its answers. */
+/** Milliseconds for a mail, from the connection to the last reply: between two bytes of a slow reply there is no silence. */
+export const mailTimeout = 60_000
+
+/** Milliseconds for a connection, for the server's first words, and of silence. */
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
 
 /**

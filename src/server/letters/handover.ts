@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 
 import type { MailServer } from '../../settings/mail-settings.ts'
-import { causeOf, smtpOptions } from '../mail.ts'
+import { causeOf, mailTimeout, smtpOptions } from '../mail.ts'
 import type { Mail } from './compose.ts'
 
 /** The result of a handover. */
@@ -36,8 +36,6 @@ export interface Handover {
   end(): Promise<void>
 }
 
-/** Milliseconds for a handover, from the connection to the last answer: less than a claim's lease. */
-const timeout = 60_000
 /** Milliseconds that a connection waits for another letter. */
 const idleTime = 15_000
 /** Milliseconds that a goodbye waits for an answer. */
@@ -61,8 +59,8 @@ interface Progress {
   connection: SMTPConnection | undefined
 }
 
-/** @param limit Milliseconds for a handover. */
-export function createHandover(mailServer: MailServer, limit = timeout): Handover {
+/** @param limit Milliseconds for a handover: less than a claim's lease. */
+export function createHandover(mailServer: MailServer, limit = mailTimeout): Handover {
   let open: SMTPConnection | undefined
   let idle: NodeJS.Timeout | undefined
 

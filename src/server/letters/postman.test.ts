@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
-import { startMailServer } from '../../../testing/mail-server.ts'
+import { startMailServer, startTrickle } from '../../../testing/mail-server.ts'
 import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
 import { mailServerAt } from '../../../testing/sign-in.ts'
 import { addOrganiser } from '../auth/organisers.ts'
@@ -248,6 +248,16 @@ test.each([
     expect(await postmanRow()).toMatchObject({ failures: 0 })
   },
 )
+
+test('a mail server that never ends its reply has a letter for a limited time, though it is never silent', async () => {
+  await released('ada@example.com')
+  const server = await startTrickle()
+  onTestFinished(() => server.close())
+  const { lines } = postmanFor(server, { limit: 300 })
+  const problem = 'The mail server did not answer in time.'
+  await expect.poll(() => lines[0]).toMatchObject({ details: { problem } })
+  await expect.poll(letters).toMatchObject([{ state: 'waiting', attempts: 0, uncertain: 0 }])
+})
 
 test('while one letter to somebody is under way no other leaves to them, whatever the case of their address', async () => {
   const [first] = [await released('Ada.L@gmail.com'), await released(' ada.l@GMAIL.com')]

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 
-import { startMailServer, type MailServer } from '../../../../testing/mail-server.ts'
+import { startMailServer, startTrickle, type MailServer } from '../../../../testing/mail-server.ts'
 import { mailServerAt } from '../../../../testing/sign-in.ts'
 import { createMailer } from './mailer.ts'
 import { message } from './messages.ts'
@@ -86,4 +86,14 @@ test('a server that refuses the address is an error', async () => {
   await expect(createMailer(settings(server)).send(mail)).rejects.toThrow(
     /^the mail server at 127\.0\.0\.1:\d+ did not take a mail \(ESOCKET, CONN\): connect ECONNREFUSED 127/,
   )
+})
+
+test('a server that never ends its reply has a mail for a limited time, though it is never silent', async () => {
+  const server = await startTrickle()
+  const sending = createMailer(mailServerAt(server.port), 300).send(mail)
+  await expect(sending).rejects.toThrow(
+    `the mail server at 127.0.0.1:${server.port} did not take a mail (ETIMEDOUT): its replies took longer than 0.3 s`,
+  )
+  await server.left
+  await server.close()
 })

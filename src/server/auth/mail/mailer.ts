@@ -1,10 +1,10 @@
 import { hostAndPort, type MailServer } from '../../../settings/mail-settings.ts'
-import { causeOf, smtpOptions } from '../../mail.ts'
+import { causeOf, mailTimeout, smtpOptions } from '../../mail.ts'
 import type { Message } from './messages.ts'
 
 /** Sends mails. */
 export interface Mailer {
-  /** @throws where the mail server does not accept it. */
+  /** @throws where the mail server does not accept it in time. */
   send(message: Message): Promise<void>
 }
 
@@ -26,8 +26,12 @@ class MailError extends Error {
   }
 }
 
-/** Sends mails by SMTP, each over a connection of its own. */
-export function createMailer(mailServer: MailServer): Mailer {
+/**
+ * Sends mails by SMTP, each over a connection of its own.
+ *
+ * @param limit Milliseconds for a mail, from the connection to the last reply.
+ */
+export function createMailer(mailServer: MailServer, limit = mailTimeout): Mailer {
   const { user, password, from } = mailServer
   const options = {
     ...smtpOptions(mailServer),
@@ -39,6 +43,7 @@ export function createMailer(mailServer: MailServer): Mailer {
   const transporter = import('nodemailer').then(({ createTransport }) => createTransport(options))
   return {
     async send({ to, ...content }) {
+      const signal = AbortSignal.timeout(limit)
       try {
         await (
           await transporter
@@ -49,10 +54,15 @@ export function createMailer(mailServer: MailServer): Mailer {
           from,
           xMailer: false,
           headers: { 'auto-submitted': 'auto-generated' },
+          signal,
         })
       } catch (error) {
-        throw new MailError(error, mailServer)
+        throw new MailError(signal.aborted ? outOfTime(limit) : error, mailServer)
       }
     },
   }
+}
+
+function outOfTime(limit: number) {
+  return Object.assign(new Error(`its replies took longer than ${limit / 1000} s`), { code: 'ETIMEDOUT' })
 }
