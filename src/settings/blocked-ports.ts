@@ -1,5 +1,5 @@
 /**
- * Ports that `fetch` refuses to call.
+ * Ports of other services than the web, which browsers refuse to call.
  *
  * @see https://fetch.spec.whatwg.org/#port-blocking
  */

@@ -1,5 +1,5 @@
 import { nextAttempt } from '../schedule.ts'
-import type { Outbox } from '../webhook/dispatcher.ts'
+import { wordsOf, type Outbox } from '../webhook/dispatcher.ts'
 
 /** An answer that this server has claimed, to tell an automation. */
 interface AnswerClaim {
@@ -66,7 +66,8 @@ export const answersOutbox: Outbox<AnswerClaim> = {
       }),
     }))
   },
-  async record(sql, { id, attempt, age }, { delivered, status, retryAfter }) {
+  async record(sql, { id, attempt, age }, tried) {
+    const { delivered, status, retryAfter } = tried
     // 410: the receiver is gone and says so.
     const next = delivered || status === 410 ? null : nextAttempt(attempt, age, retryAfter)
     // What was given up before is over then: tried again, it would be told last.
@@ -84,7 +85,7 @@ export const answersOutbox: Outbox<AnswerClaim> = {
           update private.answer_outbox
           set next_attempt_at = ${next === null ? null : sql`now() + ${next.pause} * interval '1 millisecond'`},
             attempts = attempts - ${next?.counts === false ? 1 : 0},
-            last_answer = ${status === null ? 'No answer came.' : `HTTP ${status}`}
+            last_answer = ${wordsOf(tried)}
           where id = ${id} and attempts = ${attempt}`
     if (count === 0) return 'lost'
     if (delivered) return 'delivered'

@@ -407,6 +407,37 @@ test('one that fails is told again, with the same id; one that is gone is asked 
   expect(JSON.stringify(lines)).not.toContain('ada@example.org')
 })
 
+test('a decision that certainly did not reach the automation was not told, and the days to answer begin when it is', async () => {
+  await sql()`update private.places set days = 7`
+  const { receiver } = await automation()
+  await receiver.close()
+  const id = await store()
+  await decide(id, 'accepted')
+  await send()
+  await expect
+    .poll(() => lettersOf(id))
+    .toMatchObject([{ state: 'waiting', uncertain: 0, answer: 'No connection was made.' }])
+  const place = () => sql()`
+    select told_at, kept_until - current_date as days from private.acceptances where application_id = ${id}`
+  expect(await place()).toEqual([{ told_at: null, days: 7 }])
+  // It was there again a day later.
+  await sql()`update private.acceptances set kept_until = kept_until - 1`
+  receivers.push(await startReceiver(undefined, Number(new URL(receiver.origin).port)))
+  await sql()`update private.letters set due_at = now()`
+  await expect.poll(() => states(id)).toEqual(['automation: sent'])
+  expect(await place()).toEqual([{ told_at: expect.any(Date) as Date, days: 7 }])
+})
+
+test('a try that a stop breaks off may have told the automation', async () => {
+  const { receiver } = await automation(() => {})
+  const id = await store()
+  await decide(id, 'accepted')
+  await send()
+  await receiver.count(1)
+  await Promise.all(running.splice(0).map((each) => each.stop()))
+  expect(await lettersOf(id)).toMatchObject([{ state: 'waiting', attempts: 0, uncertain: 1 }])
+})
+
 test('while organisers let nothing leave, nobody is told', async () => {
   const { receiver } = await automation()
   const id = await store()

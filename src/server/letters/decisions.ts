@@ -1,5 +1,6 @@
 import {
   startDispatcher,
+  wordsOf,
   type Dispatcher,
   type DispatcherOptions,
   type Outbox,
@@ -17,19 +18,20 @@ const outbox: Outbox<Claim> = {
     const claims = await claimDecisions(sql, most)
     return claims.map((claim) => ({ ...claim, body: decisionBody(claim) }))
   },
-  async record(sql, claim, { delivered, status, retryAfter }) {
-    const answer = status === null ? 'No answer came.' : `HTTP ${status}`
+  async record(sql, claim, tried) {
+    const { delivered, status, isUncertain = false, retryAfter } = tried
+    const answer = wordsOf(tried)
     // 410: the receiver is gone and says so.
     const result = delivered
       ? ({ outcome: 'sent', code: status } as const)
       : status === 410
         ? ({ outcome: 'refused', code: status, answer } as const)
-        : ({ outcome: 'retry', code: status, answer, isUncertain: status === null } as const)
+        : ({ outcome: 'retry', code: status, answer, isUncertain } as const)
     const outcome = await record(sql, claim, result, retryAfter)
     if (outcome === 'sent') return 'delivered'
     return outcome === 'refused' ? 'given up' : outcome
   },
-  giveBack: (sql, claim) => giveBack(sql, claim),
+  giveBack: (sql, claim, isUncertain = false) => giveBack(sql, claim, { isUncertain }),
   keep: (sql) => beat(sql, 'automation'),
 }
 

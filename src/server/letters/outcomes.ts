@@ -57,12 +57,17 @@ export function isOften({ uncertain }: { uncertain?: number }): boolean {
 }
 
 /**
- * Gives a claim back of which nothing has left. It is due at once, and the try does not count.
+ * Gives a claim back whose try was broken off. It is due at once, and the try does not count.
  *
- * @param isClosing Whether the mail server closed the connection over it.
+ * @param why.isClosing Whether the mail server closed the connection over it.
+ * @param why.isUncertain Whether it may have arrived.
  */
-export async function giveBack(sql: Sql, taken: Try, isClosing = false): Promise<void> {
-  await recordUnsent(sql, taken, { state: 'waiting', counts: false, isClosing })
+export async function giveBack(
+  sql: Sql,
+  taken: Try,
+  why: { isClosing?: boolean; isUncertain?: boolean } = {},
+): Promise<void> {
+  await recordUnsent(sql, taken, { state: 'waiting', counts: false, ...why })
 }
 
 /** Whether the claim was still this server's, so that the result could be recorded. */

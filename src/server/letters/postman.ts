@@ -73,7 +73,7 @@ function letterJob(letter: Claim): Job {
     attempt: letter.attempt,
     closings: letter.closings,
     record: (sql, result) => record(sql, letter, result),
-    giveBack: (sql, isClosing) => giveBack(sql, letter, isClosing),
+    giveBack: (sql, isClosing) => giveBack(sql, letter, { isClosing }),
   }
 }
 

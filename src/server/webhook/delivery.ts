@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto'
+import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import https from 'node:https'
 
 /** Where deliveries go, and the secret that signs them. */
 export interface Receiver {
@@ -11,6 +13,8 @@ export interface DeliveryResult {
   delivered: boolean
   /** The HTTP status; null where there was no answer. */
   status: number | null
+  /** Whether it left and was not answered, so that it may have arrived. Not set where there was no connection to leave by. */
+  isUncertain?: boolean
   /** The answer's beginning, or what went wrong. */
   text: string
   /** Milliseconds that the receiver asked to wait before the next try. */
@@ -26,7 +30,7 @@ const shownLength = 200
 /**
  * Tries once to deliver something. Never throws: every failure is a result.
  *
- * The status alone decides: it is success also where the answer breaks off, or never ends.
+ * The status alone decides: it is success also where the answer breaks off, or never ends. A redirect is not followed.
  *
  * @param id The same on every try, so that the receiver can know a repeated one.
  * @param cancelled Ends the try early.
@@ -44,6 +48,7 @@ export async function deliver(
   const body = content.toString()
   const timestamp = String(Math.floor(Date.now() / 1000))
   const headers: Record<string, string> = {
+    accept: '*/*',
     'content-type': 'application/x-www-form-urlencoded;charset=UTF-8',
     'user-agent': 'unplugged',
     'webhook-id': id,
@@ -51,22 +56,19 @@ export async function deliver(
   }
   if (secret !== undefined) headers['webhook-signature'] = sign(secret, `${id}.${timestamp}.${body}`)
 
-  const { address, authorization } = withoutCredentials(url)
-  if (authorization !== undefined) headers['authorization'] = authorization
   const signals = [AbortSignal.timeout(limit), ...(cancelled ? [cancelled] : [])]
+  let isUncertain = false
   try {
-    const response = await fetch(address, {
-      method: 'POST',
-      body,
-      headers,
-      redirect: 'manual',
-      signal: AbortSignal.any(signals),
+    const response = await post(url, { headers, body, signal: AbortSignal.any(signals) }, () => {
+      isUncertain = true
     })
-    const result = { delivered: response.ok, status: response.status, text: await beginning(response) }
+    const { statusCode: status = 0 } = response
+    const delivered = status >= 200 && status < 300
+    const result = { delivered, status, text: await beginning(response) }
     const retryAfter = parseRetryAfter(response.headers)
     return retryAfter === undefined ? result : { ...result, retryAfter }
   } catch (error) {
-    return { delivered: false, status: null, text: reasonOf(error) }
+    return { delivered: false, status: null, isUncertain, text: reasonOf(error) }
   }
 }
 
@@ -76,49 +78,60 @@ function sign(secret: string, content: string) {
   return `v1,${createHmac('sha256', key).update(content).digest('base64')}`
 }
 
-/** `fetch` accepts no user and password in an address, so they are sent as basic authentication. */
-function withoutCredentials(url: string) {
-  const address = new URL(url)
-  const { username, password } = address
-  address.username = ''
-  address.password = ''
-  if (username === '' && password === '') return { address }
-  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-  return { address, authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }
+/**
+ * Posts over a connection that is ready: until then, nothing leaves. `fetch` does not tell when that is, and of its errors some
+ * come before and after. User and password in the address are sent as basic authentication.
+ *
+ * @param onLeave Called before the first byte leaves.
+ */
+function post(
+  url: string,
+  { body, ...options }: { headers: Record<string, string>; body: string; signal: AbortSignal },
+  onLeave: () => void,
+): Promise<IncomingMessage> {
+  const isEncrypted = new URL(url).protocol === 'https:'
+  return new Promise((resolve, reject) => {
+    const request = (isEncrypted ? https : http).request(url, { method: 'POST', ...options })
+    const send = () => {
+      onLeave()
+      request.end(body)
+    }
+    request.on('response', resolve).on('error', reject)
+    request.on('socket', (socket) => {
+      if (request.reusedSocket) send()
+      else socket.once(isEncrypted ? 'secureConnect' : 'connect', send)
+    })
+  })
 }
 
 /** Reads only as much of an answer as is shown, and as comes in time. */
-async function beginning({ body }: Response) {
-  if (!body) return ''
+async function beginning(response: IncomingMessage) {
   let text = ''
-  const reader = body.getReader()
-  const late = setTimeout(() => void reader.cancel().catch(() => {}), bodyTimeout)
-  const decoder = new TextDecoder()
+  const late = setTimeout(() => response.destroy(), bodyTimeout)
   try {
-    while (text.length < shownLength) {
-      const { done, value } = await reader.read()
-      if (done) break
-      text += decoder.decode(value, { stream: true })
+    for await (const part of response.setEncoding('utf8')) {
+      text += String(part)
+      if (text.length >= shownLength) break
     }
   } catch {
     // The answer broke off. The part that came is shown.
   } finally {
     clearTimeout(late)
-    await reader.cancel().catch(() => {})
   }
   return text.slice(0, shownLength)
 }
 
 /** `Retry-After` in either of its forms: seconds, or a date by the receiver's clock. */
-function parseRetryAfter(headers: Headers) {
-  const header = headers.get('retry-after')
-  if (header === null) return undefined
-  const there = Date.parse(headers.get('date') ?? '') || Date.now()
+function parseRetryAfter({ 'retry-after': header, date }: IncomingHttpHeaders) {
+  if (header === undefined) return undefined
+  const there = Date.parse(date ?? '') || Date.now()
   const pause = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - there
   return pause > 0 ? pause : undefined
 }
 
 function reasonOf(error: unknown) {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  return cause instanceof Error ? cause.message || cause.name : String(cause)
+  if (!(cause instanceof Error)) return String(cause)
+  // Of several addresses that were tried none is named.
+  return cause.message || ('code' in cause ? String(cause.code) : cause.name)
 }

@@ -20,7 +20,7 @@ export interface Outbox<Taken extends Claim> {
   /** Records the result of a try. */
   record: (sql: Sql, claim: Taken, result: DeliveryResult) => Promise<keyof typeof said>
   /** Gives a claim back whose try was broken off. */
-  giveBack: (sql: Sql, claim: Taken) => Promise<void>
+  giveBack: (sql: Sql, claim: Taken, isUncertain: boolean | undefined) => Promise<void>
   /** Work that has to be done now and then. */
   keep: (sql: Sql) => Promise<void>
 }
@@ -52,6 +52,12 @@ const said = {
   lost: 'webhook answered too late: another try was begun meanwhile',
 }
 
+/** The result of a try in words that quote nothing of the receiver's. */
+export function wordsOf({ status, isUncertain = false }: DeliveryResult): string {
+  if (status !== null) return `HTTP ${status}`
+  return isUncertain ? 'No answer came.' : 'No connection was made.'
+}
+
 const concurrency = 10
 const pollInterval = 1_000
 /** Milliseconds that tries under way are given when the dispatcher stops. */
@@ -70,7 +76,9 @@ export function startDispatcher<Taken extends Claim>({
   const attempt = async (claim: Taken) => {
     const started = performance.now()
     const result = await deliver(claim.id, claim.body, receiver, cancellation.signal)
-    if (!result.delivered && cancellation.signal.aborted) return outbox.giveBack(sql, claim)
+    if (result.status === null && cancellation.signal.aborted) {
+      return outbox.giveBack(sql, claim, result.isUncertain)
+    }
     const outcome = await outbox.record(sql, claim, result)
     const details = {
       webhookId: claim.id,

@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Server } from 'node:net'
+import { SMTPServer } from 'smtp-server'
+import { expect, onTestFinished, test } from 'vitest'
+
+import { startReceiver } from '../../../testing/receiver.ts'
+import { deliver } from './delivery.ts'
+
+const send = (url: string, cancelled?: AbortSignal, limit?: number) =>
+  deliver('id', new URLSearchParams({ a: 'b' }), { url, secret: undefined }, cancelled, limit)
+
+/** The address that a server has, as if it spoke HTTP over TLS. */
+async function listenTls(server: Server) {
+  server.listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function closedPort() {
+  const receiver = await startReceiver()
+  await receiver.close()
+  return new URL(receiver.origin).port
+}
+
+/** Receivers that no connection becomes ready to, each with what is said of it. */
+const unreached: [string, () => Promise<string>, RegExp][] = [
+  ['is refused', async () => `http://127.0.0.1:${await closedPort()}`, /ECONNREFUSED/],
+  [
+    'is refused at each address of a name',
+    async () => `http://localhost:${await closedPort()}`,
+    /ECONNREFUSED/,
+  ],
+  ['leads to no network', async () => 'http://[fe80::1]:81', /ENETUNREACH|EHOSTUNREACH|EINVAL|EADDRNOTAVAIL/],
+  ['is to a name that is none', async () => 'http://nobody.invalid', /ENOTFOUND|EAI_AGAIN/],
+  // A mail server that speaks TLS from the first byte brings such a certificate along.
+  [
+    'meets a certificate that nobody signed',
+    () => listenTls(new SMTPServer({ secure: true }).on('error', () => {}).server),
+    /certificate/,
+  ],
+  ['is to a receiver without TLS', () => listenTls(createServer((socket) => socket.end('no'))), /SSL|TLS/],
+  [
+    'ends before it is encrypted',
+    () => listenTls(createServer((socket) => socket.once('data', () => socket.destroy()))),
+    /TLS/,
+  ],
+  ['is never encrypted', () => listenTls(createServer()), /timeout/],
+]
+
+test.each(unreached)('where a connection %s nothing has left', async (_what, url, text) => {
+  expect(await send(await url(), undefined, 2_000)).toEqual({
+    delivered: false,
+    status: null,
+    isUncertain: false,
+    text: expect.stringMatching(text) as string,
+  })
+})
+
+test('what was cancelled before a connection has not left', async () => {
+  const receiver = await startReceiver()
+  onTestFinished(() => receiver.close())
+  expect(await send(receiver.origin, AbortSignal.abort())).toMatchObject({ status: null, isUncertain: false })
+  expect(receiver.received).toEqual([])
+})
+
+test('what left and was not answered may have arrived, over a connection that was kept too', async () => {
+  let answers = true
+  const receiver = await startReceiver((request, response) => {
+    if (answers) response.end()
+    else if (request.url === '/ends') response.destroy()
+  })
+  onTestFinished(() => receiver.close())
+  const cancellation = new AbortController()
+  expect(await send(receiver.origin)).toMatchObject({ delivered: true, status: 200 })
+  answers = false
+  const cancelled = send(`${receiver.origin}/cancelled`, cancellation.signal)
+  await receiver.count(1, ({ url }) => url === '/cancelled')
+  cancellation.abort()
+  const results = await Promise.all([
+    send(`${receiver.origin}/ends`),
+    send(receiver.origin, undefined, 100),
+    cancelled,
+  ])
+  for (const result of results)
+    expect(result).toMatchObject({ delivered: false, status: null, isUncertain: true })
+})
