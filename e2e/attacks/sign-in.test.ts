@@ -65,6 +65,66 @@ test('five wrong codes from anywhere kill a code, on every server and one that s
   await Promise.all([other.close(), later.close()])
 })
 
+test('thirty wrong passwords from anywhere are compared, for an account or none, on every server; then its links sign in', async () => {
+  const email = await server.organiser()
+  const { client } = await server.signedIn(email)
+  expect((await client.auth.updateUser({ password: 'correct horse' })).error).toBeNull()
+  const [other, later] = [await server.another(), await server.another()]
+  const tryPassword = (address: string, password: string, { call } = other) =>
+    said(call('POST', 'token?grant_type=password', { email: address, password }))
+  const refused = (status: number, error_code: string, msg: string) => ({
+    status,
+    body: { code: status, error_code, msg },
+  })
+  const wrong = refused(400, 'invalid_credentials', 'Invalid login credentials')
+  const tooMany = refused(429, 'over_request_rate_limit', 'Request rate limit reached')
+  const stranger = `${email}.example`
+  for (const address of [email, stranger]) {
+    // Each comes from an address of its own.
+    const answers = await Promise.all(
+      Array.from({ length: 300 }, (_, index) =>
+        tryPassword(address.toUpperCase(), 'a guess', index % 2 ? other : server),
+      ),
+    )
+    expect(answers.filter(({ status }) => status === 400)).toEqual(Array.from({ length: 30 }, () => wrong))
+    expect(answers.filter(({ status }) => status !== 400)).toEqual(Array.from({ length: 270 }, () => tooMany))
+  }
+  expect(await tryPassword(email, 'correct horse', later)).toEqual(tooMany)
+  expect((await client.auth.getUser()).data.user?.email).toBe(email)
+  await server.call('POST', 'otp', { email })
+  // The other one tells of the password.
+  const link = (await server.mail.count(2, email)).map((mail) => mail.link).join('')
+  expect(
+    await said(server.call('POST', 'verify', { type: 'email', token_hash: secretOf(link) })),
+  ).toMatchObject({ status: 200 })
+  // Its owner was here.
+  expect(await tryPassword(email, 'a guess')).toEqual(wrong)
+  expect(await tryPassword(email, 'correct horse')).toMatchObject({ status: 200 })
+  expect(await tryPassword(stranger, 'a guess')).toEqual(tooMany)
+  await server.database.owner`update private.password_tries set began = began - interval '901 seconds'`
+  expect(await tryPassword(stranger, 'a guess')).toEqual(wrong)
+  await Promise.all([other.close(), later.close()])
+})
+
+test('what is remembered of wrong passwords is bounded, and a crowd of addresses forgives none', async () => {
+  const { owner } = server.database
+  await owner`delete from private.password_tries`
+  await owner`insert into private.password_tries values (sha256('ada'), now() - interval '1 minute', 30)`
+  await owner`
+    insert into private.password_tries (address_hash) select sha256(number::text::bytea) from generate_series(1, 30000) as number`
+  await owner`insert into private.password_tries values (sha256('eve'), now() - interval '901 seconds', 31)`
+  const other = await server.another()
+  const remembered = () => owner`
+    select count(*)::int, bool_or(address_hash = sha256('ada')) as ada, bool_or(address_hash = sha256('eve')) as eve
+    from private.password_tries`
+  await expect
+    .poll(remembered)
+    .toMatchObject([
+      { ada: true, eve: false, count: expect.toSatisfy((count: number) => count <= 20_000) as number },
+    ])
+  await other.close()
+})
+
 test('a code that was missed four times still signs in', async () => {
   const email = await server.organiser()
   const { code } = await askForMail(email)

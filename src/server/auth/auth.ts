@@ -5,6 +5,8 @@ import type { Database } from '../database/database.ts'
 import { checkPublicKey } from '../http/caller.ts'
 import { HttpError } from '../http/errors.ts'
 import { takeBytes, type TakeTurn } from '../http/large-requests.ts'
+import { keepInterval, startPolling } from '../polling.ts'
+import { keepPasswordTries } from './accounts/password-tries.ts'
 import { aboutCalls } from './calls/about.ts'
 import type { AuthContext } from './context.ts'
 import { answerError } from './errors.ts'
@@ -85,7 +87,13 @@ export async function auth(
     // The gateway's answer on a hosted project, in the gateway's shape.
     void reply.code(401).send({ message: refusal })
   })
+  const keeping = startPolling(
+    () => keepPasswordTries(later),
+    keepInterval,
+    (error) => app.log.warn({ err: error }, 'which passwords were tried could not be forgotten'),
+  )
   app.addHook('onClose', async () => {
+    await keeping.stop()
     context.mailTurns.end()
     await context.outgoing.end()
   })

@@ -14,7 +14,7 @@ const sentences: Record<string, string> = {
     'This code is wrong, was used already, or its time is over. The newest mail has the one that counts.',
   invalid_credentials:
     'The address or the password is wrong. Whoever has no password signs in by a code, and sets one under Account.',
-  over_request_rate_limit: 'There were too many tries. Please wait five minutes, and try again.',
+  over_request_rate_limit: 'There were too many tries. Please wait 15 minutes, and try again.',
   validation_failed: 'This is not an e-mail address that can be used. Please check it.',
   email_address_invalid: 'This is not an e-mail address that can be used. Please check it.',
   email_address_not_authorized:
@@ -31,7 +31,6 @@ const factorSentences: Record<string, string> = {
   mfa_challenge_expired: 'That took too long. Please type the code that your app shows now.',
   mfa_ip_address_mismatch: 'Your connection changed meanwhile. Please try again.',
   mfa_factor_not_found: 'This second factor is not there any more. Please reload the page.',
-  over_request_rate_limit: 'There were too many tries. Please wait 15 minutes, and try again.',
   insufficient_aal: 'Please sign out, and sign in again with the code of your app, to change this.',
   mfa_totp_enroll_not_enabled: 'Second factors are switched off in the settings of the project.',
   too_many_enrolled_mfa_factors: 'This account has as many second factors as it may have.',

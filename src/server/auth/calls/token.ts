@@ -5,10 +5,11 @@ import type { AuthContext } from '../context.ts'
 import { fieldsOf } from '../fields.ts'
 import { exchange } from '../proofs/pkce.ts'
 import { hasSecondFactor } from '../accounts/accounts.ts'
+import { takePasswordTry } from '../accounts/password-tries.ts'
 import { isPassword } from '../accounts/passwords.ts'
 import { createLimit } from '../rate-limits.ts'
 import { issuerOf } from '../mail/links.ts'
-import { invalid, phoneIsOff } from '../refusals.ts'
+import { invalid, phoneIsOff, tooManyRequests } from '../refusals.ts'
 import { openSession, refresh, tokensOf, type Grant } from '../sessions/sessions.ts'
 import { changeAs, signedIn } from '../sessions/signed-in.ts'
 
@@ -52,7 +53,10 @@ export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
   })
 }
 
-/** Gives the same answer in the same time for an unknown address, an account without a password, and a wrong password. */
+/**
+ * Gives the same answer in the same time for an unknown address, an account without a password, and a wrong password. After too
+ * many tries none is compared, the right one neither; codes and links go on signing in.
+ */
 async function byPassword({ sql, passwordCost }: AuthContext, request: FastifyRequest) {
   const { email, phone, password } = fieldsOf(request, { email: 'text', phone: 'text', password: 'text' })
   if (email !== '' && phone !== '') {
@@ -60,8 +64,10 @@ async function byPassword({ sql, passwordCost }: AuthContext, request: FastifyRe
   }
   if (phone !== '') throw phoneIsOff('Phone logins are disabled', 422)
   if (email === '') throw invalid('missing email or phone')
+  const address = email.toLowerCase()
+  if (!(await takePasswordTry(sql, address))) throw tooManyRequests()
   const [account] = await sql<{ id: string; encrypted_password: string | null }[]>`
-      select id, encrypted_password from auth.users where email = ${email.toLowerCase()}`
+      select id, encrypted_password from auth.users where email = ${address}`
   const stored = account?.encrypted_password
   if (
     !(await isPassword(password, stored, 'stranger', passwordCost)) ||

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 import { HttpError } from '../../http/errors.ts'
 import { findAccount, userOf, type Account } from '../accounts/accounts.ts'
+import { forgivePasswordTries } from '../accounts/password-tries.ts'
 import { forgiveWrongCodes } from '../proofs/one-time.ts'
 import { tokenLifetime, type SigningKeys } from './keys.ts'
 import { decodeRefreshToken, encodeRefreshToken } from './refresh-token.ts'
@@ -53,7 +54,9 @@ export async function openSession(transaction: Sql, accountId: string, method: M
   await addMethod(transaction, id, method)
   await forgiveWrongCodes(transaction, accountId)
   await transaction`update auth.users set last_sign_in_at = now(), updated_at = now() where id = ${accountId}`
-  return grantOf(transaction, id)
+  const grant = await grantOf(transaction, id)
+  await forgivePasswordTries(transaction, grant.account.email)
+  return grant
 }
 
 /** Raises a session: its next tokens say `aal2`, and its former refresh tokens are not valid any more. */

@@ -7,6 +7,7 @@ import { keptTables } from './manifest.ts'
 const leftOut: Record<string, string> = {
   'private.notices': 'mails to organisers that are on their way; after a restore they would come again',
   'private.account_counts': 'what is counted against guessing, for minutes',
+  'private.password_tries': 'what is counted against guessing, for minutes',
   'private.decoys': 'answers for addresses without an account, made anew',
   'private.mail_requests': 'what is counted against floods of mail, for an hour',
   'private.signing_keys': 'with the keys a backup would sign in; they are made anew',

@@ -149,6 +149,13 @@ create table private.account_counts (
   primary key (user_id, what)
 );
 
+-- Passwords that were tried for an address, with an account or without, within a quarter of an hour from the first one counted.
+create table private.password_tries (
+  address_hash bytea primary key,
+  began timestamptz not null default now(),
+  count integer not null default 1
+);
+
 create table private.signing_keys (
   kid text primary key,
   -- A JWK with its private part.
@@ -172,4 +179,5 @@ alter table auth.flow_state enable row level security;
 alter table private.mail_requests enable row level security;
 alter table private.decoys enable row level security;
 alter table private.account_counts enable row level security;
+alter table private.password_tries enable row level security;
 alter table private.signing_keys enable row level security;
