@@ -131,7 +131,9 @@ function loadSettings() {
 async function main() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major < 20 || (major === 20 && minor < 19)) {
-    console.error(`This is Node.js ${process.versions.node}, and 20.19 or later is needed: install that.`)
+    console.error(
+      `This is Node.js ${process.versions.node}, and 20.19 or later is needed: install Node.js 24.`,
+    )
     return false
   }
   process.chdir(dirname(fileURLToPath(import.meta.url)))

@@ -12,6 +12,7 @@ import { startDecisions } from './letters/decisions.ts'
 import { startMailChecks } from './letters/mail-checks.ts'
 import { startPostman } from './letters/postman.ts'
 import { endLog, logDestination, logOptions } from './log.ts'
+import { checkSupport } from './runtime.ts'
 import { hostAndPort } from '../settings/mail-settings.ts'
 import { OperatorError, runProgram } from '../settings/operator-error.ts'
 import { readSettings, type Settings } from '../settings/server-settings.ts'
@@ -139,6 +140,8 @@ function tellWhere(
   const { port } = app.server.address() as AddressInfo
   const shownHost = host.includes(':') ? `[${host}]` : host
   console.log(`This is version ${version}.`)
+  const { problem } = checkSupport()
+  if (problem !== undefined) console.log(problem)
   console.log(`The applications are in ${description}.`)
   console.log(
     webhookUrl === undefined

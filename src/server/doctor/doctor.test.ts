@@ -88,6 +88,7 @@ test('a schema that is older, newer or edited is told with its newest migration'
   const [, last = ''] = newest.exec((await said({ DATABASE_URL }))['schema'] ?? '') ?? []
   await change(DATABASE_URL, async (sql) => {
     await sql`delete from supabase_migrations.schema_migrations where version = ${last}`
+    await sql`delete from private.server_migrations where version = ${last}`
     await sql`
       update supabase_migrations.schema_migrations set statements = array['select 1']
       where version = '20261122120000'`

@@ -7,6 +7,7 @@ import { ownerOfAuth } from '../database/schema.ts'
 import { lookInto, notKnown, ok, wrong, type Finding } from '../finding.ts'
 import { checkMail } from '../letters/mail-check.ts'
 import type { Names } from '../letters/sender-domain.ts'
+import { checkSupport } from '../runtime.ts'
 import { checkBackups } from './backups.ts'
 import { checkClock, checkDatabase, checkRights, checkSchemaState } from './database.ts'
 import { checkDisk } from './disk.ts'
@@ -54,6 +55,7 @@ export function examine({ settings, environment, database, names }: Examined): P
   const identity = database.then(identify).catch(() => unknown)
   return [
     lookInto('settings', limit, () => checkSettings(environment)),
+    lookInto('runtime', limit, async () => checkRuntime()),
     opened.then((there) =>
       lookInto('database', limit, async () =>
         checkDatabase(there === undefined ? await database : there.open),
@@ -78,6 +80,12 @@ export function examine({ settings, environment, database, names }: Examined): P
       : checkMail(mailServer, { names })),
     ofDatabase('organisers', checkOrganisers),
   ]
+}
+
+function checkRuntime() {
+  const { version, lastDay, problem } = checkSupport()
+  if (problem !== undefined) return wrong(problem)
+  return ok(`Node.js ${version}${lastDay === undefined ? '' : `, with security releases until ${lastDay}`}.`)
 }
 
 const unknown = { mark: undefined, isProjects: false }

@@ -1,0 +1,34 @@
+/**
+ * The last day on which each version of Node.js gets security releases. Nothing is known of one that is newer than this list.
+ *
+ * @see https://github.com/nodejs/Release/blob/main/schedule.json
+ */
+const lastDays: Readonly<Record<string, string>> = {
+  20: '2026-04-30',
+  21: '2024-06-01',
+  22: '2027-04-30',
+  23: '2025-06-01',
+  24: '2028-04-30',
+  25: '2026-06-01',
+  26: '2029-04-30',
+}
+
+/** The Node.js that runs this, and until when it gets security releases. */
+export interface Runtime {
+  /** As `24.21.0`. */
+  version: string
+  /** A day, as `2028-04-30`; not set where it is not known. */
+  lastDay: string | undefined
+  /** What to do, in a sentence; not set where it still gets them, or nobody knows. */
+  problem: string | undefined
+}
+
+/** Whether the Node.js that runs this still gets security releases. */
+export function checkSupport(version = process.versions.node, now = new Date()): Runtime {
+  const lastDay = lastDays[Number.parseInt(version, 10)]
+  const isOver = lastDay !== undefined && now.toISOString().slice(0, 10) > lastDay
+  const problem = isOver
+    ? `Node.js ${version} has had no security releases since ${lastDay}: install the long-term version that https://nodejs.org names, which this program runs on.`
+    : undefined
+  return { version, lastDay, problem }
+}
