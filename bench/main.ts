@@ -1,4 +1,4 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk desk-page letters together search readiness backup beside update places`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk desk-page letters together search readiness backup beside sign-in update places`. */
 import { benchBackup } from './backup.ts'
 import { benchBeside } from './beside.ts'
 import { benchDesk } from './desk.ts'
@@ -15,6 +15,7 @@ import { benchPlaces } from './places.ts'
 import { benchReadiness } from './readiness.ts'
 import { benchSearch } from './search.ts'
 import { benchServer } from './server.ts'
+import { benchSignIn } from './sign-in.ts'
 import { benchStart } from './start.ts'
 import { describeMachine } from './table.ts'
 import { benchTogether } from './together.ts'
@@ -40,6 +41,7 @@ const parts: Record<string, () => Promise<void>> = {
   readiness: benchReadiness,
   backup: benchBackup,
   beside: benchBeside,
+  'sign-in': benchSignIn,
   update: benchUpdate,
   places: benchPlaces,
 }
