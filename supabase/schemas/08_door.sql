@@ -25,6 +25,8 @@ as $$
 declare
   door private.door;
 begin
+  -- Until the application is stored: whoever sets a number waits for it, as `hold_applying` does.
+  perform pg_advisory_xact_lock_shared(5610744);
   select * into door from private.door;
   if not door.closed and door.closes_after is not null then
     -- Only while there is a number do those who apply at the same moment wait for each other.
@@ -59,6 +61,24 @@ as $$
   ) as state
 $$;
 
+-- Waits until nobody is applying, and holds those who want to until the transaction ends. By no lock of the table, since a vacuum
+-- has one for a long time. A waiting lock holds everybody who comes later, so it waits for a moment at a time.
+create function private.hold_applying() returns void
+  language plpgsql set search_path = '' set lock_timeout = '100ms'
+as $$
+begin
+  for attempt in 1 .. 25 loop
+    begin
+      perform pg_advisory_xact_lock(5610744);
+      return;
+    exception when lock_not_available then
+      perform pg_sleep(0.1);
+    end;
+  end loop;
+  raise exception 'Somebody is applying at this moment. Please try again.' using errcode = 'PT503';
+end
+$$;
+
 -- Opens or closes the door. The command `door` calls it, too, without a version, since it has seen none.
 create function private.set_door(
   author text, seen integer, closed boolean, sentence text, closes_at timestamptz, closes_after integer
@@ -76,7 +96,7 @@ begin
     raise exception 'The number of applications is at least 1.' using errcode = '22023';
   end if;
   -- What is being inserted now is counted before, or is counted by the door. Locked first, as those who insert do.
-  if closes_after is not null then lock table public.retreat_applications in share row exclusive mode; end if;
+  if closes_after is not null then perform private.hold_applying(); end if;
   select * into stood from private.door for update;
   state := private.door_state();
   if (state ->> 'version')::integer <> seen then
@@ -141,8 +161,11 @@ as $$
 declare
   me record := private.caller();
 begin
+  if closed is null then
+    raise exception 'The door is open or closed.' using errcode = '22023';
+  end if;
   -- Who says no version has seen none.
-  return private.set_door(me.email, coalesce(version, -1), coalesce(closed, false), sentence, closes_at, closes_after);
+  return private.set_door(me.email, coalesce(version, -1), closed, sentence, closes_at, closes_after);
 end
 $$;
 

@@ -162,7 +162,7 @@ $$;
 -- | sending          | waiting   | it is tried again later                                                            |
 -- | sending          | sent      | the mail server took it, or the automation                                         |
 -- | sending          | refused   | the mail server refused it for good                                                |
--- | sending          | given up  | it was tried often enough                                                          |
+-- | sending          | given up  | it was tried often enough, or the day until which it asks is over                  |
 -- | sending          | withdrawn | a receipt that is too late; or instead of `waiting`, `refused` and `given up` where |
 -- |                  |           | another decision came meanwhile, or the answer that a reminder asks for             |
 -- |                  |           | (`withdrawn_at`), which takes back nothing that left                                |
@@ -448,9 +448,9 @@ begin
 end
 $$;
 
--- Lets letters leave that were refused or given up, for the decision that stands; no receipt that is older than a day, and no
--- reminder that names a day which is over, until an organiser moves that day. What comes back counts those that are on
--- their way, or arrived.
+-- Lets letters leave that were refused or given up, for the decision that stands; no receipt that is older than a day, and
+-- nothing that asks until a day which is over, until an organiser moves that day. The result counts those that are on their
+-- way, or arrived.
 create function private.retry(wanted uuid[]) returns integer
   language plpgsql set search_path = ''
 as $$

@@ -268,7 +268,9 @@ begin
   end if;
   perform private.lock_letters(array[desk_edit.letter]);
   select * into draft from private.letters where id = desk_edit.letter and state = 'draft';
-  if not found or private.letter_text(draft, false) ->> 'seen' <> seen then
+  if not found then
+    raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
+  elsif private.letter_text(draft, false) ->> 'seen' is distinct from seen then
     -- Sent again, because its answer was lost.
     if coalesce(draft.subject, '') = desk_edit.subject and coalesce(draft.body, '') = desk_edit.body then
       return private.letters_shown(array[draft.id], false) -> 0;
@@ -325,7 +327,9 @@ declare
 begin
   select private.is_recent(seen_at), private.is_recent(automation_seen_at)
     into is_postman_there, is_automation_there from private.postman;
-  if jsonb_array_length(letters) > 1000 then
+  if act is null then
+    raise exception 'An act has an id.' using errcode = '22023';
+  elsif jsonb_array_length(letters) > 1000 then
     raise exception 'At most 1,000 letters are released at once.' using errcode = '22023';
   elsif jsonb_array_length(letters) > 30 and number is distinct from jsonb_array_length(letters) then
     raise exception 'The number does not match: these are % letters.', jsonb_array_length(letters)
@@ -349,7 +353,8 @@ begin
   loop
     select version, status into standing from private.statuses where application_id = sent.application_id;
     select * into letter from private.letters where id = sent.id;
-    text := case when letter.id is not null then private.letter_text(letter, me.blind) end;
+    -- Filled in once, so that what is released is what is checked. Nothing of it is told to who reads blind.
+    text := case when letter.id is not null then private.letter_text(letter, false) end;
     -- What an automation has of this edition, whose place the draft would take: beside a mail that was stopped.
     select id, state into automated from private.letters as beside
       where not is_postman_there and beside.application_id = letter.application_id and beside.occasion = letter.occasion
@@ -366,7 +371,6 @@ begin
         then 'again'
     end;
     if outcome is null then
-      if me.blind then text := private.letter_text(letter, false); end if;
       if is_told then
         letter.edition := (
           select max(edition) + 1 from private.letters as beside
@@ -405,16 +409,21 @@ create function public.desk_withdraw(letters uuid[] default null, act uuid defau
 as $$
 declare
   me record := private.caller();
-  wanted uuid[] := array(
+  wanted uuid[];
+  letter private.letters;
+  draft uuid;
+begin
+  perform private.check_number(letters);
+  perform private.lock_letters(array(
+    select id from private.letters as given where id = any (desk_withdraw.letters) or given.act = desk_withdraw.act
+  ));
+  -- As they stand now that nobody releases them meanwhile.
+  wanted := array(
     select distinct released.id
     from private.letters as given join private.letters as released
       on released.id = given.id or (released.act = given.act and released.application_id = given.application_id)
     where given.id = any (desk_withdraw.letters) or given.act = desk_withdraw.act
   );
-  letter private.letters;
-  draft uuid;
-begin
-  perform private.check_number(letters);
   perform private.lock_letters(wanted);
   for letter in
     select * from private.letters where id = any (wanted) and state = 'waiting' order by application_id, id
@@ -422,8 +431,8 @@ begin
     perform private.move(array[letter.id], 'withdrawn', author => me.email);
     if letter.occasion = '' then
       perform private.draft_text(letter.application_id, letter.subject, letter.body);
-    -- There is none where the template was removed meanwhile.
-    elsif exists (
+    -- What an automation is told beside a mail is no letter, and its template may have been removed meanwhile.
+    elsif private.is_to_applicant(letter) and exists (
       select from private.templates where occasion = letter.occasion and occasion <> 'received'
     ) then
       draft := private.draft(letter.application_id, letter.occasion, letter.edition > 1);
@@ -478,7 +487,7 @@ begin
   end if;
   select status into status_now from private.statuses where application_id = draft.application_id;
   text := private.letter_text(draft, false);
-  if draft.state is distinct from 'draft' or text ->> 'seen' <> seen
+  if draft.state is distinct from 'draft' or text ->> 'seen' is distinct from seen
     or (private.is_decision(draft.occasion) and draft.occasion is distinct from status_now)
   then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';

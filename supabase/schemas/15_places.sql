@@ -31,7 +31,9 @@ create table private.acceptances (
   kept_until date,
   -- Null: none yet.
   answer text check (answer in ('coming', 'not coming')),
-  answered_at timestamptz
+  answered_at timestamptz,
+  -- Whether an organiser set the last day, which no handover moves then.
+  is_deadline_set boolean not null default false
 );
 alter table private.acceptances enable row level security;
 
@@ -157,6 +159,16 @@ begin
 end
 $$;
 
+-- The same for acceptances: whether an organiser set the last day.
+create function private.fill_in_deadlines() returns void
+  language sql set search_path = ''
+  begin atomic
+    update private.acceptances as acceptance set is_deadline_set = true
+      where kept_until is not null and exists (
+        select from private.history where application_id = acceptance.application_id and kind = 'kept'
+      );
+  end;
+
 -- Follows the letters: who was told that they are accepted is asked from then on; who was told something else gets
 -- another link when they are accepted again, and what they answered is over. What may have arrived was told.
 create function private.follow_letter() returns trigger
@@ -167,7 +179,8 @@ begin
     return null;
   elsif private.is_decision(new.occasion) and new.occasion <> 'accepted' then
     update private.acceptances
-      set token = gen_random_uuid(), told_at = null, kept_until = null, answer = null, answered_at = null
+      set token = gen_random_uuid(), told_at = null, kept_until = null, is_deadline_set = false, answer = null,
+        answered_at = null
       where application_id = new.application_id
         and (told_at is not null or kept_until is not null or answer is not null);
   elsif new.occasion = 'accepted' or private.has_link(new.body) then
@@ -196,15 +209,26 @@ create function private.day_shown(day date) returns text
   language sql immutable set search_path = ''
   return to_char(day, 'FMDD FMMonth YYYY');
 
+-- Whether the last day on which an applicant can answer is over. As long as they were not told and no organiser set that day, the
+-- days count from the handover.
+create function private.is_day_over(application uuid) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return exists (
+    select from private.acceptances
+    where application_id = application and kept_until < private.today() and (told_at is not null or is_deadline_set)
+  );
+end
+$$;
+
 -- The words in place of the link and the day in a letter until it is handed over; blank where nobody is asked any more.
 create function private.place_answers(application uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
-  is_asked boolean := exists (
-    select from private.acceptances
-    where application_id = application and is_accepted and coalesce(kept_until >= private.today(), true)
-  );
+  is_asked boolean := exists (select from private.acceptances where application_id = application and is_accepted)
+    and not private.is_day_over(application);
 begin
   return jsonb_build_object(
     'answer_link', case when is_asked then '{{answer_link}}' else '' end,
@@ -220,14 +244,17 @@ as $$
   where answer = '' and case name when 'reply_by' then private.has_day(given) else private.has_link(given) end
 $$;
 
--- Whether a letter is a reminder that asks until a day which is over. One of an acceptance is not: its days count from its
--- handover.
+-- Whether a letter has the day or the link, and that day is over. An automation that is told an acceptance in place of a mail is
+-- told both, whatever the text is.
 create function private.is_overdue(letter private.letters) returns boolean
   language plpgsql stable set search_path = ''
 as $$
 begin
-  return letter.occasion = 'reminder'
-    and private.missing_in(letter.subject || letter.body, letter.application_id) <> '[]';
+  return (
+      private.has_link(letter.subject || letter.body) or private.has_day(letter.subject || letter.body)
+      or letter.way = 'automation' and letter.occasion = 'accepted'
+    )
+    and private.is_to_applicant(letter) and private.is_day_over(letter.application_id);
 end
 $$;
 
@@ -249,7 +276,8 @@ end
 $$;
 
 -- Keeps a place for somebody whose letter is being handed over. The result is their link, null where the site's address is not
--- known, and the last day. As long as they were not told and no organiser set a day, the days count from the last handover.
+-- known, and the last day. As long as they were not told and no organiser set a day, the days count from the last handover. What
+-- decides is in the row itself: a subquery would keep what it found before the row was waited for.
 create function private.keep_place(application uuid, site text default null, out link text, out kept_until date)
   language plpgsql set search_path = ''
 as $$
@@ -260,9 +288,7 @@ begin
   select * into settings from private.places;
   counted := private.today() + settings.days;
   update private.acceptances as acceptance set kept_until = case
-      when told_at is null and not exists (
-        select from private.history where application_id = application and kind = 'kept'
-      ) then greatest(acceptance.kept_until, counted)
+      when told_at is null and not is_deadline_set then greatest(acceptance.kept_until, counted)
       else coalesce(acceptance.kept_until, counted)
     end
     where application_id = application and is_accepted
@@ -514,18 +540,19 @@ create function public.desk_keep_until(act uuid, application uuid, until date) r
 as $$
 declare
   me record := private.caller();
-  is_repeat boolean := exists (
-    select from private.history where application_id = application and history.act = desk_keep_until.act
-  );
+  is_repeat boolean;
 begin
   if act is null or until is null or until < private.today() or until > '9999-12-31' then
     raise exception 'A place is kept until today or a later day.' using errcode = '22023';
   end if;
   perform private.lock_acceptance(application);
+  is_repeat := exists (
+    select from private.history where application_id = application and history.act = desk_keep_until.act
+  );
   perform private.write_down(application, act, me.email, 'kept', jsonb_build_object('until', until));
   -- Not again, over what somebody set since.
   if not is_repeat then
-    update private.acceptances set kept_until = until where application_id = application;
+    update private.acceptances set kept_until = until, is_deadline_set = true where application_id = application;
   end if;
   return private.whole(application, me.blind);
 end
@@ -644,7 +671,7 @@ begin
   perform private.lock_letters(array[letter]);
   select * into draft from private.letters where id = desk_hand_over.letter;
   text := case when draft.id is not null then private.letter_text(draft, false) end;
-  if draft.state is distinct from 'draft' or text ->> 'seen' <> seen then
+  if draft.state is distinct from 'draft' or text ->> 'seen' is distinct from seen then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
   elsif text -> 'missing' <> '[]' then
     raise exception 'This letter quotes what is blank.' using errcode = '22023';

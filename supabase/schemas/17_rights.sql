@@ -15,8 +15,8 @@ declare
   ours constant text[] := '{
     accepted_by, address_of, adopt_zone, announce, answer_shown, answer_state, answers, begin_wait, beginnings, caller,
     check_letter, check_number, check_site, check_template, check_text, counts, day_shown, detail_shown, door_state,
-    draft, draft_text, enqueue_answer, enqueue_webhook, example, fill, fill_in_acceptances, filled, find, find_one, folded, follow_letter,
-    has_answer, has_day, has_link, hits, indexed, is_decision, is_organiser, is_overdue, is_recent, is_reminded,
+    draft, draft_text, enqueue_answer, enqueue_webhook, example, fill, fill_in_acceptances, fill_in_deadlines, filled, find, find_one, folded, follow_letter,
+    has_answer, has_day, has_link, hits, hold_applying, indexed, is_day_over, is_decision, is_organiser, is_overdue, is_recent, is_reminded,
     is_reminder_recent, is_to_applicant, keep_acceptance, keep_door, keep_place, keep_search_vectors, know_site, letter_page, letter_states, letter_text,
     letters_of, letters_overview, letters_shown, lock_acceptance, lock_for_letters, lock_letters, made_of, mailbox, may_ask, missing_in,
     move, no_answer, person, place, place_answers, placeholders, plain_name, receipt, receipts_since, redraft, refuse_too_long,

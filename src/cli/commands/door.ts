@@ -43,7 +43,7 @@ export async function run(): Promise<void> {
       if (close || opening !== '') await setDoor(owner, change)
       else if (sentence !== undefined) await setSentence(owner, sentence)
     } catch (cause) {
-      const isRefused = isDatabaseError(cause) && cause.code === '22023'
+      const isRefused = isDatabaseError(cause) && ['22023', 'PT503'].includes(cause.code)
       throw isRefused ? new OperatorError(cause.message, { cause }) : cause
     }
     tell(await readDoor(owner))

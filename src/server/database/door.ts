@@ -44,11 +44,13 @@ export async function readDoor(sql: Sql): Promise<Door> {
 /**
  * Opens or closes the door, in the operator's name.
  *
- * @throws {DatabaseError} 22023 where a value is refused: its message says why.
+ * @throws {DatabaseError} 22023 where a value is refused, and PT503 while somebody is applying: its message says why.
  */
 export async function setDoor(sql: Sql, change: DoorChange): Promise<void> {
   const { closed, sentence = null, closesAt = null, closesAfter = null } = change
   await sql.begin(async (transaction) => {
+    // Locked first, as those who insert do.
+    if (closesAfter !== null) await transaction`select private.hold_applying()`
     // Opening it again under the same conditions begins a new count, for which the door has to be closed first.
     await transaction`
       select private.set_door('operator', null, true, sentence, null, null) from private.door

@@ -73,7 +73,8 @@ const since = (sql: Sql, moment: Template) => sql`(extract(epoch from now() - ${
 
 /**
  * Claims the letter, or the receipt, that is due and waits longest. Each goes to one server. It claims nothing while organisers
- * or a problem keep all letters, and no receipt where the hour has no room. A reminder whose day has passed is given up.
+ * or a problem keep all letters, and no receipt where the hour has no room. A letter that asks until a day which is over is given
+ * up.
  *
  * @param turns As they were counted before.
  * @param unless What comes first: while that is true, nothing is claimed.
@@ -135,7 +136,10 @@ export interface DecisionClaim {
   replyBy: string | null
 }
 
-/** Claims decisions that an automation is to be told, the longest waiting first, as letters are claimed. */
+/**
+ * Claims decisions that an automation is to be told, the longest waiting first, as letters are claimed. In place of a mail, an
+ * acceptance whose last day is over is given up.
+ */
 export async function claimDecisions(sql: Sql, most: number): Promise<DecisionClaim[]> {
   const due = sql`
     select id, state = 'sending' as was_under_way from private.letters as letter
@@ -149,10 +153,11 @@ export async function claimDecisions(sql: Sql, most: number): Promise<DecisionCl
       ))
     order by due_at limit ${most}
     for update of letter skip locked`
-  const rows = await sql<(DecisionClaim & { isWithdrawn: boolean })[]>`
+  const rows = await sql<(DecisionClaim & { isWithdrawn: boolean; isOverdue: boolean })[]>`
     with due as (${due}), claimed as (${claimed(sql)})
     select claimed.id, attempts as attempt, ${since(sql, sql`released_at`)} as age,
       application_id as "applicationId", email, occasion as status, withdrawn_at is not null as "isWithdrawn",
+      is_overdue as "isOverdue",
       coalesce(
         (select max(at) from private.history where history.application_id = application.id and kind = 'status'),
         released_at
@@ -160,8 +165,9 @@ export async function claimDecisions(sql: Sql, most: number): Promise<DecisionCl
     from claimed join public.retreat_applications as application on application.id = application_id
     left join lateral private.keep_place(application_id) as place on occasion = 'accepted' and withdrawn_at is null`
   const claims: DecisionClaim[] = []
-  for (const { isWithdrawn, ...taking } of rows) {
+  for (const { isWithdrawn, isOverdue, ...taking } of rows) {
     if (isWithdrawn) await recordUnsent(sql, taking, { state: 'waiting', counts: false })
+    else if (isOverdue) await recordUnsent(sql, taking, { state: 'given up', answer: tooLate })
     else claims.push(taking)
   }
   return claims

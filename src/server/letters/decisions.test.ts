@@ -11,7 +11,7 @@ import type { Places } from '../../client/desk/retreat.ts'
 import { startDispatcher } from '../webhook/dispatcher.ts'
 import { answersOutbox } from './answers.ts'
 import { startDecisions } from './decisions.ts'
-import { claimDecisions } from './claims.ts'
+import { claimDecisions, claimDue } from './claims.ts'
 import { record } from './outcomes.ts'
 import { countLetters, listUndelivered, retryUndelivered } from './overview.ts'
 import { through, valuesOf } from '../../../testing/sql.ts'
@@ -256,6 +256,56 @@ test('beside a mail server both go, and with what stops the one the other is sto
   await receiver.count(1)
   await expect.poll(() => states(id)).toContain('automation: sent')
   expect(receiver.received).toHaveLength(1)
+})
+
+test('what an automation is told beside a mail that has left is stopped, and no further letter is drafted', async () => {
+  await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
+  const id = await store()
+  await decide(id, 'accepted')
+  const release = async () => {
+    const { letters } = await ask<{ letters: Letter[] }>('drafts', { occasion: 'accepted' })
+    const given = letters.map(({ id: letter, seen }) => ({ id: letter, seen }))
+    await ask('release', { act: crypto.randomUUID(), letters: given, again: true })
+    const mail = await claimDue(sql())
+    if (mail === undefined) throw new Error('no letter is due')
+    await record(sql(), mail, { outcome: 'sent', code: 250 })
+  }
+  await release()
+  await ask('write', { applications: [id], occasion: 'accepted', again: true })
+  await release()
+  const beside = (await lettersOf(id)).filter(({ way }) => way === 'automation')
+  expect(beside).toHaveLength(2)
+  await ask('withdraw', { letters: beside.map((each) => each.id) })
+  expect(await states(id)).toEqual([
+    'automation: withdrawn',
+    'automation: withdrawn',
+    'mail: sent',
+    'mail: sent',
+  ])
+})
+
+test('an acceptance that an automation tells in place of a mail is not told once its last day is over', async () => {
+  await sql()`update private.postman set automation_seen_at = now()`
+  const id = await store()
+  await decide(id, 'accepted')
+  const until = (days: number) =>
+    sql()`select (private.today() + ${days}::integer)::text as day`.then(([row]) => String(row?.['day']))
+  const keep = async (day: string) =>
+    ask('keep_until', { act: crypto.randomUUID(), application: id, until: day })
+  await keep(await until(1))
+  await send()
+  await sql()`update private.acceptances set kept_until = private.today() - 1`
+  expect(await claimDecisions(sql(), 10)).toEqual([])
+  const [given] = await lettersOf(id)
+  expect(given).toMatchObject({
+    way: 'automation',
+    state: 'given up',
+    answer: 'The last day to answer has passed.',
+  })
+  const later = await until(2)
+  await keep(later)
+  expect(await ask('retry', { letters: [given?.id] })).toEqual({ retried: 1 })
+  expect(await claimDecisions(sql(), 10)).toMatchObject([{ id: given?.id, replyBy: later }])
 })
 
 test('what an automation was told already is no letter: stopped, the letter is a draft, and is told once', async () => {

@@ -16,7 +16,7 @@ export const mostUncertain = 3
 /** The words that organisers read where such a mail does not leave again. */
 export const mayHaveArrived = 'It left three times, and nobody knows whether it arrived.'
 
-/** The words that organisers read of a reminder that was kept until nobody could answer any more. */
+/** The words that organisers read of a letter that asks until a day which is over. */
 export const tooLate = 'The last day to answer has passed.'
 
 /** What identifies a try of a letter. */

@@ -1387,6 +1387,43 @@ test('a number that is set while many come in counts every one of them, and nobo
   await own.close()
 })
 
+test('while a vacuum runs a number is set, and nobody who applies waits for either', async () => {
+  const { own, set, send } = await startWithDoor()
+  await own.database.owner.begin(async (vacuum) => {
+    // As a vacuum does, also the automatic one.
+    await vacuum`lock table public.retreat_applications in share update exclusive mode`
+    expect(await set({ closes_after: 2 })).toMatchObject({ received: 0, is_open: true })
+    expect(await send()).toBe(201)
+  })
+  await own.close()
+})
+
+test('while somebody is storing an application for long a number is not set, and nobody else who applies waits', async () => {
+  const { own, keeper, door, send } = await startWithDoor()
+  const { owner } = own.database
+  await owner.begin(async (transaction) => {
+    await transaction`insert into public.retreat_applications ${valuesOf(anApplication())}`
+    let isSet = false
+    const setting = Promise.resolve(
+      keeper.rpc('desk_set_door', { version: 0, closed: false, closes_after: 1000 }),
+    ).finally(() => (isSet = true))
+    let stored = 0
+    for (; !isSet; stored += 1) expect(await send()).toBe(201)
+    expect(stored).toBeGreaterThan(10)
+    expect(await setting).toMatchObject({ status: 503, error: { code: 'PT503' } })
+  })
+  expect(await door()).toMatchObject({ version: 0, closes_after: null })
+  await own.close()
+})
+
+test('a door is open or closed, and nobody opens it by saying neither', async () => {
+  const { own, keeper, door, set } = await startWithDoor()
+  await set({ closed: true })
+  expect(await keeper.rpc('desk_set_door', { version: 1, closed: null })).toMatchObject({ status: 400 })
+  expect(await door()).toMatchObject({ version: 1, closed: true })
+  await own.close()
+})
+
 test('who is applying at the moment when a number is set is counted', async () => {
   const { own, set, send, stored } = await startWithDoor()
   const { owner } = own.database

@@ -201,6 +201,86 @@ test('more than thirty leave only by their number, and nothing where nobody carr
   expect(new Set(outcomesOf(await release(letters, { number: 50 })))).toEqual(new Set(['released']))
 })
 
+test.each([
+  ['edit', { subject: 's', body: 'b' }],
+  ['sent_by_hand', {}],
+  ['hand_over', { act: crypto.randomUUID() }],
+])('who does not say what they read does not %s a draft', async (name, args) => {
+  const id = await store()
+  await decide(id, 'accepted')
+  const [draft] = await lettersOf(id)
+  await expect(ask(name, { letter: draft?.id, seen: null, ...args })).rejects.toMatchObject({ code: 'PT409' })
+  expect(await lettersOf(id)).toEqual([draft])
+})
+
+test('a draft that is gone is not edited, with a blank text either', async () => {
+  const id = await store()
+  await decide(id, 'accepted')
+  const [draft] = await lettersOf(id)
+  await ask('discard', { letters: [draft?.id] })
+  const edited = { letter: draft?.id, seen: draft?.seen, subject: '', body: '' }
+  await expect(ask('edit', edited)).rejects.toMatchObject({ code: 'PT409' })
+})
+
+test('letters are released by an act that has an id, by which they are stopped', async () => {
+  await decide(await store(), 'accepted')
+  const { letters } = await drafts()
+  await expect(release(letters, { act: null })).rejects.toMatchObject({ code: '22023' })
+  expect((await drafts()).letters).toEqual(letters)
+})
+
+test('what is released is the text that was read, also by who reads blind, whoever changes the template meanwhile', async () => {
+  const blind = await server.signedIn()
+  await ask('set_blind', { blind: true }, blind.client)
+  for (let many = 0; many < 100; many += 1)
+    await decide(await store({ email: `a${many}@example.org` }), 'accepted')
+  const texts = ['One, {{first_name}}.', 'Two, {{first_name}}.'] as const
+  await correct('accepted', texts[0])
+  const { letters } = await drafts()
+  const seen = letters[0]?.seen ?? ''
+  const ids = await server.database.owner<
+    { id: string }[]
+  >`select id from private.letters where state = 'draft'`
+  let isReleasing = true
+  const change = async () => {
+    while (isReleasing) for (const text of [texts[1], texts[0]]) await correct('accepted', text)
+  }
+  const releaseAll = async () => {
+    try {
+      for (let round = 0; round < 5; round += 1) {
+        const wanted = ids.map(({ id }) => ({ id, seen }))
+        await ask('release', { act: crypto.randomUUID(), letters: wanted, number: ids.length }, blind.client)
+      }
+    } finally {
+      isReleasing = false
+    }
+  }
+  await Promise.all([change(), releaseAll()])
+  const bodies = await server.database.owner<{ body: string }[]>`
+    select distinct body from private.letters where state = 'waiting'`
+  expect(bodies).toEqual([{ body: 'One, Ada.' }])
+})
+
+test('who reads blind releases no letter that is too long once it is filled in, and never a part of it', async () => {
+  const blind = await server.signedIn()
+  await ask('set_blind', { blind: true }, blind.client)
+  const id = await store({ company: 'x'.repeat(9000) })
+  await decide(id, 'accepted')
+  await correct('accepted', '{{company}} {{company}} {{company}}')
+  expect(
+    outcomesOf(
+      await ask(
+        'release',
+        {
+          act: crypto.randomUUID(),
+          letters: (await lettersOf(id)).map(({ id: letter, seen }) => ({ id: letter, seen })),
+        },
+        blind.client,
+      ),
+    ),
+  ).toEqual(['long'])
+})
+
 test('what was not read as it would be sent is not released, nor what quotes a blank answer', async () => {
   const id = await store({ team_size: '' })
   await decide(id, 'declined')
@@ -286,6 +366,31 @@ test('what was stopped is a draft again that follows its template, unless somebo
   expect(await lettersOf(...ids)).toContainEqual(
     expect.objectContaining({ state: 'withdrawn', withdrawn_by: me, body: letters[0]?.body }),
   )
+})
+
+test('letters that are being released while they are stopped are stopped in both ways', async () => {
+  const { owner } = server.database
+  await owner`update private.postman set automation_seen_at = now()`
+  const id = await store()
+  await decide(id, 'accepted')
+  const [draft] = await lettersOf(id)
+  const { stopping } = await owner.begin(async (releasing) => {
+    const { data } = await client.auth.getClaims()
+    await releasing`select set_config('request.jwt.claims', ${JSON.stringify(data?.claims)}, true)`
+    const letters = JSON.stringify([{ id: draft?.id, seen: draft?.seen }])
+    await releasing`select desk_release(gen_random_uuid(), ${letters}::text::jsonb)`
+    const call = ask('withdraw', { letters: [draft?.id] })
+    await expect
+      .poll(
+        () =>
+          owner`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%desk_withdraw%'`,
+      )
+      .toHaveLength(1)
+    return { stopping: call }
+  })
+  expect(await stopping).toEqual({ withdrawn: 1, left: 0 })
+  expect(await owner`select from private.letters where state = 'waiting'`).toHaveLength(0)
+  await owner`update private.postman set automation_seen_at = '-infinity'`
 })
 
 test('what another decision withdrew is not counted as stopped', async () => {

@@ -9,6 +9,7 @@ import type { Whole } from '../../client/desk/applications.ts'
 import type { Letter, ReleaseOutcome } from '../../client/desk/letters.ts'
 import type { Places, Reminded } from '../../client/desk/retreat.ts'
 import { writeSite } from '../database/places.ts'
+import type { Sql } from '../database/sql.ts'
 import { claimDue } from '../letters/claims.ts'
 import { record } from '../letters/outcomes.ts'
 import { retryUndelivered } from '../letters/overview.ts'
@@ -270,6 +271,7 @@ test('nobody is asked who is not accepted, or whose time is over', async () => {
   await decide(id, 'accepted')
   await ask('write', { applications: [id], occasion: 'Travel' })
   expect(await lettersOf(id)).toMatchObject([{ missing: [] }, { missing: [] }])
+  await ask('keep_until', { act: crypto.randomUUID(), application: id, until: await dayIn(3) })
   await late(id)
   expect((await lettersOf(id)).map(({ missing }) => missing.join()).toSorted()).toEqual([
     'answer_link',
@@ -356,6 +358,64 @@ const remindersOf = async (id: string) =>
   (await lettersOf(id)).filter(({ occasion }) => occasion === 'reminder').map(({ state }) => state)
 const busy = { outcome: 'retry', code: 451, answer: '451 later', isUncertain: false } as const
 
+/** Calls the desk in a transaction that others wait for, as the organiser who signed in. */
+async function askIn(transaction: Sql) {
+  const { data } = await client.auth.getClaims()
+  await transaction`select set_config('request.jwt.claims', ${JSON.stringify(data?.claims)}, true)`
+}
+/** Until somebody waits for a lock. */
+async function somebodyWaits() {
+  await expect.poll(() => sql()`select from pg_stat_activity where wait_event_type = 'Lock'`).toHaveLength(1)
+}
+
+test('the day that an organiser sets while a letter is handed over is the day in it', async () => {
+  const id = await store()
+  await decide(id, 'accepted')
+  expect(await release(id)).toBe('released')
+  const day = await dayIn(3)
+  const { claiming } = await sql().begin(async (setting) => {
+    await askIn(setting)
+    await setting`select desk_keep_until(gen_random_uuid(), ${id}, ${day})`
+    const sending = send()
+    await somebodyWaits()
+    return { claiming: sending }
+  })
+  const [row] = await sql()<[{ shown: string }]>`select private.day_shown(${day}::date) as shown`
+  expect((await claiming).body).toContain(`until ${row.shown}.`)
+  expect((await whole(id)).application).toMatchObject({ kept_until: day })
+})
+
+test('a day that is set again, because the response was lost, is not set over a later one', async () => {
+  const { id } = await told()
+  const first = { act: crypto.randomUUID(), application: id, until: await dayIn(3) }
+  const { again } = await sql().begin(async (setting) => {
+    await askIn(setting)
+    await setting`select desk_keep_until(${first.act}, ${id}, ${first.until})`
+    await setting`select desk_keep_until(gen_random_uuid(), ${id}, ${await dayIn(5)})`
+    const repeat = ask<Whole>('keep_until', first)
+    await somebodyWaits()
+    return { again: repeat }
+  })
+  expect((await again).application).toMatchObject({ kept_until: await dayIn(5) })
+})
+
+test('once a deadline was taken back with its acceptance, the days count from the next letter again', async () => {
+  const { id } = await told()
+  await ask('keep_until', { act: crypto.randomUUID(), application: id, until: await dayIn(3) })
+  await decide(id, 'declined')
+  expect(await release(id)).toBe('released')
+  await send()
+  await decide(id, 'accepted')
+  expect(await release(id, true)).toBe('released')
+  const claim = await taken()
+  expect(await record(sql(), claim, busy)).toBe('retry')
+  await sql()`
+    update private.acceptances set kept_until = private.today() + 2 where application_id = ${id}`
+  await sql()`update private.letters set due_at = now() where state = 'waiting'`
+  await send()
+  expect((await whole(id)).application).toMatchObject({ kept_until: await dayIn(10) })
+})
+
 test('who has answered is not sent the reminder that did not arrive at first, whoever tries again', async () => {
   const { id } = await reminded()
   expect(await record(sql(), await taken(), { outcome: 'refused', code: 550, answer: '550 no' })).toBe(
@@ -377,6 +437,50 @@ test('a reminder that is kept until its day is over does not leave, until that d
   expect(await ask('retry', { letters: [given?.id] })).toEqual({ retried: 1 })
   await send()
   expect(await remindersOf(id)).toEqual(['sent'])
+})
+
+test.each([
+  ['a letter to one person with the day', { occasion: '', body: 'Until {{reply_by}}, please.' }],
+  ['a letter to one person with the link', { occasion: '', body: 'Here: {{answer_link}}' }],
+  ['a letter of an occasion with the day', { occasion: 'Rooms', body: 'Until {{reply_by}}, please.' }],
+  ['an acceptance whose day an organiser set', { occasion: 'accepted', body: '' }],
+])('%s does not leave once that day is over, until it is moved', async (_what, { occasion, body }) => {
+  const moved = (id: string, days: number) =>
+    dayIn(days).then((until) => ask('keep_until', { act: crypto.randomUUID(), application: id, until }))
+  const { id } = occasion === 'accepted' ? { id: await store() } : await told()
+  if (occasion === '') {
+    await ask('write_to', { act: crypto.randomUUID(), application: id, subject: 'Coming?', body })
+  } else if (occasion === 'accepted') {
+    await decide(id, 'accepted')
+    await moved(id, 1)
+  } else {
+    await ask('set_template', { occasion, version: null, subject: 'Coming?', body })
+    await ask('write', { applications: [id], occasion })
+  }
+  expect(await release(id)).toBe('released')
+  await late(id)
+  expect(await claimDue(sql())).toBeUndefined()
+  const [given] = (await lettersOf(id)).filter(({ state }) => state !== 'sent')
+  expect(given).toMatchObject({ state: 'given up', answer: 'The last day to answer has passed.' })
+  expect(await ask('retry', { letters: [given?.id] })).toEqual({ retried: 0 })
+  await moved(id, 2)
+  expect(await ask('retry', { letters: [given?.id] })).toEqual({ retried: 1 })
+  await send()
+})
+
+test('an acceptance that could not be handed over for longer than its days is drafted and leaves, with later days', async () => {
+  const id = await store()
+  await decide(id, 'accepted')
+  expect(await release(id)).toBe('released')
+  expect(await record(sql(), await taken(), { outcome: 'refused', code: 550, answer: '550 no' })).toBe(
+    'refused',
+  )
+  await late(id)
+  await decide(id, 'new')
+  await decide(id, 'accepted')
+  expect(await release(id)).toBe('released')
+  expect((await send()).body).toContain(`${site}/answer/#`)
+  expect((await whole(id)).application).toMatchObject({ kept_until: await dayIn(10) })
 })
 
 test('a reminder that names no day leaves also after it', async () => {

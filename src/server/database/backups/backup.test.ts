@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 
 import { openTestDatabase } from '../../../../testing/database.ts'
 import { keptTables } from './manifest.ts'
+import { checkBackup, restore } from './restore.ts'
 
 /** What no backup holds, and why. A new table is kept, or has a reason. */
 const leftOut: Record<string, string> = {
@@ -28,6 +29,18 @@ test('each table is kept in a backup, or is left out for a reason', async () => 
     where relkind in ('r', 'p') and relnamespace::regnamespace::text in ('public', 'private', 'auth')`
   expect(tables.map(({ name }) => name).toSorted()).toEqual(
     [...keptTables, ...Object.keys(leftOut)].toSorted(),
+  )
+  await database.close()
+})
+
+test('a day that an organiser set before there was a column for it is one after a restore', async () => {
+  const database = await openTestDatabase()
+  await restore(database.owner, await checkBackup('testing/fixtures-1.0.0/backup'))
+  const set = await database.owner`
+    select application_id from private.acceptances where is_deadline_set order by 1`
+  expect(set).toHaveLength(2)
+  expect(set).toEqual(
+    await database.owner`select application_id from private.history where kind = 'kept' order by 1`,
   )
   await database.close()
 })

@@ -24,6 +24,9 @@ import { triggers } from './triggers.ts'
 import { newestVersion, ownerOfAuth } from '../schema.ts'
 import type { Sql } from '../sql.ts'
 
+/** The migration that made the column of who set a deadline: backups of before have it in the history alone. */
+const deadlineSetSince = '20261125000100'
+
 /** Rows that are restored at a time. */
 const batchSize = 500
 
@@ -53,7 +56,7 @@ export interface RestoreOptions {
  */
 export async function restore(
   sql: Sql,
-  { folder, tables: kept }: Backup,
+  { folder, tables: kept, manifest }: Backup,
   { erased, afterRows }: RestoreOptions = {},
 ): Promise<Kept & { erased: number }> {
   try {
@@ -83,6 +86,7 @@ export async function restore(
       )
       await transaction`select private.settle_restored_letters()`
       if (!kept.includes(acceptances)) await transaction`select private.fill_in_acceptances()`
+      if ((manifest?.schema ?? '') < deadlineSetSince) await transaction`select private.fill_in_deadlines()`
       for (const { table, name } of silenced)
         await transaction.unsafe(`alter table ${table} enable trigger ${name}`)
       return {
