@@ -164,7 +164,7 @@ export async function pushMigrations(owner: Sql) {
 export async function differencesOn(server: Pick<TestPostgres, 'url' | 'admin'>) {
   const databases = ['migrated', 'declared'].map(async (name) => {
     await server.admin.unsafe(`create database ${name}`)
-    return connectTo(server.url(name))
+    return connectTo(server.url(name), 2)
   })
   const [migrated, declared] = (await Promise.all(databases)) as [Pool, Pool]
   await migrate(migrated)

@@ -26,7 +26,7 @@ export async function newProject(
   `)
   await database.admin.unsafe(`create database ${name} owner ${name}_owner`)
   const url = database.url(name, `${name}_owner`)
-  const owner = connectTo(url)
+  const owner = connectTo(url, 2)
   for (const kind of ['tables', 'sequences', 'functions']) {
     await owner.unsafe(
       `alter default privileges in schema public grant all on ${kind} to anon, authenticated, service_role`,

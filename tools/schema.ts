@@ -129,7 +129,7 @@ const server = await startPostgres()
 try {
   const connect = async (name: string) => {
     await server.admin.unsafe(`create database ${name}`)
-    return connectTo(server.url(name))
+    return connectTo(server.url(name), 2)
   }
   const [migrated, declared] = [await connect('migrated'), await connect('declared')]
   await migrate(migrated)

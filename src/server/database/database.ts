@@ -165,7 +165,10 @@ async function prepare(
     const isUpToDate = await checkSchema(owner)
     return { isUpToDate, ownerOfAuth: await ownerOfAuth(owner), mark: await readMark(owner) }
   }
-  const { applied, edited } = await migrate(owner, () => beforeMigration?.(owner) ?? Promise.resolve())
+  const { applied, edited } = await migrate(owner, {
+    before: () => beforeMigration?.(owner) ?? Promise.resolve(),
+    ...(onEvent && { onEvent }),
+  })
   if (onMigration) applied.forEach((name) => onMigration(name))
   if (onEvent && edited.length > 0) {
     onEvent(`the project recorded other migrations than these, which were edited since: ${edited.join(', ')}`)

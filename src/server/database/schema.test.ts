@@ -9,7 +9,7 @@ import { applicationsWithDeliveries, withWhatWasMade } from './applications.ts'
 import { visitor } from './pools.ts'
 import { openDatabase } from './database.ts'
 import { insertApplications, rowsOf } from './insert.ts'
-import { migrate, repeatMigrations } from './schema.ts'
+import { migrate, migrations, repeatMigrations } from './schema.ts'
 import type { Sql } from './sql.ts'
 import { connectTo, valuesOf } from '../../../testing/sql.ts'
 import { identifier } from './sql.ts'
@@ -297,6 +297,142 @@ test('an existing self-hosted database keeps every pending and given-up delivery
   expect(await outboxOf(sql)).toHaveLength(5)
   await sql.end()
   await database.close()
+})
+
+test('while a long reader keeps the schema from changing applications are stored, and then it changes', async () => {
+  const url = await newDatabase('long_reader')
+  await server.admin`alter database long_reader set statement_timeout = '20s'`
+  const sql = connectTo(url, 2)
+  await applyFirstRelease(sql)
+  const said: string[] = []
+  const { opening } = await sql.begin(async (reading) => {
+    await reading`select from public.retreat_applications`
+    const begun = openDatabase(
+      { dataDir: '/nowhere', databaseUrl: url },
+      { schema: 'migrate', onEvent: (message) => said.push(message) },
+    )
+    await expect
+      .poll(
+        () => sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = 'long_reader'`,
+      )
+      .toHaveLength(1)
+    for (let many = 0; many < 5; many += 1) await store(sql)
+    await expect.poll(() => said).toEqual([expect.stringMatching(/as soon as others let go of its tables/)])
+    return { opening: begun }
+  })
+  const database = await opening
+  expect(database.isUpToDate).toBe(true)
+  expect(await count(database.owner)).toBe(5)
+  await database.close()
+  await sql.end()
+})
+
+test('an index is built while applications are stored, by one of two servers, and what a former try left is dropped', async () => {
+  const url = await newDatabase('building')
+  const [sql, one, other] = [connectTo(url, 2), connectTo(url, 2), connectTo(url, 2)]
+  await migrate(one)
+  const insert = (asking: Sql, phone: string) =>
+    asking`insert into public.retreat_applications ${valuesOf(anApplication({ phone }))}`
+  await insert(sql, '1')
+  await insert(sql, '1')
+  const definition = 'applications_by_phone on public.retreat_applications (phone)'
+  await expect(sql.unsafe(`create unique index concurrently ${definition}`)).rejects.toMatchObject({
+    code: '23505',
+  })
+  await sql`update public.retreat_applications set phone = id::text`
+  const text = `-- Finds phones.\ncreate unique index concurrently if not exists ${definition};\n`
+  const files = [
+    ...migrations,
+    { ledger: 'shared', version: '29990101000000', name: 'phones', sql: text } as const,
+  ]
+  const { building } = await sql.begin(async (applying) => {
+    await insert(applying, '2')
+    const begun = Promise.all([migrate(one, { files }), migrate(other, { files })])
+    await expect
+      .poll(
+        () =>
+          sql`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%index concurrently%'`,
+      )
+      .toHaveLength(1)
+    await insert(sql, '3')
+    return { building: begun }
+  })
+  expect((await building).flatMap(({ applied }) => applied)).toEqual(['29990101000000_phones'])
+  const indexes = await sql`
+    select indisvalid as valid from pg_index where indexrelid = 'public.applications_by_phone'::regclass`
+  expect(indexes).toMatchObject([{ valid: true }])
+  await Promise.all([sql, one, other].map((each) => each.end()))
+})
+
+test('what runs alone is applied in its turn, and what comes before it stays where it fails', async () => {
+  const url = await newDatabase('in_turn')
+  await server.admin`alter database in_turn set statement_timeout = '20s'`
+  const sql = connectTo(url, 2)
+  const file = (version: string, text: string) =>
+    ({ ledger: 'shared', version, name: 'one', sql: text }) as const
+  const constraint =
+    'alter table public.retreat_applications add constraint short check (length(phone) < 9) not valid'
+  const index = 'create index concurrently if not exists phones on public.retreat_applications (phone)'
+  const files = [
+    ...migrations,
+    file('29990101000000', constraint),
+    file('29990101000001', 'alter table public.retreat_applications validate constraint short'),
+    file('29990101000002', index),
+    file('29990101000003', 'comment on index public.phones is $$How people are called.$$'),
+  ]
+  await migrate(sql)
+  await sql`insert into public.retreat_applications ${valuesOf(anApplication({ phone: '123456789' }))}`
+  await expect(migrate(sql, { files })).rejects.toMatchObject({ code: '23514' })
+  const recorded = () =>
+    sql`select version from supabase_migrations.schema_migrations where version > '2999' order by 1`
+  expect(await recorded()).toMatchObject([{ version: '29990101000000' }])
+  await sql`update public.retreat_applications set phone = '1'`
+  expect((await migrate(sql, { files })).applied).toHaveLength(3)
+  expect(await recorded()).toHaveLength(4)
+  await sql.end()
+})
+
+test('a day that an organiser had set stays one over the update that has a column for it', async () => {
+  const url = await newDatabase('days')
+  const sql = connectTo(url, 2)
+  await migrate(sql, { files: migrations.filter(({ version }) => version < '20261125000100') })
+  const [set, counted] = [await store(sql), await store(sql)]
+  await sql`
+    insert into private.acceptances (application_id, is_accepted, kept_until)
+    select id, true, '2026-12-24' from public.retreat_applications`
+  await sql`insert into private.history (application_id, author, kind) values (${set}, 'ada@example.org', 'kept')`
+  await migrate(sql)
+  const rows = await sql<{ id: string; is_set: boolean }[]>`
+    select application_id as id, is_deadline_set as is_set from private.acceptances`
+  expect(new Map(rows.map(({ id, is_set }) => [id, is_set]))).toEqual(
+    new Map([
+      [set, true],
+      [counted, false],
+    ]),
+  )
+  await sql.end()
+})
+
+test('no new migration builds an index or checks a constraint while those who apply wait', () => {
+  // What landed before cannot be changed any more.
+  const holding = migrations.filter(({ version, sql }) => {
+    const text = sql.replaceAll(/--.*/g, '')
+    const made = [...text.matchAll(/create table (?:if not exists )?([\w.]+)/g)].map(([, name]) => name)
+    const indexes = [...text.matchAll(/create (?:unique )?index (?!concurrently).*? on ([\w.]+)/gs)]
+    const constraints = [
+      ...text.matchAll(/alter table ([\w.]+)[^;]*\badd (?:constraint|check|foreign)\b[^;]*;/g),
+    ]
+    return (
+      version > '20261125000100' &&
+      [...indexes, ...constraints.filter(([statement]) => !/ not valid\b/.test(statement))].some(
+        ([, table]) => !made.includes(table),
+      )
+    )
+  })
+  expect(
+    holding.map(({ name }) => name),
+    'docs/decisions/0041 says how.',
+  ).toEqual([])
 })
 
 test('an existing self-hosted database that never had a webhook keeps all that waits', async () => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import { isDatabaseError } from './connection.ts'
 
 import { OperatorError } from '../../settings/operator-error.ts'
@@ -11,7 +12,7 @@ import { identifier, type Sql } from './sql.ts'
  */
 type Ledger = 'shared' | 'server'
 
-interface Migration {
+export interface Migration {
   ledger: Ledger
   /** A time. It puts the migrations of both ledgers into one order. */
   version: string
@@ -35,9 +36,10 @@ const serverFiles = import.meta.glob<string>('./migrations/*.sql', {
   import: 'default',
   eager: true,
 })
-const migrations = [...read('shared', sharedFiles), ...read('server', serverFiles)].toSorted((a, b) =>
-  a.version < b.version ? -1 : 1,
-)
+export const migrations: readonly Migration[] = [
+  ...read('shared', sharedFiles),
+  ...read('server', serverFiles),
+].toSorted((a, b) => (a.version < b.version ? -1 : 1))
 
 function read(ledger: Ledger, files: Record<string, string>): Migration[] {
   return Object.entries(files).map(([path, sql]) => {
@@ -54,12 +56,29 @@ const takenRoles = ['anon', 'authenticated']
 /** Any number that no other program's advisory lock on this database is likely to use. */
 const migrationLock = 5_610_741
 
+/** Milliseconds that a table's lock is waited for: meanwhile everybody waits who wants the table. */
+const lockTimeout = 1_000
+/** Milliseconds between two tries, in which others use the table. */
+const pauses = { first: 1_000, longest: 8_000 }
+/** Milliseconds between two looks at whether another server is done. */
+const lookPause = 100
+
+export interface MigrateOptions {
+  /** Called before a schema that is there changes, once, while no other server changes it. */
+  before?: () => Promise<void>
+  /** Called with a sentence where others keep tables from being changed. */
+  onEvent?: (message: string) => void
+  /** What is applied, in the order of the versions. */
+  files?: readonly Migration[]
+}
+
 /**
  * Brings the schema up to date: applies the migrations of both ledgers that the database does not record yet, in
- * the order of their versions, all of them or none. Servers that start together apply them once.
+ * the order of their versions. Servers that start together apply them once. All up to one that runs alone are one transaction.
+ * It waits for locks for a moment at a time and then begins again, so that whoever applies is not kept waiting
+ * (docs/decisions/0041).
  *
- * @param sql A connection whose user owns the schema.
- * @param before Called before a schema that is there changes, while no other server changes it.
+ * @param sql Connections, at least two, of a user who owns the schema.
  * @returns The names of the migrations that it applied; and in a hosted project, of those that were edited after they were applied.
  * @throws {OperatorError} where roles or rights are missing and may not be given, where the schema is newer than
  *   this program, where a migration was edited since it was applied to a database of ours, and where a schema `auth` is
@@ -67,19 +86,53 @@ const migrationLock = 5_610_741
  */
 export async function migrate(
   sql: Sql,
-  before: () => Promise<void> = () => Promise.resolve(),
+  { before, onEvent, files = migrations }: MigrateOptions = {},
 ): Promise<{ applied: string[]; edited: string[] }> {
-  return sql
-    .begin((transaction) => apply(transaction, before))
-    .catch(async (cause: unknown) => {
-      if (!isDatabaseError(cause) || cause.code !== '42501') throw cause
-      const [row] = await sql<{ user: string; database: string }[]>`
-      select quote_ident(current_user) as user, quote_ident(current_database()) as database`
-      throw new OperatorError(
-        `The user of DATABASE_URL may not set up the schema (${cause.message}); an administrator has to run once: grant create on database ${row?.database} to ${row?.user}; grant create on schema public to ${row?.user};`,
-        { cause },
+  let prepared: Promise<void> | undefined
+  const prepare = () => (prepared ??= before?.() ?? Promise.resolve())
+  const applied: string[] = []
+  try {
+    for (;;) {
+      const step = await untilUnlocked(
+        () => sql.begin((transaction) => applyNext(sql, transaction, files, prepare)),
+        onEvent,
       )
-    })
+      if (step === undefined) {
+        await wait(lookPause)
+        continue
+      }
+      applied.push(...step.applied)
+      if (step.isLast) return { applied, edited: step.edited }
+    }
+  } catch (cause) {
+    if (!isDatabaseError(cause) || cause.code !== '42501') throw cause
+    const [row] = await sql<{ user: string; database: string }[]>`
+      select quote_ident(current_user) as user, quote_ident(current_database()) as database`
+    throw new OperatorError(
+      `The user of DATABASE_URL may not set up the schema (${cause.message}); an administrator has to run once: grant create on database ${row?.database} to ${row?.user}; grant create on schema public to ${row?.user};`,
+      { cause },
+    )
+  }
+}
+
+/** Tries again, after growing pauses, what a lock of somebody else ended. */
+async function untilUnlocked<Result>(
+  work: () => Promise<Result>,
+  onEvent: MigrateOptions['onEvent'],
+): Promise<Result> {
+  for (let pause = pauses.first; ; pause = Math.min(2 * pause, pauses.longest)) {
+    try {
+      return await work()
+    } catch (error) {
+      // A lock that did not come in time, and a circle of those who wait.
+      if (!isDatabaseError(error) || !['55P03', '40P01'].includes(error.code)) throw error
+      if (pause === pauses.first)
+        onEvent?.(
+          'the schema is changed as soon as others let go of its tables: look in pg_stat_activity for transactions that are open for long, and end them',
+        )
+    }
+    await wait(pause)
+  }
 }
 
 /**
@@ -143,31 +196,70 @@ export const toUpdate = 'start the server once, which brings its schema up to da
  * fit, also where a text was edited since. The other database is only read.
  *
  * @param from A connection to that database. A server of this program made it.
- * @param to A connection to the empty one, of a user who may make roles.
+ * @param to Connections to the empty one, of a user who may make roles.
  * @throws {OperatorError} where `migrate` would refuse that database.
  */
 export async function repeatMigrations(from: Sql, to: Sql): Promise<void> {
   refuseNewer(await appliedMigrations(from))
   refuseEdited(await editedMigrations(from))
-  const recorded = await recordedMigrations(from)
-  await to.begin(async (transaction) => {
-    await prepareLedgers(transaction)
-    await applyAll(transaction, recorded)
-  })
+  await migrate(to, { files: await recordedMigrations(from) })
 }
 
-async function apply(transaction: Sql, before: () => Promise<void>) {
-  await transaction`select pg_advisory_xact_lock(${migrationLock})`
-  // While nothing that others read is locked.
+/**
+ * Applies what comes next: all that is missing up to a migration that runs alone, or that one.
+ *
+ * @returns Nothing where another server changes the schema. It is not waited for in a transaction: an index that it builds waits
+ *   for all who wait with a snapshot.
+ */
+async function applyNext(
+  sql: Sql,
+  transaction: Sql,
+  files: readonly Migration[],
+  prepare: () => Promise<void>,
+) {
+  const [lock] = await transaction<[{ is_taken: boolean }]>`
+    select pg_try_advisory_xact_lock(${migrationLock}) as is_taken`
+  if (!lock.is_taken) return undefined
   const found = await appliedMigrations(transaction)
-  refuseNewer(found)
-  if (found.shared.size > 0 && missingOf(found).length > 0) await before()
-  await prepareLedgers(transaction)
-  const missing = missingOf(await appliedMigrations(transaction))
+  refuseNewer(found, files)
   const edited = await editedMigrations(transaction)
   if ((await ownerOfAuth(transaction)) !== 'supabase') refuseEdited(edited)
-  await applyAll(transaction, missing)
-  return { applied: missing.map(nameOf), edited }
+  const missing = files.filter(({ ledger, version }) => !found[ledger].has(version))
+  // While nothing that others read is locked.
+  if (found.shared.size > 0 && missing.length > 0) await prepare()
+  const first = missing.findIndex(runsAlone)
+  const next = missing.slice(0, first === -1 ? undefined : Math.max(first, 1))
+  if (first === 0) {
+    // Ends the last statement's snapshot, for which an index that is built would wait.
+    await transaction.unsafe('select')
+    for (const migration of next) await runAlone(sql, migration)
+  } else {
+    await transaction.unsafe(`set local lock_timeout = ${lockTimeout}`)
+    await prepareLedgers(transaction)
+    await transaction`select set_config('unplugged.auth', ${await ownerOfAuth(transaction)}, true)`
+    for (const migration of next) await transaction.unsafe(migration.sql)
+  }
+  for (const { ledger, version, name, sql: text } of next) {
+    await transaction`
+      insert into ${identifier(tables[ledger])} (version, name, statements)
+      values (${version}, ${name}, array[${text}]::text[])`
+  }
+  return { applied: next.map(nameOf), edited, isLast: next.length === missing.length }
+}
+
+/** An index that is built while others write, with its name and schema; or a constraint that is checked meanwhile. */
+const alone =
+  /^(?:create (?:unique )?index concurrently if not exists (?<index>\w+)\s+on (?<schema>\w+)\.|alter table \S+\s+validate constraint )/m
+
+const runsAlone = ({ sql }: Migration) => alone.test(sql)
+
+/** Runs a statement outside of the transaction that has the lock. It can be repeated, and what it left unfinished goes first. */
+async function runAlone(sql: Sql, { sql: text }: Migration) {
+  const { index, schema } = alone.exec(text)?.groups ?? {}
+  const remains = await sql`
+    select from pg_index where indexrelid = to_regclass(${`${schema}.${index}`}) and not indisvalid`
+  if (remains.count > 0) await sql.unsafe(`drop index concurrently ${schema}.${index}`)
+  await sql.unsafe(text)
 }
 
 async function prepareLedgers(transaction: Sql) {
@@ -186,19 +278,14 @@ async function prepareLedgers(transaction: Sql) {
   `)
 }
 
-async function applyAll(transaction: Sql, wanted: readonly Migration[]) {
-  await transaction`select set_config('unplugged.auth', ${await ownerOfAuth(transaction)}, true)`
-  for (const { ledger, version, name, sql } of wanted) {
-    await transaction.unsafe(sql)
-    await transaction`
-      insert into ${identifier(tables[ledger])} (version, name, statements)
-      values (${version}, ${name}, array[${sql}]::text[])`
-  }
-}
-
-const missingOf = (applied: Applied) =>
-  migrations.filter(({ ledger, version }) => !applied[ledger].has(version))
 const nameOf = ({ version, name }: Pick<Migration, 'version' | 'name'>) => `${version}_${name}`
+
+function refuseEdited(edited: readonly string[]) {
+  if (edited.length === 0) return
+  throw new OperatorError(
+    `The migration "${edited[0]}" was edited since this database applied it: put it back as it was, and write a new one.`,
+  )
+}
 
 /** Migrations whose recorded text is another than theirs. */
 async function editedMigrations(sql: Sql): Promise<string[]> {
@@ -210,13 +297,6 @@ function isEdited({ ledger, version, sql: written }: Migration, recorded: readon
   const text = recorded.find((each) => each.ledger === ledger && each.version === version)?.sql
   if (text === undefined || essenceOf(text) === essenceOf(written)) return false
   return landed[version]?.includes(digestOf(text)) !== true
-}
-
-function refuseEdited(edited: readonly string[]) {
-  if (edited.length === 0) return
-  throw new OperatorError(
-    `The migration "${edited[0]}" was edited since this database applied it: put it back as it was, and write a new one.`,
-  )
 }
 
 /** The migrations that a database records, in their order. One that it recorded without a text has this program's. */
@@ -254,15 +334,15 @@ async function appliedMigrations(sql: Sql): Promise<Applied> {
 }
 
 /** A project may have older migrations of its own. One that is newer than all of ours is from a newer version of this program. */
-function isNewer(applied: Applied) {
+function isNewer(applied: Applied, files = migrations) {
   return (['shared', 'server'] as const).some((ledger) => {
-    const known = migrations.filter((migration) => migration.ledger === ledger).at(-1)?.version ?? ''
+    const known = files.filter((migration) => migration.ledger === ledger).at(-1)?.version ?? ''
     return [...applied[ledger]].some((version) => version > known)
   })
 }
 
-function refuseNewer(applied: Applied) {
-  if (!isNewer(applied)) return
+function refuseNewer(applied: Applied, files = migrations) {
+  if (!isNewer(applied, files)) return
   throw new OperatorError(
     'The database was brought up to date by a newer version of this program than this one: run that version, or a later one.',
   )

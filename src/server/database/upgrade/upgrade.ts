@@ -104,7 +104,7 @@ async function fill(old: Files, made: Files): Promise<number> {
         port: ofSocket,
         parameters: { application_name: 'unplugged upgrade', ...parameters },
       },
-      { size: 1 },
+      { size: 2 },
     )
   // The old files are the way back: the old program has to find its own schema in them.
   const from = poolOf(old, { default_transaction_read_only: 'on' })
