@@ -23,7 +23,7 @@ import { connectToFiles, valuesOf } from '../../testing/sql.ts'
 const fetched = await temporaryDirectory()
 const programs = await fetchPostgres(17, fetched.path)
 /** A backup that 1.0.0 wrote. */
-const backup100 = 'testing/backup-1.0.0'
+const backup100 = 'testing/fixtures-1.0.0/backup'
 /** The files of PostgreSQL 17, as a server of before would have left them. */
 const before = await temporaryDirectory()
 /** What is in them, as the desk tells it. */
@@ -176,9 +176,11 @@ test('the old files are the way back: nothing is written into them, and the sche
   const directory = await oldDirectory({ areFiles: false })
   const backups = join(dirname(directory.path), 'backups')
   await mkdir(backups, { mode: 0o700 })
-  const { schema } = JSON.parse(await readFile(join(backup100, 'manifest.json'), 'utf8')) as {
+  const { schema, files } = JSON.parse(await readFile(join(backup100, 'manifest.json'), 'utf8')) as {
     schema: string
+    files: Record<string, { rows: number }>
   }
+  const applications = 'public.retreat_applications.jsonl'
   const old: Files = { dataDir: directory.path, folder: 'pgdata', port: 5432, programs }
   const content = await filesOf100(old, schema)
 
@@ -187,7 +189,7 @@ test('the old files are the way back: nothing is written into them, and the sche
   expect(await schemaVersion(sql)).toBe(newestVersion)
   await sql.end()
   const table = await csvOf(directory.path)
-  expect(table).toContain('grace@example.com')
+  expect(table).toContain('automation-only@example.com')
   await server.stop()
   // The one before the schema changed, and with the rows that it had then.
   const made = await Promise.all(
@@ -197,7 +199,7 @@ test('the old files are the way back: nothing is written into them, and the sche
     expect.objectContaining({
       schema,
       files: expect.objectContaining({
-        'public.retreat_applications.jsonl': expect.objectContaining({ rows: 3 }) as unknown,
+        [applications]: expect.objectContaining({ rows: files[applications]?.rows }) as unknown,
       }) as unknown,
     }),
   )
