@@ -192,8 +192,9 @@ test('the old files are the way back: nothing is written into them, and the sche
   expect(table).toContain('automation-only@example.com')
   await server.stop()
   // The one before the schema changed, and with the rows that it had then.
+  const folders = (await readdir(backups)).filter((name) => name !== 'erasures')
   const made = await Promise.all(
-    (await readdir(backups)).map(async (name) => readFile(join(backups, name, 'manifest.json'), 'utf8')),
+    folders.map(async (name) => readFile(join(backups, name, 'manifest.json'), 'utf8')),
   )
   expect(made.map((text) => JSON.parse(text) as unknown)).toContainEqual(
     expect.objectContaining({
