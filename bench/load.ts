@@ -17,6 +17,7 @@ export interface Load {
  *
  * @param limit Seconds, or how many requests.
  * @param query What the address asks for besides.
+ * @param change What is sent otherwise than the form does.
  * @throws {Error} where an application was not stored.
  */
 export async function insertLoad(
@@ -24,6 +25,7 @@ export async function insertLoad(
   connections: number,
   limit: { duration: number } | { amount: number },
   query = '',
+  change: object = {},
 ): Promise<Load> {
   const result = await autocannon({
     url: `${origin}/rest/v1/retreat_applications${query}`,
@@ -35,7 +37,7 @@ export async function insertLoad(
         headers: { apikey: 'public-anon-key', 'content-type': 'application/json' },
         setupRequest: (request) => ({
           ...request,
-          body: JSON.stringify(anApplication({ email: `${randomUUID()}@example.com` })),
+          body: JSON.stringify({ ...anApplication({ email: `${randomUUID()}@example.com` }), ...change }),
         }),
       },
     ],
