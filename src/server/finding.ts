@@ -1,4 +1,5 @@
 import { OperatorError } from '../settings/operator-error.ts'
+import { within } from './within.ts'
 
 /** What was found out about one thing, for operators and organisers: a sentence, and no secret in it. */
 export interface Finding {
@@ -27,16 +28,11 @@ export function wrongIf(problems: readonly (string | false | undefined)[]): Foun
  * @param look What fails it with is told as a sentence, too.
  */
 export async function lookInto(about: string, limit: number, look: () => Promise<Found>): Promise<Finding> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<Found>((resolve) => {
-    timer = setTimeout(() => resolve(wrong(`There was no answer within ${limit / 1000} s.`)), limit)
-  })
+  const late = () => new OperatorError(`There was no answer within ${limit / 1000} s.`)
   try {
-    return { about, ...(await Promise.race([look(), late])) }
+    return { about, ...(await within(limit, look(), late)) }
   } catch (error) {
     return { about, ...foundFrom(error) }
-  } finally {
-    clearTimeout(timer)
   }
 }
 
