@@ -17,6 +17,7 @@ import {
   type Manifest,
 } from './manifest.ts'
 import { syncDirectory } from '../disk.ts'
+import { justSo, type FileWork } from './file-work.ts'
 import { ownerOfAuth, schemaVersion } from '../schema.ts'
 import { inBatches, type Sql } from '../sql.ts'
 
@@ -33,6 +34,8 @@ export interface BackupOptions {
   scheduled?: Manifest['scheduled']
   /** The share of the time in which it may work, so that other work can go on: all of it, unless given. */
   share?: number
+  /** How each piece of work on its files is done; just so, unless given. */
+  files?: FileWork
   /** Breaks the backup off. */
   signal?: AbortSignal
   now?: () => Date
@@ -75,34 +78,37 @@ export async function writeBackup(
   folder: string,
   options: BackupOptions = {},
 ): Promise<Kept> {
-  const { scheduled, now = () => new Date() } = options
-  if (await stat(folder).catch(() => undefined)) {
+  const { scheduled, files = justSo, now = () => new Date() } = options
+  if (await files(() => stat(folder).catch(() => undefined))) {
     throw new OperatorError(`The folder "${folder}" is there already: name a new one for each backup.`)
   }
   let partial: string | undefined
   try {
     const createdAt = now().toISOString()
     // The name is new, so that nobody can have made the folder before to read the applicants' answers in it.
-    partial = await mkdtemp(join(dirname(folder), `.${basename(folder)}.`))
-    const unfinished = join(partial, unfinishedName)
-    if (scheduled) await writeDurably(unfinished, scheduled)
-    const written = await writeTables(transaction, partial, options)
-    await writeDurably(join(partial, manifestName), {
+    const aside = await files(() => mkdtemp(join(dirname(folder), `.${basename(folder)}.`)))
+    partial = aside
+    const unfinished = join(aside, unfinishedName)
+    if (scheduled) await files(() => writeDurably(unfinished, scheduled))
+    const written = await writeTables(transaction, aside, options)
+    const manifest: Manifest = {
       format: 1,
       createdAt,
       timeZone: 'UTC',
       ...(scheduled && { scheduled }),
       ...written,
-    } satisfies Manifest)
-    if (scheduled) await rm(unfinished)
-    await syncDirectory(partial)
-    await rename(partial, folder)
-    await syncDirectory(dirname(folder))
+    }
+    await files(() => writeDurably(join(aside, manifestName), manifest))
+    if (scheduled) await files(() => rm(unfinished))
+    await files(() => syncDirectory(aside))
+    await files(() => rename(aside, folder))
+    await files(() => syncDirectory(dirname(folder)))
     const rowsOf = (name: string) => written.files[fileOf(name)]?.rows ?? 0
     return { applications: rowsOf(applications), accounts: rowsOf(accounts) }
   } catch (error) {
     // Where the folder cannot be removed either, the first error says more.
-    if (partial !== undefined) await rm(partial, { recursive: true, force: true }).catch(() => {})
+    const left = partial
+    if (left !== undefined) await files(() => rm(left, { recursive: true, force: true })).catch(() => {})
     throw unusable(error, folder)
   }
 }
@@ -123,9 +129,9 @@ async function writeTable(
   transaction: Sql,
   name: string,
   folder: string,
-  { share = 1, signal }: BackupOptions,
+  { share = 1, files = justSo, signal }: BackupOptions,
 ) {
-  const file = await open(join(folder, fileOf(name)), 'wx', 0o600)
+  const file = await files(() => open(join(folder, fileOf(name)), 'wx', 0o600))
   const hash = createHash('sha256')
   let rows = 0
   let bytes = 0
@@ -140,17 +146,19 @@ async function writeTable(
       rows += lines.length
       bytes += text.length
       unwritten += text.length
-      await file.writeFile(text)
+      await files(() => file.writeFile(text))
       if (unwritten > mostUnwritten) {
-        await file.datasync()
+        await files(() => file.datasync())
         unwritten = 0
       }
       if (share < 1) await wait((performance.now() - began) * (1 / share - 1), undefined, { signal })
       began = performance.now()
     }
-    await file.sync()
+    await files(() => file.sync())
   } finally {
-    await file.close()
+    // Not in its turn: where the work on it does not come back, this waits for that and takes no thread.
+    const closing = file.close()
+    await Promise.all([closing, files(() => closing)])
   }
   return { rows, bytes, sha256: hash.digest('hex') }
 }

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { OperatorError } from '../../../settings/operator-error.ts'
 import { syncDirectory } from '../disk.ts'
 import type { Sql } from '../sql.ts'
+import { justSo } from './file-work.ts'
 
 /** Any number that no other program's advisory lock on this database is likely to use. */
 const erasuresLock = 5_610_745
@@ -16,10 +17,11 @@ const erasuresFile = (dir: string) => join(dir, 'erasures')
  * Appends the erasures to the list that the database has and the list lacks. The database stores each one in the erasing's
  * own transaction, so none is lost while the list cannot be written.
  *
+ * @param sql Connections without a deadline for a whole transaction, in which the list is written.
  * @returns How many erasures the database knows.
  * @throws {OperatorError} where the list cannot be written.
  */
-export async function appendErasures(sql: Sql, dir: string): Promise<number> {
+export async function appendErasures(sql: Sql, dir: string, files = justSo): Promise<number> {
   const path = erasuresFile(dir)
   return sql.begin(async (transaction) => {
     // One after the other, since not every file system appends correctly where two write.
@@ -27,22 +29,8 @@ export async function appendErasures(sql: Sql, dir: string): Promise<number> {
     const known = await transaction<
       { digest: string }[]
     >`select digest from private.erasures order by erased_at`
-    try {
-      const { text, digests } = await readList(path)
-      const missing = known.map(({ digest }) => digest).filter((digest) => !digests.has(digest))
-      if (missing.length > 0) {
-        // Ends a line that a full disk cut off.
-        const lines = [...(text === '' || text?.endsWith('\n') !== false ? [] : ['']), ...missing]
-        await append(path, `${lines.join('\n')}\n`)
-        if (text === undefined) await syncDirectory(dir)
-      }
-    } catch (cause) {
-      if (cause instanceof OperatorError || !(cause instanceof Error && 'code' in cause)) throw cause
-      throw new OperatorError(
-        `The list of erasures "${path}" cannot be written (${cause.message}): a restore by it would bring back who was erased.`,
-        { cause },
-      )
-    }
+    const digests = known.map(({ digest }) => digest)
+    await files(() => append(path, digests))
     return known.length
   })
 }
@@ -86,7 +74,25 @@ async function readList(path: string) {
   return { text, digests: new Set(text.split('\n').filter((line) => /^[0-9a-f]{64}$/.test(line))) }
 }
 
-async function append(path: string, text: string) {
+async function append(path: string, known: string[]) {
+  try {
+    const { text, digests } = await readList(path)
+    const missing = known.filter((digest) => !digests.has(digest))
+    if (missing.length === 0) return
+    // Ends a line that a full disk cut off.
+    const lines = [...(text === '' || text?.endsWith('\n') !== false ? [] : ['']), ...missing]
+    await write(path, `${lines.join('\n')}\n`)
+    if (text === undefined) await syncDirectory(dirname(path))
+  } catch (cause) {
+    if (cause instanceof OperatorError || !(cause instanceof Error && 'code' in cause)) throw cause
+    throw new OperatorError(
+      `The list of erasures "${path}" cannot be written (${cause.message}): a restore by it would bring back who was erased.`,
+      { cause },
+    )
+  }
+}
+
+async function write(path: string, text: string) {
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants
   const file = await open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600)
   try {

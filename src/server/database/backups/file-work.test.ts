@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process'
+import { open, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, onTestFinished, test } from 'vitest'
+
+import { temporaryDirectory } from '../../../../testing/server.ts'
+import { createFileWork, SilentError } from './file-work.ts'
+
+/** A pipe, whose readers wait in one of Node.js's threads until somebody writes. */
+async function pipe() {
+  const directory = await temporaryDirectory()
+  onTestFinished(() => directory.remove())
+  const path = join(directory.path, 'pipe')
+  await promisify(execFile)('mkfifo', [path])
+  return path
+}
+
+test('work that does not come back is given up, none is begun until it does, and then all goes on', async () => {
+  const path = await pipe()
+  const files = createFileWork('/backups', 100)
+  let begun = 0
+  let back: Promise<string> = Promise.resolve('')
+  const hanging = files(() => (back = readFile(path, 'utf8')))
+  const behind = files(async () => (begun += 1))
+  await expect(hanging).rejects.toThrow(SilentError)
+  await expect(behind).rejects.toThrow('BACKUP_DIR is "/backups", whose files do not answer')
+  await expect(files(async () => (begun += 1))).rejects.toThrow(SilentError)
+  expect(begun).toBe(0)
+  const writer = await open(path, 'w')
+  await writer.writeFile('late')
+  await writer.close()
+  expect(await back).toBe('late')
+  expect(await files(async () => (begun += 1))).toBe(1)
+})
+
+test('work is done one piece after the other, and one that fails keeps none behind it', async () => {
+  const files = createFileWork('/backups')
+  const order: string[] = []
+  const piece = (name: string) => async () => {
+    order.push(`${name} begins`)
+    await new Promise((resolve) => setImmediate(resolve))
+    order.push(`${name} ends`)
+    if (name === 'first') throw new Error(name)
+    return name
+  }
+  const [first, second] = await Promise.allSettled([files(piece('first')), files(piece('second'))])
+  expect([first.status, second.status]).toEqual(['rejected', 'fulfilled'])
+  expect(order).toEqual(['first begins', 'first ends', 'second begins', 'second ends'])
+})
