@@ -9,6 +9,7 @@ import {
   type OpenOptions,
 } from '../server/database/database.ts'
 import { toUpdate } from '../server/database/schema.ts'
+import { leave } from '../settings/leave.ts'
 import { OperatorError } from '../settings/operator-error.ts'
 import { readSettings } from '../settings/server-settings.ts'
 
@@ -44,7 +45,7 @@ export async function withDatabase(
     await database.discard()
     await Promise.race([Promise.allSettled([acting]), wait(grace)])
     console.error('Interrupted.')
-    process.exit(128 + constants.signals[outcome])
+    return leave(128 + constants.signals[outcome])
   }
   if (outcome.status === 'fulfilled')
     return location.isTemporary === true ? database.discard() : database.close()
@@ -75,7 +76,7 @@ export function awaitSignal() {
       process.on(signal, () => {
         if (signal === 'SIGINT' && areInterruptsLeft) return
         first ??= performance.now()
-        if (performance.now() - first > twice) process.exit(128 + constants.signals[signal])
+        if (performance.now() - first > twice) void leave(128 + constants.signals[signal])
         resolve([signal])
       })
     }

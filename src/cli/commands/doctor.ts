@@ -4,6 +4,7 @@ import { openAsItIs } from '../../server/database/database.ts'
 import { examine } from '../../server/doctor/doctor.ts'
 import { sendTests } from '../../server/doctor/send-tests.ts'
 import { emailOf } from '../../server/auth/fields.ts'
+import { leave } from '../../settings/leave.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings, type Settings } from '../../settings/server-settings.ts'
 import { version } from '../../settings/version.ts'
@@ -59,10 +60,10 @@ export async function run(): Promise<void> {
   )
   if (interrupted !== undefined) {
     console.error('Interrupted.')
-    process.exit(128 + constants.signals[interrupted])
+    return leave(128 + constants.signals[interrupted])
   }
   // What did not answer in time may still be waited for.
-  process.exit()
+  await leave()
 }
 
 /** Prints what was found, in its order, each as soon as it is known. */

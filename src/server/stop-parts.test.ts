@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+
+import { OperatorError } from '../settings/operator-error.ts'
+import { stopParts } from './stop-parts.ts'
+
+test('a part that fails, or never ends, keeps no other from being stopped, and is told', async () => {
+  const stopped: string[] = []
+  const part = (name: string, stop: () => Promise<unknown>) => ({
+    name,
+    stop: () => {
+      stopped.push(name)
+      return stop()
+    },
+  })
+  const problems = await stopParts(
+    [
+      part('The webhook', () => Promise.reject(new Error('no'))),
+      part('The letters', () => {
+        throw new Error('at once')
+      }),
+      part('The backups', () => new Promise(() => {})),
+      part('The pages', () => Promise.resolve()),
+      part('The database', () => Promise.reject(new OperatorError('Say this.'))),
+    ],
+    10,
+  )
+  expect(stopped).toEqual(['The webhook', 'The letters', 'The backups', 'The pages', 'The database'])
+  expect(problems).toEqual([
+    'The webhook did not stop in order (no).',
+    'The letters did not stop in order (at once).',
+    'The backups did not stop in order (not within 0.01 s).',
+    'Say this.',
+  ])
+})
