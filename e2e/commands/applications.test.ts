@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { access, readdir, readFile } from 'node:fs/promises'
+import { access, readdir, readFile, symlink } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -10,10 +10,13 @@ import { csvHeader, tableColumns } from '../../src/application/csv.ts'
 import { openDatabase } from '../../src/server/database/database.ts'
 import { send } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
+import { cannotRun, noMount } from '../../testing/needed.ts'
+import { outputOf } from '../../testing/output.ts'
 import { startPostgres } from '../../testing/postgres.ts'
 import { startReceiver } from '../../testing/receiver.ts'
 import { runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { valuesOf } from '../../testing/sql.ts'
+import { silence } from '../../testing/silent-folder.ts'
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
 let settings: Record<string, string>
@@ -288,6 +291,28 @@ test.each([
   expect(stderr).toContain(sentence)
   expect(stderr.trim().split('\n')).toHaveLength(1)
   expect(stdout).not.toContain('is ready')
+})
+
+test('a start that cannot read its own files says which, and blames no setting', async ({ skip }) => {
+  const program = await temporaryDirectory()
+  const { path } = program
+  await promisify(execFile)('cp', ['-r', 'build', 'dist', 'start.js', 'package.json', path])
+  await symlink(join(process.cwd(), 'node_modules'), join(path, 'node_modules'))
+  const assets = join(path, 'dist', 'assets')
+  // Not even root may look into another user's file system.
+  const restore = await silence(assets, 65_534).catch(() => cannotRun(skip, noMount))
+  const child = spawn(process.execPath, ['start.js'], {
+    cwd: path,
+    env: { ...process.env, PORT: '0', ...settings },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const { output } = outputOf(child)
+  expect(await once(child, 'close')).toEqual([1, null])
+  expect(output()).toBe(
+    `"${assets}" cannot be used (EACCES): see that it is there, and that this user may read it.\n`,
+  )
+  await restore()
+  await program.remove()
 })
 
 test('an option that is not there is told with those that are', async () => {

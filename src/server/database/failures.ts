@@ -6,6 +6,15 @@ export function isLate(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^(DEADLINE|57014|55P03)$/.test(String(error.code))
 }
 
+/** The sentence about a file that could not be used, which no address is to blame for; nothing where it is no such error. */
+export function fileFailure(error: unknown): OperatorError | undefined {
+  if (!(error instanceof Error) || !('code' in error) || !('path' in error)) return undefined
+  return new OperatorError(
+    `"${String(error.path)}" cannot be used (${String(error.code)}): see that it is there, and that this user may read it.`,
+    { cause: error },
+  )
+}
+
 /**
  * Says what to do where the database of `DATABASE_URL` cannot be used.
  *
@@ -14,6 +23,8 @@ export function isLate(error: unknown): boolean {
  */
 export function unreachable(error: unknown, description: string): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error
+  const ofFile = fileFailure(error)
+  if (ofFile) return ofFile
   const code = String(error.code)
   if (code === 'ROLE_LOST' || (code === '08P01' && error.message.includes('startup parameter'))) {
     return new OperatorError(
