@@ -4,12 +4,12 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { refuseForeign } from '../src/server/database/cluster.ts'
+import { refuseForeign } from '../src/server/database/disk.ts'
 import { accepts, folder, port, socketOf, stopFiles } from '../src/server/database/files.ts'
 
 const prefix = 'unplugged-demo-'
 /** Listened on for as long as the folder is used: only a connection tells, since a file stays when its maker is killed. */
-const mark = 'used.sock'
+const mark = '.used.sock'
 /** Milliseconds after which a folder without a mark is nobody's: one is marked as soon as it is made. */
 const longestUnmarked = 60_000
 
@@ -43,7 +43,7 @@ export async function removeLeftovers(): Promise<void> {
 }
 
 async function removeLeftover(path: string) {
-  await refuseForeign(path)
+  await refuseForeign('DATA_DIR', path)
   const unmarked = Date.now() - (await stat(path)).mtimeMs
   const isUsed = await accepts(join(path, mark))
   const isMarked = await stat(join(path, mark)).then(

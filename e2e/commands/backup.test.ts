@@ -639,7 +639,9 @@ test('a disk for backups that is full or read-only is told and harms nothing els
   const dir = join(directory.path, 'backups')
   await mkdir(dir)
   const run = promisify(execFile)
-  const mounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', dir]).catch(() => undefined)
+  const mounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=700', 'tmpfs', dir]).catch(
+    () => undefined,
+  )
   if (!mounted) return cannotRun(skip, noMount)
   try {
     const filler = join(dir, 'filler')

@@ -56,7 +56,7 @@ async function aFolder(name: string) {
   const server = createServer().listen(join(path, 'new.sock'))
   await once(server, 'listening')
   // Under another name the file stays when nobody listens any more.
-  await rename(join(path, 'new.sock'), join(path, 'used.sock'))
+  await rename(join(path, 'new.sock'), join(path, '.used.sock'))
   const abandon = async () => {
     server.close()
     await once(server, 'close')

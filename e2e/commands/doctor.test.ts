@@ -171,7 +171,7 @@ test('where there is no database yet, and where a setting cannot be read, it say
   const first = await runCommand(['doctor'], { DATA_DIR: path, PORT: String(await freePort()) })
   expect(first).toMatchObject({ code: 1, stderr: '' })
   expect(findingsIn(first.stdout)).toMatchObject({
-    database: `wrong: DATA_DIR is "${path}", where there is no database: name the folder that the server was started with, or start the server once.`,
+    database: `wrong: DATA_DIR is "${path}", where there is no database: mount the disk that it is on, name the folder that the server was started with, or start the server once.`,
     schema: 'not known: The database could not be asked.',
     disk: `not known: There is no ${path} yet.`,
   })

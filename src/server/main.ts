@@ -5,6 +5,7 @@ import pino from 'pino'
 import { createApp } from './http/app.ts'
 import { createScheduledBackups } from './database/backups/scheduled.ts'
 import { openDatabase, type Database } from './database/database.ts'
+import { fileFailure, unreachable } from './database/failures.ts'
 import { writeSite } from './database/places.ts'
 import { siteOf } from './auth/mail/links.ts'
 import { answersOutbox } from './letters/answers.ts'
@@ -13,9 +14,11 @@ import { startMailChecks } from './letters/mail-checks.ts'
 import { startPostman } from './letters/postman.ts'
 import { endLog, logDestination, logOptions } from './log.ts'
 import { checkSupport } from './runtime.ts'
+import { leave } from '../settings/leave.ts'
 import { hostAndPort } from '../settings/mail-settings.ts'
 import { OperatorError, runProgram } from '../settings/operator-error.ts'
 import { readSettings, type Settings } from '../settings/server-settings.ts'
+import { stopParts, type Part } from './stop-parts.ts'
 import { version } from '../settings/version.ts'
 import { startDispatcher } from './webhook/dispatcher.ts'
 import { applicationsOutbox } from './webhook/outbox.ts'
@@ -24,6 +27,9 @@ import { applicationsOutbox } from './webhook/outbox.ts'
 const twice = 500
 /** Milliseconds that requests under way are given when the server stops. */
 const requestGrace = 15_000
+/** Milliseconds that all parts have to stop, and then the database. docs/operate.md has them. */
+const partsLimit = 30_000
+const databaseLimit = 70_000
 
 /** Runs the server until it is asked to stop. */
 async function main() {
@@ -41,7 +47,7 @@ async function main() {
     // A start on the embedded database is finished first, so that it can be stopped in order.
     if (settings.databaseUrl !== undefined || isSecond) {
       console.error('Stopped before it was ready.')
-      process.exit(isSecond ? 1 : 0)
+      void leave(isSecond ? 1 : 0)
     }
   }
   process.on('SIGTERM', stop)
@@ -52,9 +58,9 @@ async function main() {
 
 /** Stops the server, and with it the process: what does not answer any more must not keep it. */
 async function end(server: { stop: () => Promise<void> }) {
-  await runProgram(() => server.stop())
+  await server.stop()
   await endLog()
-  process.exit()
+  await leave()
 }
 
 async function start(settings: Settings) {
@@ -63,17 +69,24 @@ async function start(settings: Settings) {
   const { backupDir: dir, backupAt: at, backupKeep: keep } = settings
   const log = pino(logOptions, logDestination)
   const backups = dir === undefined ? undefined : createScheduledBackups({ dir, at, keep, log })
+  await backups?.refuseForeign()
   const database = await openDatabase(settings, {
     schema: 'migrate',
     holder: `the server on ${host}:${port}, process ${process.pid}`,
     onEvent: (message) => log.warn(message),
-    ...(backups && { beforeMigration: backups.beforeMigration }),
+    ...(backups && { beforeCreation: backups.beforeCreation, beforeMigration: backups.beforeMigration }),
     onMigration: (name) => log.info({ migration: name }, 'migration applied'),
   })
-  const closing: (() => Promise<unknown>)[] = [() => database.close()]
+  const parts: Part[] = []
   const stop = async () => {
     database.announceClose()
-    for (const close of closing.toReversed()) await close()
+    const problems = [
+      ...(await stopParts(parts, partsLimit)),
+      // What they all use is the last.
+      ...(await stopParts([{ name: 'The database', stop: () => database.close() }], databaseLimit)),
+    ]
+    for (const problem of problems) console.error(problem)
+    if (problems.length > 0) process.exitCode = 1
   }
   try {
     await writeSite(database.server, settings)
@@ -86,7 +99,7 @@ async function start(settings: Settings) {
             receiver: { url: webhookUrl, secret: webhookSecret },
             log,
           })
-    if (dispatcher) closing.push(() => dispatcher.stop())
+    if (dispatcher) parts.push({ name: 'The webhook', stop: () => dispatcher.stop() })
     const onStored = () => dispatcher?.wake()
     const app = await createApp({
       settings,
@@ -96,31 +109,33 @@ async function start(settings: Settings) {
       onStored,
       log,
     })
-    closing.push(() => closeApp(app))
-    await app.listen({ host, port })
+    parts.push({ name: 'The pages', stop: () => closeApp(app) })
+    await app.listen({ host, port }).catch((error: unknown) => {
+      throw listenFailure(error, settings)
+    })
     if (mailServer !== undefined) {
       // Their letters lead to where this server listens.
       const site = siteOf(siteUrl, app.server.address())
       const postman = startPostman({ sql: database.server, mailServer, site, perMinute: mailPerMinute, log })
-      closing.push(() => postman.stop())
+      parts.push({ name: 'The letters', stop: () => postman.stop() })
       const checks = startMailChecks({ sql: database.server, mailServer, log })
-      closing.push(() => checks.stop())
+      parts.push({ name: 'The checks of the mail server', stop: () => checks.stop() })
     }
     if (webhookDecisionsUrl !== undefined) {
       const receiver = { url: webhookDecisionsUrl, secret: webhookSecret }
       const decisions = startDecisions({ sql: database.server, receiver, log })
-      closing.push(() => decisions.stop())
+      parts.push({ name: 'The webhook of decisions', stop: () => decisions.stop() })
       const answers = startDispatcher({ sql: database.server, outbox: answersOutbox, receiver, log })
-      closing.push(() => answers.stop())
+      parts.push({ name: 'The webhook of RSVPs', stop: () => answers.stop() })
     }
     if (backups) {
       backups.start(database)
-      closing.push(() => backups.stop())
+      parts.push({ name: 'The backups', stop: () => backups.stop() })
     }
     tellWhere(app, database, settings)
   } catch (error) {
     await stop()
-    throw listenFailure(error, settings)
+    throw startFailure(error, database, settings)
   }
   return { stop }
 }
@@ -134,7 +149,7 @@ async function closeApp(app: FastifyInstance) {
 
 function tellWhere(
   app: FastifyInstance,
-  { description }: Database,
+  { description, isNew }: Database,
   { host, webhookUrl, mailServer, backupDir, backupAt }: Settings,
 ) {
   const { port } = app.server.address() as AddressInfo
@@ -143,6 +158,7 @@ function tellWhere(
   const { problem } = checkSupport()
   if (problem !== undefined) console.log(problem)
   console.log(`The applications are in ${description}.`)
+  if (isNew) console.log('The database is new: there was none in DATA_DIR.')
   console.log(
     webhookUrl === undefined
       ? 'No webhook is set (WEBHOOK_URL).'
@@ -159,6 +175,11 @@ function tellWhere(
       : `A backup is made each day at ${backupAt}, into ${backupDir}.`,
   )
   console.log(`Unplugged. is ready at http://${shownHost}:${port}/`)
+}
+
+/** Says what to do where a start failed once the database was open. */
+function startFailure(error: unknown, { description }: Database, { databaseUrl }: Settings) {
+  return fileFailure(error) ?? (databaseUrl === undefined ? error : unreachable(error, description))
 }
 
 function listenFailure(error: unknown, { host, port }: Settings) {

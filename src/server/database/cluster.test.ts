@@ -1,9 +1,10 @@
 import { execFile, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 
 import { dataDirectory, temporaryDirectory } from '../../../testing/server.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
@@ -43,6 +44,29 @@ test("a DATA_DIR that is another user's, or that others may write to, is refused
   expect(await refusal()).toContain(`which belongs to another user (${uid})`)
   getuid.mockRestore()
   await directory.remove()
+})
+
+test('a database is made in an empty DATA_DIR alone, in which a start may have been cut off', async () => {
+  const directory = await temporaryDirectory()
+  onTestFinished(() => directory.remove())
+  let asked = 0
+  const beforeCreation = async () => {
+    asked += 1
+    throw new Error('not now')
+  }
+  const starting = () => ensureCluster(directory.path, true, { beforeCreation })
+  const others = ['lost+found', `pgdata.${randomUUID()}`, '.snapshots']
+  for (const name of others) await mkdir(join(directory.path, name))
+  await expect(starting()).rejects.toThrow('not now')
+  await mkdir(join(directory.path, 'pgdata-17'))
+  await writeFile(join(directory.path, 'postgres.log'), '')
+  await expect(starting()).rejects.toThrow(
+    `DATA_DIR is "${directory.path}", where there is pgdata-17, postgres.log but no database (pgdata): put`,
+  )
+  expect(asked).toBe(1)
+  expect((await readdir(directory.path)).toSorted()).toEqual(
+    [...others, 'pgdata-17', 'postgres.log'].toSorted(),
+  )
 })
 
 test('a DATA_DIR that is a file, or a link to nothing, is refused with a sentence', async () => {

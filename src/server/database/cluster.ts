@@ -1,20 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chown, mkdir, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { chown, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 import { OperatorError } from '../../settings/operator-error.ts'
+import { refuseForeign } from './disk.ts'
 import {
   accepts,
   folder,
+  mainProcessOf,
   majorOf,
   makeFiles,
   port,
   socketOf,
   startFiles,
   stopFiles,
-  user,
   type Files,
+  unfinished,
+  user,
 } from './files.ts'
 import { checkInstalled, codeOf, known, lastVersions, unprivileged } from './programs.ts'
 
@@ -26,14 +29,21 @@ export interface Cluster {
   started: boolean
   /** Stops it: open transactions are rolled back, everything committed is kept. */
   stop(): Promise<void>
-  /** Removes the stopped database, and the directory that was made for it. Does nothing where it existed before. */
+  /** Removes the stopped database that this call made, and the directory where it made that. */
   remove?: () => Promise<void>
 }
 
 /** Linux allows 108 bytes with the closing zero, macOS 104. */
 const longestSocketPath = process.platform === 'darwin' ? 103 : 107
 
+/** There is no database, and none may be made. */
+export class MissingError extends OperatorError {}
+
 export interface EnsureOptions {
+  /** Called before a database is made, and may throw. */
+  beforeCreation?: (() => Promise<void>) | undefined
+  /** Gives up a start that is under way. */
+  signal?: AbortSignal
   /** The folder of PostgreSQL's programs; of those that npm brings, unless given. */
   programs?: string | undefined
 }
@@ -43,12 +53,13 @@ export interface EnsureOptions {
  * otherwise starts one. It listens on a Unix socket inside `dataDir` and nowhere else.
  *
  * @param create Whether the database is to be made where there is none.
- * @throws {OperatorError} where it cannot run, or is not there and not to be made.
+ * @throws {MissingError} where it is not there and not to be made.
+ * @throws {OperatorError} where it cannot run, or be made.
  */
 export async function ensureCluster(
   dataDir: string,
   create: boolean,
-  { programs }: EnsureOptions = {},
+  { programs, beforeCreation, signal }: EnsureOptions = {},
 ): Promise<Cluster> {
   if (process.platform === 'win32') {
     throw new OperatorError(
@@ -67,43 +78,45 @@ export async function ensureCluster(
       `DATA_DIR is "${dataDir}" but should be shorter: the database's socket in it may have a path of ${longestSocketPath} bytes and has ${Buffer.byteLength(socket)}.`,
     )
   }
-  const cluster = { socketDirectory: dataDir, user, stop: async () => stopFiles(files) }
+  const running = async (started: boolean, remove?: Cluster['remove']): Promise<Cluster> => {
+    // Known from now on: its folder may be gone when it is to be stopped.
+    const main = await mainProcessOf(files)
+    const stop = () => stopFiles(files, main)
+    return { socketDirectory: dataDir, user, started, stop, ...(remove && { remove }) }
+  }
 
   if (programs !== undefined) await checkInstalled(programs)
-  await refuseForeign(dataDir)
+  await refuseForeign('DATA_DIR', dataDir)
   await refuseOtherVersion(dataDir)
-  if (await accepts(socket)) return { ...cluster, started: false }
+  if (await accepts(socket)) return running(false)
   let remove: Cluster['remove']
   if (create) {
     const isNewDirectory = !existsSync(dataDir)
+    if (await lacksDatabase(dataDir)) await beforeCreation?.()
     await createDirectory(dataDir)
     if (await initialise(files)) remove = () => removeFrom(dataDir, isNewDirectory)
   } else if (!existsSync(join(dataDir, folder))) {
-    throw new OperatorError(
-      `DATA_DIR is "${dataDir}", where there is no database: name the folder that the server was started with, or start the server once.`,
+    throw new MissingError(
+      `DATA_DIR is "${dataDir}", where there is no database: mount the disk that it is on, name the folder that the server was started with, or start the server once.`,
     )
   }
-  const started = await startFiles(files)
-  return { ...cluster, started, ...(remove && { remove }) }
+  return running(await startFiles(files, signal), remove)
 }
 
 /**
- * Refuses a directory that others may write to: they could put a database, its settings or its socket in place of ours.
+ * Whether there is no database, and room for one.
  *
- * @throws {OperatorError} where others may.
+ * @throws {OperatorError} where something else is there: the database may have been, or belong elsewhere.
  */
-export async function refuseForeign(dataDir: string): Promise<void> {
-  const stats = await stat(dataDir).catch(() => undefined)
-  if (stats === undefined) return
-  const isOurs = async () => process.getuid?.() === 0 && (await unprivileged()).account?.uid === stats.uid
-  if (stats.uid !== process.getuid?.() && !(await isOurs())) {
-    throw new OperatorError(
-      `DATA_DIR is "${dataDir}", which belongs to another user (${stats.uid}): run this as that user, or name a directory of your own.`,
-    )
-  }
-  if ((stats.mode & 0o022) === 0) return
+async function lacksDatabase(dataDir: string): Promise<boolean> {
+  // What cannot be listed is told when the directory is made.
+  const names: string[] = await readdir(dataDir).catch(() => [])
+  if (names.includes(folder)) return false
+  // A start that was cut off, or another one just now, leaves an unfinished folder, and a disk of its own has lost+found.
+  const others = names.filter((name) => !unfinished.test(name) && !/^\.|^lost\+found$/.test(name))
+  if (others.length === 0) return true
   throw new OperatorError(
-    `DATA_DIR is "${dataDir}", which others may write to: take that away (chmod go-w), or name another directory.`,
+    `DATA_DIR is "${dataDir}", where there is ${others.slice(0, 3).join(', ')} but no database (${folder}): put the database back, or name an empty folder, in which a new one is made.`,
   )
 }
 

@@ -1,6 +1,10 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
 import { parseAddress } from './address.ts'
 import { createPools, embedded, visitor, type Pools } from './pools.ts'
 import { unreachable } from './failures.ts'
+import { folder } from './files.ts'
 import { readMark } from './mark.ts'
 import { followMinorVersion } from './minor-version.ts'
 import { checkSchema, migrate, ownerOfAuth, type OwnerOfAuth } from './schema.ts'
@@ -28,6 +32,10 @@ export interface Database extends Omit<Pools, 'end'> {
   ownerOfAuth: OwnerOfAuth
   /** An id that no other database has, so that a server can tell which database it uses; null where there is none. */
   mark: string | null
+  /** Whether this call made it. */
+  isNew: boolean
+  /** Whether an embedded database was lost, and its files are not there any more. */
+  areFilesGone: () => boolean
   /** Tells a server that is starting that this one is about to close the database. */
   announceClose: () => void
   /**
@@ -48,6 +56,8 @@ export interface OpenOptions {
   schema: 'migrate' | 'check'
   /** A server's name, which a second server is told: only one server may use the embedded database. */
   holder?: string
+  /** Called before an embedded database is made where there is none, and may throw. */
+  beforeCreation?: () => Promise<void>
   /** Called with sentences about the database and about what happened to it while it was open. */
   onEvent?: (message: string) => void
   /** Called with connections of the schema's owner before an existing schema changes. */
@@ -73,7 +83,8 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
     try {
       const prepared = await prepare(pools, options)
       const discard = () => end('at once')
-      return { ...pools, ...prepared, description, announceClose: () => {}, close: end, discard }
+      const elsewhere = { isNew: false, areFilesGone: () => false, announceClose: () => {} }
+      return { ...pools, ...prepared, ...elsewhere, description, close: end, discard }
     } catch (error) {
       await end()
       throw unreachable(error, description)
@@ -100,7 +111,8 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
     if (options.schema === 'migrate') await followMinorVersion(pools.owner, onEvent)
     const prepared = await prepare(pools, options)
     const description = `PostgreSQL in ${dataDir}`
-    return { ...pools, ...prepared, description, announceClose: supervision.announceEnd, close, discard }
+    const { isNew, areFilesGone, announceEnd: announceClose } = supervision
+    return { ...pools, ...prepared, isNew, areFilesGone, description, announceClose, close, discard }
   } catch (error) {
     await close()
     throw error
@@ -113,6 +125,8 @@ export interface OpenedAsItIs extends Pick<Database, 'description' | 'close'> {
   read: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
   /** Whether the embedded database had to be started for it. */
   started: boolean
+  /** Whether the embedded database runs though its files are not where they were. */
+  isMisplaced: boolean
 }
 
 /**
@@ -135,7 +149,7 @@ export async function openAsItIs(
     const read = reading(pools)
     try {
       await read(async (sql) => sql`select 1`)
-      return { read, description, started: false, close: pools.end }
+      return { read, description, started: false, isMisplaced: false, close: pools.end }
     } catch (error) {
       await pools.end('at once')
       throw unreachable(error, description)
@@ -147,6 +161,7 @@ export async function openAsItIs(
     read: reading(pools),
     description: `PostgreSQL in ${dataDir}`,
     started: supervision.started,
+    isMisplaced: !existsSync(join(dataDir, folder)),
     async close(how) {
       await pools.end(how)
       await supervision.end()

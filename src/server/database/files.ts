@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { copyFile, readFile, readlink, realpath, rename, rm, stat, truncate } from 'node:fs/promises'
+import { copyFile, readFile, rename, rm, stat, truncate } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
@@ -27,11 +27,15 @@ export const user = 'postgres'
 /** The folder of the database in use, and the port in the name of its server's socket. */
 export const folder = 'pgdata'
 export const port = 5432
+/** A folder in which `initdb` was cut off. */
+export const unfinished = /^pgdata\.[\da-f-]{36}$/
 /** A server's socket in its directory, as PostgreSQL names it. */
 export const socketOf = (files: Files): string => join(files.dataDir, `.s.PGSQL.${files.port}`)
 const pathOf = (files: Files) => join(files.dataDir, files.folder)
 /** How long a start may take before it is given up: recovery after a power cut replays the log first. */
 const startTimeout = 120_000
+/** As long as `pg_ctl` waits for a stop. */
+const stopTimeout = 60_000
 
 /** Makes an empty database in a folder that is not there yet. */
 export async function makeFiles(files: Files): Promise<void> {
@@ -75,7 +79,9 @@ async function removeStalePid(pgdata: string) {
   const file = join(pgdata, 'postmaster.pid')
   const content = await readFile(file, 'utf8').catch(() => '')
   const pid = Number.parseInt(content, 10)
-  if (!(pid > 0) || !isAlive(pid) || (await isPostgresOn(pid, pgdata))) return
+  if (!(pid > 0) || !isAlive(pid)) return
+  // Where nothing is known of the process, PostgreSQL decides.
+  if ((await isPostgresOn(pid, await placeOf(pgdata))) !== false) return
   // Another start may have removed it and written its own since, so the removed file is checked again.
   const aside = `${file}.${randomUUID()}`
   await rename(file, aside).catch(() => {})
@@ -92,19 +98,50 @@ function isAlive(pid: number) {
   }
 }
 
-async function isPostgresOn(pid: number, pgdata: string) {
+/**
+ * Whether a process is the PostgreSQL of a folder, also of one that was renamed or unmounted since; nothing where that is
+ * not known.
+ */
+async function isPostgresOn(pid: number, { path, dev, ino }: Place): Promise<boolean | undefined> {
   try {
     if (existsSync('/proc/self/cwd')) {
       // A process that was killed and not reaped, as in a container without an init, holds nothing any more.
       if (/^.*\) Z /s.test(await readFile(`/proc/${pid}/stat`, 'utf8'))) return false
-      return (await readlink(`/proc/${pid}/cwd`)) === (await realpath(pgdata))
+      const works = await stat(`/proc/${pid}/cwd`)
+      return works.dev === dev && works.ino === ino
     }
     const { stdout } = await run('ps', ['-o', 'command=', '-p', String(pid)])
-    return stdout.includes(pgdata)
+    return stdout.includes(path)
   } catch {
-    // Nothing is known of the process, so PostgreSQL decides.
-    return true
+    return undefined
   }
+}
+
+/** A folder, by what stays the same when it is renamed. */
+interface Place {
+  path: string
+  dev: number
+  ino: number
+}
+
+async function placeOf(path: string): Promise<Place> {
+  const { dev, ino } = await stat(path)
+  return { path, dev, ino }
+}
+
+/** The main process of a running PostgreSQL, and the folder it works in. */
+export interface MainProcess {
+  pid: number
+  place: Place
+}
+
+/** The main process that runs on some files; nothing where it is not known, as in another container. */
+export async function mainProcessOf(files: Files): Promise<MainProcess | undefined> {
+  const pgdata = pathOf(files)
+  const pid = Number.parseInt(await readFile(join(pgdata, 'postmaster.pid'), 'utf8').catch(() => ''), 10)
+  const place = await placeOf(pgdata).catch(() => undefined)
+  if (!(pid > 0) || place === undefined || (await isPostgresOn(pid, place)) !== true) return undefined
+  return { pid, place }
 }
 
 /**
@@ -119,10 +156,11 @@ function sharedBuffers() {
 /**
  * Starts the server of some files.
  *
+ * @param signal Keeps it from trying again.
  * @returns Whether it did; false where it was running already.
  * @throws {OperatorError} where it does not start.
  */
-export async function startFiles(files: Files): Promise<boolean> {
+export async function startFiles(files: Files, signal?: AbortSignal): Promise<boolean> {
   const { dataDir } = files
   const socket = socketOf(files)
   if (await accepts(socket)) return false
@@ -154,7 +192,8 @@ export async function startFiles(files: Files): Promise<boolean> {
       if (await accepts(socket)) return false
       const news = (await readLog(dataDir)).slice(logged)
       const isLocked = error instanceof LockedError
-      if (Date.now() > deadline || !(isLocked || busy.test(news))) throw startFailure(dataDir, news, error)
+      const isFinal = Date.now() > deadline || signal?.aborted === true || !(isLocked || busy.test(news))
+      if (isFinal) throw startFailure(dataDir, news, error)
       // The process that has the lock may be another container's, whose number means another one here.
       if (!isLocked) await removeStalePid(pathOf(files))
       await wait(200)
@@ -193,9 +232,29 @@ function startFailure(dataDir: string, news: string, cause: unknown) {
       )
 }
 
-/** Stops the server of some files: open transactions are rolled back, everything committed is kept. */
-export async function stopFiles(files: Files): Promise<void> {
-  await pgCtl(files, ['stop', '-m', 'fast'])
+/**
+ * Stops the server of some files, if it runs: open transactions are rolled back, everything committed is kept.
+ *
+ * @param main Its main process when it was last seen, by which it is ended where its files are gone from their place.
+ * @throws {OperatorError} where it does not end.
+ */
+export async function stopFiles(files: Files, main?: MainProcess): Promise<void> {
+  // It may have been started again since.
+  const server = (await mainProcessOf(files)) ?? main
+  if (server === undefined) return pgCtl(files, ['stop', '-m', 'fast'])
+  const runs = async () => (await isPostgresOn(server.pid, server.place)) === true
+  if (!(await runs())) return
+  if (existsSync(join(pathOf(files), 'postmaster.pid'))) return pgCtl(files, ['stop', '-m', 'fast'])
+  process.kill(server.pid, 'SIGINT')
+  const deadline = Date.now() + stopTimeout
+  while (await runs()) {
+    if (Date.now() > deadline) {
+      throw new OperatorError(
+        `The database's process ${server.pid} does not end: end it before its disk is used elsewhere.`,
+      )
+    }
+    await wait(100)
+  }
 }
 
 async function pgCtl(files: Files, action: string[], lock?: string) {

@@ -1,7 +1,8 @@
 import { access, constants, stat } from 'node:fs/promises'
 
 import type { Settings } from '../../settings/server-settings.ts'
-import { newestBackup } from '../database/backups/folder.ts'
+import { createFileWork } from '../database/backups/file-work.ts'
+import { newestBackup, refuseForeignFolder } from '../database/backups/folder.ts'
 import { installationOf } from '../database/backups/scheduled.ts'
 import type { OpenedAsItIs } from '../database/database.ts'
 import { codeOf } from '../database/programs.ts'
@@ -10,6 +11,8 @@ import { ok, wrongIf } from '../finding.ts'
 const hour = 3_600_000
 /** Milliseconds after which a daily backup is missing. */
 const oldest = 25 * hour
+/** Milliseconds that the folder may take to answer. */
+const patience = 10_000
 
 /**
  * Checks that a backup was made within a day, and that the next one can be made.
@@ -24,9 +27,14 @@ export async function checkBackups(
   if (dir === undefined)
     return ok('BACKUP_DIR is not set, so none is made by itself: npm run backup makes one.')
   const installation = await database?.read(installationOf)
-  const newest = await newestBackup(dir, { now, ...(installation !== undefined && { installation }) })
-  const { mode, uid } = await stat(dir)
-  const writing = await access(dir, constants.W_OK).catch(codeOf)
+  const files = createFileWork(dir, patience)
+  const { newest, stats, writing } = await files(async () => {
+    const options = { now, ...(installation !== undefined && { installation }) }
+    const found = { newest: await newestBackup(dir, options), stats: await stat(dir) }
+    await refuseForeignFolder(dir)
+    return { ...found, writing: await access(dir, constants.W_OK).catch(codeOf) }
+  })
+  const { mode, uid } = stats
   const age = newest && now.getTime() - newest.createdAt.getTime()
   return (
     wrongIf([

@@ -9,7 +9,7 @@ const oldest = 150_000
 const mostApart = 5
 
 /** Tells which database it is, and whether it is new enough. */
-export async function checkDatabase({ read, description, started }: OpenedAsItIs) {
+export async function checkDatabase({ read, description, started, isMisplaced }: OpenedAsItIs) {
   const [row] = await read(
     async (sql) => sql<[{ version: string; number: number; size: string; standby: boolean }]>`
       select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
@@ -18,6 +18,8 @@ export async function checkDatabase({ read, description, started }: OpenedAsItIs
   const how = started ? ' It did not run: it is started to be read, and stopped again.' : ''
   return (
     wrongIf([
+      isMisplaced &&
+        `${description} runs, but its folder is gone from there: make a backup at once (npm run backup -- --to <folder>), then mount its disk or put the folder back, and restart the server.`,
       row.number < oldest && `${description} is version ${row.version}, and 15 or later is needed.`,
       row.standby &&
         `${description} is a standby, which takes no writes: DATABASE_URL should name the primary.`,

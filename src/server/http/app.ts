@@ -27,7 +27,7 @@ import { boundUnread } from './unread.ts'
 
 export interface AppOptions {
   settings: Pick<Settings, 'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'trustProxy' | 'mailServer'>
-  database: Pick<Database, 'as' | 'server' | 'signIn' | 'ownerOfAuth' | 'mark'>
+  database: Pick<Database, 'as' | 'server' | 'signIn' | 'ownerOfAuth' | 'mark' | 'areFilesGone'>
   /** Whether applications are delivered to a webhook. */
   delivers?: boolean
   /** The state of the backups, where some are made. */
@@ -103,7 +103,8 @@ export async function createApp({
   })
   app.setNotFoundHandler((_request, reply) => reply.code(404).type('text/plain').send('Not found.\n'))
 
-  await app.register(health, { sql: database.server, delivers, storing, backups })
+  const { areFilesGone } = database
+  await app.register(health, { sql: database.server, delivers, storing, areFilesGone, backups })
   await app.register(instance, { mark: database.mark, byRange: Array.isArray(trustProxy) })
   const door = createDoor(database.server, app.log)
   await app.register(page, { settings, door, allow, takeTurn, insert })

@@ -5,6 +5,7 @@ import type { BackupState } from '../database/backups/scheduled.ts'
 import { letterHealth, type LetterHealth } from '../letters/overview.ts'
 import { deliveryHealth, type DeliveryHealth } from '../webhook/outbox.ts'
 import type { Sql } from '../database/sql.ts'
+import { within } from '../within.ts'
 
 /** What the health of the server is computed from. */
 export interface HealthOptions {
@@ -14,6 +15,8 @@ export interface HealthOptions {
   delivers: boolean
   /** Whether the last applications were stored. */
   storing: Storing
+  /** Whether the files of the database are not there any more. */
+  areFilesGone?: (() => boolean) | undefined
   /** The state of the backups, where some are made. */
   backups?: (() => BackupState) | undefined
   /** A clock, in milliseconds. */
@@ -58,7 +61,7 @@ const lateness = 60_000
  * The schedule of the backups reads their folder, so that a folder that does not answer keeps nobody waiting here.
  */
 export async function health(app: FastifyInstance, options: HealthOptions) {
-  const { sql, delivers, storing, backups, now = () => performance.now() } = options
+  const { sql, delivers, storing, areFilesGone, backups, now = () => performance.now() } = options
   const answer = (reply: FastifyReply, code: number, body: Record<string, unknown>) =>
     reply.code(code).header('cache-control', 'no-store').send(body)
 
@@ -74,7 +77,7 @@ export async function health(app: FastifyInstance, options: HealthOptions) {
   const current = () => {
     if (answered === undefined || now() - asked > freshness) {
       asked = now()
-      answered = withTimeout(ask())
+      answered = within(timeout, ask(), () => new Error(`no answer within ${timeout} ms`))
     }
     return answered
   }
@@ -89,6 +92,7 @@ export async function health(app: FastifyInstance, options: HealthOptions) {
       return await answer(reply, 200, { status: 'ok', ...(await current()), ...backupHealth(backups?.()) })
     } catch (error) {
       request.log.error({ err: error }, 'the database takes nothing')
+      if (areFilesGone?.()) return answer(reply, 503, { status: 'the files of the database are gone' })
       const status = storing.fails ? 'the database stores nothing' : 'the database does not answer'
       return answer(reply, 503, { status })
     }
@@ -101,18 +105,6 @@ function backupHealth(state: BackupState | undefined): BackupHealth {
     newestBackupSeconds:
       newestAt === undefined ? null : Math.max(Math.round((Date.now() - newestAt.getTime()) / 1000), 0),
     backupsFailingSince: failingSince?.toISOString() ?? null,
-  }
-}
-
-async function withTimeout<T>(result: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeout} ms`)), timeout)
-  })
-  try {
-    return await Promise.race([result, late])
-  } finally {
-    clearTimeout(timer)
   }
 }
 

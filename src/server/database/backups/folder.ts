@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { OperatorError } from '../../../settings/operator-error.ts'
 import { applications, fileOf, keptTables, manifestName, type Manifest } from './manifest.ts'
 import { unfinishedName } from './backup.ts'
+import { refuseForeign } from '../disk.ts'
 
 /** A backup that a server made by itself. */
 export interface ScheduledBackup {
@@ -34,8 +35,19 @@ const asidePattern = new RegExp(`^\\.unplugged-${time}\\.[A-Za-z0-9]{6}$`)
 const clockDifference = 3_600_000
 /** Milliseconds after which an empty folder does not belong to a server that has just made it. */
 const abandoned = 3_600_000
+/** Root may do anything in any case, and owns the folders on which disks are mounted. */
+const root = 0
 /** The names of all files that a backup may have, while it is written or afterwards. */
 const ourFiles = new Set([manifestName, unfinishedName, ...keptTables.map(fileOf)])
+
+/**
+ * Refuses a folder that others may write to.
+ *
+ * @throws {OperatorError} where others may; not where it is not there.
+ */
+export async function refuseForeignFolder(dir: string): Promise<void> {
+  return refuseForeign('BACKUP_DIR', dir, [root])
+}
 
 /** The folder's name of a backup that is made at this time. */
 export function backupName(at: Date): string {
@@ -108,7 +120,7 @@ async function removeLeftover(folder: string, installation: string | null, now: 
   if (entries.every((each) => ourFiles.has(each))) await removeFiles(folder, entries)
 }
 
-/** The newest first. */
+/** The newest first. One file after the other, see `file-work.ts`. */
 async function findBackups(dir: string, { installation, now }: FolderOptions): Promise<Found[]> {
   const names = await readdir(dir).catch((cause: NodeJS.ErrnoException) => {
     const why =
@@ -117,14 +129,14 @@ async function findBackups(dir: string, { installation, now }: FolderOptions): P
         : `cannot be read (${cause.message}): name a folder that this user may read and write`
     throw new OperatorError(`BACKUP_DIR is "${dir}", which ${why}.`, { cause })
   })
-  const found = await Promise.all(
-    names
-      .filter((name) => namePattern.test(name))
-      // A folder that cannot be read is no backup; another server may be removing it.
-      .map((name) => readFound(dir, name, installation).catch(() => undefined)),
-  )
+  const found: Found[] = []
+  for (const name of names.filter((each) => namePattern.test(each))) {
+    // A folder that cannot be read is no backup; another server may be removing it.
+    const one = await readFound(dir, name, installation).catch(() => undefined)
+    if (one !== undefined) found.push(one)
+  }
   const age = ({ createdAt }: Found) => (isAhead(createdAt, now) ? 0 : createdAt.getTime())
-  return found.filter((each) => each !== undefined).toSorted((a, b) => age(b) - age(a))
+  return found.toSorted((a, b) => age(b) - age(a))
 }
 
 /** Reads a backup that a server made. One whose name is not that of its time counts as none: whoever renamed or copied it wants to keep it. */
@@ -137,19 +149,17 @@ async function readFound(dir: string, name: string, installation: string | null 
   if (installation !== undefined && !isOf(manifest.scheduled, installation)) return undefined
   if (!(await lstat(folder)).isDirectory()) return undefined
   const entries = await readdir(folder)
-  const files = Object.entries(manifest.files)
-  const areThere = await Promise.all(
-    files.map(async ([file, { bytes }]) => {
-      const stats = await lstat(join(folder, file)).catch(() => undefined)
-      return stats?.isFile() === true && stats.size === bytes
-    }),
-  )
+  let isWhole = true
+  for (const [file, { bytes }] of Object.entries(manifest.files)) {
+    const stats = await lstat(join(folder, file)).catch(() => undefined)
+    isWhole &&= stats?.isFile() === true && stats.size === bytes
+  }
   const found: Found = {
     folder,
     createdAt,
     applications: manifest.files[fileOf(applications)]?.rows ?? 0,
     entries,
-    isWhole: areThere.every(Boolean),
+    isWhole,
   }
   return found
 }

@@ -3,9 +3,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { OperatorError } from '../../../settings/operator-error.ts'
 import { startPolling } from '../../polling.ts'
-import { backupName, newestBackup, removeLeftovers, removeOldBackups } from './folder.ts'
+import { backupName, newestBackup, refuseForeignFolder, removeLeftovers, removeOldBackups } from './folder.ts'
 import { oneMoment, writeBackup } from './backup.ts'
 import { appendErasures } from './erasures.ts'
+import { createFileWork, SilentError } from './file-work.ts'
 import type { Pools } from '../pools.ts'
 import type { Sql } from '../sql.ts'
 
@@ -33,6 +34,10 @@ export interface BackupState {
 /** Backups by themselves. */
 export interface ScheduledBackups {
   state: () => BackupState
+  /** Refuses a folder that others may write to. One that is not there, or does not answer, is told by the checks. */
+  refuseForeign: () => Promise<void>
+  /** Refuses a new database where there are backups of one: its disk may be missing. */
+  beforeCreation: () => Promise<void>
   /** Makes a backup before the schema changes. An error is logged, and does not keep the schema from changing. */
   beforeMigration: (sql: Sql) => Promise<void>
   /** Makes a backup where the last one is older than a day, and from then on one a day. Lists what is erased. */
@@ -75,6 +80,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
   const { dir, at, keep, log, now = () => new Date(), interval = 20_000 } = settings
   const startedAt = now()
   const ending = new AbortController()
+  const files = createFileWork(dir)
   const state: BackupState = { newestAt: undefined, failingSince: undefined }
   const problems = new Map<string, { said: string; since: Date }>()
   /** How many erasures the list has, as far as this server knows. Each backup reads the list again. */
@@ -117,16 +123,17 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
       if (!lock?.taken) return false
       const installation = await installationOf(transaction)
       if (!(await isWanted(installation))) return true
-      await removeLeftovers(dir, installation, now())
+      await files(() => removeLeftovers(dir, installation, now()))
       const createdAt = now()
       const folder = join(dir, backupName(createdAt))
       const { applications } = await writeBackup(transaction, folder, {
         scheduled: { installation },
+        files,
         signal: ending.signal,
         now: () => createdAt,
         ...(share !== undefined && { share }),
       })
-      const removed = await removeOldBackups(dir, keep, { installation, now: now() })
+      const removed = await files(() => removeOldBackups(dir, keep, { installation, now: now() }))
       state.newestAt = createdAt
       listed = undefined
       log.info({ folder, applications, removed: removed.length }, 'backup made')
@@ -136,7 +143,10 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
   let failed: { error: unknown; retryAt: number } | undefined
   const look = async (sql: Sql) => {
     const isDue = async (installation: string | null) => {
-      const newest = await newestBackup(dir, { installation, now: now() })
+      const newest = await files(async () => {
+        await refuseForeignFolder(dir)
+        return newestBackup(dir, { installation, now: now() })
+      })
       state.newestAt = newest?.createdAt
       return newest === undefined || newest.createdAt < wanted()
     }
@@ -153,11 +163,23 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
 
   return {
     state: () => state,
+    async refuseForeign() {
+      await files(() => refuseForeignFolder(dir)).catch((error: unknown) => {
+        if (!(error instanceof SilentError)) throw error
+      })
+    },
+    async beforeCreation() {
+      const newest = await files(() => newestBackup(dir, { now: now() }))
+      if (newest === undefined) return
+      throw new OperatorError(
+        `DATA_DIR has no database, but BACKUP_DIR ("${dir}") has backups of one: mount the disk of DATA_DIR, restore the newest (npm run restore -- --from "${newest.folder}"), or name another BACKUP_DIR to begin with an empty database.`,
+      )
+    },
     async beforeMigration(sql) {
       await trying('the backup before the schema changes', async () => {
         const deadline = performance.now() + longestWait
         const inAnyCase = async () => {
-          await newestBackup(dir)
+          await files(() => newestBackup(dir))
           return true
         }
         while (!(await make(sql, inAnyCase))) {
@@ -180,7 +202,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
             const [row] = await server<
               [{ count: number }]
             >`select count(*)::int as count from private.erasures`
-            if (row.count !== listed) listed = await appendErasures(server, dir)
+            if (row.count !== listed) listed = await appendErasures(server, dir, files)
           }),
         erasuresInterval,
         () => {},

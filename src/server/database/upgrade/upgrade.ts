@@ -10,11 +10,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { OperatorError } from '../../../settings/operator-error.ts'
-import { refuseForeign, tooOld } from '../cluster.ts'
-import { folder, majorOf, makeFiles, port, startFiles, stopFiles, type Files } from '../files.ts'
+import { tooOld } from '../cluster.ts'
+import { folder, majorOf, makeFiles, port, startFiles, stopFiles, unfinished, type Files } from '../files.ts'
 import { createPool } from '../pool.ts'
 import { embedded } from '../pools.ts'
-import { syncDirectory } from '../disk.ts'
+import { refuseForeign, syncDirectory } from '../disk.ts'
 import { acquireLock } from '../lock.ts'
 import { checkInstalled, known, lastVersions, programsPackage } from '../programs.ts'
 import { repeatMigrations } from '../schema.ts'
@@ -24,7 +24,6 @@ const run = promisify(execFile)
 
 const portAside = 5433
 const former = /^pgdata-\d+$/
-const unfinished = /^pgdata\.[\da-f-]{36}$/
 const readyOf = (major: number) => `${folder}-${major}-ready`
 
 /**
@@ -45,7 +44,7 @@ export async function upgradeFiles(
 ): Promise<void> {
   if (!existsSync(dataDir)) return
   if (programs !== undefined) await checkInstalled(programs)
-  await refuseForeign(dataDir)
+  await refuseForeign('DATA_DIR', dataDir)
   const ours = known.major
   await finishSwap(dataDir, ours)
   const theirs = await majorOf(dataDir)

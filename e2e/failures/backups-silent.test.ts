@@ -1,0 +1,93 @@
+import { chmod, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+
+import { send } from '../../testing/client.ts'
+import { anApplication } from '../../testing/form.ts'
+import { cannotRun, noMount } from '../../testing/needed.ts'
+import { preparedAt, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
+import { silence } from '../../testing/silent-folder.ts'
+import { connectToFiles } from '../../testing/sql.ts'
+
+/** The settings of a server with backups, and their folder; gone when the test ends, however it ends. */
+async function aServer() {
+  const directory = await temporaryDirectory()
+  onTestFinished(() => directory.remove())
+  const backups = join(directory.path, 'backups')
+  await mkdir(backups, { mode: 0o700 })
+  const prepared = await preparedAt(join(directory.path, 'data'))
+  return { backups, settings: { ...prepared, BACKUP_DIR: backups } }
+}
+
+/** From now on the folder does not answer, until the test ends. */
+async function silenceIt(folder: string, skip: (why: string) => never) {
+  onTestFinished(await silence(folder).catch(() => cannotRun(skip, noMount)))
+}
+
+test('a folder of backups that answers no more is told, and keeps nothing else: not even the stop', async ({
+  skip,
+}) => {
+  const { backups, settings } = await aServer()
+  const server = await startServer(settings)
+  expect(await send(server.origin, anApplication())).toBe(201)
+  await server.printed('"backup made"')
+  await silenceIt(backups, skip)
+  const sql = connectToFiles(settings.DATA_DIR)
+  await sql`delete from public.retreat_applications`
+  await sql.end()
+  await server.printed(/whose files do not answer.*"the list of erasures failed"/)
+  await server.printed(/whose files do not answer.*"the backup failed"/)
+  const health = (await (await fetch(`${server.origin}/readyz`)).json()) as Record<string, unknown>
+  expect(health['backupsFailingSince']).toEqual(expect.any(String))
+  // What else takes one of the threads for files: scripts and passwords.
+  const [script = ''] =
+    /\/assets\/[\w.-]+\.js/.exec(await (await fetch(`${server.origin}/desk`)).text()) ?? []
+  const answers = await Promise.all([
+    ...Array.from({ length: 8 }, async () => (await fetch(`${server.origin}${script}`)).status),
+    ...Array.from({ length: 8 }, async () => {
+      const response = await fetch(`${server.origin}/auth/v1/token?grant_type=password`, {
+        method: 'POST',
+        headers: { apikey: 'public-anon-key', 'content-type': 'application/json' },
+        body: JSON.stringify({ email: 'ada@example.org', password: 'wrong-password' }),
+      })
+      return response.status
+    }),
+    send(server.origin, anApplication()),
+  ])
+  expect(new Set(answers)).toEqual(new Set([200, 400, 201]))
+  const doctor = await runCommand(['doctor'], settings)
+  expect(doctor.stdout).toMatch(/^backups +wrong +BACKUP_DIR is ".*", whose files do not answer: see to/m)
+  expect(doctor.code).not.toBe(0)
+  // By the signal, since Node.js would wait for the thread; PostgreSQL was stopped before.
+  expect(await server.stop()).toBe('SIGTERM')
+  const again = await runCommand(['applications', '--json'], settings)
+  expect(again.stdout.trim().split('\n')).toHaveLength(1)
+})
+
+test('a server starts and stops while its folder of backups does not answer', async ({ skip }) => {
+  const { backups, settings } = await aServer()
+  await silenceIt(backups, skip)
+  const server = await startServer(settings)
+  expect(await send(server.origin, anApplication())).toBe(201)
+  expect(await server.stop()).toBe('SIGTERM')
+})
+
+test('a folder of backups that others may write to is refused, and told when it becomes one', async () => {
+  const { backups, settings } = await aServer()
+  for (const mode of [0o777, 0o720, 0o1777]) {
+    await chmod(backups, mode)
+    const { code, stderr } = await runCommand([], settings)
+    expect(code).toBe(1)
+    expect(stderr).toBe(
+      `BACKUP_DIR is "${backups}", which others may write to: take that away (chmod go-w), or name another directory.\n`,
+    )
+  }
+  await chmod(backups, 0o755)
+  const server = await startServer(settings)
+  await server.printed('"backup made"')
+  await chmod(backups, 0o777)
+  await server.printed(/which others may write to.*"the backup failed"/)
+  const { stdout } = await runCommand(['doctor'], settings)
+  expect(stdout).toMatch(/^backups +wrong +BACKUP_DIR is ".*", which others may write to/m)
+  expect(await server.stop()).toBe(0)
+})

@@ -1,0 +1,154 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+import { send, storedEmails } from '../../testing/client.ts'
+import { anApplication } from '../../testing/form.ts'
+import {
+  preparedAt,
+  runCommand,
+  startServer,
+  temporaryDirectory,
+  type RunningServer,
+} from '../../testing/server.ts'
+import { connectToFiles } from '../../testing/sql.ts'
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+let data: string
+let settings: Record<string, string>
+
+beforeEach(async () => {
+  directory = await temporaryDirectory()
+  data = join(directory.path, 'data')
+  settings = await preparedAt(data)
+})
+
+afterEach(() => directory.remove())
+
+async function postmaster() {
+  return Number.parseInt(await readFile(join(data, 'pgdata', 'postmaster.pid'), 'utf8'), 10)
+}
+
+async function gone(pid: number) {
+  while ((await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z')).match(/\) (\w)/)?.[1] !== 'Z') {
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+const ready = async ({ origin }: RunningServer) => {
+  const response = await fetch(`${origin}/readyz`)
+  return [response.status, ((await response.json()) as { status: string }).status]
+}
+
+const timesIn = (output: string, words: string) => output.split(words).length - 1
+
+test.each(['DATA_DIR', 'pgdata'])(
+  'a database whose %s is gone is told and never made anew; when it is back, so is all that was in it',
+  async (what) => {
+    const place = what === 'DATA_DIR' ? data : join(data, 'pgdata')
+    const server = await startServer(settings)
+    const before = anApplication()
+    expect(await send(server.origin, before)).toBe(201)
+    const pid = await postmaster()
+    await rename(place, `${directory.path}/unmounted`)
+    process.kill(pid, 'SIGKILL')
+    await server.printed(/is gone: mount the disk/)
+    expect(await send(server.origin, anApplication())).toBe(503)
+    expect(await ready(server)).toEqual([503, 'the files of the database are gone'])
+    const doctor = await runCommand(['doctor'], settings)
+    expect(doctor.code).toBe(1)
+    expect(doctor.stdout).toMatch(/^database +wrong +DATA_DIR is ".*", where there is no database: mount/m)
+    expect(existsSync(place)).toBe(false)
+    await rename(`${directory.path}/unmounted`, place)
+    await server.printed('the database is back')
+    const after = anApplication()
+    expect(await send(server.origin, after)).toBe(201)
+    expect(await ready(server)).toEqual([200, 'ok'])
+    // However often it was tried.
+    expect(timesIn(server.output(), 'is gone: mount the disk')).toBe(1)
+    expect(await server.stop()).toBe(0)
+    expect((await storedEmails(settings)).toSorted()).toEqual([before.email, after.email].toSorted())
+  },
+)
+
+test.each(['with its connections', 'without connections'])(
+  'a stop ends a PostgreSQL whose files are gone from their place, %s',
+  async (how) => {
+    const server = await startServer(settings)
+    const application = anApplication()
+    expect(await send(server.origin, application)).toBe(201)
+    const pid = await postmaster()
+    const sql = connectToFiles(data)
+    const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
+    await rename(data, `${directory.path}/unmounted`)
+    if (how === 'without connections') {
+      // PostgreSQL ends all others then, and nobody finds its socket.
+      process.kill(backend?.pid ?? 0, 'SIGKILL')
+      await server.printed(/is gone: mount the disk/)
+    }
+    await sql.end(0)
+    expect(await server.stop()).toBe(0)
+    await gone(pid)
+    expect(existsSync(data)).toBe(false)
+    await rename(`${directory.path}/unmounted`, data)
+    expect(await storedEmails(settings)).toEqual([application.email])
+  },
+)
+
+test('a stop while the database cannot be started ends in order', async () => {
+  const server = await startServer(settings)
+  const pid = await postmaster()
+  await rename(join(data, 'pgdata'), `${directory.path}/unmounted`)
+  process.kill(pid, 'SIGKILL')
+  await server.printed(/is gone: mount the disk/)
+  expect(await server.stop()).toBe(0)
+})
+
+test('only a first start makes a database, and says so; beside backups of another one it is refused', async () => {
+  await rm(data, { recursive: true })
+  const backups = join(directory.path, 'backups')
+  await mkdir(backups, { mode: 0o700 })
+  const withBackups = { ...settings, BACKUP_DIR: backups }
+  const isNew = 'The database is new'
+  const first = await startServer(withBackups)
+  expect(first.output()).toContain(isNew)
+  await first.printed('"backup made"')
+  expect(await first.stop()).toBe(0)
+  const second = await startServer(withBackups)
+  expect(second.output()).not.toContain(isNew)
+  expect(await second.stop()).toBe(0)
+  const [name = ''] = await readdir(backups)
+  const backup = join(backups, name)
+
+  await rename(data, `${directory.path}/unmounted`)
+  const refused = await runCommand([], withBackups)
+  expect(refused.code).toBe(1)
+  expect(refused.stderr).toBe(
+    `DATA_DIR has no database, but BACKUP_DIR ("${backups}") has backups of one: mount the disk of DATA_DIR, restore the newest (npm run restore -- --from "${backup}"), or name another BACKUP_DIR to begin with an empty database.\n`,
+  )
+  expect(existsSync(data)).toBe(false)
+
+  // As the sentence says: another folder for backups, or a restore.
+  const another = join(directory.path, 'another')
+  await mkdir(another, { mode: 0o700 })
+  const anew = await startServer({ ...settings, BACKUP_DIR: another })
+  expect(anew.output()).toContain(isNew)
+  expect(await anew.stop()).toBe(0)
+  await rm(data, { recursive: true })
+  expect(await runCommand(['restore', '--from', backup], withBackups)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('Restored 0 applications') as string,
+  })
+  const restored = await startServer(withBackups)
+  expect(restored.output()).not.toContain(isNew)
+  expect(await restored.stop()).toBe(0)
+})
+
+test('a first start waits for the folder of backups, which may tell of a database', async () => {
+  await rm(data, { recursive: true })
+  const { code, stderr } = await runCommand([], { ...settings, BACKUP_DIR: join(directory.path, 'nowhere') })
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/^BACKUP_DIR is ".*", which is not there: make that folder, mount .*\n$/)
+  expect(existsSync(data)).toBe(false)
+})
