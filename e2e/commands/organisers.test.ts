@@ -194,6 +194,7 @@ test('a backup holds the accounts, and no session, code, second factor or key; a
     'auth.users.jsonl',
     'manifest.json',
     'private.acceptances.jsonl',
+    'private.answer_outbox.jsonl',
     'private.door.jsonl',
     'private.erasures.jsonl',
     'private.history.jsonl',
@@ -289,6 +290,7 @@ test("of a hosted project's accounts nothing is touched: the right alone is give
   expect((await readdir(join(directory.path, 'backup'))).toSorted()).toEqual([
     'manifest.json',
     'private.acceptances.jsonl',
+    'private.answer_outbox.jsonl',
     'private.door.jsonl',
     'private.erasures.jsonl',
     'private.history.jsonl',

@@ -15,7 +15,7 @@ export type FileWork = <T>(work: () => Promise<T>) => Promise<T>
 export const justSo: FileWork = (work) => work()
 
 /** Milliseconds for one piece of work: what is written to a slow disk is flushed every few megabytes. */
-const longest = 30_000
+const longest = 15_000
 
 /**
  * Work on files in a folder that may never come back, such as on a network that is gone: each call then keeps one of the
