@@ -8,6 +8,10 @@ import { cannotRun, noMount } from '../../testing/needed.ts'
 import { preparedAt, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { silence } from '../../testing/silent-folder.ts'
 import { connectToFiles } from '../../testing/sql.ts'
+import { within } from '../../testing/within.ts'
+
+/** Milliseconds for what hangs where it does not hold. */
+const limit = 30_000
 
 /** The settings of a server with backups, and their folder; gone when the test ends, however it ends. */
 async function aServer() {
@@ -59,7 +63,7 @@ test('a folder of backups that answers no more is told, and keeps nothing else: 
   expect(doctor.stdout).toMatch(/^backups +wrong +BACKUP_DIR is ".*", whose files do not answer: see to/m)
   expect(doctor.code).not.toBe(0)
   // By the signal, since Node.js would wait for the thread; PostgreSQL was stopped before.
-  expect(await server.stop()).toBe('SIGTERM')
+  expect(await within(limit, 'the stop', server.stop())).toBe('SIGTERM')
   const again = await runCommand(['applications', '--json'], settings)
   expect(again.stdout.trim().split('\n')).toHaveLength(1)
 })
@@ -69,14 +73,14 @@ test('a server starts and stops while its folder of backups does not answer', as
   await silenceIt(backups, skip)
   const server = await startServer(settings)
   expect(await send(server.origin, anApplication())).toBe(201)
-  expect(await server.stop()).toBe('SIGTERM')
+  expect(await within(limit, 'the stop', server.stop())).toBe('SIGTERM')
 })
 
 test('a folder of backups that others may write to is refused, and told when it becomes one', async () => {
   const { backups, settings } = await aServer()
   for (const mode of [0o777, 0o720, 0o1777]) {
     await chmod(backups, mode)
-    const { code, stderr } = await runCommand([], settings)
+    const { code, stderr } = await within(limit, 'the refusal', runCommand([], settings))
     expect(code).toBe(1)
     expect(stderr).toBe(
       `BACKUP_DIR is "${backups}", which others may write to: take that away (chmod go-w), or name another directory.\n`,

@@ -13,6 +13,10 @@ import {
   type RunningServer,
 } from '../../testing/server.ts'
 import { connectToFiles } from '../../testing/sql.ts'
+import { within } from '../../testing/within.ts'
+
+/** Milliseconds for what hangs where it does not hold. */
+const limit = 30_000
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
 let data: string
@@ -41,6 +45,9 @@ const ready = async ({ origin }: RunningServer) => {
   return [response.status, ((await response.json()) as { status: string }).status]
 }
 
+const toldThatGone = ({ printed }: RunningServer) =>
+  within(limit, 'the sentence', printed(/is gone: mount the disk/))
+
 const timesIn = (output: string, words: string) => output.split(words).length - 1
 
 test.each(['DATA_DIR', 'pgdata'])(
@@ -53,12 +60,15 @@ test.each(['DATA_DIR', 'pgdata'])(
     const pid = await postmaster()
     await rename(place, `${directory.path}/unmounted`)
     process.kill(pid, 'SIGKILL')
-    await server.printed(/is gone: mount the disk/)
+    await toldThatGone(server)
     expect(await send(server.origin, anApplication())).toBe(503)
     expect(await ready(server)).toEqual([503, 'the files of the database are gone'])
-    const doctor = await runCommand(['doctor'], settings)
-    expect(doctor.code).toBe(1)
-    expect(doctor.stdout).toMatch(/^database +wrong +DATA_DIR is ".*", where there is no database: mount/m)
+    // Several times, for the server to try as often.
+    for (let asked = 0; asked < 4; asked += 1) {
+      const doctor = await runCommand(['doctor'], settings)
+      expect(doctor.code).toBe(1)
+      expect(doctor.stdout).toMatch(/^database +wrong +DATA_DIR is ".*", where there is no database: mount/m)
+    }
     expect(existsSync(place)).toBe(false)
     await rename(`${directory.path}/unmounted`, place)
     await server.printed('the database is back')
@@ -85,11 +95,11 @@ test.each(['with its connections', 'without connections'])(
     if (how === 'without connections') {
       // PostgreSQL ends all others then, and nobody finds its socket.
       process.kill(backend?.pid ?? 0, 'SIGKILL')
-      await server.printed(/is gone: mount the disk/)
+      await toldThatGone(server)
     }
     await sql.end(0)
     expect(await server.stop()).toBe(0)
-    await gone(pid)
+    await within(limit, 'the end of PostgreSQL', gone(pid))
     expect(existsSync(data)).toBe(false)
     await rename(`${directory.path}/unmounted`, data)
     expect(await storedEmails(settings)).toEqual([application.email])
@@ -101,7 +111,7 @@ test('a stop while the database cannot be started ends in order', async () => {
   const pid = await postmaster()
   await rename(join(data, 'pgdata'), `${directory.path}/unmounted`)
   process.kill(pid, 'SIGKILL')
-  await server.printed(/is gone: mount the disk/)
+  await toldThatGone(server)
   expect(await server.stop()).toBe(0)
 })
 
@@ -122,7 +132,7 @@ test('only a first start makes a database, and says so; beside backups of anothe
   const backup = join(backups, name)
 
   await rename(data, `${directory.path}/unmounted`)
-  const refused = await runCommand([], withBackups)
+  const refused = await within(limit, 'the refusal', runCommand([], withBackups))
   expect(refused.code).toBe(1)
   expect(refused.stderr).toBe(
     `DATA_DIR has no database, but BACKUP_DIR ("${backups}") has backups of one: mount the disk of DATA_DIR, restore the newest (npm run restore -- --from "${backup}"), or name another BACKUP_DIR to begin with an empty database.\n`,
@@ -147,7 +157,8 @@ test('only a first start makes a database, and says so; beside backups of anothe
 
 test('a first start waits for the folder of backups, which may tell of a database', async () => {
   await rm(data, { recursive: true })
-  const { code, stderr } = await runCommand([], { ...settings, BACKUP_DIR: join(directory.path, 'nowhere') })
+  const elsewhere = { ...settings, BACKUP_DIR: join(directory.path, 'nowhere') }
+  const { code, stderr } = await within(limit, 'the refusal', runCommand([], elsewhere))
   expect(code).toBe(1)
   expect(stderr).toMatch(/^BACKUP_DIR is ".*", which is not there: make that folder, mount .*\n$/)
   expect(existsSync(data)).toBe(false)
