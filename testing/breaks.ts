@@ -1941,7 +1941,7 @@ $$`,
   {
     broken: 'Who applies while a number of the door is set is not counted',
     file: 'supabase/schemas/08_door.sql',
-    find: `  perform pg_advisory_xact_lock_shared(5610744);
+    find: `  perform pg_advisory_xact_lock_shared(5610746);
 `,
     replace: ``,
     test: 'src/server/rest/desk.test.ts',

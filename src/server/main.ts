@@ -203,3 +203,8 @@ function listenFailure(error: unknown, { host, port }: Settings) {
 }
 
 await runProgram(main)
+if (process.exitCode === 1) {
+  // A file that does not answer would keep the process.
+  await endLog()
+  await leave()
+}

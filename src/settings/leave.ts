@@ -11,7 +11,7 @@ const pause = 50
  * @param code The exit code; the one that is set, unless given.
  */
 export async function leave(code = process.exitCode): Promise<never> {
-  const areFilesBusy = () => process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))
+  const areFilesBusy = () => process.getActiveResourcesInfo().some((name) => /^FSReq|^CloseReq$/.test(name))
   for (let waited = 0; areFilesBusy() && waited < grace; waited += pause) await wait(pause)
   if (areFilesBusy()) {
     process.removeAllListeners('SIGTERM')

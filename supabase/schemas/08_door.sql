@@ -26,7 +26,7 @@ declare
   door private.door;
 begin
   -- Until the application is stored: whoever sets a number waits for it, as `hold_applying` does.
-  perform pg_advisory_xact_lock_shared(5610744);
+  perform pg_advisory_xact_lock_shared(5610746);
   select * into door from private.door;
   if not door.closed and door.closes_after is not null then
     -- Only while there is a number do those who apply at the same moment wait for each other.
@@ -69,7 +69,7 @@ as $$
 begin
   for attempt in 1 .. 25 loop
     begin
-      perform pg_advisory_xact_lock(5610744);
+      perform pg_advisory_xact_lock(5610746);
       return;
     exception when lock_not_available then
       perform pg_sleep(0.1);

@@ -66,7 +66,7 @@ export async function openConnection(address: Address, limits: ConnectionLimits 
   for (const host of address.hosts) {
     try {
       const connection = new Connection(await openClient(address, host), limits)
-      const lacking = await whatLacks(connection, address)
+      const lacking = await whatLacks(connection, address).catch((error: unknown) => error)
       if (lacking === undefined) return connection
       await connection.close(0)
       throw lacking

@@ -15,15 +15,12 @@ const leaving = 'stopping: '
 /** Milliseconds after which a database that does not answer counts as used by nobody else. */
 const unlockTimeout = 5_000
 
-/** Another server holds the database. */
-export class HeldError extends OperatorError {}
-
 /**
  * Locks the embedded database, on a connection of its own, with which the lock ends. Every user of the database has a
  * shared lock, and the one server that holds it has a second lock.
  *
  * @param onLost Called when the lock is gone because its connection is.
- * @throws {HeldError} naming the holder, where there is another.
+ * @throws {OperatorError} naming the holder, where there is another.
  */
 export async function acquireLock(
   dataDir: string,
@@ -53,7 +50,7 @@ export async function acquireLock(
     if (other === undefined || other.name.startsWith(leaving)) {
       throw new Error(`${other?.name ?? 'another server'} still has it`, { cause: error })
     }
-    throw new HeldError(
+    throw new OperatorError(
       `DATA_DIR is "${dataDir}", which is in use by ${other.name}: stop that one, or give this one another DATA_DIR.`,
       { cause: error },
     )

@@ -3,8 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { ensureCluster, MissingError, type Cluster } from './cluster.ts'
 import { folder, trimLog } from './files.ts'
-import { acquireLock, announceLeaving, HeldError, unlock } from './lock.ts'
-import type { Connection } from './connection.ts'
+import { acquireLock, announceLeaving, unlock } from './lock.ts'
+import { ConnectionError, isDatabaseError, type Connection } from './connection.ts'
 
 /** Who uses the embedded database, and how. */
 export interface User {
@@ -137,6 +137,16 @@ export async function supervise(
     recovering = undefined
   }
 
+  /** The lock of a database that was lost, which somebody else may have started since. One that nobody can reach is stopped. */
+  const lockAgain = async (name: string) => {
+    try {
+      return await acquireLock(dataDir, name, () => {})
+    } catch (error) {
+      if (error instanceof ConnectionError || isDatabaseError(error)) await cluster.stop()
+      return undefined
+    }
+  }
+
   await acquireFirst()
   const trimming = setInterval(() => {
     trimLog(dataDir).catch((error: unknown) =>
@@ -155,13 +165,8 @@ export async function supervise(
       clearInterval(trimming)
       ending.abort()
       await Promise.race([recovering, wait(lastTry, undefined, { ref: false })])
-      // It is gone when its connection is.
-      const held = lock
-      if (held === undefined) {
-        // Then it died, is starting, or cannot be reached where its files were: nobody else can use it either.
-        if (holder !== undefined && !(problem instanceof HeldError)) await cluster.stop()
-        return
-      }
+      const held = lock ?? (holder === undefined ? undefined : await lockAgain(holder))
+      if (held === undefined) return
       const alone = await unlock(held)
       // The lock is kept until the database is down, so that whoever comes now waits and then starts it again.
       try {

@@ -57,6 +57,16 @@ test.each(unreached)('where a connection %s nothing has left', async (_what, url
   })
 })
 
+test('a receiver that answers by another protocol may have it, and keeps nobody waiting', async () => {
+  const other = createServer((socket) =>
+    socket.once('data', () =>
+      socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
+    ),
+  )
+  const url = (await listenTls(other)).replace('https', 'http')
+  expect(await send(url)).toMatchObject({ delivered: false, status: null, isUncertain: true })
+})
+
 test('what was cancelled before a connection has not left', async () => {
   const receiver = await startReceiver()
   onTestFinished(() => receiver.close())

@@ -97,6 +97,8 @@ function post(
       request.end(body)
     }
     request.on('response', resolve).on('error', reject)
+    // Also after what is neither, such as another protocol.
+    request.on('close', () => reject(new Error('the connection was closed without a response')))
     request.on('socket', (socket) => {
       if (request.reusedSocket) send()
       else socket.once(isEncrypted ? 'secureConnect' : 'connect', send)

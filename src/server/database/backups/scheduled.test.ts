@@ -8,7 +8,10 @@ import type { Database } from '../database.ts'
 import { backUp } from './backup.ts'
 import { backupName, newestBackup } from './folder.ts'
 import type { Manifest } from './manifest.ts'
-import { createScheduledBackups, lastOccurrence } from './scheduled.ts'
+import { insertApplications, rowsOf } from '../insert.ts'
+import { visitor } from '../pools.ts'
+import { anApplication } from '../../../../testing/form.ts'
+import { backupLock, createScheduledBackups, lastOccurrence } from './scheduled.ts'
 
 let database: Database
 
@@ -201,4 +204,11 @@ test('a folder that is gone is told once, and when it is back a backup is made',
   await server.knows(clock.now)
   expect(server.state().failingSince).toBeUndefined()
   expect(server.logged.filter((line) => line === 'the backup failed')).toHaveLength(1)
+})
+
+test('applications are stored while a backup is made', async () => {
+  await database.owner.begin(async (sql) => {
+    await sql`select pg_advisory_xact_lock(${backupLock})`
+    expect(await insertApplications(database.as(visitor), rowsOf(anApplication()))).toBe(1)
+  })
 })

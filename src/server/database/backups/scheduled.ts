@@ -47,7 +47,7 @@ export interface ScheduledBackups {
 }
 
 /** Any number that no other program's advisory lock on this database is likely to use. */
-const backupLock = 5_610_744
+export const backupLock = 5_610_744
 const day = 24 * 3_600_000
 /** Milliseconds after which a backup that failed is tried again. */
 const retryPause = 10 * 60_000
