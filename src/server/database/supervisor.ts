@@ -65,7 +65,7 @@ export async function supervise(
   const ending = new AbortController()
   let mayCreate = create
   let recovering: Promise<void> | undefined
-  let problem: unknown
+  let areFilesGone = false
   let cluster: Cluster
   let remove: Cluster['remove']
   let started = false
@@ -120,15 +120,14 @@ export async function supervise(
       try {
         await run()
         await acquire()
-        problem = undefined
+        areFilesGone = false
         onEvent('the database is back')
         break
       } catch (error) {
-        problem = error
-        const reason =
-          error instanceof MissingError
-            ? `DATA_DIR is "${dataDir}", whose database (${folder}) is gone: mount the disk that it is on, or put it back, and it is used again`
-            : reasonOf(error)
+        areFilesGone = error instanceof MissingError
+        const reason = areFilesGone
+          ? `DATA_DIR is "${dataDir}", whose database (${folder}) is gone: mount the disk that it is on, or put it back, and it is used again`
+          : reasonOf(error)
         if (reason !== told) onEvent(`the database is not back yet: ${reason}`)
         told = reason
         await wait(pause, undefined, { signal: ending.signal }).catch(() => {})
@@ -157,7 +156,7 @@ export async function supervise(
   return {
     started,
     isNew: remove !== undefined,
-    areFilesGone: () => problem instanceof MissingError,
+    areFilesGone: () => areFilesGone,
     announceEnd() {
       if (lock !== undefined && holder !== undefined) announceLeaving(lock, holder)
     },
