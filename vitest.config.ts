@@ -1,36 +1,57 @@
-import { defineConfig, mergeConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 import { WaitingFirst } from './testing/waiting-first.ts'
-import vite from './vite.config.ts'
+import { inlineScript } from './tools/plugins/inline-script.ts'
+import { pageImages } from './tools/plugins/page-images.ts'
+import { pageScripts } from './tools/plugins/page-scripts.ts'
 
-const tests = ['src/**/*.test.{ts,tsx}', 'e2e/*.test.ts']
-const slow = 'e2e/{accessibility,attacks,commands,failures}/*.test.ts'
+const inSource = 'src/**/*.test.{ts,tsx}'
+const ofDatabase = [
+  'src/server/{auth/{calls,mail},database,doctor,letters,rest,webhook}/**/*.test.ts',
+  'src/server/http/{health,instance}.test.ts',
+]
 
-/** What a mode runs, where it is not what `npm test` does. */
-const inModes: Record<string, string[]> = {
-  // Commands, each time as a program of its own; freezes, kills and full disks; requests that mean harm; axe, focus and
-  // keyboard in every state.
-  slow: [slow],
-  long: [...tests, slow],
-  // What stands around the product: nginx, pgbouncer, the Supabase CLI and `@supabase/lite`.
-  deployment: ['e2e/deployment/*.test.ts'],
+const run = 'testing/setup/run.ts'
+const databases = 'testing/setup/databases.ts'
+const build = 'testing/setup/build.ts'
+const browser = 'testing/setup/browser.ts'
+
+/** A tier: its tests, and what has to be there before them. */
+function tier(name: string, include: string[], globalSetup: string[], exclude: string[] = []) {
+  return {
+    extends: true as const,
+    // What runs the server in its own process has the pages in it.
+    plugins: globalSetup.length > 0 ? [pageScripts(), pageImages(), inlineScript()] : [],
+    test: { name, include, exclude: [...configDefaults.exclude, ...exclude], globalSetup },
+  }
 }
 
-export default defineConfig((environment) =>
-  mergeConfig(vite(environment), {
-    test: {
-      globalSetup: 'testing/setup.ts',
-      setupFiles: 'testing/tidy.ts',
-      // For what hangs: on a machine ten times as busy the longest of them take minutes.
-      testTimeout: 300_000,
-      hookTimeout: 300_000,
-      expect: { poll: { timeout: 20_000 } },
-      // Most of them wait: for PostgreSQL, a browser, a time limit.
-      maxWorkers: 4,
-      // What the files import is read once a worker. No test changes a module.
-      isolate: false,
-      sequence: { sequencer: WaitingFirst },
-      include: inModes[environment.mode] ?? tests,
-    },
-  }),
-)
+export default defineConfig({
+  test: {
+    projects: [
+      tier('unit', [inSource], [], ofDatabase),
+      tier('database', ofDatabase, [run, databases]),
+      // Journeys, and what else runs whole programs: `npm test` has these three.
+      tier('browser', ['e2e/*.test.ts'], [run, databases, build, browser]),
+      // Commands, each time as a program of its own; freezes, kills and full disks; requests that mean harm; axe, focus
+      // and keyboard in every state.
+      tier(
+        'slow',
+        ['e2e/{accessibility,attacks,commands,failures}/*.test.ts'],
+        [run, databases, build, browser],
+      ),
+      // What stands around the product: nginx, pgbouncer, the Supabase CLI and `@supabase/lite`.
+      tier('deployment', ['e2e/deployment/*.test.ts'], [run, databases, build, browser]),
+    ],
+    setupFiles: 'testing/tidy.ts',
+    // For what hangs: on a machine ten times as busy the longest of them take minutes.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 20_000 } },
+    // Most of them wait: for PostgreSQL, a browser, a time limit.
+    maxWorkers: 4,
+    // What the files import is read once a worker. No test changes a module.
+    isolate: false,
+    sequence: { sequencer: WaitingFirst },
+  },
+})

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page, Request, Route } from 'playwright-core'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 
 import { acceptSomebody, answersOf } from '../testing/accepted.ts'
 import { answerStates, aToken, placeRead, places, placesStand } from '../testing/answer-page.ts'
@@ -23,12 +23,6 @@ beforeAll(async () => {
   directory = await dataDirectory()
   server = await startServer({ DATA_DIR: directory.path })
   sql = connectToFiles(directory.path)
-})
-
-afterAll(async () => {
-  await sql.end()
-  await server.stop()
-  await directory.remove()
 })
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })

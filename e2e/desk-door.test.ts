@@ -1,6 +1,6 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
+import { beforeAll, beforeEach, expect } from 'vitest'
 
 import { table } from '../src/application/application.ts'
 import { signInPage, startDesk, type DeskServer } from '../testing/desk.ts'
@@ -17,8 +17,6 @@ beforeAll(async () => {
   server = await startDesk()
   ada = await server.signedIn('ada@example.org')
 })
-
-afterAll(() => server.close())
 
 /** As in a new database. */
 beforeEach(async () => {

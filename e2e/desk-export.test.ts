@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import type { SupabaseClient } from '@supabase/supabase-js'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 
 import { csvHeader, tableColumns } from '../src/application/csv.ts'
 import { readCsv } from '../testing/csv.ts'
@@ -31,8 +31,6 @@ beforeAll(async () => {
     select id, created_at, 'accepted', 1 from public.retreat_applications
     where extract(epoch from created_at)::int % 10 <> 0 or company = '=1+1'`
 })
-
-afterAll(() => server.close())
 
 /** What blind reading hides. */
 const hidden = ['first_name', 'last_name', 'email', 'phone', 'linkedin', 'company']

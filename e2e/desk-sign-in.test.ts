@@ -1,5 +1,5 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 
 import { addOrganiser, operatorSecret, removeOrganiser } from '../src/server/auth/organisers.ts'
 import { extent } from '../testing/extent.ts'
@@ -20,7 +20,6 @@ let server: RunningServer
 let mail: MailServer
 let sql: Pool
 let settings: Record<string, string>
-let cleanUp: () => Promise<void>
 
 beforeAll(async () => {
   const directory = await dataDirectory()
@@ -34,14 +33,7 @@ beforeAll(async () => {
   }
   server = await startServer(settings)
   sql = connectToFiles(directory.path)
-  cleanUp = async () => {
-    await sql.end()
-    await Promise.all([server.stop(), mail.close()])
-    await directory.remove()
-  }
 })
-
-afterAll(() => cleanUp())
 
 let made = 0
 
@@ -275,8 +267,6 @@ test('without a mail server the answer says how the operator makes a link', asyn
     .toMatch(
       /^No mails go out from here\. Please ask whoever runs this site .*\s+npm run organisers -- --link ada@example\.org$/,
     )
-  await unmailed.stop()
-  await directory.remove()
 })
 
 /** Sets a second factor up on the account page; gives its secret. */
@@ -667,9 +657,6 @@ test("where the accounts are a hosted project's, the page says where the desk is
   await on(page).heading('The desk is elsewhere').waitFor()
   expect(await page.locator('main').innerText()).toContain('npm run build')
   expect(await page.getByRole('textbox').count()).toBe(0)
-  await own.stop()
-  await project.end()
-  await postgres.close()
 })
 
 test('the whole way by keyboard alone', async ({ visitor }) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import fastify from 'fastify'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 
 import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
 import { signInPage } from '../testing/desk.ts'
@@ -13,7 +13,7 @@ import { freePort } from '../testing/ports.ts'
 import { startPostgres, type TestPostgres } from '../testing/postgres.ts'
 import { send } from '../testing/client.ts'
 import { anApplication, getForm } from '../testing/form.ts'
-import { startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
+import { startServer, temporaryDirectory } from '../testing/server.ts'
 import { buildStaticSite } from '../testing/static-site.ts'
 import { hydrated, test, type Visitor } from '../testing/visitor.ts'
 
@@ -27,14 +27,10 @@ let origin: string
 let backend: string
 let database: TestPostgres
 let mail: MailServer
-let server: RunningServer
-const cleanUp: (() => Promise<unknown>)[] = []
 
 beforeAll(async () => {
   const directory = await temporaryDirectory()
-  cleanUp.push(() => directory.remove())
   database = await startPostgres()
-  cleanUp.push(() => database.close())
   await database.admin.unsafe(`
     create role anon nologin noinherit;
     create role authenticated nologin noinherit;
@@ -44,7 +40,6 @@ beforeAll(async () => {
     alter default privileges in schema public grant all on functions to anon, authenticated, service_role;
   `)
   mail = await startMailServer()
-  cleanUp.push(() => mail.close())
   const port = await freePort()
   backend = `http://127.0.0.1:${port}`
   site = await buildStaticSite(join(directory.path, 'checkout'), { VITE_SUPABASE_URL: backend })
@@ -56,18 +51,12 @@ beforeAll(async () => {
     host.get(address, (_request, reply) => reply.sendFile('desk/index.html'))
   }
   origin = await host.listen({ host: '127.0.0.1', port: 0 })
-  cleanUp.push(() => host.close())
-  server = await startServer({
+  await startServer({
     PORT: String(port),
     DATABASE_URL: database.url(),
     SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
     MAIL_FROM: 'hello@example.org',
   })
-  cleanUp.push(() => server.stop())
-})
-
-afterAll(async () => {
-  for (const end of cleanUp.toReversed()) await end()
 })
 
 /** Opens a page, and keeps what it asks for. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Page, Route } from 'playwright-core'
-import { afterAll, expect, onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 
 import { send } from '../testing/client.ts'
 import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
@@ -15,8 +15,6 @@ const desk = deskOfThisFile(async () => {
   receiver = await startReceiver()
   return { WEBHOOK_URL: receiver.origin }
 })
-
-afterAll(() => receiver.close())
 
 /** Holds what the desk decides until it is let go. */
 async function holdDecisions(

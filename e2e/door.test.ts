@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { table, type Application } from '../src/application/application.ts'
 import { anApplication } from '../testing/form.ts'
@@ -17,12 +17,6 @@ beforeAll(async () => {
   directory = await dataDirectory()
   server = await startServer({ DATA_DIR: directory.path })
   database = connectToFiles(directory.path)
-})
-
-afterAll(async () => {
-  await database.end()
-  await server.stop()
-  await directory.remove()
 })
 
 /** As in a new database. */
@@ -175,6 +169,4 @@ test("the door of a hosted project is closed and opened by the project's owner",
   await applies()
   await runCommand(['door', '--close'], settings)
   await expect(applies()).rejects.toMatchObject({ code: '23505' })
-  await project.end()
-  await postgres.close()
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
 import fastifyStatic from '@fastify/static'
 import fastify from 'fastify'
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
+import { beforeAll, beforeEach, expect } from 'vitest'
 
 import { anApplication, getForm } from '../testing/form.ts'
 import { linkPreview } from '../testing/link-preview.ts'
@@ -21,7 +21,6 @@ let hookAnswers: boolean
 let site: string
 let host: ReturnType<typeof fastify>
 let origin: string
-let cleanUp: () => Promise<void>
 const siteUrl = 'https://unplugged.example/retreat/'
 const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJyb2xlIjoiYW5vbiJ9.c2lnbmF0dXJl'
 
@@ -49,10 +48,6 @@ beforeAll(async () => {
   await host.register(fastifyStatic, { root: site, prefix: '/retreat/' })
   await host.listen({ host: '127.0.0.1', port: 0 })
   origin = `http://127.0.0.1:${(host.server.address() as AddressInfo).port}/retreat/`
-  cleanUp = async () => {
-    await host.close()
-    await Promise.all([backend.close(), hook.close(), directory.remove()])
-  }
 })
 
 beforeEach(() => {
@@ -62,8 +57,6 @@ beforeEach(() => {
   backend.received.length = 0
   hook.received.length = 0
 })
-
-afterAll(() => cleanUp())
 
 const posts = (path: string) =>
   backend.received.filter(({ method, url }) => method === 'POST' && url === `/rest/v1/${path}`)

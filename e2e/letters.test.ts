@@ -80,7 +80,6 @@ test('letters are counted, listed, tried again and stopped by a command, beside 
   // What the log holds names nobody.
   expect(server.output()).not.toMatch(/a\d@example\.org|such user/)
   expect(await server.stop()).toBe(0)
-  await Promise.all([mails.close(), postgres.close()])
 })
 
 test('two servers on one database send each letter once', async () => {
@@ -107,7 +106,6 @@ test('two servers on one database send each letter once', async () => {
   expect(recipients).toHaveLength(stored)
   expect(new Set(recipients).size).toBe(stored)
   await Promise.all(servers.map((server) => server.stop()))
-  await Promise.all([mails.close(), postgres.close()])
 })
 
 test('who applies has a receipt, organisers hear of it, and an automation is told of the decision', async () => {
@@ -159,5 +157,4 @@ test('who applies has a receipt, organisers hear of it, and an automation is tol
   // Nobody's address is in the log.
   expect(server.output()).not.toMatch(/@example\.(com|org)/)
   expect(await server.stop()).toBe(0)
-  await Promise.all([mails.close(), receiver.close(), directory.remove()])
 })

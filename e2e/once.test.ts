@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 
 import { send } from '../testing/client.ts'
 import { anApplication, getForm } from '../testing/form.ts'
@@ -10,21 +10,13 @@ import { hydrated, test } from '../testing/visitor.ts'
 let receiver: Receiver
 let server: RunningServer
 let settings: Record<string, string>
-let cleanUp: () => Promise<void>
 
 beforeAll(async () => {
   const directory = await dataDirectory()
   receiver = await startReceiver()
   settings = { DATA_DIR: directory.path, WEBHOOK_URL: receiver.origin }
   server = await startServer(settings)
-  cleanUp = async () => {
-    await server.stop()
-    await receiver.close()
-    await directory.remove()
-  }
 })
-
-afterAll(() => cleanUp())
 
 const stored = async (email: string) => {
   const { stdout } = await runCommand(['applications', '--json'], settings)

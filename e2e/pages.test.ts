@@ -40,5 +40,4 @@ test("a second page adds no byte to the applicants' page, its script, or its hea
   ])
   const changed = Object.entries(before).filter(([name, content]) => after[name] !== content)
   expect(changed.map(([name]) => name)).toEqual([])
-  await directory.remove()
 })

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 
 import { anApplication, getForm } from '../testing/form.ts'
 import { linkPreview } from '../testing/link-preview.ts'
@@ -11,7 +11,6 @@ const siteUrl = 'https://unplugged.example/'
 let receiver: Receiver
 let server: RunningServer
 let settings: Record<string, string>
-let cleanUp: () => Promise<void>
 
 beforeAll(async () => {
   const directory = await dataDirectory()
@@ -22,14 +21,7 @@ beforeAll(async () => {
     VITE_SITE_URL: siteUrl,
   }
   server = await startServer(settings)
-  cleanUp = async () => {
-    await server.stop()
-    await receiver.close()
-    await directory.remove()
-  }
 })
-
-afterAll(() => cleanUp())
 
 async function storedApplications() {
   const { stdout } = await runCommand(['applications', '--json'], settings)

@@ -117,11 +117,9 @@ test('no migration that is on main was edited, and each has its digest', async (
 test('a database of 1.0.0 is migrated with every row and state, and delivers once what is due', async () => {
   const postgres = await startPostgres()
   expect(await migrateDump(postgres)).toEqual(dumpMigrated)
-  await postgres.close()
 })
 
 test('a backup of 1.0.0 is restored with every row and state, and nothing is delivered twice', async () => {
   const postgres = await startPostgres()
   expect(await restoreBackup(postgres)).toEqual(backupRestored)
-  await postgres.close()
 })

@@ -19,12 +19,5 @@ export async function startCaddy(caddyfile: string): Promise<RunningProxy> {
   const { PATH = '' } = process.env
   const env = { PATH, HOME: directory.path }
   // It listens before it says this.
-  const proxy = await startProxy(program, ['run', '--config', file], /serving initial configuration/, env)
-  return {
-    ...proxy,
-    async stop() {
-      await proxy.stop()
-      await directory.remove()
-    },
-  }
+  return startProxy(program, ['run', '--config', file], /serving initial configuration/, env)
 }

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { sizeOf } from './archive.ts'
-import { remember } from './left-running.ts'
 import { programOf } from './needed.ts'
 import { outputOf, type Output } from './output.ts'
+import { endWithTest } from './programs.ts'
 
 const run = promisify(execFile)
 
@@ -166,7 +166,7 @@ export async function startContainer(
   const child = spawn('runc', [...runc, 'run', '--bundle', directory, name], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  remember(child, undefined)
+  endWithTest(child)
   const exited = once(child, 'exit') as Promise<[number | null]>
   return {
     ...outputOf(child),

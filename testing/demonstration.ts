@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-import { remember } from './left-running.ts'
 import { outputOf } from './output.ts'
+import { endWithTest } from './programs.ts'
 
 /** A demonstration that was started, as `npm run demo` starts it. */
 export interface Demonstration {
@@ -20,7 +20,7 @@ export interface Demonstration {
  */
 export function startDemonstration(environment: NodeJS.ProcessEnv, checkout = '.'): Demonstration {
   const child = spawn(process.execPath, ['start.js', 'demo'], { cwd: checkout, env: environment })
-  remember(child, undefined)
+  endWithTest(child)
   const { output, printed } = outputOf(child)
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   return {

@@ -1,6 +1,6 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { beforeAll, beforeEach } from 'vitest'
 
 import type { Application } from '../src/application/application.ts'
 import type { Status } from '../src/application/statuses.ts'
@@ -42,7 +42,6 @@ interface OpenOptions extends VisitorOptions {
 export function deskOfThisFile(
   settings: () => Promise<Record<string, string>> = async () => ({}),
 ): DeskOfFile {
-  let started: DeskServer | undefined
   let parts: { server: DeskServer; ada: Organiser; bob: Organiser } | undefined
   const running = () => {
     if (parts === undefined) throw new Error('The server is there from the first test on.')
@@ -51,7 +50,6 @@ export function deskOfThisFile(
 
   beforeAll(async () => {
     const server = await startDesk(await settings())
-    started = server
     const organiser = async (email: string) => ({ email, client: await server.signedIn(email) })
     parts = { server, ada: await organiser('ada@example.org'), bob: await organiser('bob@example.org') }
   })
@@ -60,7 +58,6 @@ export function deskOfThisFile(
     await desk.sql`delete from public.retreat_applications`
     await desk.sql`delete from private.history`
   })
-  afterAll(() => started?.close())
 
   const desk: DeskOfFile = {
     get origin() {

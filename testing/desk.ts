@@ -2,6 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import type { Page } from 'playwright-core'
 
 import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
+import { atEnd } from './endings.ts'
 import { clientOf } from './organiser.ts'
 import { dataDirectory, startServer } from './server.ts'
 import { connectToFiles } from './sql.ts'
@@ -22,7 +23,7 @@ export interface DeskServer {
 /**
  * Starts a server as `npm start` does, with these settings and an empty database.
  *
- * @param kept Where that is, which then stays; otherwise it is gone when the server is closed.
+ * @param kept Where that is, unless in a new directory.
  * @param checkout Where the server lies; this one unless given.
  */
 export async function startDesk(
@@ -30,23 +31,24 @@ export async function startDesk(
   kept?: { path: string },
   checkout = '.',
 ): Promise<DeskServer> {
-  const directory = kept ? { ...kept, remove: async () => {} } : await dataDirectory()
-  const given = { ...settings, DATA_DIR: directory.path }
+  const { path, remove } = kept ? { ...kept, remove: undefined } : await dataDirectory()
+  const given = { ...settings, DATA_DIR: path }
   let server = await startServer(given, checkout)
   const { origin } = server
-  const sql = connectToFiles(directory.path)
+  const sql = connectToFiles(path)
+  const close = atEnd(async () => {
+    await sql.end()
+    await server.stop()
+    await remove?.()
+  })
   return {
     origin,
     sql,
+    close,
     signedIn: (email) => signInOrganiser(sql, origin, email),
     async killed() {
       await server.stop('SIGKILL')
       server = await startServer({ ...given, PORT: new URL(origin).port }, checkout)
-    },
-    async close() {
-      await sql.end()
-      await server.stop()
-      await directory.remove()
     },
   }
 }

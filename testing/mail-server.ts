@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 
+import { atEnd } from './endings.ts'
+
 /** A mail as it came in. */
 export interface ReceivedMail {
   /** When. */
@@ -133,11 +135,13 @@ export async function startMailServer({
         waiting.add(check)
         check()
       }),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        for (const socket of sockets.values()) socket.destroy()
-      }),
+    close: atEnd(
+      () =>
+        new Promise<void>((resolve) => {
+          server.close(() => resolve())
+          for (const socket of sockets.values()) socket.destroy()
+        }),
+    ),
   }
 }
 
@@ -170,11 +174,13 @@ export async function startTrickle(): Promise<{ port: number; left: Promise<void
   return {
     port: (server.address() as AddressInfo).port,
     left,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        for (const socket of sockets) socket.destroy()
-      }),
+    close: atEnd(
+      () =>
+        new Promise<void>((resolve) => {
+          server.close(() => resolve())
+          for (const socket of sockets) socket.destroy()
+        }),
+    ),
   }
 }
 

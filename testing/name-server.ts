@@ -2,6 +2,8 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { Resolver } from 'node:dns/promises'
 
+import { atEnd } from './endings.ts'
+
 /** What a name has, by the record's type; `silence` is never answered. */
 export type Zone = Readonly<
   Record<string, Partial<Record<'MX' | 'TXT' | 'A', string[]>> | 'silence' | 'failure'>
@@ -15,7 +17,7 @@ const types = { A: 1, MX: 15, TXT: 16 } as const
  *
  * @returns Somebody who asks it, and what ends it.
  */
-export async function startNameServer(zone: Zone): Promise<{ names: Resolver; close: () => void }> {
+export async function startNameServer(zone: Zone): Promise<{ names: Resolver; close: () => Promise<void> }> {
   const socket = createSocket('udp4')
   socket.on('message', (query, { address, port }) => {
     const { name, type, end } = questionOf(query)
@@ -36,7 +38,7 @@ export async function startNameServer(zone: Zone): Promise<{ names: Resolver; cl
   await once(socket, 'listening')
   const names = new Resolver({ timeout: 250, tries: 1 })
   names.setServers([`127.0.0.1:${socket.address().port}`])
-  return { names, close: () => socket.close() }
+  return { names, close: atEnd(() => void socket.close()) }
 }
 
 /** The question of a message (RFC 1035, 4.1.2), and where it ends. */

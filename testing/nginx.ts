@@ -21,14 +21,7 @@ export async function startNginx(http: string): Promise<RunningProxy> {
   const options = ['-p', directory.path, '-c', join(directory.path, 'nginx.conf'), '-e', 'stderr']
   // It binds its ports before it says this, and from then on the kernel accepts connections for it. To watch
   // for its pid file would be no surer, and tell nothing of why it ended.
-  const proxy = await startProxy(program, options, /start worker processes/)
-  return {
-    ...proxy,
-    async stop() {
-      await proxy.stop()
-      await directory.remove()
-    },
-  }
+  return startProxy(program, options, /start worker processes/)
 }
 
 /** As Debian's nginx.conf says of types and compression. One worker, so that it balances in strict turn. */

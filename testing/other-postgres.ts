@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { unprivileged } from '../src/server/database/programs.ts'
+import { atEnd } from './endings.ts'
 import { freePort } from './ports.ts'
 import type { TestPostgres } from './postgres.ts'
 import { temporaryDirectory } from './server.ts'
@@ -83,15 +84,11 @@ export async function startOtherPostgres(programs: string): Promise<OtherPostgre
   )
   const url = (database = 'postgres', user = 'postgres') => `postgres://${user}@127.0.0.1:${port}/${database}`
   const admin = connectTo(url(), 2)
-  return {
-    url,
-    admin,
-    async close() {
-      await admin.end()
-      await command('pg_ctl', 'stop', `--pgdata=${data}`, '-m', 'fast')
-      await directory.remove()
-    },
-  }
+  const close = atEnd(async () => {
+    await admin.end()
+    await command('pg_ctl', 'stop', `--pgdata=${data}`, '-m', 'fast')
+  })
+  return { url, admin, close }
 }
 
 /** What is said where there is none of Debian's, or none of npm's. */

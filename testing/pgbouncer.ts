@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { programOf } from './needed.ts'
 import { outputOf } from './output.ts'
 import { freePort } from './ports.ts'
+import { endWithTest } from './programs.ts'
 import { temporaryDirectory } from './server.ts'
 
 /** A pooler of transactions before a PostgreSQL. */
@@ -56,6 +57,7 @@ export async function startPooler(
   await chmod(directory.path, 0o755)
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
   const child = spawn(program, [...user, configuration], { stdio: ['ignore', 'ignore', 'pipe'] })
+  endWithTest(child)
   const ended = once(child, 'exit')
   await outputOf(child).printed('process up')
   return {
@@ -63,7 +65,6 @@ export async function startPooler(
     async stop() {
       child.kill('SIGINT')
       await ended
-      await directory.remove()
     },
   }
 }

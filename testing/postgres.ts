@@ -2,6 +2,7 @@ import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 
 import { ensureCluster } from '../src/server/database/cluster.ts'
+import { atEnd } from './endings.ts'
 import { gone, postmasterOf } from './postmaster.ts'
 import { dataDirectory } from './server.ts'
 import type { Sql } from '../src/server/database/sql.ts'
@@ -74,6 +75,13 @@ export async function startPostgres(kind: 'database' | 'cluster' = 'cluster'): P
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const admin = connectToFiles(directory.path, 2)
+  const close = atEnd(async () => {
+    await admin.end()
+    server.close()
+    for (const socket of sockets()) socket.destroy()
+    await cluster.stop()
+    await directory.remove()
+  })
   return {
     url: (database = 'postgres', user = 'postgres') => `postgres://${user}@127.0.0.1:${port}/${database}`,
     admin,
@@ -101,12 +109,6 @@ export async function startPostgres(kind: 'database' | 'cluster' = 'cluster'): P
       await gone(pid)
       await ensureCluster(directory.path, false)
     },
-    async close() {
-      await admin.end()
-      server.close()
-      for (const socket of sockets()) socket.destroy()
-      await cluster.stop()
-      await directory.remove()
-    },
+    close,
   }
 }

@@ -1,6 +1,8 @@
 import { readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { until } from './until.ts'
+
 /** The main process of the embedded database under a `DATA_DIR`; undefined where none runs. */
 export async function postmasterOf(dataDir: string): Promise<number | undefined> {
   const content = await readFile(join(dataDir, 'pgdata', 'postmaster.pid'), 'utf8').catch(() => '')
@@ -12,7 +14,9 @@ export async function postmasterOf(dataDir: string): Promise<number | undefined>
 
 /** Resolves when a process has ended. One that was killed and that nobody reaps, as in a container without an init, has. */
 export async function gone(pid: number): Promise<void> {
-  while ((await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z')).match(/\) (\w)/)?.[1] !== 'Z') {
-    await new Promise((resolve) => setImmediate(resolve))
+  const hasEnded = async () => {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z')
+    return /\) (\w)/.exec(stat)?.[1] === 'Z'
   }
+  await until(`the end of process ${pid}`, hasEnded)
 }

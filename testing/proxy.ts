@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-import { remember } from './left-running.ts'
 import { outputOf } from './output.ts'
+import { endWithTest } from './programs.ts'
 
 /** A running nginx or Caddy. */
 export interface RunningProxy {
@@ -27,7 +27,7 @@ export async function startProxy(
   env = process.env,
 ): Promise<RunningProxy> {
   const child = spawn(program, options, { stdio: ['ignore', 'ignore', 'pipe'], env })
-  remember(child, undefined)
+  endWithTest(child)
   const ended = once(child, 'exit')
   const { output, printed } = outputOf(child)
   await printed(ready)

@@ -1,6 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
+import { atEnd } from './endings.ts'
+
 /** A request as it came. */
 export interface Received {
   method: string
@@ -37,6 +39,13 @@ export async function startReceiver(
     })
   })
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const close = atEnd(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  )
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
@@ -51,10 +60,6 @@ export async function startReceiver(
         waiting.add(check)
         check()
       }),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    close,
   }
 }

@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
+import { atEnd } from './endings.ts'
 import { programOf } from './needed.ts'
 import { commandsOf, debianPrograms, initdbOptions } from './other-postgres.ts'
 import { outputOf } from './output.ts'
 import { freePort } from './ports.ts'
+import { endWithTest } from './programs.ts'
 import { temporaryDirectory } from './server.ts'
 import { createPool, type Pool } from '../src/server/database/pool.ts'
 import type { Sql } from '../src/server/database/sql.ts'
@@ -25,7 +26,6 @@ export interface Replicas {
   promote(): Promise<void>
   /** Lets what was killed follow the primary; resolves when that waits for it at each commit. */
   rejoin(): Promise<void>
-  close(): Promise<void>
 }
 
 interface Node {
@@ -48,6 +48,13 @@ export async function startReplicas(): Promise<Replicas> {
     return { port, data: join(directory.path, name), admin }
   }
   let [primary, standby] = [await node('one'), await node('two')]
+  atEnd(async () => {
+    for (const { admin, data } of [primary, standby]) {
+      await admin.end(1_000)
+      // One of them may have been killed.
+      await command('pg_ctl', 'stop', `--pgdata=${data}`, '-m', 'immediate').catch(() => {})
+    }
+  })
   const start = async ({ port, data }: Node) => {
     const options = `-c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories=`
     await command('pg_ctl', 'start', `--pgdata=${data}`, `--log=${data}.log`, '--wait', '-o', options)
@@ -86,7 +93,7 @@ export async function startReplicas(): Promise<Replicas> {
   const haproxy = spawn(program, ['-db', '-f', join(directory.path, 'haproxy.cfg')], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  const ended = once(haproxy, 'exit')
+  endWithTest(haproxy)
   // Until it has asked both, it takes either for the primary.
   await outputOf(haproxy).printed(/ is DOWN/)
 
@@ -106,16 +113,6 @@ export async function startReplicas(): Promise<Replicas> {
       await primary.admin`select pg_reload_conf()`
     },
     rejoin: follow,
-    async close() {
-      haproxy.kill('SIGTERM')
-      await ended
-      for (const { admin, data } of [primary, standby]) {
-        await admin.end(1_000)
-        // One of them may have been killed.
-        await command('pg_ctl', 'stop', `--pgdata=${data}`, '-m', 'immediate').catch(() => {})
-      }
-      await directory.remove()
-    },
   }
 }
 

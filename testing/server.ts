@@ -1,13 +1,13 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, statfsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { remember } from './left-running.ts'
+import { atEnd } from './endings.ts'
 import { outputOf, type Output } from './output.ts'
+import { endDatabase, endWithTest } from './programs.ts'
+import { temporaryPlace } from './temporary-place.ts'
 
 type Environment = Record<string, string>
 
@@ -27,22 +27,27 @@ export interface RunningServer extends Output {
 }
 
 function environmentWith(settings: Environment) {
-  const { PATH = '', HOME = '' } = process.env
-  return { PATH, HOME, PORT: '0', RATE_LIMIT_PER_MINUTE: '0', ...settings }
+  const { PATH = '', HOME = '', TEST_RUN = '' } = process.env
+  return { PATH, HOME, TEST_RUN, PORT: '0', RATE_LIMIT_PER_MINUTE: '0', ...settings }
 }
 
-/** In memory, where there is room for the databases of all tests: a copy of one takes a fifth of the time. */
-function temporaryPlace() {
-  const memory = '/dev/shm'
-  if (!existsSync(memory)) return tmpdir()
-  const { bavail, bsize } = statfsSync(memory)
-  return bavail * bsize > 4 * 2 ** 30 ? memory : tmpdir()
-}
-
-/** A new directory that is gone when the test file ends, to be used with `DATA_DIR`. */
+/** A new directory. It is gone when the test, or the file, that made it ends, with the database that runs in it. */
 export async function temporaryDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
-  const path = await mkdtemp(join(temporaryPlace(), 'unplugged-'))
-  return { path, remove: () => rm(path, { recursive: true, force: true }) }
+  const path = await mkdtemp(join(folderOfRun(), 'unplugged-'))
+  return {
+    path,
+    remove: atEnd(async () => {
+      await endDatabase(path)
+      await rm(path, { recursive: true, force: true, maxRetries: 10 })
+    }),
+  }
+}
+
+function folderOfRun() {
+  const { TEST_RUN, VITEST } = process.env
+  if (VITEST && TEST_RUN === undefined)
+    throw new Error('A unit test has no database: vitest.config.ts says which folders have one.')
+  return TEST_RUN ?? temporaryPlace()
 }
 
 /**
@@ -78,7 +83,7 @@ async function copyPrepared(kind: 'database' | 'cluster', path: string) {
  */
 export async function startServer(settings: Environment, checkout = '.'): Promise<RunningServer> {
   const child = spawn(process.execPath, ['start.js'], { cwd: checkout, env: environmentWith(settings) })
-  remember(child, settings['DATA_DIR'])
+  endWithTest(child, settings['DATA_DIR'])
   const { output, printed } = outputOf(child)
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   await printed(/is ready at .*\n/)
@@ -108,7 +113,7 @@ export async function runCommand(
   meanwhile: (child: ChildProcess) => Promise<unknown> = async () => {},
 ): Promise<Finished> {
   const child = spawn(process.execPath, ['start.js', ...args], { env: environmentWith(settings) })
-  remember(child, settings['DATA_DIR'])
+  endWithTest(child, settings['DATA_DIR'])
   let stdout = ''
   let stderr = ''
   // A character can come in two chunks.

@@ -8,6 +8,7 @@ import type { Database } from '../src/server/database/database.ts'
 import { createApp } from '../src/server/http/app.ts'
 import type { Settings } from '../src/settings/server-settings.ts'
 import { openTestDatabase } from './database.ts'
+import { atEnd } from './endings.ts'
 import { startMailServer, type MailServer } from './mail-server.ts'
 
 export const anonKey = 'public-anon-key'
@@ -72,7 +73,7 @@ export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<
     await app.listen({ host: '127.0.0.1', port: 0 })
     const { port } = app.server.address() as AddressInfo
     const origin = `http://127.0.0.1:${port}`
-    return { origin, call: callTo(origin), close: () => app.close() }
+    return { origin, call: callTo(origin), close: atEnd(() => app.close()) }
   }
   const { origin, call, close } = await start()
 
@@ -106,11 +107,7 @@ export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<
     },
     call,
     another: start,
-    async close() {
-      await close()
-      await mail.close()
-      await database.close()
-    },
+    close,
   }
 }
 

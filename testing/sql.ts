@@ -2,15 +2,21 @@ import { parseAddress } from '../src/server/database/address.ts'
 import { createPool, type Pool } from '../src/server/database/pool.ts'
 import { embedded } from '../src/server/database/pools.ts'
 import { identifier, sqlOf, Template, type Parameter, type Sql } from '../src/server/database/sql.ts'
+import { atEnd } from './endings.ts'
 
 /** Connections to the embedded database as its superuser. */
 export function connectToFiles(dataDir: string, size = 1): Pool {
-  return createPool({ ...embedded(dataDir), parameters: { application_name: 'a test' } }, { size })
+  return endedAtEnd(createPool({ ...embedded(dataDir), parameters: { application_name: 'a test' } }, { size }))
 }
 
 /** Connections to the database at an address. */
 export function connectTo(url: string, size = 1): Pool {
-  return createPool(parseAddress(url).address, { size })
+  return endedAtEnd(createPool(parseAddress(url).address, { size }))
+}
+
+function endedAtEnd(pool: Pool): Pool {
+  atEnd(() => pool.end())
+  return pool
 }
 
 /** Columns and values of rows, as an insert has them behind its table. All rows have the columns of the first. */

@@ -6,6 +6,8 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { vi } from 'vitest'
 
+import { atEnd } from './endings.ts'
+
 /** A mail that the door would have sent. */
 interface LiteMail {
   to: string
@@ -19,7 +21,6 @@ export interface SupabaseLite {
   publicKey: string
   /** All mails so far. */
   mails: LiteMail[]
-  close(): Promise<void>
 }
 
 /** What is used of it, as its documents have it. */
@@ -115,16 +116,16 @@ export async function startSupabaseLite(
         : openToAll(await app.fetch(request, { peerAddress: null })),
   })
   if (!server.listening) await once(server, 'listening')
+  atEnd(async () => {
+    server.close()
+    await once(server, 'close')
+    await connection.close()
+    printed.mockRestore()
+  })
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     publicKey,
     mails,
-    async close() {
-      server.close()
-      await once(server, 'close')
-      await connection.close()
-      printed.mockRestore()
-    },
   }
 }
 

@@ -1,14 +1,9 @@
-/** For every test file: a test that fails, or that its time limit cuts off, leaves no program running. */
-import { afterAll, afterEach, beforeEach } from 'vitest'
+/** For every test file: what a test or its file started ends with it. */
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 
-import { endAllBut, runningPrograms } from './left-running.ts'
+import { beginScope, endScope } from './endings.ts'
 
-let before = runningPrograms()
-
-beforeEach(() => {
-  before = runningPrograms()
-})
-
-afterEach(() => endAllBut(before))
-
-afterAll(() => endAllBut(new Set()))
+beforeAll(beginScope)
+beforeEach(beginScope)
+afterEach(endScope)
+afterAll(endScope)

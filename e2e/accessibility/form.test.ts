@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 
 import { textFields } from '../../src/application/fields.ts'
 import { extent } from '../../testing/extent.ts'
@@ -12,18 +12,11 @@ import { accessibilityProblems, hydrated, test } from '../../testing/visitor.ts'
 const failedRequest = /Failed to load resource/
 
 let server: RunningServer
-let cleanUp: () => Promise<void>
 
 beforeAll(async () => {
   const directory = await dataDirectory()
   server = await startServer({ DATA_DIR: directory.path, RATE_LIMIT_PER_MINUTE: '0' })
-  cleanUp = async () => {
-    await server.stop()
-    await directory.remove()
-  }
 })
-
-afterAll(() => cleanUp())
 
 const none = { scroll: 0, wide: [] }
 

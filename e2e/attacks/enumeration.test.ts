@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { hashPassword } from '../../src/server/auth/accounts/passwords.ts'
 import { startMailServer } from '../../testing/mail-server.ts'
@@ -12,8 +12,6 @@ let server: SignInServer
 beforeAll(async () => {
   server = await startSignIn()
 })
-
-afterAll(() => server.close())
 
 const password = 'correct horse battery'
 const hash = hashPassword(password)
@@ -158,7 +156,6 @@ test.each(Object.entries(states))('%s is told from none by no answer', async (_w
   const own = await server.another()
   const { known, unknown } = await tellBoth(own.call, state)
   expect(unknown).toEqual(known)
-  await own.close()
 })
 
 test.each(Object.keys(asks).filter((what) => /^(otp|recover|resend)/.test(what)))(
@@ -230,7 +227,6 @@ test('without a mail server both are refused alike, and no minute begins', async
     expect(known.text).toContain('email_provider_disabled')
     expect(await toldBy(own.call('POST', path, { email: aStranger() }))).toEqual(known)
   }
-  await own.close()
 })
 
 test('an account gets ten mails an hour, from whichever server, and a stranger none', async () => {

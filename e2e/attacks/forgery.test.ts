@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { exportSPKI, generateKeyPair, importJWK, exportJWK, SignJWT, type JWK, type JWTPayload } from 'jose'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { operatorSecret } from '../../src/server/auth/organisers.ts'
 import { anAddress, said, startSignIn, type SignInServer } from '../../testing/sign-in.ts'
@@ -10,8 +10,6 @@ let server: SignInServer
 beforeAll(async () => {
   server = await startSignIn()
 })
-
-afterAll(() => server.close())
 
 /** The token of somebody who signed in, taken apart, and the key that signed it. */
 async function aToken() {
@@ -392,7 +390,6 @@ test.each([
       )
     }),
   )
-  await own.close()
 })
 
 test('without SITE_URL, the page of applicants is no target by another name of this machine either', async () => {
@@ -464,5 +461,4 @@ test.each([
     ...evil,
   ])
   expect(absolute).not.toMatch(/\r\nlocation: [^\r]*evil/)
-  await own.close()
 })

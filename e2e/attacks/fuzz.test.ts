@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { send } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
@@ -13,18 +13,11 @@ const seed = seedOf('FUZZ_SEED')
 const requests = extent(1_000, 10_000)
 
 let server: RunningServer
-let cleanUp: () => Promise<void>
 
 beforeAll(async () => {
   const directory = await dataDirectory()
   server = await startServer({ DATA_DIR: directory.path })
-  cleanUp = async () => {
-    await server.stop()
-    await directory.remove()
-  }
 })
-
-afterAll(() => cleanUp())
 
 function generator(random: () => number) {
   const below = (limit: number) => Math.floor(random() * limit)

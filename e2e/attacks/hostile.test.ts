@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { send, storedEmails } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
@@ -12,19 +12,12 @@ const whole = 256 * 1024
 
 let server: RunningServer
 let settings: Record<string, string>
-let cleanUp: () => Promise<void>
 
 beforeAll(async () => {
   const directory = await dataDirectory()
   settings = { DATA_DIR: directory.path }
   server = await startServer(settings)
-  cleanUp = async () => {
-    await server.stop()
-    await directory.remove()
-  }
 })
-
-afterAll(() => cleanUp())
 
 function memory() {
   const status = readFileSync(`/proc/${server.process.pid}/status`, 'utf8')

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { operatorSecret } from '../../src/server/auth/organisers.ts'
 import { extent, seedOf } from '../../testing/extent.ts'
@@ -16,8 +16,6 @@ let server: SignInServer
 beforeAll(async () => {
   server = await startSignIn()
 })
-
-afterAll(() => server.close())
 
 /** What is valid where it is sent, so that requests get behind the first check. */
 interface Valid {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { startMailServer, type MailServer } from '../../testing/mail-server.ts'
 import { dataDirectory, runCommand, startServer } from '../../testing/server.ts'
@@ -19,11 +19,6 @@ beforeAll(async () => {
   directory = await dataDirectory()
   mail = await startMailServer({ user })
   settings = { DATA_DIR: directory.path, TRUST_PROXY: '1', ...mailSettings(mail.port) }
-})
-
-afterAll(async () => {
-  await mail.close()
-  await directory.remove()
 })
 
 function mailSettings(port: number) {
@@ -70,7 +65,6 @@ test('wrong codes are counted over a restart; the link of their mail, a session 
   expect((await later('GET', 'user', undefined, bearer)).status).toBe(200)
   expect((await later('POST', 'token?grant_type=refresh_token', { refresh_token })).status).toBe(200)
   expect((await said(later('GET', '.well-known/jwks.json'))).body).toEqual({ keys })
-  await second.stop()
 })
 
 test('no code, token, secret, password or address of an organiser stands in a log, whatever succeeds or fails', async () => {

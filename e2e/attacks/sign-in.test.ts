@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { removeOrganiser } from '../../src/server/auth/organisers.ts'
 import { secretOf, verifyLink } from '../../testing/links.ts'
@@ -10,8 +10,6 @@ let server: SignInServer
 beforeAll(async () => {
   server = await startSignIn()
 })
-
-afterAll(() => server.close())
 
 /** What a token answer holds. */
 interface Tokens {
@@ -62,7 +60,6 @@ test('five wrong codes from anywhere kill a code, on every server and one that s
   }
   const opened = await fetch(verifyLink(link), { redirect: 'manual' })
   expect(opened.headers.get('location')).toContain('#access_token=')
-  await Promise.all([other.close(), later.close()])
 })
 
 test('thirty wrong passwords from anywhere are compared, for an account or none, on every server; then its links sign in', async () => {
@@ -103,7 +100,6 @@ test('thirty wrong passwords from anywhere are compared, for an account or none,
   expect(await tryPassword(stranger, 'a guess')).toEqual(tooMany)
   await server.database.owner`update private.password_tries set began = began - interval '901 seconds'`
   expect(await tryPassword(stranger, 'a guess')).toEqual(wrong)
-  await Promise.all([other.close(), later.close()])
 })
 
 test('what is remembered of wrong passwords is bounded, and a crowd of addresses forgives none', async () => {
@@ -113,7 +109,7 @@ test('what is remembered of wrong passwords is bounded, and a crowd of addresses
   await owner`
     insert into private.password_tries (address_hash) select sha256(number::text::bytea) from generate_series(1, 30000) as number`
   await owner`insert into private.password_tries values (sha256('eve'), now() - interval '901 seconds', 31)`
-  const other = await server.another()
+  await server.another()
   const remembered = () => owner`
     select count(*)::int, bool_or(address_hash = sha256('ada')) as ada, bool_or(address_hash = sha256('eve')) as eve
     from private.password_tries`
@@ -122,7 +118,6 @@ test('what is remembered of wrong passwords is bounded, and a crowd of addresses
     .toMatchObject([
       { ada: true, eve: false, count: expect.toSatisfy((count: number) => count <= 20_000) as number },
     ])
-  await other.close()
 })
 
 test('a code that was missed four times still signs in', async () => {
@@ -402,7 +397,6 @@ test('an access token ends with its session, its account, or its right, at once 
     expect((await askDesk(tokenOf(email), other.origin)).status, `for ${email}`).toBe(403)
   }
   expect((await askDesk(tokenOf(kept), other.origin)).status).toBe(200)
-  await other.close()
 })
 
 test('of ten uses of one code at once, on two servers, one signs in', async () => {
@@ -416,7 +410,6 @@ test('of ten uses of one code at once, on two servers, one signs in', async () =
   )
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
   expect(answers.filter(({ status }) => status !== 200)).toEqual(Array.from({ length: 9 }, () => codeRefused))
-  await other.close()
 })
 
 test('of ten uses of one link at once, by either way and beside its code, one signs in', async () => {
@@ -492,7 +485,6 @@ test('ten refreshes at once, on two servers, all get the same next token', async
   const next = new Set(answers.map(({ body }) => (body as Tokens).refresh_token))
   expect(next.size).toBe(1)
   expect(next).not.toContain(token)
-  await other.close()
 })
 
 test('of ten requests for a mail at once one is granted, and one mail comes', async () => {

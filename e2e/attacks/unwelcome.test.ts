@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 
 import { send } from '../../testing/client.ts'
 import { anApplication, getForm } from '../../testing/form.ts'
@@ -11,19 +11,12 @@ import { test } from '../../testing/visitor.ts'
 
 let server: RunningServer
 let dataDir: string
-let cleanUp: () => Promise<void>
 
 beforeAll(async () => {
   const directory = await dataDirectory()
   dataDir = directory.path
   server = await startServer({ DATA_DIR: dataDir })
-  cleanUp = async () => {
-    await server.stop()
-    await directory.remove()
-  }
 })
-
-afterAll(() => cleanUp())
 
 const key = { apikey: 'public-anon-key', 'content-type': 'application/json' }
 const path = '/rest/v1/retreat_applications'
@@ -291,6 +284,4 @@ test("neither the server's log nor the database's names an applicant or holds an
     milliseconds: expect.any(Number) as number,
   })
   expect(log).not.toContain('127.0.0.1"')
-  await receiver.close()
-  await directory.remove()
 })

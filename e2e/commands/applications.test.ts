@@ -4,7 +4,7 @@ import { access, readdir, readFile, symlink } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { csvHeader, tableColumns } from '../../src/application/csv.ts'
 import { openDatabase } from '../../src/server/database/database.ts'
@@ -25,8 +25,6 @@ beforeAll(async () => {
   directory = await temporaryDirectory()
   settings = { DATA_DIR: directory.path }
 })
-
-afterAll(() => directory.remove())
 
 const list = async (...args: string[]) => (await runCommand(['applications', ...args], settings)).stdout
 
@@ -118,7 +116,6 @@ test('an application is erased for good, after asking', async () => {
   const server = await startServer(settings)
   expect(server.output()).toContain('\nNo mail server is set (SMTP_URL): no mails leave.\n')
   await send(server.origin, anApplication())
-  await server.stop()
 })
 
 test('each command says which database it uses, beside what it writes', async () => {
@@ -243,7 +240,6 @@ test('the list shows how each delivery stands, and given-up ones are tried again
   expect(hurried.stdout).toContain('1 delivery that waited for the next try will be tried now.\n')
   await server.printed(/"attempt":6,"status":200/)
   expect(await server.stop()).toBe(0)
-  await receiver.close()
 })
 
 test('commands use the database beside each other: the last to end stops it', async () => {
@@ -264,7 +260,6 @@ test('with DATABASE_URL the server and the commands use that database', async ()
   await send(server.origin, anApplication())
   expect((await runCommand(['applications'], elsewhere)).stdout).toContain('1 application.')
   expect(await server.stop()).toBe(0)
-  await postgres.close()
 })
 
 test('a taken port is told in one sentence', async () => {
@@ -276,7 +271,6 @@ test('a taken port is told in one sentence', async () => {
   expect(stderr).toBe(
     `PORT is "${port}", which another program listens on: stop that one, or set PORT to another.\n`,
   )
-  taken.close()
 })
 
 test.each([
@@ -312,7 +306,6 @@ test('a start that cannot read its own files says which, and blames no setting',
     `"${assets}" cannot be used (EACCES): see that it is there, and that this user may read it.\n`,
   )
   await restore()
-  await program.remove()
 })
 
 test('an option that is not there is told with those that are', async () => {

@@ -5,7 +5,7 @@ import { existsSync, watch } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 import { openDatabase } from '../../src/server/database/database.ts'
 import { send } from '../../testing/client.ts'
@@ -92,7 +92,6 @@ test('a backup taken while applications come in is restored whole, and nothing i
     new RegExp(`^delivered +${rows.length + 1}$`, 'm'),
   )
   expect(second.received).toHaveLength(expected)
-  await Promise.all([hook.close(), second.close(), directory.remove()])
 })
 
 /** What is kept of the desk, as it lies in the database that a server uses. */
@@ -245,7 +244,6 @@ test('what organisers made of the applications comes back, and so does a door th
   const refused = await runCommand(['restore', '--from', folder], copy)
   expect(refused).toMatchObject({ code: 1, stdout: '' })
   expect(refused.stderr).toMatch(/The database holds a history of the desk already: .*\n$/)
-  await directory.remove()
 })
 
 test('a database of before there was a desk, or a receipt, is backed up, and its backup restored behind a closed door', async () => {
@@ -291,8 +289,6 @@ test('a database of before there was a desk, or a receipt, is backed up, and its
   await restoredDatabase.end()
   expect(await send(restored.origin, application)).toBe(409)
   expect(await send(restored.origin, anApplication())).toBe(403)
-  await restored.stop()
-  await directory.remove()
 })
 
 test('a backup of the first versions, which wrote no manifest, is restored with a warning', async () => {
@@ -338,8 +334,6 @@ test('a backup of the first versions, which wrote no manifest, is restored with 
       select queued_at = created_at as is_known from private.webhook_outbox
       join public.retreat_applications on id = application_id`,
   ).toEqual([{ is_known: true }])
-  await database.close()
-  await directory.remove()
 })
 
 test('a backup and a restore that cannot be made are refused in one sentence and leave nothing', async () => {
@@ -421,14 +415,11 @@ test('a backup and a restore that cannot be made are refused in one sentence and
   await writeFile(deliveries, queued)
   expect((await runCommand(['restore', '--from', folder], settings)).code).toBe(0)
   expect((await readdir(directory.path)).toSorted()).toEqual(['backup', 'data'])
-  await directory.remove()
 })
 
 /** A database with enough in it that a backup takes a while, made once. */
 const large = await temporaryDirectory()
 let filling: Promise<void> | undefined
-afterAll(() => large.remove())
-
 async function fill() {
   const { DATA_DIR: path } = await preparedAt(join(large.path, 'data'))
   const database = await openDatabase({ dataDir: path, databaseUrl: undefined }, { schema: 'check' })
@@ -457,7 +448,6 @@ test('what lies beside a backup stays, and nobody else can read what is written'
     const { mode } = await stat(join(folder, name))
     expect({ name, forOthers: mode & 0o077 }).toEqual({ name, forOthers: 0 })
   }
-  await directory.remove()
 })
 
 test('a backup onto a full disk ends in one sentence and leaves nothing', async ({ skip }) => {
@@ -499,7 +489,6 @@ test('a backup that is interrupted leaves nothing, and no database running', asy
   })
   expect(await readdir(directory.path)).toEqual(['data'])
   expect(await readdir(settings.DATA_DIR)).not.toContain('.s.PGSQL.5432')
-  await directory.remove()
 })
 
 /** What a server makes by itself there; what begins with a dot is being written. */
@@ -566,7 +555,6 @@ test('who is erased after a server made a backup by itself is erased again by a 
   expect((await runCommand(elsewhere, { ...whole, BACKUP_DIR: dir })).stdout).toMatch(
     /Erased 2 applications again/,
   )
-  await directory.remove()
 })
 
 test('a check restores a backup aside, compares it row by row, and leaves nothing', async () => {
@@ -629,7 +617,6 @@ test('a check restores a backup aside, compares it row by row, and leaves nothin
     if (!/applications|webhook_outbox/.test(name)) await rm(path(name))
   }
   expect((await check()).stdout).toMatch(/^The backup comes back: 2 applications, .* but not compared: /)
-  await directory.remove()
 })
 
 test('a disk for backups that is full or read-only is told and harms nothing else, and no erasure is lost', async ({
@@ -718,7 +705,6 @@ test('a server that is stopped or killed while it makes a backup leaves no half 
   expect(JSON.parse(manifest)).toMatchObject({
     files: { 'public.retreat_applications.jsonl': { rows: 3000 } },
   })
-  await directory.remove()
 })
 
 test('before the schema changes a backup is made, and where it cannot be the server starts all the same and says so', async () => {
@@ -757,6 +743,4 @@ test('before the schema changes a backup is made, and where it cannot be the ser
   expect(without.output()).toContain('"msg":"the backup before the schema changes failed"')
   expect(without.output()).toMatch(/BACKUP_DIR is .*nowhere.*, which is not there/)
   expect(await send(without.origin, anApplication())).toBe(201)
-  await without.stop()
-  await directory.remove()
 })

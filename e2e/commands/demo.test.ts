@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { chmod, cp, mkdir, readdir, rename, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { basename, join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { createDesk } from '../../src/client/desk.ts'
 import { startDemonstration } from '../../testing/demonstration.ts'
@@ -18,7 +18,6 @@ let elsewhere: string
 let temporary: string
 let checkout: string
 let receiver: Receiver
-let cleanUp: () => Promise<void>
 
 beforeAll(async () => {
   const directory = await temporaryDirectory()
@@ -41,13 +40,7 @@ beforeAll(async () => {
   }
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`)
   await writeFile(join(checkout, '.env'), lines.join(''))
-  cleanUp = async () => {
-    await receiver.close()
-    await directory.remove()
-  }
 })
-
-afterAll(() => cleanUp())
 
 /** A folder as a demonstration has it, marked as used; `abandon` leaves it as one that was killed does. */
 async function aFolder(name: string) {

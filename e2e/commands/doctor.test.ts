@@ -5,7 +5,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { openDatabase } from '../../src/server/database/database.ts'
 import { checkSupport } from '../../src/server/runtime.ts'
@@ -21,8 +21,6 @@ let directory: Awaited<ReturnType<typeof dataDirectory>>
 beforeAll(async () => {
   directory = await dataDirectory()
 })
-
-afterAll(() => directory.remove())
 
 /** What was printed of each thing, by its name. */
 function findingsIn(stdout: string) {
@@ -111,8 +109,6 @@ test('where all is well every line is ok, it ends with 0, and what it sends when
     })
   expect(sign).not.toThrow()
   expect(delivery?.headers['webhook-id']).toMatch(/^test_/)
-  await server.stop()
-  await Promise.all([receiver.close(), mailServer.close()])
 })
 
 test('while no server runs it starts the embedded database to read it, stops it again, and says what is wrong', async () => {
@@ -162,7 +158,6 @@ test('files of an older or a newer PostgreSQL are left alone, and one line says 
     'restore a backup into a new DATA_DIR',
   )
   expect(await readdir(old.path)).toEqual(['pgdata'])
-  await old.remove()
 })
 
 test('where there is no database yet, and where a setting cannot be read, it says so and makes nothing', async () => {

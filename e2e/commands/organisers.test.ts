@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Secret, TOTP } from 'otpauth'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { newProject } from '../../testing/hosted-project.ts'
 import { startMailServer } from '../../testing/mail-server.ts'
@@ -15,8 +15,6 @@ let postgres: TestPostgres
 beforeAll(async () => {
   postgres = await startPostgres()
 })
-
-afterAll(() => postgres.close())
 
 test('an organiser is made, signs in once by the printed link, and is gone at once when removed', async () => {
   const directory = await dataDirectory()
@@ -45,8 +43,6 @@ test('an organiser is made, signs in once by the printed link, and is gone at on
   expect((await client.auth.getUser()).error).toMatchObject({ code: 'user_not_found' })
   expect((await client.auth.refreshSession()).error).toMatchObject({ code: 'refresh_token_not_found' })
   expect((await organisers()).stdout).toBe('')
-  await server.stop()
-  await directory.remove()
 })
 
 test('organisers are made before a server runs, and a restart ends no session, key or link', async () => {
@@ -83,8 +79,6 @@ test('organisers are made before a server runs, and a restart ends no session, k
   const after = await keys(last.origin)
   expect(after.keys.map(({ kid }) => kid)).toContain(before.keys[0]?.kid)
   expect(after.keys).toHaveLength(2)
-  await last.stop()
-  await directory.remove()
 })
 
 test('who lost their second factor gets it taken away, is signed out, and signs in without', async () => {
@@ -112,8 +106,6 @@ test('who lost their second factor gets it taken away, is signed out, and signs 
   }
   const { client: afterwards } = await signInByLink(server.origin, await link())
   expect(await afterwards.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' } })
-  await server.stop()
-  await directory.remove()
 })
 
 test('a wrong address, an unknown one and two things at once end in a sentence', async () => {
@@ -133,7 +125,6 @@ test('a wrong address, an unknown one and two things at once end in a sentence',
     /^--add and --remove are two things: choose one\.\n$/,
   )
   await refused(['--add', 'a@b.org', '--add', 'c@d.org'], /^--add takes one e-mail address\.\n$/)
-  await directory.remove()
 })
 
 test('two servers on one database share keys, sessions and codes', async () => {
@@ -166,7 +157,6 @@ test('two servers on one database share keys, sessions and codes', async () => {
     type: 'email',
   })
   expect(verified.error).toBeNull()
-  await Promise.all([one.stop(), two.stop(), mail.close()])
 })
 
 test('a backup holds the accounts, and no session, code, second factor or key; a restore says so', async () => {
@@ -235,8 +225,6 @@ test('a backup holds the accounts, and no session, code, second factor or key; a
   expect(signedIn.error).toBeNull()
   expect(signedIn.data.user?.factors).toBeUndefined()
   expect(await signingIn.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' } })
-  await next.stop()
-  await Promise.all([database.remove(), directory.remove()])
 })
 
 test("of a hosted project's accounts nothing is touched: the right alone is given and taken", async () => {
@@ -309,5 +297,4 @@ test("of a hosted project's accounts nothing is touched: the right alone is give
   expect(await organisers('--remove', 'ada@example.org')).toMatchObject({ code: 0 })
   await expect(me()).rejects.toMatchObject({ code: '42501' })
   expect(await project.asSupabase`select email from auth.users`).toEqual([{ email: 'Ada@example.org' }])
-  await project.end()
 })

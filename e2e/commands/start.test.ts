@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFile, mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { version } from '../../src/settings/version.ts'
 import { send } from '../../testing/client.ts'
@@ -16,20 +16,13 @@ import { copyCheckout } from '../../testing/static-site.ts'
 /** A checkout of its own, whose build comes and goes: one takes four seconds of processor. */
 let checkout: string
 let dataDir: string
-let cleanUp: () => Promise<void>
 
 beforeAll(async () => {
   const directory = await temporaryDirectory()
   const data = await dataDirectory()
   dataDir = data.path
   checkout = await copyCheckout(join(directory.path, 'checkout'))
-  cleanUp = async () => {
-    await data.remove()
-    await directory.remove()
-  }
 })
-
-afterAll(() => cleanUp())
 
 const lock = () => join(checkout, 'node_modules', '.unplugged-build')
 
@@ -139,7 +132,6 @@ test('an update beneath a running server leaves visitors what their page asks fo
   expect(after).not.toBe(before)
   for (const path of [before, after]) expect((await fetch(updated.origin + path)).status).toBe(200)
   expect(await readFile(join(checkout, 'dist', after), 'utf8')).toContain('a new version')
-  await updated.stop()
 })
 
 test('while a newer version comes, an older server goes on serving beside it; started once more it refuses in a sentence', async () => {
@@ -199,6 +191,4 @@ test('while a newer version comes, an older server goes on serving beside it; st
     stderr: expect.stringMatching(refusal) as string,
   })
   expect(await send(newer.origin, anApplication({ email: 'last@example.org' }))).toBe(201)
-  await newer.stop()
-  await Promise.all([postgres.close(), receiver.close()])
 })

@@ -2,12 +2,12 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import type { Application } from '../../src/application/application.ts'
 import { openDatabase } from '../../src/server/database/database.ts'
 import { anApplication } from '../../testing/form.ts'
-import { remember } from '../../testing/left-running.ts'
+import { endWithTest } from '../../testing/programs.ts'
 import { cannotRun } from '../../testing/needed.ts'
 import { dataDirectory, runCommand, startServer } from '../../testing/server.ts'
 import { valuesOf } from '../../testing/sql.ts'
@@ -21,8 +21,6 @@ beforeAll(async () => {
   // For the schema.
   await (await startServer(settings)).stop()
 })
-
-afterAll(() => directory.remove())
 
 /** Makes these all applications that there are, the oldest first, a minute apart. */
 async function store(...applications: Partial<Application>[]) {
@@ -70,7 +68,7 @@ async function onTerminal({ args = '', environment = {}, path, meanwhile = async
   const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
     env: { PATH, HOME, TERM: 'xterm', TZ: 'Asia/Tokyo', ...settings, ...environment },
   })
-  remember(child, directory.path)
+  endWithTest(child, directory.path)
   let output = ''
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk))
   const closed = once(child, 'close') as Promise<[number | null]>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { checks } from '../../src/contract/checks.ts'
 import { deskCalls } from '../../src/contract/desk-calls.ts'
@@ -11,8 +11,6 @@ let directory: Awaited<ReturnType<typeof dataDirectory>>
 beforeAll(async () => {
   directory = await dataDirectory()
 })
-
-afterAll(() => directory.remove())
 
 const key = 'public-anon-key'
 const verify = (...args: string[]) => runCommand(['verify', ...args], { DATA_DIR: directory.path })
@@ -46,8 +44,6 @@ test('a server of our own passes each check and keeps one application, which is 
     { schema: 'check' },
   )
   expect(await database.owner.unsafe(sql)).toMatchObject({ count: 1 })
-  await database.close()
-  await server.stop()
 })
 
 test('a closed door is told once, what does not need an open one is checked, and nothing is left', async () => {
@@ -71,7 +67,6 @@ test('a closed door is told once, what does not need an open one is checked, and
   )
   expect(await stored()).toBe(before)
   await door('--open')
-  await server.stop()
 })
 
 test('each function of the desk is asked for, and where one is not there, that is said', async () => {
@@ -105,7 +100,6 @@ test('a wrong key is told once, and nothing else is tried', async () => {
     stdout: '',
     stderr: '--key (not shown) is not the public key of this backend, which refuses it.\n',
   })
-  await server.stop()
 })
 
 test('within the limit of a server that takes thirty applications a minute, nothing has to wait', async () => {
@@ -113,7 +107,6 @@ test('within the limit of a server that takes thirty applications a minute, noth
   const { code, stderr } = await verify('--url', server.origin, '--key', key)
   expect(stderr).toBe('')
   expect(code).toBe(0)
-  await server.stop()
 })
 
 test('a backend that stores whatever comes, and lets it be read, fails; what was read is not shown', async () => {

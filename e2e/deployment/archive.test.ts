@@ -47,5 +47,4 @@ test('the release archive is installed without what builds and tests it, starts,
   await run('npm', ['ci', '--omit=dev'], inProduct)
   const { stdout } = await run('npm', ['run', '--silent', 'applications', '--', '--json'], inProduct)
   expect(JSON.parse(stdout)).toMatchObject(application)
-  await directory.remove()
 })

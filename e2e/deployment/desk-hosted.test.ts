@@ -7,7 +7,7 @@ import fastifyStatic from '@fastify/static'
 import { createClient, type SupabaseClient } from '@supabase/supabase-js'
 import fastify from 'fastify'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 import ws from 'ws'
 
 import { anApplication, getForm } from '../../testing/form.ts'
@@ -35,18 +35,14 @@ const cli = 'supabase@3.1.0'
 let door: SupabaseLite | undefined
 let project: Awaited<ReturnType<typeof newProject>>
 let site: string
-const cleanUp: (() => Promise<unknown>)[] = []
 
 beforeAll(async () => {
   const directory = await temporaryDirectory()
-  cleanUp.push(() => directory.remove())
   const lite = join(directory.path, 'lite')
   await mkdir(lite)
   if (!(await fetchSupabaseLite(lite))) return
   const database = await startPostgres()
-  cleanUp.push(() => database.close())
   project = await newProject(database)
-  cleanUp.push(() => project.end())
   // As the project's sign-in, it owns the schema of the accounts; as its data interface, it may become who calls.
   await project.asSupabase.unsafe(`
     set client_min_messages = warning;
@@ -59,7 +55,6 @@ beforeAll(async () => {
   site = `http://127.0.0.1:${await freePort()}`
   const started = await startSupabaseLite(lite, database.url('project', 'door'), site)
   door = started
-  cleanUp.push(() => started.close())
   // What a project has besides: second factors, and how its sign-in came to be; its owner may see the accounts. The
   // migrations are the CLI's to keep.
   await project.asSupabase.unsafe(`
@@ -82,14 +77,9 @@ beforeAll(async () => {
   const host = fastify()
   await host.register(fastifyStatic, { root })
   await host.listen({ host: '127.0.0.1', port: Number(new URL(site).port) })
-  cleanUp.push(() => host.close())
   // Its first call that meets row level security begins by giving everybody everything, which the database refuses
   // to who does not own the tables.
   await clientOf(started).rpc('desk_me')
-})
-
-afterAll(async () => {
-  for (const end of cleanUp.toReversed()) await end()
 })
 
 function clientOf({ origin, publicKey }: SupabaseLite): SupabaseClient {
@@ -290,7 +280,7 @@ test('a server of ours beside the project carries its letters, before that an ow
   expect(await ask('desk_places')).toMatchObject({ coming: 1, zone: 'Europe/Berlin' })
 
   const mails = await startMailServer()
-  const server = await startServer({
+  await startServer({
     DATABASE_URL: project.url,
     SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
     MAIL_FROM: 'hello@example.org',
@@ -310,6 +300,4 @@ test('a server of ours beside the project carries its letters, before that an ow
   expect(await mails.count(1, 'bob@example.com')).toMatchObject([{ subject: 'We have your application' }])
   const [notice] = await mails.count(1, 'grace@example.org')
   expect(notice?.text).toContain(`${site}/desk#/applications/`)
-  await server.stop()
-  await mails.close()
 })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 import { send } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
@@ -19,7 +19,6 @@ test('the primary dies three times under load: nothing acknowledged is lost or d
 }) => {
   if (!isDebianThere()) return cannotRun(skip, noDebian)
   const replicas = await startReplicas()
-  onTestFinished(() => replicas.close())
   const hook = await startReceiver()
   const mails = await startMailServer()
   const settings = {

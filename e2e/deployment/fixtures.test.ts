@@ -10,12 +10,10 @@ test("on Debian's PostgreSQL 15 a database of 1.0.0 is migrated with every row a
   if (!isDebianThere()) return cannotRun(skip, noDebian)
   const postgres = await startOtherPostgres(debianPrograms)
   expect(await migrateDump(postgres)).toEqual(dumpMigrated)
-  await postgres.close()
 })
 
 test("on Debian's PostgreSQL 15 a backup of 1.0.0 is restored with every row and state", async ({ skip }) => {
   if (!isDebianThere()) return cannotRun(skip, noDebian)
   const postgres = await startOtherPostgres(debianPrograms)
   expect(await restoreBackup(postgres)).toEqual(backupRestored)
-  await postgres.close()
 })

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 import { anApplication } from '../../testing/form.ts'
 import { cannotRun } from '../../testing/needed.ts'
@@ -11,8 +11,6 @@ import { connectToFiles, valuesOf } from '../../testing/sql.ts'
 
 const fetched = await temporaryDirectory()
 const programs = await fetchPostgres(18, fetched.path)
-
-afterAll(() => fetched.remove())
 
 /** The applications as a table, and where each index lies, which is elsewhere once it is rebuilt. */
 async function contentOf(dataDir: string) {
@@ -59,8 +57,6 @@ test('an installed PostgreSQL runs the same files, and after another minor versi
   const next = await startServer({ DATA_DIR })
   expect(next.output()).not.toContain('rebuilding')
   expect((await contentOf(DATA_DIR)).indexes).toEqual(after.indexes)
-  await next.stop()
-  await directory.remove()
 })
 
 test('an installed PostgreSQL of another major version is refused in one sentence', async ({ skip }) => {
@@ -75,5 +71,4 @@ test('an installed PostgreSQL of another major version is refused in one sentenc
     )
   }
   expect(await readdir(directory.path)).toEqual([])
-  await directory.remove()
 })

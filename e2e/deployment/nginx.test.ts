@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 
 import { documentHeaders, framing } from '../../src/pages/headers.ts'
 import { storedEmails } from '../../testing/client.ts'
@@ -15,31 +15,23 @@ import { hydrated, test } from '../../testing/visitor.ts'
 /** The page as `deploy/nginx-static.conf` serves it, its files, and the settings of its backend. */
 let site: { origin: string; files: string; script: string; backend: { DATA_DIR: string } }
 /** What takes down what stands already: a recipe that nginx refuses must not leave servers behind. */
-const cleanUp: (() => Promise<unknown>)[] = []
 
 beforeAll(async () => {
   const [directory, data] = await Promise.all([temporaryDirectory(), dataDirectory()])
-  cleanUp.push(...[directory, data].map((each) => () => each.remove()))
   const backend = { DATA_DIR: data.path }
   // Its data interface is the hosted one's, and allows any origin.
   const server = await startServer(backend)
-  cleanUp.push(() => server.stop())
   const files = await buildStaticSite(join(directory.path, 'checkout'), { VITE_SUPABASE_URL: server.origin })
   const scripts = (await readdir(join(files, 'assets'))).filter((name) => name.endsWith('.js'))
   const port = await freePort()
-  const nginx = await startNginx(
+  await startNginx(
     await readRecipe('nginx-static.conf', {
       'listen 80;': `listen ${port};`,
       'listen [::]:80;': `listen [::]:${port};`,
       'root /srv/unplugged/dist;': `root ${files};`,
     }),
   )
-  cleanUp.push(() => nginx.stop())
   site = { origin: `http://127.0.0.1:${port}`, files, script: `/assets/${scripts[0] ?? ''}`, backend }
-})
-
-afterAll(async () => {
-  for (const step of cleanUp.toReversed()) await step()
 })
 
 test('a founder applies on the static page that nginx serves', async ({ visitor }) => {

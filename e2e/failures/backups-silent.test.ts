@@ -16,7 +16,6 @@ const limit = 30_000
 /** The settings of a server with backups, and their folder; gone when the test ends, however it ends. */
 async function aServer() {
   const directory = await temporaryDirectory()
-  onTestFinished(() => directory.remove())
   const backups = join(directory.path, 'backups')
   await mkdir(backups, { mode: 0o700 })
   const prepared = await preparedAt(join(directory.path, 'data'))

@@ -153,5 +153,4 @@ test('an exception that nothing catches ends the server', async () => {
   const throwing = `data:text/javascript,process.on('SIGUSR2',()=>{throw%20new%20Error('thrown')})`
   const server = await startServer({ DATA_DIR: directory.path, NODE_OPTIONS: `--import=${throwing}` })
   expect(await server.stop('SIGUSR2')).toBe(1)
-  await directory.remove()
 })

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 
 import { send, storedEmails } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
@@ -27,8 +27,6 @@ beforeEach(async () => {
   data = join(directory.path, 'data')
   settings = await preparedAt(data)
 })
-
-afterEach(() => directory.remove())
 
 async function postmaster() {
   return Number.parseInt(await readFile(join(data, 'pgdata', 'postmaster.pid'), 'utf8'), 10)

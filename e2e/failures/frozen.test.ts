@@ -1,5 +1,5 @@
 import { createServer, type AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { send } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
@@ -13,8 +13,6 @@ let postgres: TestPostgres
 beforeAll(async () => {
   postgres = await startPostgres()
 })
-
-afterAll(() => postgres.close())
 
 test('a database that stops answering is told to the visitor; when it answers again, all goes on', async () => {
   const hook = await startReceiver()
@@ -44,7 +42,6 @@ test('a database that stops answering is told to the visitor; when it answers ag
   expect(rows).toHaveLength(1)
   await hook.count(2)
   expect(await server.stop()).toBe(0)
-  await hook.close()
 })
 
 test('a stop ends also while the database does not answer', async () => {
@@ -56,7 +53,6 @@ test('a stop ends also while the database does not answer', async () => {
   expect(await server.stop()).toBe(0)
   expect([503, 'no answer']).toContain(await waiting)
   postgres.thaw()
-  await hook.close()
 })
 
 test('a start that cannot go on ends with the first signal where nothing is left behind', async () => {
@@ -75,7 +71,6 @@ test('a start that cannot go on ends with the first signal where nothing is left
     },
   )
   expect(await running).toMatchObject({ code: 0, stderr: 'Stopped before it was ready.\n' })
-  silent.close()
 })
 
 test('an address where something accepts and closes ends the start in a sentence, and is not called without a pause', async () => {
@@ -91,7 +86,6 @@ test('an address where something accepts and closes ends the start in a sentence
   expect(stderr).toMatch(/^The PostgreSQL at .*, which DATABASE_URL names, cannot be used \(.*\): .*\n$/)
   expect(stderr).not.toContain('hunter2')
   expect(calls).toBeLessThan(100)
-  closing.close()
 })
 
 test('a start during a slow stop waits for it, and then starts', async () => {
@@ -123,5 +117,4 @@ test('a start during a slow stop waits for it, and then starts', async () => {
   const running = await second
   expect(await send(running?.origin ?? '', application)).toBe(409)
   expect(await running?.stop()).toBe(0)
-  await directory.remove()
 })

@@ -54,5 +54,4 @@ test(`of ${many} letters that go out through ${rounds} kills every one arrives, 
   expect(stdout).toMatch(new RegExp(`^may have arrived twice +${uncertain.length}$`, 'm'))
   // Five at a time, so that is what a kill can leave.
   expect(uncertain.length).toBeLessThanOrEqual(5 * rounds)
-  await Promise.all([mails.close(), postgres.close()])
 })

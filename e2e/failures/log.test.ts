@@ -4,11 +4,11 @@ import { closeSync, constants, existsSync, openSync, writeSync } from 'node:fs'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 
 import { send, storedEmails } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
-import { remember } from '../../testing/left-running.ts'
+import { endWithTest } from '../../testing/programs.ts'
 import { cannotRun, noMount } from '../../testing/needed.ts'
 import { outputOf } from '../../testing/output.ts'
 import { freePort } from '../../testing/ports.ts'
@@ -24,8 +24,6 @@ beforeEach(async () => {
   settings = await preparedAt(join(directory.path, 'data'))
 })
 
-afterEach(() => directory.remove())
-
 /** Resolves with how a program ended. What would hang for ever fails here, so that it can be told from a slow test. */
 const closedOf = async (child: ChildProcess) =>
   (await once(child, 'close', { signal: AbortSignal.timeout(45_000) })) as [number | null, string | null]
@@ -39,7 +37,7 @@ async function startInto(path: string, flags: string | number = 'a') {
     env: { PATH: process.env['PATH'] ?? '', PORT: String(port), RATE_LIMIT_PER_MINUTE: '0', ...settings },
   })
   closeSync(output)
-  remember(child, settings.DATA_DIR)
+  endWithTest(child, settings.DATA_DIR)
   const { output: told, printed } = outputOf(child)
   const origin = `http://127.0.0.1:${port}`
   const isReady = () =>
@@ -79,7 +77,7 @@ test('a server that cannot start ends with a sentence, also where its log cannot
     env: { PATH: process.env['PATH'] ?? '', ...settings },
   })
   closeSync(output)
-  remember(child, undefined)
+  endWithTest(child)
   const { output: told } = outputOf(child)
   expect(await closedOf(child)).toEqual([1, null])
   expect(told()).toContain('which is in use by the server on')

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 import { dataDirectory, temporaryDirectory } from '../../../testing/server.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
@@ -23,7 +23,6 @@ test("PostgreSQL's log is kept to a length, and what was cut off is kept once", 
   await trimLog(directory.path)
   expect(await readFile(file, 'utf8')).toBe('')
   expect((await readFile(`${file}.1`, 'utf8')).length).toBe(long.length)
-  await directory.remove()
 })
 
 test("a DATA_DIR that is another user's, or that others may write to, is refused", async () => {
@@ -43,12 +42,10 @@ test("a DATA_DIR that is another user's, or that others may write to, is refused
   const getuid = vi.spyOn(process, 'getuid').mockReturnValue(uid + 1)
   expect(await refusal()).toContain(`which belongs to another user (${uid})`)
   getuid.mockRestore()
-  await directory.remove()
 })
 
 test('a database is made in an empty DATA_DIR alone, in which a start may have been cut off', async () => {
   const directory = await temporaryDirectory()
-  onTestFinished(() => directory.remove())
   let asked = 0
   const beforeCreation = async () => {
     asked += 1
@@ -86,7 +83,6 @@ test('a DATA_DIR that is a file, or a link to nothing, is refused with a sentenc
     expect(String(error)).toContain(`DATA_DIR is "${path}", which cannot be used (${code}): name a directory`)
   }
   expect(await readdir(directory.path)).toEqual(['file', 'link'])
-  await directory.remove()
 })
 
 test('a database is locked as long as it runs, so that no other container starts a second one on its files', async () => {
@@ -99,7 +95,6 @@ test('a database is locked as long as it runs, so that no other container starts
   await expect(promisify(execFile)('flock', ['--nonblock', files, 'true'])).rejects.toMatchObject({ code: 1 })
   await cluster.stop()
   await promisify(execFile)('flock', [files, 'true'])
-  await directory.remove()
 })
 
 test('where there is no flock(1) a database starts without', async () => {
@@ -112,7 +107,6 @@ test('where there is no flock(1) a database starts without', async () => {
   expect(await accepts(join(directory.path, '.s.PGSQL.5432'))).toBe(true)
   await cluster.stop()
   vi.unstubAllEnvs()
-  await directory.remove()
 })
 
 test('a socket whose server is frozen counts as one that listens, also when its queue is full', async () => {
@@ -126,5 +120,4 @@ test('a socket whose server is frozen counts as one that listens, also when its 
   server.kill('SIGKILL')
   await once(server, 'exit')
   expect(await accepts(socket)).toBe(false)
-  await directory.remove()
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { differencesInProject, differencesOn } from '../../../testing/catalogue.ts'
 import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
@@ -8,8 +8,6 @@ let server: TestPostgres
 beforeAll(async () => {
   server = await startPostgres()
 })
-
-afterAll(() => server.close())
 
 test.each([
   ['a server of our own', () => differencesOn(server)],

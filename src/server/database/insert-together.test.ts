@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 
 import { openTestDatabase } from '../../../testing/database.ts'
 import { anApplication } from '../../../testing/form.ts'
@@ -27,8 +27,6 @@ beforeEach(async () => {
 })
 
 afterEach(() => vi.useRealTimers())
-
-afterAll(() => database.close())
 
 /** A connection that notes which rows each statement was sent, and how many, and holds them back until it is told. */
 function watched({ isHeld = false } = {}) {

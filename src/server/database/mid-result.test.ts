@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
 import { openDatabase, type Database } from './database.ts'
@@ -10,11 +10,6 @@ beforeAll(async () => {
   server = await startPostgres('database')
   const location = { dataDir: '/nowhere', databaseUrl: server.url() }
   database = await openDatabase(location, { schema: 'migrate' })
-})
-
-afterAll(async () => {
-  await database.close()
-  await server.close()
 })
 
 const organiser = { role: 'authenticated', claims: { sub: 'ada' } } as const

@@ -33,5 +33,4 @@ test('indexes that cannot be rebuilt after another minor version are told, and r
   await become('return given;')
   expect((await start()).at(-1)).toBe('all indexes are rebuilt')
   expect(await start()).toEqual([])
-  await server.close()
 })

@@ -1,5 +1,5 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 
 import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
 import { parseAddress } from './address.ts'
@@ -11,8 +11,6 @@ let server: TestPostgres
 beforeAll(async () => {
   server = await startPostgres()
 })
-
-afterAll(() => server.close())
 
 function poolOf(options: PoolOptions, url = server.url()) {
   const pool = createPool(parseAddress(url).address, options)

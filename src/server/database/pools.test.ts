@@ -108,8 +108,6 @@ test('where a pooler drops the role of a connection, no visitor is anybody else,
     { schema: 'migrate' },
   )
   expect(await pooled.as({ role: 'anon' }).unsafe('select current_user as role')).toEqual([{ role: 'anon' }])
-  await pooled.close()
-  dropping.close()
 })
 
 test('of several hosts the first that answers is asked, and none that only reads where the address says so', async () => {

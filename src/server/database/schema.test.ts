@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg'
 import { readdir, readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { newProject } from '../../../testing/hosted-project.ts'
@@ -19,8 +19,6 @@ let server: TestPostgres
 beforeAll(async () => {
   server = await startPostgres()
 })
-
-afterAll(() => server.close())
 
 const open = (databaseUrl: string) =>
   openDatabase({ dataDir: '/nowhere', databaseUrl }, { schema: 'migrate' })
@@ -48,7 +46,6 @@ test('a user who may not create roles is told the SQL for an administrator, whic
   const database = await open(url)
   await insertApplications(database.as(visitor), rowsOf(anApplication()))
   expect(await count(database.owner)).toBe(1)
-  await database.close()
 })
 
 test('a user who may create roles needs no administrator', async () => {
@@ -58,8 +55,6 @@ test('a user who may create roles needs no administrator', async () => {
   const database = await open(another.url('organised', 'organiser'))
   await insertApplications(database.as(visitor), rowsOf(anApplication()))
   expect(await count(database.owner)).toBe(1)
-  await database.close()
-  await another.close()
 })
 
 test('an empty database of another server gets the schema, recorded as the Supabase CLI does', async () => {
@@ -76,7 +71,6 @@ test('an empty database of another server gets the schema, recorded as the Supab
     text: await readFile(`supabase/migrations/${files[0]}`, 'utf8'),
     parts: 1,
   })
-  await database.close()
 })
 
 test('servers that start together apply the migrations once', async () => {
@@ -150,7 +144,6 @@ test('the row holds the eleven answers, id and created_at, and only the owner re
   const [schema] = await database.owner`
     select has_schema_privilege('anon', 'private', 'usage') or has_schema_privilege('authenticated', 'private', 'usage') as usable`
   expect(schema).toEqual({ usable: false })
-  await database.close()
 })
 
 test('an application and its place in the outbox are stored together or not at all, also of several', async () => {
@@ -168,7 +161,6 @@ test('an application and its place in the outbox are stored together or not at a
   )
   await owner`delete from public.retreat_applications`
   expect(await owner`select from private.webhook_outbox`).toHaveLength(0)
-  await database.close()
 })
 
 test('a migration that was edited since it was applied ends the start, and is named', async () => {
@@ -197,7 +189,6 @@ test('a migration that was edited since it was applied ends the start, and is na
     await putBack()
   }
   await (await open(url)).close()
-  await sql.end()
 })
 
 test('what landed in several texts counts as it landed', async () => {
@@ -210,8 +201,6 @@ test('what landed in several texts counts as it landed', async () => {
     where name = 'search_index_in_smaller_steps'`
   const database = await open(url)
   expect(database.isUpToDate).toBe(true)
-  await database.close()
-  await sql.end()
 })
 
 test('a schema is repeated in the texts that were applied, and not where one of them is unknown', async () => {
@@ -231,7 +220,6 @@ test('a schema is repeated in the texts that were applied, and not where one of 
   await record('select 1')
   const empty = connectTo(await newDatabase('unrepeated'))
   await expect(repeatMigrations(from, empty)).rejects.toThrow(/search_index_in_smaller_steps" was edited/)
-  await Promise.all([from.end(), to.end(), empty.end()])
 })
 
 test('of a migration that was edited since a hosted project applied it a server tells, and starts', async () => {
@@ -240,13 +228,11 @@ test('of a migration that was edited since a hosted project applied it a server 
   await project.owner`
     update supabase_migrations.schema_migrations set statements = array['select 1'] where name = 'webhook_outbox'`
   const told: string[] = []
-  const database = await openDatabase(
+  await openDatabase(
     { dataDir: '/nowhere', databaseUrl: project.url },
     { schema: 'migrate', onEvent: (message) => told.push(message) },
   )
   expect(told).toEqual([expect.stringMatching(/edited since: \d+_webhook_outbox$/)])
-  await database.close()
-  await project.end()
 })
 
 /** The first two shared migrations, recorded, as a server or a project of the first release has them. */
@@ -295,8 +281,6 @@ test('an existing self-hosted database keeps every pending and given-up delivery
   // What comes from then on is queued as before, once.
   await insertApplications(database.as(visitor), rowsOf(anApplication()))
   expect(await outboxOf(sql)).toHaveLength(5)
-  await sql.end()
-  await database.close()
 })
 
 test('while a long reader keeps the schema from changing applications are stored, and then it changes', async () => {
@@ -323,8 +307,6 @@ test('while a long reader keeps the schema from changing applications are stored
   const database = await opening
   expect(database.isUpToDate).toBe(true)
   expect(await count(database.owner)).toBe(5)
-  await database.close()
-  await sql.end()
 })
 
 test('an index is built while applications are stored, by one of two servers, and what a former try left is dropped', async () => {
@@ -389,7 +371,6 @@ test('what runs alone is applied in its turn, and what comes before it stays whe
   await sql`update public.retreat_applications set phone = '1'`
   expect((await migrate(sql, { files })).applied).toHaveLength(3)
   expect(await recorded()).toHaveLength(4)
-  await sql.end()
 })
 
 test('a day that an organiser had set stays one over the update that has a column for it', async () => {
@@ -410,7 +391,6 @@ test('a day that an organiser had set stays one over the update that has a colum
       [counted, false],
     ]),
   )
-  await sql.end()
 })
 
 test('no new migration builds an index or checks a constraint while those who apply wait', () => {
@@ -442,11 +422,9 @@ test('an existing self-hosted database that never had a webhook keeps all that w
   await store(sql)
   await store(sql)
   const before = await outboxOf(sql)
-  const database = await open(url)
+  await open(url)
   expect(await outboxOf(sql)).toEqual(before)
   expect(before.every(({ next_attempt_at }) => next_attempt_at !== null)).toBe(true)
-  await sql.end()
-  await database.close()
 })
 
 test('a hosted project queues nothing; a server pointed at its database delivers what comes from then on', async () => {
@@ -476,10 +454,8 @@ test('a hosted project queues nothing; a server pointed at its database delivers
   await database.close()
 
   // Only the first of such servers meets what nobody ever delivered.
-  const again = await open(project.url)
+  await open(project.url)
   expect(await due()).toEqual([after])
-  await again.close()
-  await project.end()
 })
 
 test('a hosted project from which a server has delivered keeps what waits', async () => {
@@ -489,12 +465,10 @@ test('a hosted project from which a server has delivered keeps what waits', asyn
   await project.owner`
     update private.webhook_outbox set attempts = 1, next_attempt_at = null, delivered_at = now()
     where application_id = ${delivered}`
-  const database = await open(project.url)
+  await open(project.url)
   const due =
     await project.owner`select application_id from private.webhook_outbox where next_attempt_at is not null`
   expect(due).toEqual([{ application_id: waiting }])
-  await database.close()
-  await project.end()
 })
 
 test("a schema auth that is neither ours nor Supabase's ends the start in a sentence", async () => {
@@ -503,7 +477,6 @@ test("a schema auth that is neither ours nor Supabase's ends the start in a sent
   await sql`create schema auth`
   await expect(open(url)).rejects.toThrow(/^The database has a schema "auth" that is not Supabase's: /)
   expect(await sql`select to_regclass('public.retreat_applications') as there`).toEqual([{ there: null }])
-  await sql.end()
 })
 
 test('a command changes no schema: an older one is used as it is, and one that is not there is told', async () => {
@@ -533,7 +506,6 @@ test('a command changes no schema: an older one is used as it is, and one that i
   expect(await sql`select tgname from pg_trigger where not tgisinternal`).toEqual([
     { tgname: 'enqueue_webhook' },
   ])
-  await sql.end()
 })
 
 test.each(['supabase_migrations.schema_migrations', 'private.server_migrations'])(

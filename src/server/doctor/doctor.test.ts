@@ -1,6 +1,6 @@
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { newProject } from '../../../testing/hosted-project.ts'
@@ -29,8 +29,6 @@ let server: TestPostgres
 beforeAll(async () => {
   server = await startPostgres()
 })
-
-afterAll(() => server.close())
 
 /** A database with the schema, as a copy of one: quicker than to make each. */
 async function newDatabase(name: string) {
@@ -79,7 +77,6 @@ test('nothing is changed: not one transaction of it writes', async () => {
   const open = await openAsItIs({ dataDir: '/nowhere', databaseUrl: DATABASE_URL }, 1_000)
   const attempt = open.read((sql) => sql`delete from public.retreat_applications`)
   await expect(attempt).rejects.toThrow('read-only transaction')
-  await open.close()
 })
 
 test('a schema that is older, newer or edited is told with its newest migration', async () => {
@@ -176,7 +173,6 @@ test('a newest backup is told; one that is old, missing, or open to everybody is
   expect((await said({ DATABASE_URL: url, BACKUP_DIR: directory.path }))['backups']).toMatch(
     /^wrong: BACKUP_DIR is .*, which is not there: make that folder/,
   )
-  await open.close()
 })
 
 test("a hosted project's database is looked at as one, before a server was there and after", async () => {
@@ -220,7 +216,6 @@ test('a database that is frozen, or refuses, is told in a sentence, and all the 
     })
   }
   expect(JSON.stringify(refused)).not.toContain('hunter2')
-  await another.close()
 })
 
 test('SITE_URL is told to be this server, another one, on its way elsewhere, or not there', async () => {
@@ -264,7 +259,6 @@ test('SITE_URL is told to be this server, another one, on its way elsewhere, or 
   expect(await site(`http://127.0.0.1:${nobody}`, String(nobody))).toMatch(
     /^wrong: No server answers at .* npm start starts it\. SITE_URL is .*, which does not answer \(connect ECONNREFUSED .*\)/,
   )
-  await Promise.all([mine.close(), theirs.close(), elsewhere.close()])
 })
 
 test('clocks that are apart, a disk that is full and a file that everybody may read are told', async () => {
@@ -297,5 +291,4 @@ test('clocks that are apart, a disk that is full and a file that everybody may r
     said: '"PORT 3000 SMTP" is no name: a line of .env is NAME=value.',
   })
   expect((await checkSettings({ SMTP_URL: inFile.SMTP_URL }, file)).verdict).toBe('ok')
-  await directory.remove()
 })

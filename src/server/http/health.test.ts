@@ -1,6 +1,6 @@
 import fastify from 'fastify'
 import pino from 'pino'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { openTestDatabase } from '../../../testing/database.ts'
 import { anApplication } from '../../../testing/form.ts'
@@ -27,8 +27,6 @@ beforeEach(async () => {
   await database.owner`truncate public.retreat_applications cascade`
   await database.owner`update private.postman set failing_since = null, paused_until = '-infinity'`
 })
-
-afterAll(() => database.close())
 
 const settings = {
   anonKey: 'key',
@@ -161,7 +159,6 @@ test('an application that met its deadline is told for a minute, unless one was 
   expect((await alone.inject('/readyz')).json()).toEqual({ status: 'the database stores nothing in time' })
   now = 110_000
   expect((await alone.inject('/readyz')).statusCode).toBe(200)
-  await alone.close()
 })
 
 test('once an application could not be stored, the server is ready when the database can write', async () => {
@@ -179,7 +176,6 @@ test('once an application could not be stored, the server is ready when the data
   isFull = false
   expect((await app.inject('/readyz')).statusCode).toBe(200)
   expect(storing.fails).toBe(false)
-  await app.close()
 })
 
 test('the database is asked at most once a second, however often readiness is', async () => {
@@ -199,7 +195,6 @@ test('the database is asked at most once a second, however often readiness is', 
   expect(await givenUp()).toBe(0)
   now = 1001
   expect(await givenUp()).toBe(1)
-  await app.close()
 })
 
 test('who asks for the health leaves no line in the log, and every other request one', async () => {

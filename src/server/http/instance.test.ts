@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { openTestDatabase } from '../../../testing/database.ts'
 import type { Settings } from '../../settings/server-settings.ts'
@@ -10,8 +10,6 @@ let database: Database
 beforeAll(async () => {
   database = await openTestDatabase()
 })
-
-afterAll(() => database.close())
 
 const stranger = '203.0.113.7'
 const client = '198.51.100.1'

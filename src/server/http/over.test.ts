@@ -46,5 +46,4 @@ test('an answer that waits behind another one is over when its visitor left', as
   await arrived
   socket.destroy()
   await expect.poll(() => isOver).toBe(true)
-  await app.close()
 })

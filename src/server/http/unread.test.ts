@@ -1,13 +1,11 @@
 import { once } from 'node:events'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import fastify, { type FastifyInstance } from 'fastify'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 import { boundUnread } from './unread.ts'
 
 let app: FastifyInstance
-
-afterEach(() => app.close())
 
 async function listen(timeout: number) {
   app = fastify({ bodyLimit: 1024 })

@@ -1,6 +1,6 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { aLog } from '../../../testing/postman.ts'
@@ -41,8 +41,6 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((each) => each.stop()))
   await Promise.all(receivers.splice(0).map((each) => each.close()))
 })
-
-afterAll(() => server.close())
 
 const sql = () => server.database.owner
 

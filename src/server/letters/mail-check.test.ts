@@ -62,7 +62,6 @@ test.each([
   expect(finding?.said).not.toContain('hunter2')
   expect(finding?.said).not.toContain('wrong')
   expect(server.received).toEqual([])
-  await server.close()
 })
 
 test('a mail server that is not there is told in the words of the machine, with its address', async () => {
@@ -104,5 +103,4 @@ test('of two servers one looks when an organiser asks, once, and tells what it f
   expect(greeted).toBe(2)
   expect(server.received).toEqual([])
   close()
-  await Promise.all([server.close(), database.close()])
 })

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
@@ -13,9 +13,6 @@ beforeAll(async () => {
 })
 
 beforeEach(() => outbox.empty())
-afterEach(() => outbox.end())
-afterAll(() => outbox.close())
-
 const sql = () => outbox.database.owner
 const site = new URL('https://example.org/retreat/')
 const hour = 3_600

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { startMailServer, startTrickle } from '../../../testing/mail-server.ts'
@@ -27,9 +27,6 @@ beforeAll(async () => {
 })
 
 beforeEach(() => outbox.empty())
-afterEach(() => outbox.end())
-afterAll(() => outbox.close())
-
 /** A letter that was released to somebody; gives its id. */
 async function released(to: string, changes: { occasion?: string; subject?: string; email?: string } = {}) {
   const { email = to, occasion = 'free', subject = 'Your place' } = changes
@@ -252,7 +249,6 @@ test.each([
 test('a mail server that never ends its reply has a letter for a limited time, though it is never silent', async () => {
   await released('ada@example.com')
   const server = await startTrickle()
-  onTestFinished(() => server.close())
   const { lines } = postmanFor(server, { limit: 300 })
   const problem = 'The mail server did not answer in time.'
   await expect.poll(() => lines[0]).toMatchObject({ details: { problem } })
@@ -486,7 +482,6 @@ test('a test, for which somebody waits, leaves before the letters that are due',
   await addOrganiser(database.owner, 'waits@example.org')
   for (let index = 0; index < 40; index += 1) await released(`ada.${index}@example.com`)
   const server = await startMailServer({ pause: 10 })
-  onTestFinished(() => server.close())
   postmanFor(server)
   await expect.poll(() => server.received.length).toBeGreaterThan(0)
   await database.owner`

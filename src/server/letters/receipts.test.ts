@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
@@ -17,9 +17,6 @@ beforeEach(async () => {
   await outbox.empty()
   await switched(true)
 })
-afterEach(() => outbox.end())
-afterAll(() => outbox.close())
-
 const sql = () => outbox.database.owner
 const switched = (receipts: boolean) => sql()`update private.letter_settings set receipts = ${receipts}`
 

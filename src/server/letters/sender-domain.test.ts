@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { startNameServer } from '../../../testing/name-server.ts'
 import { checkSender } from './sender-domain.ts'
@@ -33,8 +33,6 @@ beforeAll(async () => {
     'broken.example': 'failure',
   })
 })
-
-afterAll(() => server.close())
 
 test.each([
   ['has all that others ask for', 'good.example', 'ok', /^good\.example has MX, SPF and DMARC\.$/],

@@ -181,7 +181,6 @@ test('a whole row whose columns are named goes together with others, by itself o
   expect(inOrder(kept)).toMatchObject(inOrder(applications))
   // What a column does not take is refused alone, as PostgreSQL says it.
   expect((await named([{ ...anApplication(), consent: 'perhaps' }])).json()).toMatchObject({ code: '22P02' })
-  await app.close()
 })
 
 test('a lone surrogate is refused by the database', async () => {
@@ -243,7 +242,6 @@ test('wrong tokens of letters have a limit of their own by address, which keeps 
   }
   expect((await show('none', '192.0.2.2')).said).toEqual({ state: 'invalid' })
   expect((await call(table, anApplication())).statusCode).toBe(201)
-  await app.close()
 })
 
 test('after each insert that stored something, and no other, the outbox is woken', async () => {
@@ -264,7 +262,6 @@ test('after each insert that stored something, and no other, the outbox is woken
   expect([(await app.inject({ method: 'POST', url: '/', headers, payload })).statusCode, woken]).toEqual([
     200, 2,
   ])
-  await app.close()
 })
 
 test('the form sent twice by the browser itself is a success both times', async () => {

@@ -1,6 +1,6 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { readdir, readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { extent } from '../../../testing/extent.ts'
@@ -26,11 +26,6 @@ beforeAll(async () => {
     await project.owner.unsafe(await readFile(`supabase/migrations/${file}`, 'utf8'))
   }
   await store(project.asSupabase)
-})
-
-afterAll(async () => {
-  await project.end()
-  await Promise.all([server.close(), postgres.close()])
 })
 
 /** One application, as the data interface of a project stores it. */

@@ -1,5 +1,5 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
@@ -29,8 +29,6 @@ beforeEach(async () => {
   await server.database.owner`delete from public.retreat_applications`
   await server.database.owner`update private.postman set seen_at = now(), stopped = false`
 })
-
-afterAll(() => server.close())
 
 /** What a function of the desk answers an organiser. */
 async function ask<Answer>(name: string, args: object = {}, asking = client): Promise<Answer> {

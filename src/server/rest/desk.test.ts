@@ -1,5 +1,5 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
@@ -15,8 +15,6 @@ beforeAll(async () => {
   server = await startSignIn()
   ;({ client, email: me } = await server.signedIn())
 })
-
-afterAll(() => server.close())
 
 interface Shown extends Application {
   id: string
@@ -402,7 +400,6 @@ test('searching and counting have no more to fold behind two hundred application
   // What is changed by hand is found as it stands.
   await owner`update public.retreat_applications set reason = ${long('noise')} where id = ${loud[0] ?? ''}`
   expect(await all(asking)).toHaveLength(1100 + 19)
-  await own.close()
 })
 
 test('status, team size, paid solution and dates are filters, alone and together', async () => {
@@ -626,7 +623,6 @@ test('the overview counts each status and tells how what is found is made up, a 
     count: 1000,
     more: true,
   })
-  await own.close()
 })
 
 test('of more decided ones than are counted, New is how many of the newest thousand are new, or more', async () => {
@@ -656,7 +652,6 @@ test('of more decided ones than are counted, New is how many of the newest thous
   expect(await counts()).toMatchObject({ new: { count: 200, more: true }, declined: many, all: many })
   await decideTheOldest(20_301)
   expect(await counts()).toMatchObject({ new: { count: 0, more: true }, declined: many, all: many })
-  await own.close()
 })
 
 test('a decision is kept where it was made on what stands, and refused with who did what where not', async () => {
@@ -1252,7 +1247,6 @@ test('a closed door refuses with its sentence, on the page too; what is stored i
     { author: email, kind: 'door', detail: { closed: true, sentence: '' } },
     { author: email, kind: 'door', detail: { closed: true, sentence, is_open: false } },
   ])
-  await own.close()
 })
 
 test('a door is changed by whoever saw how it stands, and only to what can be', async () => {
@@ -1291,7 +1285,6 @@ test('a door is changed by whoever saw how it stands, and only to what can be', 
   expect(await change({ version: 2, sentence: 'Other.' })).toMatchObject(stale)
   expect(await happenings()).toHaveLength(3)
   expect(await set({ sentence: '🌲'.repeat(300) })).toMatchObject({ sentence: '🌲'.repeat(300) })
-  await own.close()
 })
 
 test('a door closes by itself at its time', async () => {
@@ -1304,7 +1297,6 @@ test('a door closes by itself at its time', async () => {
   expect(await send()).toEqual([403, 'PT403', 'Too late.'])
   expect(await set({ closes_at: null })).toMatchObject({ is_open: true, closes_at: null })
   expect(await send()).toBe(201)
-  await own.close()
 })
 
 test('a door that closed by itself is opened by nobody who saw it open', async () => {
@@ -1332,7 +1324,6 @@ test('a door that closed by itself is opened by nobody who saw it open', async (
     expect(await set({})).toMatchObject({ is_open: true })
     expect(await send()).toBe(201)
   }
-  await own.close()
 })
 
 test('a door closes after so many applications, exactly, whoever comes at the same time; opened again it counts anew', async () => {
@@ -1370,11 +1361,10 @@ test('a door closes after so many applications, exactly, whoever comes at the sa
   expect(await send()).toBe(201)
   expect(await send()).toEqual([403, 'PT403', 'Full!'])
   expect(await stored()).toBe(45)
-  await own.close()
 })
 
 test('a number that is set while many come in counts every one of them, and nobody waits in a circle', async () => {
-  const { own, door, set, send, stored } = await startWithDoor()
+  const { door, set, send, stored } = await startWithDoor()
   for (let round = 0; round < 5; round += 1) {
     await set({ closes_after: 1000 })
     const changed = async () => {
@@ -1384,7 +1374,6 @@ test('a number that is set while many come in counts every one of them, and nobo
     expect(new Set(answers)).toEqual(new Set([201]))
     expect((await door()).received).toBe(await stored())
   }
-  await own.close()
 })
 
 test('while a vacuum runs a number is set, and nobody who applies waits for either', async () => {
@@ -1395,7 +1384,6 @@ test('while a vacuum runs a number is set, and nobody who applies waits for eith
     expect(await set({ closes_after: 2 })).toMatchObject({ received: 0, is_open: true })
     expect(await send()).toBe(201)
   })
-  await own.close()
 })
 
 test('while somebody is storing an application for long a number is not set, and nobody else who applies waits', async () => {
@@ -1413,15 +1401,13 @@ test('while somebody is storing an application for long a number is not set, and
     expect(await setting).toMatchObject({ status: 503, error: { code: 'PT503' } })
   })
   expect(await door()).toMatchObject({ version: 0, closes_after: null })
-  await own.close()
 })
 
 test('a door is open or closed, and nobody opens it by saying neither', async () => {
-  const { own, keeper, door, set } = await startWithDoor()
+  const { keeper, door, set } = await startWithDoor()
   await set({ closed: true })
   expect(await keeper.rpc('desk_set_door', { version: 1, closed: null })).toMatchObject({ status: 400 })
   expect(await door()).toMatchObject({ version: 1, closed: true })
-  await own.close()
 })
 
 test('who is applying at the moment when a number is set is counted', async () => {
@@ -1439,5 +1425,4 @@ test('who is applying at the moment when a number is set is counted', async () =
   expect(await send()).toBe(201)
   expect(await send()).toMatchObject([403, 'PT403', 'Applications are closed.'])
   expect(await stored()).toBe(2)
-  await own.close()
 })

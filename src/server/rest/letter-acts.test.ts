@@ -1,5 +1,5 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { seedsOf } from '../../../testing/extent.ts'
 import { anApplication } from '../../../testing/form.ts'
@@ -38,8 +38,6 @@ beforeEach(async () => {
   await owner`delete from public.retreat_applications`
   await owner`update private.postman set seen_at = now() + interval '1 day', automation_seen_at = now() + interval '1 day'`
 })
-
-afterAll(() => server.close())
 
 let stored = 0
 async function store() {

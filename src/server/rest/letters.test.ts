@@ -1,5 +1,5 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
@@ -26,8 +26,6 @@ beforeEach(async () => {
   // However many a test of before sent.
   await server.database.owner`delete from private.notices`
 })
-
-afterAll(() => server.close())
 
 interface Page {
   letters: Letter[]

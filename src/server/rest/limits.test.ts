@@ -1,5 +1,5 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
@@ -30,8 +30,6 @@ beforeAll(async () => {
   await owner`insert into public.retreat_applications ${valuesOf(rows)}`
   await owner`update private.postman set seen_at = now()`
 })
-
-afterAll(() => server.close())
 
 /** What a function of the desk answers an organiser. */
 async function ask<Answer>(name: string, args: object = {}): Promise<Answer> {

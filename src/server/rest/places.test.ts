@@ -1,5 +1,5 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { extent, seedOf } from '../../../testing/extent.ts'
 import { anApplication } from '../../../testing/form.ts'
@@ -35,8 +35,6 @@ beforeEach(async () => {
   await sql()`update private.postman set seen_at = now(), next_at = '-infinity'`
   await writeSite(sql(), { siteUrl: `${site}/`, mailServer: undefined })
 })
-
-afterAll(() => server.close())
 
 async function ask<Answered>(name: string, args: object = {}): Promise<Answered> {
   const { data, error } = await client.rpc(`desk_${name}`, args)

@@ -1,5 +1,5 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 
 import { anonKey, bearerOf, startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { createApp } from '../http/app.ts'
@@ -36,8 +36,6 @@ beforeAll(async () => {
   `)
   client = (await server.signedIn()).client
 })
-
-afterAll(() => server.close())
 
 async function post(name: string, body: string, headers: Record<string, string> = {}) {
   const answer = await fetch(`${server.origin}/rest/v1/rpc/${name}`, {
@@ -229,5 +227,4 @@ test('a function that the public key may not call is refused before the database
   expect(asked).toEqual([])
   expect((await call('door_is_open', {})).statusCode).toBe(200)
   expect(asked).toEqual(['anon'])
-  await app.close()
 })

@@ -69,7 +69,6 @@ test('a receiver that answers by another protocol may have it, and keeps nobody 
 
 test('what was cancelled before a connection has not left', async () => {
   const receiver = await startReceiver()
-  onTestFinished(() => receiver.close())
   expect(await send(receiver.origin, AbortSignal.abort())).toMatchObject({ status: null, isUncertain: false })
   expect(receiver.received).toEqual([])
 })
@@ -80,7 +79,6 @@ test('what left and was not answered may have arrived, over a connection that wa
     if (answers) response.end()
     else if (request.url === '/ends') response.destroy()
   })
-  onTestFinished(() => receiver.close())
   const cancellation = new AbortController()
   expect(await send(receiver.origin)).toMatchObject({ delivered: true, status: 200 })
   answers = false

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import type { ServerResponse } from 'node:http'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { openTestDatabase } from '../../../testing/database.ts'
 import { anApplication } from '../../../testing/form.ts'
@@ -26,8 +26,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   await database.owner`delete from public.retreat_applications`
 })
-
-afterAll(() => database.close())
 
 /** Collects the log; `written` resolves when so many lines with this message have been written. */
 function aLog() {
@@ -76,7 +74,6 @@ test('what waits in the outbox is delivered once, form-encoded, and logged with 
   )
   expect(lines[0]?.details).toMatchObject({ status: 200, answer: 'y'.repeat(200), attempt: 1 })
   expect(await outbox()).toMatchObject([{ attempts: 1, last_status: 200, next_attempt_at: null }])
-  await receiver.close()
 })
 
 test('a failed delivery is tried again on the schedule, with the same id', async () => {
@@ -101,7 +98,6 @@ test('a failed delivery is tried again on the schedule, with the same id', async
   const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
   expect(ids).toHaveLength(2)
   expect(new Set(ids).size).toBe(1)
-  await receiver.close()
 })
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
@@ -129,7 +125,6 @@ test('the signature is the one that the Standard Webhooks library makes', async 
     new Webhook(secret).verify(body, call?.headers as Record<string, string>, { jsonParse: false })
   expect(() => verify(call?.body ?? '')).not.toThrow()
   expect(() => verify(`${call?.body}x`)).toThrow('No matching signature')
-  await receiver.close()
 })
 
 test('without a secret there is no signature, and the other headers are there', async () => {
@@ -148,7 +143,6 @@ test('without a secret there is no signature, and the other headers are there', 
   expect(headers).not.toHaveProperty('webhook-signature')
   expect(headers?.['webhook-id']).toMatch(/^[0-9a-f-]{36}$/)
   expect(Math.abs(Number(headers?.['webhook-timestamp']) * 1000 - Date.now())).toBeLessThan(60_000)
-  await receiver.close()
 })
 
 test('only 2xx is success: a redirect is not followed', async () => {
@@ -160,7 +154,6 @@ test('only 2xx is success: a redirect is not followed', async () => {
   await runUntil('webhook failed; it will be tried again', receiver.origin)
   expect(elsewhere.received).toEqual([])
   expect(await outbox()).toMatchObject([{ last_status: 302, delivered_at: null }])
-  await Promise.all([receiver.close(), elsewhere.close()])
 })
 
 test('410 ends the tries', async () => {
@@ -168,7 +161,6 @@ test('410 ends the tries', async () => {
   const receiver = await startReceiver((_request, response) => response.writeHead(410).end())
   await runUntil('webhook given up', receiver.origin)
   expect(await outbox()).toMatchObject([{ attempts: 1, next_attempt_at: null, delivered_at: null }])
-  await receiver.close()
 })
 
 test.each([
@@ -182,7 +174,6 @@ test.each([
   await runUntil('webhook failed; it will be tried again', receiver.origin)
   const [row] = await outbox()
   expect(Number(row?.['next_attempt_at']) - Date.now()).toBeGreaterThan(3_500_000)
-  await receiver.close()
 })
 
 test('Retry-After sooner than the schedule is honoured, and such a try does not count', async () => {
@@ -195,7 +186,6 @@ test('Retry-After sooner than the schedule is honoured, and such a try does not 
   const [row] = await outbox()
   expect(Number(row?.['next_attempt_at']) - Date.now()).toBeLessThan(61_000)
   expect(row).toMatchObject({ attempts: 4, last_status: 429 })
-  await receiver.close()
 })
 
 test.each([
@@ -214,7 +204,6 @@ test.each([
   const [line] = await runUntil('webhook delivered', receiver.origin)
   expect(line?.details).toMatchObject({ status: 200 })
   expect(await outbox()).toMatchObject([{ attempts: 1, next_attempt_at: null }])
-  await receiver.close()
 })
 
 test('user and password of the address are sent as basic authentication, and logged nowhere', async () => {
@@ -243,7 +232,6 @@ test('a receiver that says nothing is given up on after a time', async () => {
     status: null,
     text: expect.stringMatching(/timeout/) as string,
   })
-  await receiver.close()
 })
 
 test('a claim is for a little longer than a try takes', async () => {
@@ -281,7 +269,6 @@ test('without being woken the dispatcher looks for itself', async () => {
   await written('webhook delivered')
   await dispatcher.stop()
   expect(receiver.received).toHaveLength(1)
-  await receiver.close()
 })
 
 test('whenever it is woken, it looks again', async () => {
@@ -343,7 +330,6 @@ test('a webhook that is down for hours is delivered to when it is back', async (
   await delivered
   await dispatcher.stop()
   expect(back.received).toHaveLength(1)
-  await back.close()
 })
 
 test('when the clock is set back, a delivery waits as long as it was told to, and no longer', async () => {
@@ -386,7 +372,6 @@ test('after ten tries a delivery is given up', async () => {
   const receiver = await startReceiver((_request, response) => response.writeHead(500).end())
   await runUntil('webhook given up', receiver.origin)
   expect(await outbox()).toMatchObject([{ attempts: 10, next_attempt_at: null }])
-  await receiver.close()
 })
 
 test('a receiver that does not answer holds up no other delivery', async () => {
@@ -408,7 +393,6 @@ test('a receiver that does not answer holds up no other delivery', async () => {
   const unfinished =
     await database.owner`select attempts from private.webhook_outbox where delivered_at is null`
   expect(unfinished).toEqual([{ attempts: 0 }])
-  await receiver.close()
 })
 
 test('two servers on one database share the deliveries: each is made by one of them', async () => {
@@ -422,7 +406,6 @@ test('two servers on one database share the deliveries: each is made by one of t
   const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
   expect(ids).toHaveLength(60)
   expect(new Set(ids).size).toBe(60)
-  await receiver.close()
 })
 
 test('what one server is claiming another one passes by, and does not wait for', async () => {
@@ -449,5 +432,4 @@ test('an answer without end is not read to its end', async () => {
   })
   const lines = await runUntil('webhook delivered', receiver.origin)
   expect(lines[0]?.details['answer']).toBe('z'.repeat(200))
-  await receiver.close()
 })

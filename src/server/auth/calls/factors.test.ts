@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import {
   anAddress,
@@ -16,8 +16,6 @@ let server: SignInServer
 beforeAll(async () => {
   server = await startSignIn()
 })
-
-afterAll(() => server.close())
 
 type Client = Awaited<ReturnType<SignInServer['signedIn']>>['client']
 

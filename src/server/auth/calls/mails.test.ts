@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import {
   anAddress,
@@ -14,8 +14,6 @@ let server: SignInServer
 beforeAll(async () => {
   server = await startSignIn()
 })
-
-afterAll(() => server.close())
 
 const challenge = { code_challenge: 'a'.repeat(43), code_challenge_method: 's256' }
 const off = { email: 'email_provider_disabled', phone: 'phone_provider_disabled' }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { secretOf, verifyLink } from '../../../../testing/links.ts'
 import { startSignIn, type SignInServer } from '../../../../testing/sign-in.ts'
@@ -8,8 +8,6 @@ let server: SignInServer
 beforeAll(async () => {
   server = await startSignIn()
 })
-
-afterAll(() => server.close())
 
 test('a code of a mail signs in, and the desk knows who it is', async () => {
   const email = await server.organiser()

@@ -1,6 +1,6 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { bearerOf, said, startSignIn, type SignInServer } from '../../../../testing/sign-in.ts'
 import { createSigningKeys, replaceKey } from '../sessions/keys.ts'
@@ -10,8 +10,6 @@ let server: SignInServer
 beforeAll(async () => {
   server = await startSignIn()
 })
-
-afterAll(() => server.close())
 
 const password = 'correct horse'
 const wrong = { code: 400, error_code: 'invalid_credentials', msg: 'Invalid login credentials' }
@@ -333,7 +331,6 @@ test('the issuer is below the public address, whatever a request says of it', as
   )
   const { access_token: fresh } = (await answer.json()) as Refreshed
   expect(decodeJwt(fresh).iss).toBe('https://example.org/retreat/auth/v1')
-  await other.close()
 })
 
 /** The published keys, of this server or of another. */
@@ -422,8 +419,6 @@ test('another key signs the next tokens, and what the old one signed stays good 
     status: 403,
     body: { error_code: 'bad_jwt' },
   })
-  await late.close()
-  await own.close()
 })
 
 test('a server that has not heard of another key learns of it by a token, and signs by it within half a minute', async () => {
@@ -452,7 +447,6 @@ test('servers that start together on a new database make one key', async () => {
   const rings = Array.from({ length: 8 }, () => createSigningKeys(own.database.signIn))
   const sets = await Promise.all(rings.map((ring) => ring.published()))
   expect(new Set(sets.flat().map(({ kid }) => kid)).size).toBe(1)
-  await own.close()
 })
 
 test('two servers on one database know the same sessions', async () => {
@@ -465,5 +459,4 @@ test('two servers on one database know the same sessions', async () => {
   expect((await other.call('POST', 'logout', undefined, headers)).status).toBe(204)
   expect(await isThere(id)).toBe(false)
   expect((await client.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
-  await other.close()
 })

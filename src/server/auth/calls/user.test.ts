@@ -1,5 +1,5 @@
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWTPayload } from 'jose'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { secretOf, verifyLink } from '../../../../testing/links.ts'
 import type { ReceivedMail } from '../../../../testing/mail-server.ts'
@@ -12,8 +12,6 @@ let server: SignInServer
 beforeAll(async () => {
   server = await startSignIn()
 })
-
-afterAll(() => server.close())
 
 const password = 'correct horse'
 const halfDone = 'Confirmation link accepted. Please proceed to confirm link sent to the other email'

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { secretOf, verifyLink } from '../../../../testing/links.ts'
 import type { ReceivedMail } from '../../../../testing/mail-server.ts'
@@ -12,8 +12,6 @@ let server: SignInServer
 beforeAll(async () => {
   server = await startSignIn()
 })
-
-afterAll(() => server.close())
 
 const wrongCode = { code: 403, error_code: 'otp_expired', msg: 'Token has expired or is invalid' }
 const wrongLink = { code: 403, error_code: 'otp_expired', msg: 'Email link is invalid or has expired' }

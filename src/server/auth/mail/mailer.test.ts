@@ -95,5 +95,4 @@ test('a server that never ends its reply has a mail for a limited time, though i
     `the mail server at 127.0.0.1:${server.port} did not take a mail (ETIMEDOUT): its replies took longer than 0.3 s`,
   )
   await server.left
-  await server.close()
 })

@@ -30,7 +30,6 @@ test('each table is kept in a backup, or is left out for a reason', async () => 
   expect(tables.map(({ name }) => name).toSorted()).toEqual(
     [...keptTables, ...Object.keys(leftOut)].toSorted(),
   )
-  await database.close()
 })
 
 test('a day that an organiser set before there was a column for it is one after a restore', async () => {
@@ -42,5 +41,4 @@ test('a day that an organiser set before there was a column for it is one after 
   expect(set).toEqual(
     await database.owner`select application_id from private.history where kind = 'kept' order by 1`,
   )
-  await database.close()
 })

@@ -1,6 +1,6 @@
 import { readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { openTestDatabase } from '../../../../testing/database.ts'
 import { anApplication } from '../../../../testing/form.ts'
@@ -16,11 +16,8 @@ beforeAll(async () => {
   database = await openTestDatabase()
 })
 
-afterAll(() => database.close())
-
 async function listDirectory() {
   const directory = await temporaryDirectory()
-  onTestFinished(() => directory.remove())
   return { dir: directory.path, list: join(directory.path, 'erasures') }
 }
 

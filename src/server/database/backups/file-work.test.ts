@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 import { temporaryDirectory } from '../../../../testing/server.ts'
 import { createFileWork, SilentError } from './file-work.ts'
@@ -10,7 +10,6 @@ import { createFileWork, SilentError } from './file-work.ts'
 /** A pipe, whose readers wait in one of Node.js's threads until somebody writes. */
 async function pipe() {
   const directory = await temporaryDirectory()
-  onTestFinished(() => directory.remove())
   const path = join(directory.path, 'pipe')
   await promisify(execFile)('mkfifo', [path])
   return path

@@ -73,8 +73,6 @@ test('a restore tells an automation no RSVP twice, and each that was waiting onc
   await restore(older.owner, await checkBackup(folder))
   expect(await older.owner`select from private.history where kind = 'answer'`).toHaveLength(2)
   expect(await older.owner`select from private.answer_outbox`).toEqual([])
-
-  await Promise.all([from.close(), to.close(), older.close(), directory.remove()])
 })
 
 test('of each trigger is said what a restore does with it, and all are on afterwards', async () => {
@@ -90,5 +88,4 @@ test('of each trigger is said what a restore does with it, and all are on afterw
     triggers.map(({ table, name }) => named(table, name)).toSorted(),
   )
   expect(made.filter(({ enabled }) => enabled !== 'O')).toEqual([])
-  await Promise.all([from.close(), to.close(), directory.remove()])
 })

@@ -1,6 +1,6 @@
 import { cp, mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 
 import { openTestDatabase } from '../../../../testing/database.ts'
 import { temporaryDirectory } from '../../../../testing/server.ts'
@@ -19,12 +19,9 @@ beforeAll(async () => {
   database = await openTestDatabase()
 })
 
-afterAll(() => database.close())
-
 /** A folder for backups that is gone when the test ends. */
 async function backupDirectory() {
   const directory = await temporaryDirectory()
-  onTestFinished(() => directory.remove())
   const dir = join(directory.path, 'backups')
   await mkdir(dir)
   return dir
@@ -38,7 +35,6 @@ function serverOf(dir: string, clock: { now: Date }, keep = 14) {
     error: (_details: object, message: string) => logged.push(message),
   }
   const backups = createScheduledBackups({ dir, at: '03:00', keep, log, now: () => clock.now, interval: 10 })
-  onTestFinished(() => backups.stop())
   /** Resolves when it has seen, or made, the backup of this moment. */
   const knows = async (moment: Date) => {
     await expect.poll(() => backups.state().newestAt).toEqual(moment)

@@ -22,7 +22,6 @@ test('nobody writes into what is copied, until that is over', async () => {
   const counted = await to.owner<{ count: number }[]>`
     select count(*)::integer from public.retreat_applications`
   expect(counted[0]?.count).toBe(1)
-  await Promise.all([from.close(), to.close()])
 })
 
 test('a row that is not the same afterwards is found', async () => {
@@ -37,5 +36,4 @@ test('a row that is not the same afterwards is found', async () => {
   await expect(from.owner.begin((transaction) => copyDatabase(transaction, to.owner))).rejects.toThrow(
     'public.retreat_applications is not the same after it was copied',
   )
-  await Promise.all([from.close(), to.close()])
 })

@@ -1,0 +1,44 @@
+// Ends what a run of the tests left behind, however that ended: whoever started this held its standard input open.
+import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+
+const [, , folder = ''] = process.argv
+
+/** @param {string} pid Whether it has the run's folder in its environment or, as PostgreSQL, works in it. */
+function isOfRun(pid) {
+  const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
+  return environment.includes(`TEST_RUN=${folder}`) || readlinkSync(`/proc/${pid}/cwd`).startsWith(folder)
+}
+
+/** The processes of the run. Linux alone lets them be found. */
+function left() {
+  let processes = []
+  try {
+    processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+  } catch {
+    return []
+  }
+  return processes.flatMap((pid) => {
+    try {
+      if (!isOfRun(pid)) return []
+      return [{ pid: Number(pid), name: readFileSync(`/proc/${pid}/comm`, 'utf8').trim() }]
+    } catch {
+      // It ended meanwhile, or is somebody else's.
+      return []
+    }
+  })
+}
+
+process.stdin
+  .on('end', async () => {
+    // PostgreSQL removes its shared memory at SIGQUIT, which a frozen one takes only when it is woken up.
+    for (const { pid, name } of left()) {
+      try {
+        process.kill(pid, name === 'postgres' ? 'SIGQUIT' : 'SIGKILL')
+        process.kill(pid, 'SIGCONT')
+      } catch {
+        // It ended meanwhile.
+      }
+    }
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+  })
+  .resume()

@@ -1,0 +1,22 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { ensureCluster } from '../../src/server/database/cluster.ts'
+import { openDatabase } from '../../src/server/database/database.ts'
+import { dataDirectory, temporaryDirectory } from '../server.ts'
+
+/** Before tests of the database: an empty one and one with the schema, to be copied. */
+export default async function setup(): Promise<void> {
+  if (process.env['PREPARED_DATABASE'] !== undefined) return
+  const cluster = await temporaryDirectory()
+  await (await ensureCluster(cluster.path, true)).stop()
+  await rm(join(cluster.path, 'postgres.log'))
+  process.env['PREPARED_CLUSTER'] = cluster.path
+
+  const database = await dataDirectory('cluster')
+  await (
+    await openDatabase({ dataDir: database.path, databaseUrl: undefined }, { schema: 'migrate' })
+  ).close()
+  await rm(join(database.path, 'postgres.log'))
+  process.env['PREPARED_DATABASE'] = database.path
+}
