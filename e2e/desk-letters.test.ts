@@ -468,14 +468,10 @@ test('a letter to one person opens in the own mail program where nobody carries 
   expect(await statesInDatabase()).toEqual(['sent'])
 
   await desk.ada.client.rpc('desk_set_blind', { blind: true }).throwOnError()
-  try {
-    await page.reload()
-    await note.waitFor()
-    await timeline.getByText('Letter “(hidden)” sent by hand').waitFor()
-    expect(await button('Write a letter').count()).toBe(0)
-  } finally {
-    await desk.ada.client.rpc('desk_set_blind', { blind: false }).throwOnError()
-  }
+  await page.reload()
+  await note.waitFor()
+  await timeline.getByText('Letter “(hidden)” sent by hand').waitFor()
+  expect(await button('Write a letter').count()).toBe(0)
 })
 
 test('more than thirty are sent by their number, and what was sent before by its own tick', async ({
@@ -728,35 +724,30 @@ test('a test of what is entered arrives at the organiser, and changes nothing', 
     MAIL_FROM: 'hello@example.org',
     MAIL_PER_MINUTE: '0',
   })
-  try {
-    const { sql } = other
-    await sql`insert into public.retreat_applications ${valuesOf([anApplication(zoe), anApplication(alan)])}`
-    const signIn = signInPage(await other.signedIn('grace@example.org'))
-    await expect.poll(() => sql`select from private.postman where seen_at > '-infinity'`).toHaveLength(1)
-    const page = await visitor.open(`${other.origin}/desk#/letters/templates/declined`, {}, signIn)
-    const { button, status } = getDesk(page)
-    await page.getByLabel('Preview with').fill('alan')
-    await offered(page, 'Alan Turing').click()
-    await page.locator('.letter').getByText('Hello Alan,').waitFor()
-    await page.getByLabel('Subject').fill('For {{first_name}} alone')
-    await page.getByLabel('Text', { exact: true }).fill('Not saved, {{last_name}}.')
-    await button('Send me a test').click()
-    await status.getByText('A test leaves for grace@example.org.').waitFor()
-    const [mail] = await mails.count(1, 'grace@example.org')
-    expect(mail?.subject).toBe('[Test] For Alan alone')
-    expect(mail?.text).toContain('Not saved, Turing.')
-    expect(await sql`select from private.templates where body like 'Not saved%'`).toHaveLength(0)
-    // Before its server goes: what it asks for then would be an error in its console.
-    await page.close()
-  } finally {
-    await other.close()
-    await mails.close()
-  }
+  const { sql } = other
+  await sql`insert into public.retreat_applications ${valuesOf([anApplication(zoe), anApplication(alan)])}`
+  const signIn = signInPage(await other.signedIn('grace@example.org'))
+  await expect.poll(() => sql`select from private.postman where seen_at > '-infinity'`).toHaveLength(1)
+  const page = await visitor.open(`${other.origin}/desk#/letters/templates/declined`, {}, signIn)
+  const { button, status } = getDesk(page)
+  await page.getByLabel('Preview with').fill('alan')
+  await offered(page, 'Alan Turing').click()
+  await page.locator('.letter').getByText('Hello Alan,').waitFor()
+  await page.getByLabel('Subject').fill('For {{first_name}} alone')
+  await page.getByLabel('Text', { exact: true }).fill('Not saved, {{last_name}}.')
+  await button('Send me a test').click()
+  await status.getByText('A test leaves for grace@example.org.').waitFor()
+  const [mail] = await mails.count(1, 'grace@example.org')
+  expect(mail?.subject).toBe('[Test] For Alan alone')
+  expect(mail?.text).toContain('Not saved, Turing.')
+  expect(await sql`select from private.templates where body like 'Not saved%'`).toHaveLength(0)
+  // Before its server goes: what it asks for then would be an error in its console.
+  await page.close()
 })
 
 test('whoever asks how the mail server is reads what a server found', async ({ visitor }) => {
   const mailServer = await startMailServer()
-  const { names, close } = await startNameServer({ 'example.org': { MX: ['mx.example.org'] } })
+  const { names } = await startNameServer({ 'example.org': { MX: ['mx.example.org'] } })
   const page = await desk.open(visitor, '/letters')
   const { button } = getDesk(page)
   await button('Look into the mail server').click()
@@ -774,7 +765,6 @@ test('whoever asks how the mail server is reads what a server found', async ({ v
   await button('Look into the mail server').waitFor()
   expect(await accessibilityProblems(page)).toEqual([])
   await server.stop()
-  close()
   await mailServer.close()
   await desk.sql`update private.postman set checked_at = '-infinity', findings = '[]'`
 })
@@ -820,16 +810,12 @@ test('a template is tried with whoever is chosen, and who reads blind learns no 
   await page.getByText('With the newest application: Zoë Zola').waitFor()
 
   await desk.ada.client.rpc('desk_set_blind', { blind: true }).throwOnError()
-  try {
-    await page.reload()
-    await letter.getByText('Hello (hidden),').waitFor()
-    await search.fill('bees')
-    await offered(page, 'Application').click()
-    await page.getByRole('button', { name: 'Newest' }).waitFor()
-    expect(await page.locator('#content').textContent()).not.toMatch(/Alan|Turing|Zoë/)
-  } finally {
-    await desk.ada.client.rpc('desk_set_blind', { blind: false }).throwOnError()
-  }
+  await page.reload()
+  await letter.getByText('Hello (hidden),').waitFor()
+  await search.fill('bees')
+  await offered(page, 'Application').click()
+  await page.getByRole('button', { name: 'Newest' }).waitFor()
+  expect(await page.locator('#content').textContent()).not.toMatch(/Alan|Turing|Zoë/)
 })
 
 test('letters to hundreds are drafted in steps, which say how far they are and can be stopped', async ({

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Page, Route } from 'playwright-core'
-import { expect, onTestFinished } from 'vitest'
+import { expect } from 'vitest'
 
 import { send } from '../testing/client.ts'
 import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
@@ -873,9 +873,6 @@ test('what is revealed is in sight until its screen is left, and written down on
     { first_name: 'Ada', last_name: 'L', email: 'ada@example.com' },
   ])
   await desk.sql`update private.organisers set blind = true`
-  onTestFinished(async () => {
-    await desk.sql`update private.organisers set blind = false`
-  })
   const revealed = () => desk.sql`select author from private.history where application_id = ${id}`
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, heading, link, note, timeline } = getDesk(page)

@@ -57,6 +57,7 @@ export function deskOfThisFile(
     // Not truncated: that locks whole tables, against what a page of the test before may still ask for.
     await desk.sql`delete from public.retreat_applications`
     await desk.sql`delete from private.history`
+    await desk.sql`update private.organisers set blind = false where blind`
   })
 
   const desk: DeskOfFile = {

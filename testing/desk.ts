@@ -31,7 +31,8 @@ export async function startDesk(
   kept?: { path: string },
   checkout = '.',
 ): Promise<DeskServer> {
-  const { path, remove } = kept ? { ...kept, remove: undefined } : await dataDirectory()
+  const made = kept ? undefined : await dataDirectory()
+  const path = kept?.path ?? made?.path ?? ''
   const given = { ...settings, DATA_DIR: path }
   let server = await startServer(given, checkout)
   const { origin } = server
@@ -39,7 +40,7 @@ export async function startDesk(
   const close = atEnd(async () => {
     await sql.end()
     await server.stop()
-    await remove?.()
+    await made?.remove()
   })
   return {
     origin,

@@ -15,9 +15,9 @@ const types = { A: 1, MX: 15, TXT: 16 } as const
  * Starts a name server on a free port of the loopback, which answers for these names, and that there is no such name for
  * all others.
  *
- * @returns Somebody who asks it, and what ends it.
+ * @returns Somebody who asks it.
  */
-export async function startNameServer(zone: Zone): Promise<{ names: Resolver; close: () => Promise<void> }> {
+export async function startNameServer(zone: Zone): Promise<{ names: Resolver }> {
   const socket = createSocket('udp4')
   socket.on('message', (query, { address, port }) => {
     const { name, type, end } = questionOf(query)
@@ -38,7 +38,8 @@ export async function startNameServer(zone: Zone): Promise<{ names: Resolver; cl
   await once(socket, 'listening')
   const names = new Resolver({ timeout: 250, tries: 1 })
   names.setServers([`127.0.0.1:${socket.address().port}`])
-  return { names, close: atEnd(() => void socket.close()) }
+  atEnd(() => void socket.close())
+  return { names }
 }
 
 /** The question of a message (RFC 1035, 4.1.2), and where it ends. */

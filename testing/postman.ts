@@ -1,6 +1,7 @@
 import type { Database } from '../src/server/database/database.ts'
 import { startPostman, type Postman, type PostmanOptions } from '../src/server/letters/postman.ts'
 import { openTestDatabase } from './database.ts'
+import { atEnd } from './endings.ts'
 import { startMailServer, type MailServer } from './mail-server.ts'
 import { mailServerAt } from './sign-in.ts'
 
@@ -22,9 +23,6 @@ export interface TestOutbox {
   pass: (seconds: number) => Promise<void>
   /** Makes it as it was at first. */
   empty: () => Promise<void>
-  /** Ends the postmen and mail servers of a test. */
-  end: () => Promise<void>
-  close: () => Promise<void>
 }
 
 /** Collects everything that is logged. */
@@ -37,16 +35,10 @@ export function aLog() {
 }
 
 export async function startOutbox(): Promise<TestOutbox> {
-  const postmen: Postman[] = []
-  const servers: MailServer[] = []
   const database = await openTestDatabase()
   return {
     database,
-    async receiver(options) {
-      const server = await startMailServer(options)
-      servers.push(server)
-      return server
-    },
+    receiver: startMailServer,
     postmanFor(server, options) {
       const { log, lines } = aLog()
       const postman = startPostman({
@@ -57,7 +49,7 @@ export async function startOutbox(): Promise<TestOutbox> {
         log,
         ...options,
       })
-      postmen.push(postman)
+      atEnd(() => postman.stop())
       return { postman, lines }
     },
     async pass(seconds) {
@@ -83,10 +75,5 @@ export async function startOutbox(): Promise<TestOutbox> {
       await database.owner`insert into private.postman default values`
       await database.owner`update private.letter_settings set reply_to = '', receipts = false`
     },
-    async end() {
-      await Promise.all(postmen.splice(0).map((postman) => postman.stop()))
-      await Promise.all(servers.splice(0).map((server) => server.close()))
-    },
-    close: () => database.close(),
   }
 }

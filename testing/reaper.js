@@ -1,5 +1,6 @@
 // Ends what a run of the tests left behind, however that ended: whoever started this held its standard input open.
-import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 
 const [, , folder = ''] = process.argv
 
@@ -29,7 +30,7 @@ function left() {
 }
 
 process.stdin
-  .on('end', async () => {
+  .on('end', () => {
     // PostgreSQL removes its shared memory at SIGQUIT, which a frozen one takes only when it is woken up.
     for (const { pid, name } of left()) {
       try {
@@ -38,6 +39,10 @@ process.stdin
       } catch {
         // It ended meanwhile.
       }
+    }
+    const mounts = existsSync('/proc/mounts') ? readFileSync('/proc/mounts', 'utf8') : ''
+    for (const [, mounted = ''] of mounts.matchAll(/^\S+ (\S+)/gm)) {
+      if (mounted.startsWith(`${folder}/`)) spawnSync('umount', ['-l', mounted])
     }
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
   })

@@ -6,7 +6,9 @@ import { atEnd } from './endings.ts'
 
 /** Connections to the embedded database as its superuser. */
 export function connectToFiles(dataDir: string, size = 1): Pool {
-  return endedAtEnd(createPool({ ...embedded(dataDir), parameters: { application_name: 'a test' } }, { size }))
+  return endedAtEnd(
+    createPool({ ...embedded(dataDir), parameters: { application_name: 'a test' } }, { size }),
+  )
 }
 
 /** Connections to the database at an address. */

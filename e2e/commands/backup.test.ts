@@ -10,10 +10,10 @@ import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/server/database/database.ts'
 import { send } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
-import { cannotRun, noMount } from '../../testing/needed.ts'
 import { signInByLink } from '../../testing/organiser.ts'
 import { startReceiver } from '../../testing/receiver.ts'
 import { preparedAt, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
+import { mountSmallDisk } from '../../testing/small-disk.ts'
 import { connectToFiles } from '../../testing/sql.ts'
 
 const idsOf = (stdout: string) =>
@@ -454,19 +454,11 @@ test('a backup onto a full disk ends in one sentence and leaves nothing', async 
   const directory = await temporaryDirectory()
   const settings = await filled(join(directory.path, 'data'))
   const small = join(directory.path, 'small')
-  await mkdir(small)
-  const run = promisify(execFile)
-  const mounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', small]).catch(() => undefined)
-  if (!mounted) return cannotRun(skip, noMount)
-  try {
-    const { code, stdout, stderr } = await runCommand(['backup', '--to', join(small, 'backup')], settings)
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^Using .*\nThe folder ".*" cannot be used \(ENOSPC.*\)\.\n$/)
-    expect(await readdir(small)).toEqual([])
-  } finally {
-    await run('umount', ['-l', small])
-    await directory.remove()
-  }
+  await mountSmallDisk(small, '2m', skip)
+  const { code, stdout, stderr } = await runCommand(['backup', '--to', join(small, 'backup')], settings)
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toMatch(/^Using .*\nThe folder ".*" cannot be used \(ENOSPC.*\)\.\n$/)
+  expect(await readdir(small)).toEqual([])
 })
 
 test('a backup that is interrupted leaves nothing, and no database running', async () => {
@@ -624,57 +616,48 @@ test('a disk for backups that is full or read-only is told and harms nothing els
 }) => {
   const directory = await temporaryDirectory()
   const dir = join(directory.path, 'backups')
-  await mkdir(dir)
+  await mountSmallDisk(dir, '64k', skip)
   const run = promisify(execFile)
-  const mounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=700', 'tmpfs', dir]).catch(
-    () => undefined,
-  )
-  if (!mounted) return cannotRun(skip, noMount)
-  try {
-    const filler = join(dir, 'filler')
-    await writeFile(filler, Buffer.alloc(64 * 1024)).catch(() => {})
-    const settings = { ...(await preparedAt(join(directory.path, 'data'))), BACKUP_DIR: dir }
-    const server = await startServer(settings)
-    await server.printed(/ENOSPC.*"msg":"the backup failed"/)
-    expect(await readiness(server)).toMatchObject({
-      status: 200,
-      newestBackupSeconds: null,
-      backupsFailingSince: expect.any(String),
-    })
-    const store = async () => {
-      expect(await send(server.origin, anApplication())).toBe(201)
-      const [stored] = idsOf((await runCommand(['applications', '--json'], settings)).stdout)
-      return stored?.id ?? ''
-    }
-    const erase = (id: string) => runCommand(['applications', '--delete', id, '--yes'], settings)
-    const list = () => readFile(join(dir, 'erasures'), 'utf8').catch(() => '')
-    const first = await store()
-    expect(await erase(first)).toMatchObject({
-      code: 0,
-      stdout: 'Erased 1 application.\n',
-      stderr: expect.stringMatching(
-        /cannot be written \(ENOSPC.* The next server that can write there/,
-      ) as string,
-    })
-    await rm(filler)
-    await expect.poll(list).toContain(digestOf(first))
-
-    await run('mount', ['-o', 'remount,ro', dir])
-    const second = await store()
-    expect((await erase(second)).stderr).toMatch(/cannot be written \(EROFS/)
-    expect(await list()).not.toContain(digestOf(second))
-    expect(await readiness(server)).toMatchObject({ status: 200, backupsFailingSince: expect.any(String) })
-    await server.stop()
-    await run('mount', ['-o', 'remount,rw', dir])
-    const again = await startServer(settings)
-    await again.printed('"msg":"backup made"')
-    await expect.poll(list).toBe(`${digestOf(first)}\n${digestOf(second)}\n`)
-    await expect.poll(() => readiness(again)).toMatchObject({ backupsFailingSince: null })
-    await again.stop()
-  } finally {
-    await run('umount', ['-l', dir])
-    await directory.remove()
+  const filler = join(dir, 'filler')
+  await writeFile(filler, Buffer.alloc(64 * 1024)).catch(() => {})
+  const settings = { ...(await preparedAt(join(directory.path, 'data'))), BACKUP_DIR: dir }
+  const server = await startServer(settings)
+  await server.printed(/ENOSPC.*"msg":"the backup failed"/)
+  expect(await readiness(server)).toMatchObject({
+    status: 200,
+    newestBackupSeconds: null,
+    backupsFailingSince: expect.any(String),
+  })
+  const store = async () => {
+    expect(await send(server.origin, anApplication())).toBe(201)
+    const [stored] = idsOf((await runCommand(['applications', '--json'], settings)).stdout)
+    return stored?.id ?? ''
   }
+  const erase = (id: string) => runCommand(['applications', '--delete', id, '--yes'], settings)
+  const list = () => readFile(join(dir, 'erasures'), 'utf8').catch(() => '')
+  const first = await store()
+  expect(await erase(first)).toMatchObject({
+    code: 0,
+    stdout: 'Erased 1 application.\n',
+    stderr: expect.stringMatching(
+      /cannot be written \(ENOSPC.* The next server that can write there/,
+    ) as string,
+  })
+  await rm(filler)
+  await expect.poll(list).toContain(digestOf(first))
+
+  await run('mount', ['-o', 'remount,ro', dir])
+  const second = await store()
+  expect((await erase(second)).stderr).toMatch(/cannot be written \(EROFS/)
+  expect(await list()).not.toContain(digestOf(second))
+  expect(await readiness(server)).toMatchObject({ status: 200, backupsFailingSince: expect.any(String) })
+  await server.stop()
+  await run('mount', ['-o', 'remount,rw', dir])
+  const again = await startServer(settings)
+  await again.printed('"msg":"backup made"')
+  await expect.poll(list).toBe(`${digestOf(first)}\n${digestOf(second)}\n`)
+  await expect.poll(() => readiness(again)).toMatchObject({ backupsFailingSince: null })
+  await again.stop()
 })
 
 test('a server that is stopped or killed while it makes a backup leaves no half one under its name', async () => {

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { packRelease, unpackRelease } from '../../testing/archive.ts'
 import { send } from '../../testing/client.ts'
@@ -18,11 +18,6 @@ beforeAll(async () => {
   const product = join(directory.path, 'product')
   await unpackRelease(await packRelease(directory.path), product)
   image = await buildImage(product, directory.path)
-})
-
-afterAll(async () => {
-  await container?.stop(0)
-  await directory.remove()
 })
 
 test('the image is at most 200 MB larger than its base, and is run by a user who is not root', () => {

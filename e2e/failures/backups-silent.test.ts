@@ -1,8 +1,9 @@
 import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 import { send } from '../../testing/client.ts'
+import { atEnd } from '../../testing/endings.ts'
 import { anApplication } from '../../testing/form.ts'
 import { cannotRun, noMount } from '../../testing/needed.ts'
 import { preparedAt, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
@@ -24,7 +25,7 @@ async function aServer() {
 
 /** From now on the folder does not answer, until the test ends. */
 async function silenceIt(folder: string, skip: (why: string) => never) {
-  onTestFinished(await silence(folder).catch(() => cannotRun(skip, noMount)))
+  atEnd(await silence(folder).catch(() => cannotRun(skip, noMount)))
 }
 
 test('a folder of backups that answers no more is told, and keeps nothing else: not even the stop', async ({

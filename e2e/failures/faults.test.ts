@@ -1,16 +1,16 @@
 import { once } from 'node:events'
 import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 
 import { send, storedEmails } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
 import { load } from '../../testing/load.ts'
-import { cannotRun, noMount } from '../../testing/needed.ts'
 import { gone, postmasterOf } from '../../testing/postmaster.ts'
+import { mountSmallDisk } from '../../testing/small-disk.ts'
 import {
   preparedAt,
   runCommand,
@@ -28,22 +28,9 @@ beforeEach(async () => {
   settings = await preparedAt(join(directory.path, 'data'))
 })
 
-afterEach(async () => {
-  await stopDatabase()
-  await directory.remove()
-})
-
 const connect = () => connectToFiles(settings['DATA_DIR'] ?? '')
 
 const postmaster = () => postmasterOf(settings['DATA_DIR'] ?? '')
-
-/** Ends what a failed test left running. */
-async function stopDatabase() {
-  const pid = await postmaster()
-  if (pid === undefined) return
-  process.kill(pid, 'SIGINT')
-  await gone(pid)
-}
 
 test('the database killed under load: errors meanwhile, then it is back by itself, with everything', async () => {
   const server = await startServer(settings)
@@ -213,43 +200,33 @@ test('a full disk is told to the visitor and to the watch, and loses nothing tha
   skip,
 }) => {
   const small = join(directory.path, 'small')
-  await mkdir(small)
-  try {
-    await promisify(execFile)('mount', ['-t', 'tmpfs', '-o', 'size=120m', 'tmpfs', small])
-  } catch {
-    cannotRun(skip, noMount)
+  await mountSmallDisk(small, '120m', skip)
+  settings = await preparedAt(join(small, 'data'))
+  const server = await startServer(settings)
+  const filler = join(small, 'filler')
+  const acknowledged: string[] = []
+  // Whatever is left of the disk is taken by something else.
+  await promisify(execFile)('sh', ['-c', `cat /dev/zero > ${filler} 2>/dev/null || true`])
+  for (let status = 201; status === 201;) {
+    const application = anApplication({ reason: 'x'.repeat(20_000) })
+    status = await send(server.origin, application)
+    if (status === 201) acknowledged.push(application.email)
+    expect([201, 503]).toContain(status)
   }
-  try {
-    settings = await preparedAt(join(small, 'data'))
-    const server = await startServer(settings)
-    const filler = join(small, 'filler')
-    const acknowledged: string[] = []
-    // Whatever is left of the disk is taken by something else.
-    await promisify(execFile)('sh', ['-c', `cat /dev/zero > ${filler} 2>/dev/null || true`])
-    for (let status = 201; status === 201;) {
-      const application = anApplication({ reason: 'x'.repeat(20_000) })
-      status = await send(server.origin, application)
-      if (status === 201) acknowledged.push(application.email)
-      expect([201, 503]).toContain(status)
-    }
-    const refused = await fetch(server.origin, {
-      method: 'POST',
-      body: new URLSearchParams({ first_name: 'Ada' }),
-    })
-    expect(await refused.text()).toMatch(/Submission Failed/)
-    const ready = () => fetch(`${server.origin}/readyz`)
-    expect([(await ready()).status, (await fetch(`${server.origin}/healthz`)).status]).toEqual([503, 200])
-    await promisify(execFile)('rm', [filler])
-    // Without another application: the watch itself finds out.
-    while ((await ready()).status !== 200);
-    while ((await send(server.origin, anApplication())) !== 201);
-    expect(await server.stop()).toBe(0)
-    const stored = await storedEmails(settings)
-    expect(acknowledged.filter((email) => !stored.includes(email))).toEqual([])
-  } finally {
-    await stopDatabase()
-    await promisify(execFile)('umount', ['-l', small])
-  }
+  const refused = await fetch(server.origin, {
+    method: 'POST',
+    body: new URLSearchParams({ first_name: 'Ada' }),
+  })
+  expect(await refused.text()).toMatch(/Submission Failed/)
+  const ready = () => fetch(`${server.origin}/readyz`)
+  expect([(await ready()).status, (await fetch(`${server.origin}/healthz`)).status]).toEqual([503, 200])
+  await promisify(execFile)('rm', [filler])
+  // Without another application: the watch itself finds out.
+  while ((await ready()).status !== 200);
+  while ((await send(server.origin, anApplication())) !== 201);
+  expect(await server.stop()).toBe(0)
+  const stored = await storedEmails(settings)
+  expect(acknowledged.filter((email) => !stored.includes(email))).toEqual([])
 })
 
 test("what lies under DATA_DIR is its owner's alone, and the database listens on no port", async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, constants, existsSync, openSync, writeSync } from 'node:fs'
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeEach, expect, test } from 'vitest'
@@ -9,10 +9,10 @@ import { beforeEach, expect, test } from 'vitest'
 import { send, storedEmails } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
 import { endWithTest } from '../../testing/programs.ts'
-import { cannotRun, noMount } from '../../testing/needed.ts'
 import { outputOf } from '../../testing/output.ts'
 import { freePort } from '../../testing/ports.ts'
 import { preparedAt, temporaryDirectory } from '../../testing/server.ts'
+import { mountSmallDisk } from '../../testing/small-disk.ts'
 
 const run = promisify(execFile)
 
@@ -89,37 +89,28 @@ test('while the disk of its log is full a server takes applications, and then it
   skip,
 }) => {
   const small = join(directory.path, 'small')
-  await mkdir(small)
-  try {
-    await run('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', small])
-  } catch {
-    cannotRun(skip, noMount)
-  }
-  try {
-    const file = join(small, 'log')
-    const filler = join(small, 'filler')
-    const server = await startInto(file)
-    const fill = () => run('sh', ['-c', `cat /dev/zero > ${filler} 2>/dev/null || true`])
-    // What is left of the log's last page takes some lines more.
-    const untilTold = async (times: number) => {
-      while (server.told().split('cannot be written (ENOSPC').length <= times) {
-        expect(await send(server.origin, anApplication())).toBe(201)
-      }
+  await mountSmallDisk(small, '64k', skip)
+  const file = join(small, 'log')
+  const filler = join(small, 'filler')
+  const server = await startInto(file)
+  const fill = () => run('sh', ['-c', `cat /dev/zero > ${filler} 2>/dev/null || true`])
+  // What is left of the log's last page takes some lines more.
+  const untilTold = async (times: number) => {
+    while (server.told().split('cannot be written (ENOSPC').length <= times) {
+      expect(await send(server.origin, anApplication())).toBe(201)
     }
-    await fill()
-    await untilTold(1)
-    expect(await send(server.origin, anApplication())).toBe(201)
-    await rm(filler)
-    await server.printed('The log is written again. Lines that were dropped: 0.')
-    const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')
-    const logged = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as unknown)
-    expect(logged.length).toBeGreaterThan(0)
-    await fill()
-    await untilTold(2)
-    await endInOrder(server)
-  } finally {
-    await run('umount', ['-l', small])
   }
+  await fill()
+  await untilTold(1)
+  expect(await send(server.origin, anApplication())).toBe(201)
+  await rm(filler)
+  await server.printed('The log is written again. Lines that were dropped: 0.')
+  const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')
+  const logged = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as unknown)
+  expect(logged.length).toBeGreaterThan(0)
+  await fill()
+  await untilTold(2)
+  await endInOrder(server)
 })
 
 test('a server whose log nobody reads any more ends in order', async () => {

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
+import { atEnd } from '../../testing/endings.ts'
 import { createDesk } from './desk.ts'
 import { createSession, SignedOutError } from './session.ts'
 
@@ -11,7 +12,7 @@ async function sessionAt(answer: (request: IncomingMessage, response: ServerResp
   const server = createServer((request, response) => void answer(request, response))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  onTestFinished(() => {
+  atEnd(() => {
     server.closeAllConnections()
     server.close()
   })

@@ -1,20 +1,17 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
+import { temporaryDirectory } from '../../../testing/server.ts'
 import { parseAddress } from './address.ts'
 
-let directory: string
 let file: string
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'unplugged-'))
-  file = join(directory, 'a.pem')
+  const { path } = await temporaryDirectory()
+  file = join(path, 'a.pem')
   await writeFile(file, 'PEM')
 })
-
-afterAll(() => rm(directory, { recursive: true }))
 
 test('an address says host, port, user, password and database, signs percent-decoded', () => {
   const { address, description } = parseAddress('postgres://a%40b:p%23%3A%25@db.example:6543/my%20data')

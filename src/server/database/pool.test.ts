@@ -1,6 +1,7 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
+import { atEnd } from '../../../testing/endings.ts'
 import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
 import { parseAddress } from './address.ts'
 import { createPool, type PoolOptions } from './pool.ts'
@@ -14,7 +15,7 @@ beforeAll(async () => {
 
 function poolOf(options: PoolOptions, url = server.url()) {
   const pool = createPool(parseAddress(url).address, options)
-  onTestFinished(() => pool.end(0))
+  atEnd(() => pool.end(0))
   return pool
 }
 
@@ -44,7 +45,7 @@ async function cutter(bytes: number) {
     for (const socket of [outside, inside]) socket.on('error', destroy).on('close', destroy)
   })
   await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void door.close())
+  atEnd(() => void door.close())
   return server.url().replace(/:\d+\//, `:${(door.address() as AddressInfo).port}/`)
 }
 

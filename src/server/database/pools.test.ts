@@ -1,6 +1,7 @@
 import { connect, createServer, type AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
+import { atEnd } from '../../../testing/endings.ts'
 import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
 import type { Caller } from './pools.ts'
 import { openDatabase, type Database } from './database.ts'
@@ -15,11 +16,7 @@ beforeAll(async () => {
   const openWith = (databasePooler: 'transaction' | undefined) =>
     openDatabase({ ...location, databasePooler }, { schema: 'migrate' })
   databases = [await openWith(undefined), await openWith('transaction')]
-})
-
-afterAll(async () => {
-  await Promise.all(databases.map((database) => database.close()))
-  await server.close()
+  for (const database of databases) atEnd(() => database.close())
 })
 
 const organiser: Caller = { role: 'authenticated', claims: { sub: "o'hara", role: 'authenticated' } }

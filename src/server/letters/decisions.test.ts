@@ -1,10 +1,11 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { Webhook } from 'standardwebhooks'
-import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 
+import { atEnd } from '../../../testing/endings.ts'
 import { anApplication } from '../../../testing/form.ts'
 import { aLog } from '../../../testing/postman.ts'
-import { startReceiver, type Receiver } from '../../../testing/receiver.ts'
+import { startReceiver } from '../../../testing/receiver.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import type { Letter, LettersOverview, ReleaseOutcome } from '../../client/desk/letters.ts'
 import type { Places } from '../../client/desk/retreat.ts'
@@ -20,8 +21,6 @@ const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 let server: SignInServer
 let client: SupabaseClient
-const running: { stop: () => Promise<void> }[] = []
-const receivers: Receiver[] = []
 /** What automations answer that are asked for it. */
 let answersWith = 200
 
@@ -37,32 +36,26 @@ beforeEach(async () => {
   await sql()`update private.letter_settings set hold = '0'`
 })
 
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((each) => each.stop()))
-  await Promise.all(receivers.splice(0).map((each) => each.close()))
-})
-
 const sql = () => server.database.owner
 
 /** An automation, and a server that tells it. */
 async function automation(...given: Parameters<typeof startReceiver>) {
   const receiver = await startReceiver(...given)
-  receivers.push(receiver)
   const { log, lines } = aLog()
-  const tell = () =>
-    running.push(
-      startDecisions({
-        sql: server.database.server,
-        receiver: { url: `${receiver.origin}/hook`, secret },
-        log,
-        interval: 50,
-      }),
-    )
-  tell()
+  const tell = () => {
+    const decisions = startDecisions({
+      sql: server.database.server,
+      receiver: { url: `${receiver.origin}/hook`, secret },
+      log,
+      interval: 50,
+    })
+    return atEnd(() => decisions.stop())
+  }
+  const stop = tell()
   await expect
     .poll(async () => (await ask<LettersOverview>('letters')).postman.is_automation_there)
     .toBe(true)
-  return { receiver, lines, tell }
+  return { receiver, lines, tell, stop }
 }
 
 async function ask<Answer>(name: string, args: object = {}): Promise<Answer> {
@@ -152,7 +145,7 @@ test('an automation is told where and until when is answered, and the answers, i
     log: aLog().log,
     interval: 50,
   })
-  running.push(answers)
+  atEnd(() => answers.stop())
   // The first one is not taken at once, and what comes behind it waits for it.
   answersWith = 500
   await sql()`select public.answer_place(${kept.token}, 'coming', gen_random_uuid())`
@@ -470,19 +463,19 @@ test('a decision that certainly did not reach the automation was not told, and t
   expect(await place()).toEqual([{ told_at: null, days: 7 }])
   // It was there again a day later.
   await sql()`update private.acceptances set kept_until = kept_until - 1`
-  receivers.push(await startReceiver(undefined, Number(new URL(receiver.origin).port)))
+  await startReceiver(undefined, Number(new URL(receiver.origin).port))
   await sql()`update private.letters set due_at = now()`
   await expect.poll(() => states(id)).toEqual(['automation: sent'])
   expect(await place()).toEqual([{ told_at: expect.any(Date) as Date, days: 7 }])
 })
 
 test('a try that a stop breaks off may have told the automation', async () => {
-  const { receiver } = await automation(() => {})
+  const { receiver, stop } = await automation(() => {})
   const id = await store()
   await decide(id, 'accepted')
   await send()
   await receiver.count(1)
-  await Promise.all(running.splice(0).map((each) => each.stop()))
+  await stop()
   expect(await lettersOf(id)).toMatchObject([{ state: 'waiting', attempts: 0, uncertain: 1 }])
 })
 
@@ -502,14 +495,13 @@ test('while organisers let nothing leave, nobody is told', async () => {
   await decide(third, 'accepted')
   await send()
   let looks = 0
-  running.push(
-    startDecisions({
-      sql: through(server.database.server, (run) => run().finally(() => (looks += 1))),
-      receiver: { url: receiver.origin, secret },
-      log: aLog().log,
-      interval: 10,
-    }),
-  )
+  const another = startDecisions({
+    sql: through(server.database.server, (run) => run().finally(() => (looks += 1))),
+    receiver: { url: receiver.origin, secret },
+    log: aLog().log,
+    interval: 10,
+  })
+  atEnd(() => another.stop())
   await expect.poll(() => looks).toBeGreaterThan(5)
   expect(receiver.received).toHaveLength(2)
 })

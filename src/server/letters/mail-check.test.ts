@@ -16,9 +16,8 @@ async function said(server: Pick<MailServer, 'port'>, login = '') {
     MAIL_FROM: 'Unplugged. <hello@retreat.example>',
   })
   if (mailServer === undefined) throw new Error('there is no mail server')
-  const { names, close } = await startNameServer({})
+  const { names } = await startNameServer({})
   const [mail, sender] = await Promise.all(checkMail(mailServer, { names, limit: 500 }))
-  close()
   expect(sender).toMatchObject({ about: 'sender', verdict: 'wrong' })
   return mail
 }
@@ -81,7 +80,7 @@ test('of two servers one looks when an organiser asks, once, and tells what it f
       return undefined
     },
   })
-  const { names, close } = await startNameServer({})
+  const { names } = await startNameServer({})
   const { log } = aLog()
   const checks = [1, 2].map(() =>
     startMailChecks({ sql: database.server, mailServer: mailServerAt(server.port), names, log }),
@@ -102,5 +101,4 @@ test('of two servers one looks when an organiser asks, once, and tells what it f
   await Promise.all(checks.map((each) => each.stop()))
   expect(greeted).toBe(2)
   expect(server.received).toEqual([])
-  close()
 })

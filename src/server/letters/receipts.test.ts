@@ -275,11 +275,11 @@ test('letters go before receipts, and the hour has a total of them', async () =>
       (application_id, occasion, state, subject, body, released_at, status_version, due_at)
     values (${letter}, 'free', 'waiting', 's', 'b', now(), 0, clock_timestamp())`
   const server = await outbox.receiver()
-  outbox.postmanFor(server)
+  const { postman } = outbox.postmanFor(server)
   const sent = () => sql()`select application_id from private.letters where state = 'sent' order by sent_at`
   await expect.poll(sent).toHaveLength(11)
   expect((await sent()).slice(0, 5)).toContainEqual({ application_id: letter })
-  await outbox.end()
+  await postman.stop()
   await outbox.pass(3_601)
   expect(await claimReceipt()).toMatchObject({ to: expect.any(String) as string })
   expect(await claimReceipt()).toBeDefined()

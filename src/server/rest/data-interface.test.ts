@@ -1,9 +1,10 @@
 import { createClient } from '@supabase/supabase-js'
 import { PostgrestClient } from '@supabase/postgrest-js'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import ws from 'ws'
 
+import { atEnd } from '../../../testing/endings.ts'
 import { openTestDatabase } from '../../../testing/database.ts'
 import { acceptSomebody } from '../../../testing/accepted.ts'
 import { anApplication } from '../../../testing/form.ts'
@@ -26,7 +27,6 @@ const settings = {
 let database: Database
 let origin: string
 let target: Target
-let close: () => Promise<void>
 
 beforeAll(async () => {
   database = await openTestDatabase()
@@ -34,13 +34,8 @@ beforeAll(async () => {
   await app.listen({ host: '127.0.0.1', port: 0 })
   origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
   target = await targetAt({ url: origin, anonKey: key })
-  close = async () => {
-    await app.close()
-    await database.close()
-  }
+  atEnd(() => app.close())
 })
-
-afterAll(() => close())
 
 const table = 'retreat_applications'
 const supabase = () => createClient(origin, key, { realtime: { transport: ws as never } })

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { SMTPServer } from 'smtp-server'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 
+import { atEnd } from '../../../testing/endings.ts'
 import { startReceiver } from '../../../testing/receiver.ts'
 import { deliver } from './delivery.ts'
 
@@ -12,7 +13,7 @@ const send = (url: string, cancelled?: AbortSignal, limit?: number) =>
 /** The address that a server has, as if it spoke HTTP over TLS. */
 async function listenTls(server: Server) {
   server.listen(0, '127.0.0.1')
-  onTestFinished(() => void server.close())
+  atEnd(() => void server.close())
   await once(server, 'listening')
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}`
 }

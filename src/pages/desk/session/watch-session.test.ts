@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 
+import { atEnd } from '../../../../testing/endings.ts'
 import { createDesk } from '../../../client/desk.ts'
 import { createSession, SignedOutError } from '../../../client/session.ts'
 import { watchSession, type Me, type WatchedSession } from './watch-session.ts'
@@ -38,7 +39,7 @@ async function deskOfNoAnswers() {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  onTestFinished(() => {
+  atEnd(() => {
     server.closeAllConnections()
     server.close()
   })

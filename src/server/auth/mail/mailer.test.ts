@@ -1,21 +1,9 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 import { startMailServer, startTrickle, type MailServer } from '../../../../testing/mail-server.ts'
 import { mailServerAt } from '../../../../testing/sign-in.ts'
 import { createMailer } from './mailer.ts'
 import { message } from './messages.ts'
-
-const servers: MailServer[] = []
-
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()))
-})
-
-async function start(options?: Parameters<typeof startMailServer>[0]) {
-  const server = await startMailServer(options)
-  servers.push(server)
-  return server
-}
 
 const settings = (server: MailServer, host = '127.0.0.1') => ({ ...mailServerAt(server.port), host })
 /** This machine too, by a name that does not say so. */
@@ -28,7 +16,7 @@ const mail = message('magiclink', {
 })
 
 test('a mail has the code in its subject, a text, a plain HTML part and no address but its own', async () => {
-  const server = await start()
+  const server = await startMailServer()
   await createMailer(settings(server)).send(mail)
   const [received] = server.received
   expect(received).toMatchObject({
@@ -54,7 +42,7 @@ test('what a person wrote stays text in a mail', () => {
 })
 
 test('user and password are shown to a server that asks for them', async () => {
-  const server = await start({ user: { name: 'ada', password: 'p@ss/w%rd' } })
+  const server = await startMailServer({ user: { name: 'ada', password: 'p@ss/w%rd' } })
   await createMailer({ ...settings(server), user: 'ada', password: 'p@ss/w%rd' }).send(mail)
   expect(server.received).toMatchObject([{ user: 'ada' }])
   const wrong = createMailer({ ...settings(server), user: 'ada', password: 'wrong' }).send(mail)
@@ -62,13 +50,13 @@ test('user and password are shown to a server that asks for them', async () => {
 })
 
 test('on this machine a mail is encrypted where the server can, whoever signed its certificate', async () => {
-  const server = await start({ startTls: true })
+  const server = await startMailServer({ startTls: true })
   await createMailer(settings(server)).send(mail)
   expect(server.received).toMatchObject([{ secure: true }])
 })
 
 test('to another machine nothing is sent without TLS, nor to a certificate that nobody signed', async () => {
-  const [plain, unsigned] = [await start(), await start({ startTls: true })]
+  const [plain, unsigned] = [await startMailServer(), await startMailServer({ startTls: true })]
   await expect(createMailer(settings(plain, elsewhere)).send(mail)).rejects.toMatchObject({ code: 'ETLS' })
   await expect(createMailer(settings(unsigned, elsewhere)).send(mail)).rejects.toMatchObject({
     code: 'ESOCKET',
@@ -77,7 +65,7 @@ test('to another machine nothing is sent without TLS, nor to a certificate that 
 })
 
 test('a server that refuses the address is an error', async () => {
-  const server = await start({ refuses: true })
+  const server = await startMailServer({ refuses: true })
   await expect(createMailer(settings(server)).send(mail)).rejects.toThrow(
     /^the mail server at 127\.0\.0\.1:\d+ did not take a mail \(EENVELOPE, RCPT TO, 550\)$/,
   )

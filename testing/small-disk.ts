@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process'
+import { mkdir } from 'node:fs/promises'
+import { promisify } from 'node:util'
+
+import { atEnd } from './endings.ts'
+import { cannotRun, noMount } from './needed.ts'
+
+const run = promisify(execFile)
+
+/**
+ * Makes a folder that is a disk of its own, until the test ends.
+ *
+ * @param size As `tmpfs` takes it, such as `64k`.
+ * @param skip What the test was given: not every user may mount.
+ */
+export async function mountSmallDisk(
+  folder: string,
+  size: string,
+  skip: (why: string) => never,
+): Promise<void> {
+  await mkdir(folder)
+  try {
+    await run('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=700`, 'tmpfs', folder])
+  } catch {
+    cannotRun(skip, noMount)
+  }
+  atEnd(() => run('umount', ['-l', folder]))
+}
