@@ -226,10 +226,10 @@ const apply: Break[] = [
 const desk: Break[] = [
   {
     broken: 'What was stopped and undone is shown as it was never kept',
-    file: 'src/pages/desk/decisions/judge.ts',
+    file: 'src/pages/desk/kit/judge.ts',
     find: `if (entry.previous?.isStopped) this.#leave(entry)\n      else if`,
     replace: `if`,
-    test: 'src/pages/desk/decisions/judge.test.ts',
+    test: 'src/pages/desk/kit/judge.test.ts',
   },
   {
     broken: 'What is typed into a draft while it is being saved is thrown away',
@@ -249,7 +249,7 @@ const desk: Break[] = [
   },
   {
     broken: 'A letter that is emptied closes while somebody writes it',
-    file: 'src/pages/desk/letters/LetterCreate.tsx',
+    file: 'src/pages/desk/drafts/LetterCreate.tsx',
     find: `    // Whoever empties it writes on.\n    setIsOpen(true)\n`,
     replace: ``,
     test: 'e2e/desk-letters.test.ts',
@@ -281,31 +281,31 @@ const desk: Break[] = [
   },
   {
     broken: 'Undo is made on the newest version instead of the one that it takes back',
-    file: 'src/pages/desk/decisions/judge.ts',
+    file: 'src/pages/desk/kit/judge.ts',
     find: `from: entry.kept ?? undefined,`,
     replace: ``,
-    test: 'src/pages/desk/decisions/judge.test.ts',
+    test: 'src/pages/desk/kit/judge.test.ts',
   },
   {
     broken: 'What was decided on top of a decision that was not kept is sent',
-    file: 'src/pages/desk/decisions/judge.ts',
+    file: 'src/pages/desk/kit/judge.ts',
     find: `entries.filter(({ previous }) => previous?.kept !== null)`,
     replace: `entries`,
-    test: 'src/pages/desk/decisions/judge.test.ts',
+    test: 'src/pages/desk/kit/judge.test.ts',
   },
   {
     broken: 'What waits in the queue is sent after its owner has left',
-    file: 'src/pages/desk/decisions/judge.ts',
+    file: 'src/pages/desk/kit/judge.ts',
     find: `    if (signal.aborted) return\n    // Whoever`,
     replace: `    // Whoever`,
-    test: 'src/pages/desk/decisions/judge.test.ts',
+    test: 'src/pages/desk/kit/judge.test.ts',
   },
   {
     broken: 'Stop leaves nothing of an act that goes in steps',
-    file: 'src/pages/desk/decisions/judge.ts',
+    file: 'src/pages/desk/kit/judge.ts',
     find: ` && !this.#isStopping`,
     replace: ``,
-    test: 'src/pages/desk/decisions/judge.test.ts',
+    test: 'src/pages/desk/kit/judge.test.ts',
   },
   {
     broken: 'An open application is not read again where somebody else changed it',
@@ -348,10 +348,10 @@ const desk: Break[] = [
   },
   {
     broken: 'The last day that is asked for has 24 hours, also where it has 23',
-    file: 'src/pages/desk/applications/filters.ts',
+    file: 'src/pages/desk/kit/filters.ts',
     find: `until?.setDate(until.getDate() + 1)`,
     replace: `until?.setTime(until.getTime() + 86_400_000)`,
-    test: 'src/pages/desk/applications/filters.test.ts',
+    test: 'src/pages/desk/kit/filters.test.ts',
   },
   {
     broken: 'A table of which half the pages lack columns is given out',
@@ -410,7 +410,7 @@ const desk: Break[] = [
   },
   {
     broken: 'Where nobody carries letters, one to one person can be sent all the same',
-    file: 'src/pages/desk/letters/LetterCreate.tsx',
+    file: 'src/pages/desk/drafts/LetterCreate.tsx',
     find: `overview && !isByHand && <DraftSend`,
     replace: `overview && <DraftSend`,
     test: 'e2e/desk-letters.test.ts',
@@ -450,10 +450,10 @@ const desk: Break[] = [
   },
   {
     broken: 'A short word is said to be looked for as a beginning',
-    file: 'src/pages/desk/applications/filters.ts',
+    file: 'src/pages/desk/kit/filters.ts',
     find: `.{1,2}`,
     replace: `.`,
-    test: 'src/pages/desk/applications/filters.test.ts',
+    test: 'src/pages/desk/kit/filters.test.ts',
   },
   {
     broken: 'A part whose script is gone takes the place of the screen’s heading',

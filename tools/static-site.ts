@@ -6,8 +6,8 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 
 import type { AnswerData } from '../src/pages/answer/answer-data.ts'
 import type { ApplyData } from '../src/pages/apply/apply-data.ts'
-import type { DeskData } from '../src/pages/desk/render.tsx'
 import packageJson from '../package.json' with { type: 'json' }
+import type { DeskData } from '../src/pages/desk/desk-data.ts'
 import { next } from './in-place.ts'
 import { answerHeaders, assetCaching, deskHeaders, documentHeaders } from '../src/pages/headers.ts'
 import type { PageSettings } from '../src/settings/page-settings.ts'

@@ -9,12 +9,12 @@ import { listenTo } from './kit/listen.ts'
 import { Boundary, Heading, lazyScreen, useTitle } from './kit/Screen.tsx'
 import { isUnreachable } from './kit/Problem.tsx'
 import { hrefOf, useRoute, wholeList } from './kit/route.ts'
-import { DeskProvider } from './kit/useDesk.tsx'
+import { DeskProvider, type Me } from './kit/useDesk.tsx'
 import { forgetOthersTyped } from './kit/useTyped.ts'
 import { loadLetterWriteMany } from './letters/LetterWriteMany.tsx'
 import { Elsewhere, Opening, SecondFactor, SignIn, Stranger, Unreachable } from './session/SignIn.tsx'
 import { SignInByLink, useSignInLink, type BroughtSession } from './session/SignInByLink.tsx'
-import type { Me, WatchedSession } from './session/watch-session.ts'
+import type { WatchedSession } from './session/watch-session.ts'
 
 interface DeskProps {
   auth: LoadAuth

@@ -9,8 +9,8 @@ import { keptSession, needsFactor } from '../../client/kept-session.ts'
 import { requestOf } from '../../client/rpc.ts'
 import { readPageData } from '../page-data.ts'
 import { drawEarlyList, holdKeys, isFirstList } from './applications/early-list.ts'
+import type { DeskData } from './desk-data.ts'
 import { prepareMoments } from './kit/format.ts'
-import type { DeskData } from './render.tsx'
 import { siteRoot } from '../site-root.ts'
 
 declare global {

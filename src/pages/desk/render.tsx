@@ -1,14 +1,14 @@
 import { script } from 'virtual:page-script/desk'
 
 import { renderDocument, type RenderedDocument } from '../document.tsx'
-import type { DataInterface } from '../../client/data-interface.ts'
 import accountStyle from './account/account.css?inline'
 import applicationStyle from './applications/application.css?inline'
 import listStyle from './applications/list.css?inline'
 import plotsStyle from './applications/plots.css?inline'
-import { BlankList } from './applications/BlankList.tsx'
 import { blankListId } from './applications/early-list.ts'
+import { BlankList } from './BlankList.tsx'
 import decisionsStyle from './decisions/decisions.css?inline'
+import type { DeskData } from './desk-data.ts'
 import deskStyle from './desk.css?inline'
 import doorStyle from './door/door.css?inline'
 import draftsStyle from './drafts/drafts.css?inline'
@@ -22,15 +22,6 @@ import { Opening, SignIn } from './session/SignIn.tsx'
 import templatesStyle from './templates/templates.css?inline'
 // oxlint-disable-next-line import/default -- made by the build from that module
 import inlineScript from './load.ts?script'
-
-/** The data from which the desk is rendered. */
-export interface DeskData {
-  backend: DataInterface
-  /** Whether organisers sign in at a hosted project, which this server knows only the database of. */
-  signInIsElsewhere: boolean
-  /** Of the program that rendered it. */
-  version: string
-}
 
 export interface DeskOptions {
   /** Where the site's root is, as the document sees it. */

@@ -1,6 +1,7 @@
 import { useRef, useState } from 'react'
 
 import type { Whole } from '../../../client/desk/applications.ts'
+import { typedInto as typedIntoLetter } from '../drafts/LetterCreate.tsx'
 import { announce } from '../kit/announce.tsx'
 import { Dialog, type DialogHandle } from '../kit/Dialog.tsx'
 import { Field, Form, Tick } from '../kit/Field.tsx'
@@ -8,7 +9,6 @@ import { momentOf, nameOf, shortOf } from '../kit/format.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { useTyping } from '../kit/useTyped.ts'
-import { typedInto as typedIntoLetter } from '../letters/LetterCreate.tsx'
 import { typedIntoNote } from './ApplicationTimeline.tsx'
 
 /** Erases an application for good, and others of the same e-mail, once the e-mail was typed. */

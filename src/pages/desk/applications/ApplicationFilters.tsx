@@ -5,9 +5,9 @@ import { answerStates, statuses, type AnswerState, type Status } from '../../../
 import type { Overview } from '../../../client/desk/applications.ts'
 import { Button } from '../kit/Button.tsx'
 import { Choice, Field } from '../kit/Field.tsx'
+import { wholeWordOf, type Filters } from '../kit/filters.ts'
 import { upTo } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
-import { wholeWordOf, type Filters } from './filters.ts'
 
 /** Milliseconds without a key after which the search begins. */
 const pause = 250

@@ -3,11 +3,11 @@ import { answerStates } from '../../../application/statuses.ts'
 import type { AnswerShown, Listed } from '../../../client/desk/applications.ts'
 import type { LetterState } from '../../../client/desk/letters.ts'
 import { StatusPill } from '../decisions/DecisionBar.tsx'
+import type { Filters } from '../kit/filters.ts'
 import { momentOf, nameOf, shortMomentOf, shortOf } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
 import { useJudge } from '../kit/useDesk.tsx'
 import { useKeysAreOn } from '../kit/useKeys.ts'
-import type { Filters } from './filters.ts'
 
 interface ApplicationTableProps {
   rows: readonly Listed[]

@@ -5,9 +5,9 @@ import { statuses, type Status } from '../../../application/statuses.ts'
 import { Button } from '../kit/Button.tsx'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
 import { digits, momentOf, ofAll } from '../kit/format.ts'
+import type { Judge, Progress, Seen, Unkept } from '../kit/judge.ts'
 import { useJudge } from '../kit/useDesk.tsx'
 import type { Keys } from '../kit/useKeys.ts'
-import type { Judge, Progress, Seen, Unkept } from './judge.ts'
 
 /** The button for each status, and the key that does the same. */
 const decisions = [

@@ -1,6 +1,6 @@
 import type { ComponentProps, MouseEvent, ReactNode } from 'react'
 
-import { filtersFrom, type Filters } from '../applications/filters.ts'
+import { filtersFrom, type Filters } from './filters.ts'
 import { hrefOf } from './route.ts'
 
 interface ButtonProps extends Omit<ComponentProps<'button'>, 'type' | 'onClick'> {

@@ -11,9 +11,9 @@ import { mostAtOnce, pageSize } from '../../../application/limits.ts'
 import type { CallDesk, Functions } from '../../../client/desk.ts'
 import type { Filter, ListPage, Position } from '../../../client/desk/applications.ts'
 import type { LetterPosition, LettersOverview, OutboxState } from '../../../client/desk/letters.ts'
-import { leftWith, type Left } from '../applications/neighbours.ts'
-import type { Judge } from '../decisions/judge.ts'
 import { zone } from './format.ts'
+import type { Judge } from './judge.ts'
+import { leftWith, type Left } from './neighbours.ts'
 
 /** The nouns that keys begin with. */
 type Noun = 'overview' | 'meanwhile' | 'application' | 'letters' | 'places' | 'door'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { filtersFrom } from '../applications/filters.ts'
+import { filtersFrom } from './filters.ts'
 import { hrefOf, routeOf, type Route } from './route.ts'
 
 const filters = filtersFrom('status=all&search=acme')

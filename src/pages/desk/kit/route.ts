@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 
 import type { OutboxState } from '../../../client/desk/letters.ts'
-import { filtersFrom, searchOf, type Filters } from '../applications/filters.ts'
+import { filtersFrom, searchOf, type Filters } from './filters.ts'
 import { listenTo } from './listen.ts'
 
 /** Where somebody is at the desk. */

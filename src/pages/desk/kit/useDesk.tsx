@@ -1,13 +1,23 @@
 import { useQueryClient, type DataTag, type QueryClient, type QueryKey } from '@tanstack/react-query'
 import { createContext, useContext, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
 
-import type { Functions } from '../../../client/desk.ts'
-import { Judge, type Judgement } from '../decisions/judge.ts'
-import type { Me } from '../session/watch-session.ts'
+import type { CallDesk, Functions } from '../../../client/desk.ts'
 import { announce } from './announce.tsx'
+import { Judge, type Judgement } from './judge.ts'
 import { listenTo } from './listen.ts'
 import { queriesOf, readAgain, type ActName } from './queries.ts'
 import { insistOnConnection, isActing, useAct, type Act } from './useAct.ts'
+
+/** The person at the desk. */
+export interface Me {
+  account: string
+  email: string
+  /**
+   * Calls the desk as them, never as anybody else, and as long as they are there: what waits or is under way when they
+   * leave ends. A refusal has it asked whether the session still counts.
+   */
+  callDesk: CallDesk
+}
 
 /** The acts that are known by their ids. */
 const withId = [

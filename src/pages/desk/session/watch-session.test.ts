@@ -6,7 +6,8 @@ import { expect, test } from 'vitest'
 import { atEnd } from '../../../../testing/endings.ts'
 import { createDesk } from '../../../client/desk.ts'
 import { createSession, SignedOutError } from '../../../client/session.ts'
-import { watchSession, type Me, type WatchedSession } from './watch-session.ts'
+import type { Me } from '../kit/useDesk.tsx'
+import { watchSession, type WatchedSession } from './watch-session.ts'
 
 /** A token as the client reads it: nobody signed it. */
 function tokenOf(account: string) {

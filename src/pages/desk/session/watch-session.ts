@@ -4,18 +4,8 @@ import { keptSession, needsFactor } from '../../../client/kept-session.ts'
 import { SignedOutError, type Session } from '../../../client/session.ts'
 import { createListeners } from '../kit/listen.ts'
 import { isRefusal, sentenceOf, unforeseen } from '../kit/Problem.tsx'
+import type { Me } from '../kit/useDesk.tsx'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
-
-/** The person at the desk. */
-export interface Me {
-  account: string
-  email: string
-  /**
-   * Calls the desk as them, never as anybody else, and as long as they are there: what waits or is under way when they
-   * leave ends. A refusal has it asked whether the session still counts.
-   */
-  callDesk: CallDesk
-}
 
 /** How far somebody has come on the way into the desk. */
 type SessionState =

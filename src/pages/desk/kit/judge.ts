@@ -2,8 +2,8 @@ import { stepSize } from '../../../application/limits.ts'
 import { statuses, type Status } from '../../../application/statuses.ts'
 import { newAct } from '../../../client/act.ts'
 import type { CallDesk } from '../../../client/desk.ts'
-import { sentenceOf } from '../kit/Problem.tsx'
-import { insistOnConnection } from '../kit/useAct.ts'
+import { sentenceOf } from './Problem.tsx'
+import { insistOnConnection } from './useAct.ts'
 
 /** An application as whoever decides saw it: its name, status and version. */
 export interface Seen {

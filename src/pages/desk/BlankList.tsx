@@ -1,11 +1,10 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 
-import type { Listed } from '../../../client/desk/applications.ts'
-import { Frame } from '../Frame.tsx'
-import { DeskProvider } from '../kit/useDesk.tsx'
-import type { Me } from '../session/watch-session.ts'
-import { ApplicationList } from './ApplicationList.tsx'
-import { filterOf, filtersFrom } from './filters.ts'
+import type { Listed } from '../../client/desk/applications.ts'
+import { ApplicationList } from './applications/ApplicationList.tsx'
+import { Frame } from './Frame.tsx'
+import { filterOf, filtersFrom } from './kit/filters.ts'
+import { DeskProvider, type Me } from './kit/useDesk.tsx'
 
 const blank: Listed = {
   id: '',
