@@ -1668,10 +1668,10 @@ const doctor: Break[] = [
   },
   {
     broken: 'A proxy that writes the header anew counts as one that adds to it',
-    file: 'src/server/http/instance.ts',
+    file: 'src/server/health/instance.ts',
     find: `entries[0] === asked ? entries.length - 1 : entries.length`,
     replace: `entries.length - 1`,
-    test: 'src/server/http/instance.test.ts',
+    test: 'src/server/health/instance.test.ts',
   },
   {
     broken: "The migrations of our own server are missed in a hosted project's database that has none",

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 
-import { createApp } from './http/app.ts'
+import { createApp } from './app.ts'
 import { createScheduledBackups } from './database/backups/scheduled.ts'
 import { openDatabase, type Database } from './database/database.ts'
 import { fileFailure, unreachable } from './database/failures.ts'

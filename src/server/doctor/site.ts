@@ -4,7 +4,7 @@ import type { Settings } from '../../settings/server-settings.ts'
 import { version } from '../../settings/version.ts'
 import { addressOf } from '../auth/mail/links.ts'
 import { notKnown, ok, oneLine, wrong, wrongIf } from '../finding.ts'
-import { instancePath, type Forwarded } from '../http/instance.ts'
+import { instancePath, type Forwarded } from '../health/instance.ts'
 
 /** Milliseconds for each answer. */
 const timeout = 8_000

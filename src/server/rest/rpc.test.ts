@@ -2,8 +2,8 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, expect, test, vi } from 'vitest'
 
 import { anonKey, bearerOf, startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
-import { createApp } from '../http/app.ts'
 import { through } from '../../../testing/sql.ts'
+import { createApp } from '../app.ts'
 
 let server: SignInServer
 let client: SupabaseClient

@@ -8,12 +8,12 @@ import { assetHeaders } from '../../pages/headers.ts'
 import type { Settings } from '../../settings/server-settings.ts'
 import { visitor, type Caller } from '../database/pools.ts'
 import { rowsOf, type SentRows } from '../database/insert.ts'
+import { HttpError, httpError } from '../http/errors.ts'
+import type { TakeTurn } from '../http/large-requests.ts'
+import type { Allowance } from '../http/limits.ts'
+import { whenOver } from '../http/over.ts'
 import { headersOf, prepareDocument, sendDocument, type PreparedDocument } from './document.ts'
-import { HttpError, httpError } from './errors.ts'
 import { takeForms } from './form.ts'
-import type { TakeTurn } from './large-requests.ts'
-import type { Allowance } from './limits.ts'
-import { whenOver } from './over.ts'
 
 /** What the page's routes work with. */
 export interface PageOptions {

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 
 import { columns } from '../../application/application.ts'
-import { HttpError } from './errors.ts'
-import type { TakeTurn } from './large-requests.ts'
+import { HttpError } from '../http/errors.ts'
+import type { TakeTurn } from '../http/large-requests.ts'
 
 /** The most fields of a form, more than ours has: reading a hundred thousand would hold up everybody. */
 const mostEntries = 4 * columns.length

@@ -2,8 +2,8 @@ import { beforeAll, expect, test } from 'vitest'
 
 import { openTestDatabase } from '../../../testing/database.ts'
 import type { Settings } from '../../settings/server-settings.ts'
+import { createApp } from '../app.ts'
 import type { Database } from '../database/database.ts'
-import { createApp } from './app.ts'
 
 let database: Database
 

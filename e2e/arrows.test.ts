@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
+import { json } from 'node:stream/consumers'
+import { expect, onTestFinished, test } from 'vitest'
+
+import { rooms } from '../tools/arrows.js'
+
+/** The fewest modules that the check sees of this project: 413 that import something, when this was written. */
+const fewestModules = 400
+
+interface Found {
+  diagnostics: { code: string; message: string; filename: string }[]
+}
+
+/** What the linter finds in a folder, by some configuration. */
+async function lint(folder: string, configuration: string) {
+  const command = [resolve('node_modules/oxlint/bin/oxlint'), '--format', 'json', '--config', configuration]
+  const { stdout } = spawn(process.execPath, command, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
+  return (await json(stdout)) as Found
+}
+
+async function folderOf(files: Record<string, string>) {
+  const folder = await mkdtemp(join(tmpdir(), 'arrows-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true })
+    await writeFile(join(folder, name), content)
+  }
+  return folder
+}
+
+test('an import that is not let in is refused, in whatever way it is written, and so is a circle of types', async () => {
+  const rest = '../rest/data-interface.ts'
+  const folder = await folderOf({
+    'src/server/http/errors.ts': `
+      import { a } from '${rest}'
+      import type { B } from '${rest}'
+      export { c } from '${rest}'
+      export * from '${rest}'
+      export const d = () => import('${rest}')
+      export type E = import('${rest}').E`,
+    'src/pages/desk/kit/Button.tsx': `import { filters } from '../applications/filters.ts'`,
+    'src/application/limits.ts': `import { readFile } from 'node:fs/promises'`,
+    'src/client/act.ts': `import { useState } from 'react'`,
+    'src/server/queue/queue.ts': `export const queue = []`,
+    'src/server/pages/page.ts': `
+      import fastify from 'fastify'
+      import { headers } from '../../pages/headers.ts'
+      import { document } from '../../pages/document.tsx'`,
+    'src/server/rest/rpc.test.ts': `import { app } from '../app.ts'`,
+    'src/settings/names.ts': `
+      import type { Value } from './values.ts'
+      export interface Name { value: Value }`,
+    'src/settings/values.ts': `
+      import type { Name } from './names.ts'
+      export interface Value { name: Name }`,
+  })
+  const { diagnostics } = await lint(folder, resolve('.oxlintrc.json'))
+  const found = diagnostics.filter(({ code }) => /^arrows|no-cycle/.test(code))
+  const refusal = (room: string, target: string) =>
+    `${room} may not import ${target}: tools/arrows.txt does not let it in.`
+  expect(found.map(({ message }) => message).toSorted()).toEqual(
+    [
+      ...Array.from({ length: 6 }, () => refusal('src/server/http', 'src/server/rest/data-interface.ts')),
+      refusal('src/pages/desk/kit', 'src/pages/desk/applications/filters.ts'),
+      refusal('src/application', 'node:'),
+      refusal('src/client', 'react'),
+      'tools/arrows.txt has no room src/server/queue.',
+      refusal('src/server/pages', 'src/pages/document.tsx'),
+      'Dependency cycle detected',
+      'Dependency cycle detected',
+    ].toSorted(),
+  )
+})
+
+test('the check sees the whole project, and everything that is let in is imported', async () => {
+  const folder = await folderOf({
+    'all.json': JSON.stringify({
+      jsPlugins: [resolve('tools/arrows.js')],
+      categories: { correctness: 'off' },
+      rules: { 'arrows/allowed': ['error', { refuseAll: true }] },
+    }),
+  })
+  const { diagnostics } = await lint('.', join(folder, 'all.json'))
+  expect(new Set(diagnostics.map(({ filename }) => filename)).size).toBeGreaterThanOrEqual(fewestModules)
+
+  const arrows = diagnostics.map(
+    ({ message }) => /^(\S+) may not import (\S+):/.exec(message)?.slice(1) ?? [],
+  )
+  const unused = [...rooms].flatMap(([room, allowed]) =>
+    allowed
+      .filter((each) => each !== '*')
+      .filter(
+        (each) => !arrows.some(([from, to = '']) => from === room && (to === each || dirname(to) === each)),
+      )
+      .map((each) => `${room}: ${each}`),
+  )
+  expect(unused).toEqual([])
+})
+
+test('the docs say of each room of the product what is in it', async () => {
+  const docs = await readFile('docs/architecture.md', 'utf8')
+  const inProduct = [...rooms.keys()].filter((room) => room.startsWith('src/'))
+  expect(inProduct.filter((room) => !new RegExp(`[\`/]${basename(room)}/?\``).test(docs))).toEqual([])
+})

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+
+/** @typedef {Parameters<import('oxlint/plugins-dev').RuleTester['run']>[1]} Rule */
+/** @typedef {{ range: [number, number], source?: object | null }} Import Whatever may name a module. */
+
+/** What each room may import besides its own files, as arrows.txt says it. */
+export const rooms = roomsIn(readFileSync(new URL('arrows.txt', import.meta.url), 'utf8'))
+
+/** @param {string} text */
+function roomsIn(text) {
+  /** @type {Map<string, string[]>} */
+  const found = new Map()
+  /** @type {string[]} */
+  let allowed = []
+  for (const line of text.split('\n').filter((each) => /^[^#]/.test(each))) {
+    if (line.startsWith(' ')) allowed.push(...line.trim().split(' '))
+    else found.set(line, (allowed = []))
+  }
+  return found
+}
+
+/** @param {string} file From the project's folder on. */
+const roomOf = (file) => (rooms.has(file) ? file : dirname(file))
+
+/**
+ * Refuses an import that arrows.txt does not let in.
+ *
+ * @type {Rule}
+ */
+const allowed = {
+  // `refuseAll` refuses each import, so that a test learns what is seen.
+  meta: { schema: [{ type: 'object', properties: { refuseAll: { type: 'boolean' } } }] },
+  create(context) {
+    const file = relative(context.cwd, context.filename)
+    const room = roomOf(file)
+    const letIn = rooms.get(room)
+    const [{ refuseAll = false } = {}] = /** @type {{ refuseAll?: boolean }[]} */ (context.options)
+    if (/^src\/.*\.test\.tsx?$/.test(file)) return {}
+
+    /** @param {Import} node */
+    const check = (node) => {
+      // It is not known what an expression names.
+      if (!node.source || !('value' in node.source) || typeof node.source.value !== 'string') return
+      const names = namesOf(file, node.source.value)
+      if (!refuseAll && names.some((name) => name === room || letIn?.includes(name))) return
+      context.report({
+        node,
+        message: `${room} may not import ${names[0]}: tools/arrows.txt does not let it in.`,
+      })
+    }
+    return {
+      Program(node) {
+        if (letIn === undefined) context.report({ node, message: `tools/arrows.txt has no room ${room}.` })
+      },
+      ImportDeclaration: check,
+      ExportNamedDeclaration: check,
+      ExportAllDeclaration: check,
+      ImportExpression: check,
+      TSImportType: check,
+    }
+  },
+}
+
+/**
+ * What arrows.txt may call a module: of a file its path and its room, of a package its name and `*`.
+ *
+ * @param {string} importer
+ * @param {string} specifier
+ */
+function namesOf(importer, specifier) {
+  if (specifier.startsWith('.')) {
+    const file = join(dirname(importer), specifier.replace(/\?.*/, ''))
+    return [file, roomOf(file)]
+  }
+  if (specifier.startsWith('virtual:')) return ['virtual:']
+  return [/^(?:node:|(?:@[^/]+\/)?[^/]+)/.exec(specifier)?.[0] ?? specifier, '*']
+}
+
+export default { meta: { name: 'arrows' }, rules: { allowed } }
