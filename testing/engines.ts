@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { firefox, webkit, type BrowserType, type Page } from 'playwright-core'
 import { launch, type BrowserContext } from 'puppeteer-core'
 import { Builder, By, Key, until, type WebDriver } from 'selenium-webdriver'
 import { waitForServer } from 'selenium-webdriver/http/util.js'
@@ -34,7 +35,7 @@ export interface EngineBrowser {
   close(): Promise<void>
 }
 
-/** How to start each engine, or undefined where it is not installed. */
+/** How to start each engine, or undefined where it is not installed. Playwright's own build goes before the system's. */
 export const engines: Record<string, () => (() => Promise<Engine>) | undefined> = {
   chromium() {
     const executablePath = findExecutable(['chromium', 'chromium-browser', 'google-chrome'])
@@ -43,12 +44,14 @@ export const engines: Record<string, () => (() => Promise<Engine>) | undefined> 
       : () => byPuppeteer({ browser: 'chrome', executablePath, args: chromiumArguments() })
   },
   firefox() {
+    if (existsSync(firefox.executablePath())) return () => byPlaywright(firefox)
     const executablePath = findExecutable(['firefox-esr', 'firefox'])
     return executablePath === undefined
       ? undefined
       : () => byPuppeteer({ browser: 'firefox', executablePath })
   },
   webkit() {
+    if (existsSync(webkit.executablePath())) return () => byPlaywright(webkit)
     const driver = findExecutable(['WebKitWebDriver'])
     const browser = findExecutable([], miniBrowsers())
     const display = process.env['DISPLAY'] ? undefined : findExecutable(['xvfb-run'])
@@ -66,6 +69,27 @@ function miniBrowsers() {
     )
   } catch {
     return []
+  }
+}
+
+async function byPlaywright(type: BrowserType): Promise<Engine> {
+  const engine = await type.launch({ timeout })
+  return {
+    browser: async () => inPage(await engine.newPage()),
+    stop: () => engine.close(),
+  }
+}
+
+function inPage(page: Page): EngineBrowser {
+  page.setDefaultTimeout(timeout)
+  return {
+    open: async (url) => void (await page.goto(url)),
+    type: (selector, text) => page.locator(selector).pressSequentially(text),
+    click: (selector) => page.click(selector),
+    press: (key, shift) => page.keyboard.press(shift ? `${shift}+${key}` : key),
+    waitFor: async (selector) => void (await page.waitForSelector(selector, { state: 'attached' })),
+    evaluate: (expression) => page.evaluate(expression),
+    close: () => page.close(),
   }
 }
 
