@@ -6,10 +6,7 @@ import { pageImages } from './tools/plugins/page-images.ts'
 import { pageScripts } from './tools/plugins/page-scripts.ts'
 
 const inSource = 'src/**/*.test.{ts,tsx}'
-const ofDatabase = [
-  'src/server/{auth/{calls,mail},database,doctor,letters,rest,webhook}/**/*.test.ts',
-  'src/server/http/{health,instance}.test.ts',
-]
+const ofDatabase = ['src/server/{auth/{calls,mail},database,doctor,health,letters,rest,webhook}/**/*.test.ts']
 
 const run = 'testing/setup/run.ts'
 const databases = 'testing/setup/databases.ts'
