@@ -11,6 +11,8 @@ import * as util from 'node:util'
 const sources = ['package.json', 'npm-shrinkwrap.json', 'src', 'supabase', 'tools', 'vite.config.ts']
 // Written last, and in the folder that the pages' scripts are served from.
 const stamp = join('dist', 'assets', 'complete')
+/** The version that was built. */
+const built = join('build', 'version')
 const lock = join('node_modules', '.unplugged-build')
 /** Milliseconds that another process's build is waited for: none takes so long. */
 const longestBuild = 120_000
@@ -28,10 +30,22 @@ function newest(path) {
   return Math.max(stats?.mtimeMs ?? 0, ...below.map((name) => newest(join(path, name))))
 }
 
-function isStale() {
+async function isStale() {
   // The release archive has a build and no sources.
   if (!existsSync('src')) return false
-  return Math.max(...sources.map(newest)) > newest(stamp)
+  return Math.max(...sources.map(newest)) > newest(stamp) || (await isOfAnotherCommit())
+}
+
+/** A user to whom git tells no commit runs what is built. */
+async function isOfAnotherCommit() {
+  if (!existsSync(built)) return true
+  const here = await versionOfSources()
+  return here.includes('+') && here !== readFileSync(built, 'utf8')
+}
+
+async function versionOfSources() {
+  const { versionOf } = await import('./tools/version.js')
+  return versionOf('.')
 }
 
 /** @param {number} pid @returns {boolean} */
@@ -84,7 +98,7 @@ async function build() {
   }
   try {
     // Servers that start together build once.
-    if (!isStale()) return true
+    if (!(await isStale())) return true
     const stopped = new AbortController()
     const stop = () => stopped.abort()
     // Ctrl-C comes from the terminal and again from npm.
@@ -138,7 +152,7 @@ async function main() {
   }
   process.chdir(dirname(fileURLToPath(import.meta.url)))
   if (process.argv[2] === '--version') {
-    console.log(JSON.parse(readFileSync('package.json', 'utf8')).version)
+    console.log((await isStale()) ? await versionOfSources() : readFileSync(built, 'utf8'))
     return true
   }
   // The demonstration has no settings of anybody's.
@@ -152,7 +166,7 @@ async function main() {
     return false
   }
   if (!isDemo && !loadSettings()) return false
-  if (isStale() && !(await build())) return false
+  if ((await isStale()) && !(await build())) return false
   if (isDemo) process.argv[2] = join('demo', 'main.ts')
   const program = process.argv.length > 2 ? 'cli' : 'server'
   await import(pathToFileURL(isDemo ? join('tools', 'run.js') : join('build', `${program}.js`)).href)

@@ -1,3 +1,6 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
 import react from '@vitejs/plugin-react'
 import { defineConfig, loadEnv, type BuildEnvironment, type ViteBuilder } from 'vite'
 
@@ -10,6 +13,7 @@ import { pageImages } from './tools/plugins/page-images.ts'
 import { pageScripts } from './tools/plugins/page-scripts.ts'
 import { next, putInPlace } from './tools/in-place.ts'
 import { compressSite, writeStaticSite } from './tools/static-site.ts'
+import { versionOf } from './tools/version.js'
 
 /** The mode in which `npm start` builds: it needs no static site, and none of its settings. */
 const selfHosted = 'self-hosted'
@@ -17,8 +21,10 @@ const selfHosted = 'self-hosted'
 export default defineConfig(({ command, mode }) => {
   // Whatever the caller's is: a test's would build React's development version into the page.
   if (command === 'build') process.env.NODE_ENV = 'production'
+  const version = versionOf(import.meta.dirname)
   return {
     base: './',
+    define: { 'import.meta.env.VERSION': JSON.stringify(version) },
     appType: 'custom',
     plugins: [react(), pageScripts(), pageImages(), inlineScript(), devPage()],
     server: { proxy: { '/rest': 'http://127.0.0.1:3000', '/auth': 'http://127.0.0.1:3000' } },
@@ -31,6 +37,8 @@ export default defineConfig(({ command, mode }) => {
         await builder.build(environment(builder, 'server'))
         if (settings) await writeStaticSite(settings)
         await compressSite()
+        // `start.js` reads it before it runs anything.
+        await writeFile(join(next('build'), 'version'), version)
         await putInPlace()
       },
     },

@@ -4,6 +4,7 @@ import { WaitingFirst } from './testing/waiting-first.ts'
 import { inlineScript } from './tools/plugins/inline-script.ts'
 import { pageImages } from './tools/plugins/page-images.ts'
 import { pageScripts } from './tools/plugins/page-scripts.ts'
+import { versionOf } from './tools/version.js'
 
 const inSource = 'src/**/*.test.{ts,tsx}'
 const ofDatabase = ['src/server/{auth/{calls,mail},database,doctor,health,letters,rest,webhook}/**/*.test.ts']
@@ -24,6 +25,8 @@ function tier(name: string, include: string[], globalSetup: string[], exclude: s
 }
 
 export default defineConfig({
+  // As vite.config.ts has it for the build.
+  define: { 'import.meta.env.VERSION': JSON.stringify(versionOf('.')) },
   test: {
     projects: [
       tier('unit', [inSource], [], ofDatabase),

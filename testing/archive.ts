@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { version } from '../src/settings/version.ts'
 import { copyCheckout } from './static-site.ts'
 
 const run = promisify(execFile)
@@ -17,7 +16,9 @@ const run = promisify(execFile)
 export async function packRelease(directory: string): Promise<string> {
   const checkout = await copyCheckout(join(directory, 'checkout'))
   await run('npm', ['pack', '--pack-destination', directory], { cwd: checkout })
-  return join(directory, `unplugged-${version}.tgz`)
+  const name = (await readdir(directory)).find((file) => file.endsWith('.tgz'))
+  if (name === undefined) throw new Error(`npm pack left no archive in ${directory}`)
+  return join(directory, name)
 }
 
 /** Unpacks the release archive into a directory, which is made, over what is there. */

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFile, mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -66,6 +66,35 @@ test('a build that is stopped says so, and the next start makes it anew; those a
   const next = await start().end()
   expect(next).toMatchObject({ code: 0, output: expect.stringMatching(/^Building .*\.\.\.\n/) as string })
   expect((await start().end()).output).not.toContain('Building')
+})
+
+test('after another commit the next start builds again, and says which commit it is', async () => {
+  const { version: number } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')) as {
+    version: string
+  }
+  /** Makes a commit; gives the version that it is. */
+  const commit = () => {
+    const git = (...words: string[]) => execFileSync('git', words, { cwd: checkout }).toString()
+    git('init', '--quiet')
+    git('-c', 'user.name=Ada', '-c', 'user.email=@', 'commit', '--quiet', '--allow-empty', '-m', 'One')
+    return `${number}+${git('rev-parse', 'HEAD').slice(0, 7)}\n`
+  }
+  const versionSaid = async (settings?: Record<string, string>) =>
+    (await start(['--version'], settings).end()).output
+  expect(await versionSaid()).toBe(`${number}\n`)
+
+  const first = commit()
+  expect((await start().end()).output).toContain('Building')
+  expect(await versionSaid()).toBe(first)
+  expect((await start().end()).output).not.toContain('Building')
+
+  const second = commit()
+  expect(await versionSaid()).toBe(second)
+  // A user to whom git tells nothing runs what is built, and is told so.
+  const withoutGit = { PATH: checkout }
+  expect(await versionSaid(withoutGit)).toBe(first)
+  expect((await start(undefined, withoutGit).end()).output).not.toContain('Building')
+  await rm(join(checkout, '.git'), { recursive: true })
 })
 
 test("who waits for another build says for whom, and needs none of its own; a lock that is nobody's is taken", async () => {

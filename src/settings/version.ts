@@ -1,5 +1,9 @@
-// The build writes it into the program: what runs says which version it was built from.
-const files = import.meta.glob<string>('/package.json', { import: 'version', eager: true })
+declare global {
+  interface ImportMetaEnv {
+    /** Written in by the build. */
+    readonly VERSION: string
+  }
+}
 
-/** The version of this program, as package.json has it. */
-export const version = files['/package.json'] ?? ''
+/** The version that this program was built from (tools/version.js). */
+export const version = import.meta.env.VERSION
