@@ -14,6 +14,7 @@ async function readPages() {
     'README.md',
     'CONTRIBUTING.md',
     'CHANGELOG.md',
+    'SECURITY.md',
     ...inDocs.filter((path) => path.endsWith('.md')),
   ]
   return Promise.all(paths.map(async (path) => ({ path, text: await readFile(path, 'utf8') })))
