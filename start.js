@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import * as util from 'node:util'
 
-const sources = ['package.json', 'npm-shrinkwrap.json', 'src', 'supabase', 'tools', 'vite.config.ts']
+const sources = ['package.json', 'package-lock.json', 'src', 'supabase', 'tools', 'vite.config.ts']
 // Written last, and in the folder that the pages' scripts are served from.
 const stamp = join('dist', 'assets', 'complete')
 /** The version that was built. */

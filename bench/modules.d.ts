@@ -1,0 +1,63 @@
+// What the benchmarks use of their own packages, so that types are checked where bench/node_modules is not there.
+
+declare module 'autocannon' {
+  /** A request, in turns with the others. */
+  export interface Request {
+    method?: 'GET' | 'POST'
+    path?: string
+    headers?: Record<string, string>
+    body?: string
+    setupRequest?(request: Request): Request
+  }
+
+  /** Where the load goes, and how much of it: for some seconds, or so many requests. */
+  export interface Options extends Request {
+    url: string
+    connections: number
+    duration?: number
+    amount?: number
+    requests?: Request[]
+  }
+
+  interface Result {
+    requests: { average: number }
+    throughput: { average: number }
+    latency: { p99: number; p99_9: number }
+    '2xx': number
+    non2xx: number
+    errors: number
+    duration: number
+  }
+
+  /** Loads a server; gives what was measured. */
+  export default function autocannon(options: Options): Promise<Result>
+}
+
+declare module 'chrome-launcher' {
+  /** Starts a Chromium that listens for DevTools. */
+  export function launch(options: {
+    chromePath: string
+    chromeFlags: string[]
+  }): Promise<{ port: number; kill(): void }>
+}
+
+declare module 'lighthouse' {
+  interface Audit {
+    id: string
+    score: number | null
+    scoreDisplayMode: string
+    numericValue?: number
+  }
+
+  interface Report {
+    runtimeError?: { message: string }
+    categories: Record<string, { score: number | null }>
+    audits: Record<string, Audit>
+  }
+
+  /** Audits a page in the Chromium at a port. */
+  export default function lighthouse(
+    url: string,
+    flags: { port: number; output: 'json'; logLevel: 'error'; onlyCategories?: string[] },
+  ): Promise<{ lhr: Report } | undefined>
+}
