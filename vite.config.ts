@@ -6,6 +6,7 @@ import { defineConfig, loadEnv, type BuildEnvironment, type ViteBuilder } from '
 
 import { OperatorError } from './src/settings/operator-error.ts'
 import { readPageSettings } from './src/settings/page-settings.ts'
+import { installedBeside, packageListOf } from './tools/packages.ts'
 import { entryOf, environmentOf, pages, rendererOf, scriptedPages } from './tools/pages.ts'
 import { devPage } from './tools/plugins/dev-page.ts'
 import { inlineScript } from './tools/plugins/inline-script.ts'
@@ -50,9 +51,10 @@ export default defineConfig(({ command, mode }) => {
         consumer: 'server',
         // Programs of a few files start in two thirds of the time: Node.js looks for every file of every package.
         define: { 'process.env.NODE_ENV': '"production"' },
-        resolve: { noExternal: true, external: ['@node-rs/bcrypt'] },
+        resolve: { noExternal: true, external: installedBeside },
         build: {
           outDir: next('build'),
+          license: { fileName: packageListOf('server') },
           copyPublicDir: false,
           cssMinify: true,
           rolldownOptions: {
@@ -79,6 +81,7 @@ function pageBuild(page: string, isFirst: boolean) {
       outDir: next('dist'),
       emptyOutDir: isFirst,
       modulePreload: false as const,
+      license: { fileName: packageListOf(page) },
       rolldownOptions: { input: { [page]: entryOf(page) } },
     },
   }

@@ -8,16 +8,16 @@ import { copyCheckout } from './static-site.ts'
 const run = promisify(execFile)
 
 /**
- * Makes the release archive from a copy of this checkout, by `npm pack`.
+ * Makes the release archive from a copy of this checkout.
  *
  * @param directory An empty directory, for the copy too.
  * @returns Where the archive is.
  */
 export async function packRelease(directory: string): Promise<string> {
   const checkout = await copyCheckout(join(directory, 'checkout'))
-  await run('npm', ['pack', '--pack-destination', directory], { cwd: checkout })
+  await run('npm', ['run', 'archive', '--', directory], { cwd: checkout })
   const name = (await readdir(directory)).find((file) => file.endsWith('.tgz'))
-  if (name === undefined) throw new Error(`npm pack left no archive in ${directory}`)
+  if (name === undefined) throw new Error(`no archive was left in ${directory}`)
   return join(directory, name)
 }
 

@@ -23,7 +23,7 @@ test('the release archive is installed without what builds and tests it, starts,
   console.log(
     `The release archive takes ${(await sizeOf(archive)).toFixed(1)} MB, installed ${megabytes.toFixed(0)} MB.`,
   )
-  expect(megabytes).toBeLessThan(80)
+  expect(megabytes).toBeLessThan(70)
   for (const left of ['vite', 'vitest', 'fastify', 'react'])
     await expect(access(join(product, 'node_modules', left))).rejects.toThrow('ENOENT')
   await expect(run('npm', ['run', '--silent', 'demo'], inProduct)).rejects.toMatchObject({

@@ -28,6 +28,13 @@ test('the image is at most 200 MB larger than its base, and is run by a user who
   expect(image.config.User).toBe('node')
 })
 
+test('the image has the licenses and the list of packages of the archive', async () => {
+  for (const name of ['LICENSE', 'THIRD-PARTY-LICENSES.md', 'unplugged.cdx.json'])
+    expect(await readFile(join(image.files, 'app', name), 'utf8')).toBe(
+      await readFile(join(directory.path, 'product', name), 'utf8'),
+    )
+})
+
 test('with a read-only root the image takes an application, is backed up, stops within its time, and has it after the next start', async () => {
   const origin = `http://127.0.0.1:${await freePort()}`
   const settings = { PORT: new URL(origin).port, HOST: '127.0.0.1' }

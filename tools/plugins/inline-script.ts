@@ -15,6 +15,8 @@ export function inlineScript(): Plugin {
       })
       const [chunk] = [output].flat().flatMap((result) => ('output' in result ? result.output : []))
       if (chunk?.type !== 'chunk') throw new Error(`${entry} did not become a script`)
+      const foreign = chunk.moduleIds.find((path) => path.includes('/node_modules/'))
+      if (foreign !== undefined) throw new Error(`${entry} has ${foreign} in it, whose license nothing lists`)
       return `export default ${JSON.stringify(chunk.code.trim())}`
     },
   }
