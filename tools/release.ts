@@ -1,0 +1,113 @@
+/**
+ * Makes a release, and pushes nothing: `npm run release -- 1.1.0`. It sets the version, dates the heading of the changes,
+ * runs the check, makes the archive, commits and tags. A second commit begins the version after it.
+ *
+ * `--check <command>` runs another command than `npm run check`; `--to <folder>` is where the archive goes.
+ */
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { parseArgs, promisify } from 'node:util'
+
+import { OperatorError, runProgram } from '../src/settings/operator-error.ts'
+import { beginUnreleased, hasUnreleased, lastRelease, release } from './changelog.ts'
+
+const run = promisify(execFile)
+const changelog = 'CHANGELOG.md'
+const written = ['package.json', 'package-lock.json', changelog]
+
+const git = async (...words: string[]) => (await run('git', words)).stdout.trim()
+
+/** Runs a program that prints for itself; fails as it does. */
+async function show(program: string, words: string[], shell = false) {
+  const [status] = await once(spawn(program, words, { stdio: 'inherit', shell }), 'exit')
+  if (status !== 0)
+    throw new OperatorError(`"${[program, ...words].join(' ')}" failed: nothing was released.`)
+}
+
+function readArguments() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        check: { type: 'string', default: 'npm run check' },
+        to: { type: 'string', default: 'release' },
+      },
+    })
+    const [version = '', ...others] = positionals
+    if (others.length === 0 && /^\d+\.\d+\.\d+$/.test(version)) return { version, ...values }
+  } catch {
+    // An unknown option, which the sentence below answers as well.
+  }
+  throw new OperatorError('Say which version to release: npm run release -- 1.1.0')
+}
+
+/** Whether a version comes after another one. */
+function isAfter(version: string, other: string) {
+  const [one = [], two = []] = [version, other].map((text) => text.split('.').map(Number))
+  const differing = one.findIndex((number, index) => number !== two[index])
+  return differing !== -1 && (one[differing] ?? 0) > (two[differing] ?? 0)
+}
+
+/** @throws {OperatorError} that says what keeps this version from being released. */
+async function requireReleasable(version: string, changes: string) {
+  const branch = await git('branch', '--show-current')
+  if (branch !== 'main')
+    throw new OperatorError(
+      `This is ${branch || 'no branch'}, and releases are made on main: git switch main`,
+    )
+  if ((await git('status', '--porcelain')) !== '')
+    throw new OperatorError(
+      'There are changes that are not committed: commit them, or put them aside by git stash.',
+    )
+  if ((await git('tag', '--list', `v${version}`)) !== '')
+    throw new OperatorError(`The tag v${version} is there already: choose a later version.`)
+  const last = lastRelease(changes)
+  if (!isAfter(version, last))
+    throw new OperatorError(`${version} is not after ${last}, the last release: choose a later version.`)
+  if (!hasUnreleased(changes))
+    throw new OperatorError(
+      `${changelog} has nothing under "## Unreleased": write there what ${version} changes.`,
+    )
+}
+
+/** Sets the version in package.json and its lock, and writes the changes. */
+async function write(version: string, changes: string) {
+  await run('npm', ['version', version, '--no-git-tag-version', '--allow-same-version', '--ignore-scripts'])
+  await writeFile(changelog, changes)
+}
+
+/** The version that comes next unless another one is chosen. */
+function nextAfter(version: string) {
+  const [major, minor, patch] = version.split('.')
+  return `${major}.${minor}.${Number(patch) + 1}-dev`
+}
+
+async function main() {
+  const { version, check, to } = readArguments()
+  const changes = await readFile(changelog, 'utf8')
+  await requireReleasable(version, changes)
+
+  // Ctrl-C ends the check, which then failed.
+  process.on('SIGINT', () => {})
+  const released = release(changes, version, new Date().toISOString().slice(0, 10))
+  try {
+    await write(version, released)
+    await show(check, [], true)
+    await show('npm', ['run', 'archive', '--', to])
+    await git('commit', '--quiet', '--message', `release: ${version}`, '--', ...written)
+  } catch (error) {
+    await git('restore', '--staged', '--worktree', '--', ...written)
+    throw error
+  }
+  await git('tag', '--annotate', `v${version}`, '--message', version)
+
+  const next = nextAfter(version)
+  await write(next, beginUnreleased(released))
+  await git('commit', '--quiet', '--message', `release: begin ${next}`, '--', ...written)
+  console.log(
+    `Released ${version} as the tag v${version}. Nothing is pushed yet: git push origin main v${version}`,
+  )
+}
+
+await runProgram(main)
