@@ -11,14 +11,22 @@ import { startPostgres } from '../testing/postgres.ts'
 
 // docs/stability.md says what stays as it is until 2.0.
 
-test('the newest entry of the changes is this version, and says first what has to be done', async () => {
-  const changes = await readFile('CHANGELOG.md', 'utf8')
+test('the newest changes are those of this version, or of none yet between releases, and say first what has to be done', async () => {
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
-  // Between releases package.json has the number of the next one, whose changes have none yet.
-  expect(/^## (\S+)/m.exec(changes)?.[1]).toBe(version.endsWith('-dev') ? 'Unreleased' : version)
-  const [, entry = ''] =
-    /^## \S+ - \d{4}-\d\d-\d\d(?: \([0-9a-f]{7}\))?\n([^]*?)(?=^## |$(?![^]))/m.exec(changes) ?? []
-  expect(entry.match(/^### .*$/gm)).toEqual(['### To do', '### New'])
+  const changes = await readFile('CHANGELOG.md', 'utf8')
+  const [, ...sections] = changes.split(/^## /m)
+  const isBetween = version.endsWith('-dev')
+  expect(/^\S+/.exec(sections[0] ?? '')?.[0]).toBe(isBetween ? 'Unreleased' : version)
+  for (const section of sections.slice(isBetween ? 1 : 0))
+    expect(section).toMatch(/^\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d( \([0-9a-f]{7}\))?\n/)
+
+  const headings = ['To do', 'Added', 'Changed', 'Fixed', 'Security']
+  for (const section of sections) {
+    const found = Array.from(section.matchAll(/^### (.+)$/gm), ([, heading = '']) => heading)
+    expect(found).toEqual(headings.filter((heading) => found.includes(heading)))
+    // Each change stands below one.
+    expect(section).not.toMatch(/^.+\n+- /)
+  }
 })
 
 /** The commands, with their options; those that take a value have one here. */
