@@ -11,6 +11,7 @@ import { startGate, type Gate } from '../testing/gate.ts'
 import { startMailServer, type MailServer } from '../testing/mail-server.ts'
 import { freePort } from '../testing/ports.ts'
 import { runCommand, startServer, dataDirectory } from '../testing/server.ts'
+import { until } from '../testing/until.ts'
 import { within } from '../testing/within.ts'
 import { connectToFiles } from '../testing/sql.ts'
 import type { Pool } from '../src/server/database/pool.ts'
@@ -31,14 +32,12 @@ const active = `document.activeElement?.name || document.activeElement?.classNam
 const hasTakenOver = `window.isHydrated === true`
 
 /** Resolves when the expression is true in the page. */
-async function until(browser: EngineBrowser, expression: string) {
-  const end = Date.now() + 30_000
-  while ((await browser.evaluate(expression)) !== true) {
-    if (Date.now() > end) {
-      const said = String(await browser.evaluate('document.body.innerText'))
-      throw new Error(`This never came true: ${expression}\nThe page said:\n${said}`)
-    }
-  }
+async function becomesTrue(browser: EngineBrowser, expression: string) {
+  const isTrue = async () => (await browser.evaluate(expression)) === true
+  await until(expression, isTrue).catch(async (cause: unknown) => {
+    const shown = String(await browser.evaluate('document.body.innerText'))
+    throw new Error(`The page showed:\n${shown}`, { cause })
+  })
 }
 
 interface World {
@@ -80,7 +79,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await browser.click('button')
     await browser.waitFor('.outcome.success')
     // It gets the focus once it stands there.
-    await until(browser, `document.activeElement === document.querySelector('.outcome')`)
+    await becomesTrue(browser, `document.activeElement === document.querySelector('.outcome')`)
     const seen = await browser.evaluate(`({
       title: document.querySelector('.outcome h2').textContent,
       answers: [...new FormData(document.forms[0])].filter(([, answer]) => answer !== ''),
@@ -116,7 +115,10 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
       inert: document.querySelector('#fields').inert,
     })`
     deepStrictEqual(await browser.evaluate(sending), { label: 'Submitting...', inert: true })
-    await until(browser, `document.querySelector('button').getBoundingClientRect().bottom <= innerHeight`)
+    await becomesTrue(
+      browser,
+      `document.querySelector('button').getBoundingClientRect().bottom <= innerHeight`,
+    )
     gate.scripts('pass')
     await browser.waitFor('.outcome.success')
     deepStrictEqual(gate.asked(), before + 1)
@@ -128,10 +130,10 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await browser.open(gate.origin)
     const before = gate.asked()
     await browser.type('#first_name', 'A')
-    while (gate.asked() === before) await browser.evaluate('1')
+    await until('the request for the script', () => gate.asked() > before)
     gate.scripts('pass')
     const sign = `document.querySelector('#first_name').dispatchEvent(new Event('input', { bubbles: true }))`
-    await until(browser, `${sign} && ${hasTakenOver}`)
+    await becomesTrue(browser, `${sign} && ${hasTakenOver}`)
     deepStrictEqual(await browser.evaluate(`document.querySelector('#first_name').value`), 'A')
   },
 
@@ -161,10 +163,10 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
       await browser.type(`#${name}`, name === 'email' ? 'a@b.example' : 'x')
     await browser.evaluate(`(document.querySelector('button').scrollIntoView(), true)`)
     await browser.click('button')
-    await until(browser, `document.activeElement.id === 'company'`)
+    await becomesTrue(browser, `document.activeElement.id === 'company'`)
     const place = `(({ top, bottom }) => top >= 0 && Math.abs((top + bottom) / 2 - innerHeight / 2) < innerHeight / 8)(
       document.querySelector('#company').closest('.field').getBoundingClientRect())`
-    await until(browser, place)
+    await becomesTrue(browser, place)
   },
 
   async 'moving backwards with the keyboard keeps label and field in sight'({ browser, gate }) {
@@ -176,7 +178,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     const stops = [await browser.evaluate(active)]
     while (stops.at(-1) !== 'first_name' && stops.length < 20) {
       await browser.press('Tab', 'Shift')
-      await until(browser, inSight)
+      await becomesTrue(browser, inSight)
       stops.push(await browser.evaluate(active))
     }
     for (const { name } of textFields) ok(stops.includes(name), `${name} is no stop: ${stops.join(', ')}`)
@@ -214,7 +216,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     const empty = Number(await browser.evaluate(height))
     await browser.type('#reason', 'One more line\n'.repeat(9))
     // Where the browser's style cannot do it, the page's script does, once it is there.
-    await until(browser, inside('#reason'))
+    await becomesTrue(browser, inside('#reason'))
     deepStrictEqual(Number(await browser.evaluate(height)) > empty, true)
   },
 
@@ -240,12 +242,12 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     })
     deepStrictEqual(await answersOf(sql, guest), [])
     await browser.click('#place button')
-    await until(browser, `${focused} === 'You are coming. See you there.'`)
+    await becomesTrue(browser, `${focused} === 'You are coming. See you there.'`)
     await browser.click('#place button')
-    await until(browser, `${focused} === 'I am coming'`)
+    await becomesTrue(browser, `${focused} === 'I am coming'`)
     await browser.press('Tab')
     await browser.press(' ')
-    await until(browser, `${focused} === 'You are not coming. Thank you for telling us.'`)
+    await becomesTrue(browser, `${focused} === 'You are not coming. Thank you for telling us.'`)
     deepStrictEqual(await answersOf(sql, guest), ['not coming', 'coming'])
     await browser.evaluate(`(location.hash = '#nobody', true)`)
     await until(
@@ -263,7 +265,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     deepStrictEqual(await send(gate.origin, application), 201)
     const text = (selector: string) => `document.querySelector('${selector}')?.textContent`
     const name = `${application.first_name} ${application.last_name}`
-    const says = (words: string) => until(browser, `${text('[role=status]')} === '${words}'`)
+    const says = (words: string) => becomesTrue(browser, `${text('[role=status]')} === '${words}'`)
     await browser.open(await signInLink())
     await browser.waitFor('button')
     await browser.click('button')
@@ -274,11 +276,11 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
       `${text('tbody .name a')} === '${name}' && document.querySelectorAll('tbody .name').length === 1`,
     )
     await browser.click('tbody .name a')
-    await until(browser, `${text('h1')} === '${name}' && document.activeElement.tagName === 'H1'`)
+    await becomesTrue(browser, `${text('h1')} === '${name}' && document.activeElement.tagName === 'H1'`)
     await browser.click('.bar .accepted')
     await says(`${name}: Accepted`)
     // What the decision adds to the page moves what stands below it.
-    await until(browser, `document.querySelectorAll('.timeline li').length === 2`)
+    await becomesTrue(browser, `document.querySelectorAll('.timeline li').length === 2`)
     await browser.type('#note', 'A strong one.')
     // Where it lies behind the bar at the foot a person scrolls; the driver of WebKit does not.
     await browser.evaluate(`document.querySelector('.note-form button').scrollIntoView({ block: 'center' })`)
@@ -286,7 +288,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await says('Note added')
     await browser.click('.bar .undo')
     await says(`${name}: New`)
-    await until(browser, `document.querySelectorAll('.timeline li').length === 4`)
+    await becomesTrue(browser, `document.querySelectorAll('.timeline li').length === 4`)
     const seen = await browser.evaluate(`({
       happened: [...document.querySelectorAll('.timeline li')].map((each) => each.lastChild.textContent),
       standing: ${text('.application-head .pill')},
@@ -322,7 +324,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await browser.open(opened)
     await browser.waitFor('.bar .accepted')
     await browser.click('.bar .accepted')
-    await until(browser, `${text('[role=status]')}.endsWith(': Accepted')`)
+    await becomesTrue(browser, `${text('[role=status]')}.endsWith(': Accepted')`)
     await browser.open(`${gate.origin}/desk#/letters/drafts/accepted`)
     await press('Send ')
     await browser.waitFor('dialog[open]')
@@ -330,11 +332,11 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     const [letter] = await mails.count(1, application.email)
     const [, token = ''] = /\/answer\/#([0-9a-f-]{36})/.exec(letter?.text ?? '') ?? []
     await browser.open(`${gate.origin}/answer/#${token}`)
-    await until(browser, `${text('#place p')}.startsWith('Hello Grace, your place is kept until')`)
+    await becomesTrue(browser, `${text('#place p')}.startsWith('Hello Grace, your place is kept until')`)
     await browser.click('#place button')
-    await until(browser, `${text('#place')}.startsWith('You are coming.')`)
+    await becomesTrue(browser, `${text('#place')}.startsWith('You are coming.')`)
     await browser.open(opened)
-    await until(browser, `${text('.application-head .answer')}.startsWith('Coming, answered')`)
+    await becomesTrue(browser, `${text('.application-head .answer')}.startsWith('Coming, answered')`)
   },
 }
 

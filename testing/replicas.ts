@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 
 import { atEnd } from './endings.ts'
 import { programOf } from './needed.ts'
@@ -11,6 +10,7 @@ import { outputOf } from './output.ts'
 import { freePort } from './ports.ts'
 import { endWithTest } from './programs.ts'
 import { temporaryDirectory } from './server.ts'
+import { until } from './until.ts'
 import { createPool, type Pool } from '../src/server/database/pool.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 
@@ -72,11 +72,9 @@ export async function startReplicas(): Promise<Replicas> {
     await start(standby)
     await primary.admin`alter system set synchronous_standby_names = '*'`
     await primary.admin`select pg_reload_conf()`
-    for (;;) {
-      const [row] = await primary.admin`select from pg_stat_replication where sync_state = 'sync'`
-      if (row) return
-      await wait(50)
-    }
+    await until('a standby that follows', async () => {
+      return (await primary.admin`select from pg_stat_replication where sync_state = 'sync'`).length > 0
+    })
   }
   await command('initdb', `--pgdata=${primary.data}`, ...initdbOptions)
   await start(primary)
@@ -103,7 +101,7 @@ export async function startReplicas(): Promise<Replicas> {
     async killPrimary() {
       const pid = Number.parseInt(await readFile(join(primary.data, 'postmaster.pid'), 'utf8'), 10)
       process.kill(pid, 'SIGKILL')
-      while (await accepts(primary.port)) await wait(20)
+      await until('the end of the primary', async () => !(await accepts(primary.port)))
     },
     async promote() {
       await standby.admin`select pg_promote()`

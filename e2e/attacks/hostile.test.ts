@@ -6,6 +6,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { send, storedEmails } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
 import { dataDirectory, startServer, type RunningServer } from '../../testing/server.ts'
+import { until } from '../../testing/until.ts'
 
 const form = 'application/x-www-form-urlencoded'
 const whole = 256 * 1024
@@ -52,7 +53,9 @@ test('200 connections that send much and never read cost little, and a visitor b
   expect(memory() - before - sent).toBeLessThan(100)
   for (const socket of sockets) socket.destroy()
   // Until the server has seen them go.
-  while ((await native({ reason: 'x'.repeat(whole / 2) })).status === 503);
+  await until('room for a large request', async () => {
+    return (await native({ reason: 'x'.repeat(whole / 2) })).status !== 503
+  })
 })
 
 test('beyond a bound large requests are refused at once, and small ones are served', async () => {
@@ -61,7 +64,7 @@ test('beyond a bound large requests are refused at once, and small ones are serv
   const sendLarge = () => native({ reason: 'x'.repeat(whole / 2) })
   // The server comes to each of them in its own time.
   let refused = await sendLarge()
-  while (refused.status !== 503) refused = await sendLarge()
+  await until('a refusal', async () => (refused = await sendLarge()).status === 503)
   expect(await refused.text()).toContain('Too much is sent right now.')
   const small = anApplication()
   expect((await native({ ...small, consent: 'true' })).status).toBe(200)
@@ -71,7 +74,7 @@ test('beyond a bound large requests are refused at once, and small ones are serv
   await Promise.all(released)
   const answers = { reason: 'x'.repeat(100_000), custom_solution: 'x'.repeat(whole / 2 - 100_000) }
   const large = { ...anApplication(answers), consent: 'true' }
-  while ((await native(large)).status === 503);
+  await until('room for a large request', async () => (await native(large)).status !== 503)
   expect(await storedEmails(settings)).toEqual(expect.arrayContaining([small.email, large.email]))
 })
 

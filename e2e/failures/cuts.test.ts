@@ -10,6 +10,7 @@ import { startPostgres } from '../../testing/postgres.ts'
 import { randomFrom } from '../../testing/random.ts'
 import { dataDirectory, startServer } from '../../testing/server.ts'
 import { connectToFiles } from '../../testing/sql.ts'
+import { until } from '../../testing/until.ts'
 import { call, invite, type Callers } from './callers.ts'
 import { aftermath, judge } from './verdicts.ts'
 
@@ -134,7 +135,7 @@ test("however a server's own database is lost, nobody is told anything wrong", a
       const another = await postmasterOf(directory.path)
       return another !== undefined && another !== pid && (await sql`select 1`).length === 1
     }
-    while (!(await isBack().catch(() => false))) await wait(10)
+    await until('the database', isBack)
   }
   const problems = await withstand({ DATA_DIR: directory.path }, sql, {
     terminated: async () => sql`

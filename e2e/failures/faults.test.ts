@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { execFile, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -19,6 +18,7 @@ import {
   type RunningServer,
 } from '../../testing/server.ts'
 import { connectToFiles } from '../../testing/sql.ts'
+import { until } from '../../testing/until.ts'
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
 let settings: Record<string, string>
@@ -31,6 +31,11 @@ beforeEach(async () => {
 const connect = () => connectToFiles(settings['DATA_DIR'] ?? '')
 
 const postmaster = () => postmasterOf(settings['DATA_DIR'] ?? '')
+const isRefused = (origin: string) =>
+  fetch(origin).then(
+    () => false,
+    () => true,
+  )
 
 test('the database killed under load: errors meanwhile, then it is back by itself, with everything', async () => {
   const server = await startServer(settings)
@@ -76,18 +81,12 @@ test('SIGTERM: requests in flight are answered, the exit code is 0, and no proce
   await sql.begin(async (transaction) => {
     await transaction`lock table public.retreat_applications in share mode`
     answered = send(server.origin, application)
-    for (let waits = false; !waits;) {
-      const [row] = await transaction`select exists (select from pg_locks where not granted) as waits`
-      waits = row?.['waits'] as boolean
-    }
+    await until('the insert that waits', async () => {
+      return (await transaction`select from pg_locks where not granted`).length > 0
+    })
     server.process.kill('SIGTERM')
     // It accepts nobody new: now it is stopping.
-    while (
-      await fetch(server.origin).then(
-        () => true,
-        () => false,
-      )
-    );
+    await until('the refusal of connections', () => isRefused(server.origin))
   })
   expect(await answered).toBe(201)
   const closing = sql.end(1_000)
@@ -123,7 +122,7 @@ test('SIGTERM while the server starts stops it in order', async () => {
     env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...settings },
   })
   const exited = once(child, 'exit')
-  while ((await postmaster()) === undefined) await new Promise((resolve) => setImmediate(resolve))
+  await until('the database', async () => (await postmaster()) !== undefined)
   child.kill('SIGTERM')
   expect(await exited).toEqual([0, null])
   expect(await postmaster()).toBeUndefined()
@@ -188,8 +187,7 @@ test('a start that was cut off while the database was created leaves nothing tha
   const child = spawn(process.execPath, ['start.js'], {
     env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...settings },
   })
-  while (!existsSync(data) || (await readdir(data)).length === 0)
-    await new Promise((resolve) => setImmediate(resolve))
+  await until('the first file of the database', async () => (await readdir(data)).length > 0)
   child.kill('SIGKILL')
   const server = await startServer(settings)
   expect(await send(server.origin, anApplication())).toBe(201)
@@ -222,8 +220,11 @@ test('a full disk is told to the visitor and to the watch, and loses nothing tha
   expect([(await ready()).status, (await fetch(`${server.origin}/healthz`)).status]).toEqual([503, 200])
   await promisify(execFile)('rm', [filler])
   // Without another application: the watch itself finds out.
-  while ((await ready()).status !== 200);
-  while ((await send(server.origin, anApplication())) !== 201);
+  await until('a server that is ready', async () => (await ready()).status === 200)
+  await until(
+    'an application that is taken',
+    async () => (await send(server.origin, anApplication())) === 201,
+  )
   expect(await server.stop()).toBe(0)
   const stored = await storedEmails(settings)
   expect(acknowledged.filter((email) => !stored.includes(email))).toEqual([])

@@ -5,6 +5,7 @@ import { beforeEach, expect, test } from 'vitest'
 
 import { send, storedEmails } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
+import { gone } from '../../testing/postmaster.ts'
 import {
   preparedAt,
   runCommand,
@@ -30,12 +31,6 @@ beforeEach(async () => {
 
 async function postmaster() {
   return Number.parseInt(await readFile(join(data, 'pgdata', 'postmaster.pid'), 'utf8'), 10)
-}
-
-async function gone(pid: number) {
-  while ((await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z')).match(/\) (\w)/)?.[1] !== 'Z') {
-    await new Promise((resolve) => setImmediate(resolve))
-  }
 }
 
 const ready = async ({ origin }: RunningServer) => {

@@ -7,6 +7,7 @@ import { startPostgres, type TestPostgres } from '../../testing/postgres.ts'
 import { startReceiver } from '../../testing/receiver.ts'
 import { runCommand, startServer, dataDirectory } from '../../testing/server.ts'
 import { connectToFiles } from '../../testing/sql.ts'
+import { until } from '../../testing/until.ts'
 
 let postgres: TestPostgres
 
@@ -101,15 +102,17 @@ test('a start during a slow stop waits for it, and then starts', async () => {
   await sql.begin(async (transaction) => {
     await transaction`lock table public.retreat_applications in share mode`
     answered = send(first.origin, application)
-    while ((await transaction`select from pg_locks where not granted`).length === 0);
+    await until('the insert that waits', async () => {
+      return (await transaction`select from pg_locks where not granted`).length > 0
+    })
     stopped = first.stop()
     second = startServer(settings)
     // It has been refused the lock once, and waits.
-    for (;;) {
+    await until('the second server, which waits for the lock', async () => {
       const waiting = await transaction`
         select from pg_locks where locktype = 'advisory' and not granted and objid = 5610742`
-      if (waiting.length > 0) break
-    }
+      return waiting.length > 0
+    })
   })
   await sql.end()
   expect(await answered).toBe(201)

@@ -13,6 +13,7 @@ import { outputOf } from '../../testing/output.ts'
 import { freePort } from '../../testing/ports.ts'
 import { preparedAt, temporaryDirectory } from '../../testing/server.ts'
 import { mountSmallDisk } from '../../testing/small-disk.ts'
+import { until } from '../../testing/until.ts'
 
 const run = promisify(execFile)
 
@@ -40,12 +41,10 @@ async function startInto(path: string, flags: string | number = 'a') {
   endWithTest(child, settings.DATA_DIR)
   const { output: told, printed } = outputOf(child)
   const origin = `http://127.0.0.1:${port}`
-  const isReady = () =>
-    fetch(`${origin}/readyz`).then(
-      ({ status }) => status === 200,
-      () => child.exitCode !== null || child.signalCode !== null,
-    )
-  while (!(await isReady()));
+  await until('a server that is ready', async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return true
+    return (await fetch(`${origin}/readyz`)).status === 200
+  })
   return { child, origin, told, printed }
 }
 
