@@ -250,7 +250,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await becomesTrue(browser, `${focused} === 'You are not coming. Thank you for telling us.'`)
     deepStrictEqual(await answersOf(sql, guest), ['not coming', 'coming'])
     await browser.evaluate(`(location.hash = '#nobody', true)`)
-    await until(
+    await becomesTrue(
       browser,
       `document.querySelector('#place').textContent === 'This link is not valid any more.'`,
     )
@@ -271,7 +271,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await browser.click('button')
     await browser.waitFor('#search')
     await browser.type('#search', application.email)
-    await until(
+    await becomesTrue(
       browser,
       `${text('tbody .name a')} === '${name}' && document.querySelectorAll('tbody .name').length === 1`,
     )
@@ -311,7 +311,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await sql`update private.letter_settings set hold = '0'`
     const text = (selector: string) => `(document.querySelector('${selector}')?.textContent ?? '')`
     const press = (label: string) =>
-      until(
+      becomesTrue(
         browser,
         `(([button]) => button !== undefined && (button.click(), true))(
           [...document.querySelectorAll('button')].filter((each) => each.textContent.startsWith('${label}')))`,

@@ -18,3 +18,19 @@ export async function storeDueLetters(sql: Sql, many: number, first = 1): Promis
     select id, 'Travel', 'waiting', 'How to get there', 'By train.', now(), now(), 0, 'ada@example.org', gen_random_uuid()
     from application`
 }
+
+/**
+ * Reads the templates that a new database has.
+ *
+ * @returns What brings them back.
+ */
+export async function templatesOf(sql: Sql): Promise<() => Promise<void>> {
+  const [{ templates }] = await sql<[{ templates: unknown }]>`
+    select jsonb_agg(template) as templates from private.templates as template`
+  return async () => {
+    await sql`delete from private.templates`
+    await sql`
+      insert into private.templates
+      select (jsonb_populate_recordset(null::private.templates, ${JSON.stringify(templates)})).*`
+  }
+}

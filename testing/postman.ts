@@ -2,6 +2,7 @@ import type { Database } from '../src/server/database/database.ts'
 import { startPostman, type Postman, type PostmanOptions } from '../src/server/letters/postman.ts'
 import { openTestDatabase } from './database.ts'
 import { atEnd } from './endings.ts'
+import { templatesOf } from './letters.ts'
 import { startMailServer, type MailServer } from './mail-server.ts'
 import { mailServerAt } from './sign-in.ts'
 
@@ -36,6 +37,7 @@ export function aLog() {
 
 export async function startOutbox(): Promise<TestOutbox> {
   const database = await openTestDatabase()
+  const restoreTemplates = await templatesOf(database.owner)
   return {
     database,
     receiver: startMailServer,
@@ -74,6 +76,7 @@ export async function startOutbox(): Promise<TestOutbox> {
       await database.owner`delete from private.postman`
       await database.owner`insert into private.postman default values`
       await database.owner`update private.letter_settings set reply_to = '', receipts = false`
+      await restoreTemplates()
     },
   }
 }

@@ -18,6 +18,8 @@ let server: TestPostgres
 
 beforeAll(async () => {
   server = await startPostgres()
+  // Roles are the server's: the first schema makes them for all databases.
+  await (await open(await newDatabase('first'))).close()
 })
 
 const open = (databaseUrl: string) =>
@@ -32,8 +34,10 @@ const count = async (sql: Sql) =>
   (await sql`select count(*)::int as n from public.retreat_applications`)[0]?.['n'] as number
 
 test('a user who may not create roles is told the SQL for an administrator, which then suffices', async () => {
-  await server.admin.unsafe('create role "just a user" login')
-  const url = (await newDatabase('restricted', '"just a user"')).replace('"just a user"', 'just%20a%20user')
+  const another = await startPostgres()
+  await another.admin.unsafe('create role "just a user" login')
+  await another.admin.unsafe('create database restricted owner "just a user"')
+  const url = another.url('restricted', 'just%20a%20user')
   const failure = await open(url).then(
     () => undefined,
     (error: unknown) => error,
@@ -42,7 +46,7 @@ test('a user who may not create roles is told the SQL for an administrator, whic
   expect(message).toMatch(
     /an administrator has to run once: create role anon .* grant anon, authenticated to "just a user";$/,
   )
-  await server.admin.unsafe(message.slice(message.indexOf('once: ') + 'once: '.length))
+  await another.admin.unsafe(message.slice(message.indexOf('once: ') + 'once: '.length))
   const database = await open(url)
   await insertApplications(database.as(visitor), rowsOf(anApplication()))
   expect(await count(database.owner)).toBe(1)

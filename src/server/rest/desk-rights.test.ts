@@ -304,6 +304,7 @@ test('each function refuses whoever is no organiser of ours, and answers one who
 })
 
 test('each function refuses whoever is no organiser on a project, and answers one who is', async () => {
+  await project.owner`update private.door set version = 0`
   const { refused, organiser } = await callersThere()
   const functions = (await callable(project.asSupabase)).filter(({ name }) => !visitors.includes(name))
   for (const called of functions) {

@@ -2,6 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
+import { templatesOf } from '../../../testing/letters.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { columns, paidSolutions, teamSizes, type Application } from '../../application/application.ts'
 import type { Whole } from '../../client/desk/applications.ts'
@@ -13,16 +14,19 @@ import { valuesOf } from '../../../testing/sql.ts'
 let server: SignInServer
 let client: SupabaseClient
 let me: string
+let restoreTemplates: () => Promise<void>
 
 beforeAll(async () => {
   server = await startSignIn()
   ;({ client, email: me } = await server.signedIn())
+  restoreTemplates = await templatesOf(server.database.owner)
 })
 
 beforeEach(async () => {
   await server.database.owner`delete from public.retreat_applications`
   // Somebody carries letters.
   await server.database.owner`update private.postman set seen_at = now(), stopped = false`
+  await restoreTemplates()
   // However many a test of before sent.
   await server.database.owner`delete from private.notices`
 })

@@ -1,5 +1,5 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
@@ -28,8 +28,9 @@ beforeAll(async () => {
   const { owner } = server.database
   const rows = Array.from({ length: pageSize + 1 }, () => ({ ...anApplication() }))
   await owner`insert into public.retreat_applications ${valuesOf(rows)}`
-  await owner`update private.postman set seen_at = now()`
 })
+
+beforeEach(() => server.database.owner`update private.postman set seen_at = now()`)
 
 /** What a function of the desk answers an organiser. */
 async function ask<Answer>(name: string, args: object = {}): Promise<Answer> {
