@@ -1,5 +1,5 @@
 import { OperatorError } from './operator-error.ts'
-import { hidden, isEncoded, mailProtocols, readAddress, type Environment } from './values.ts'
+import { isEncoded, mailProtocols, readAddress, shown, type Environment } from './values.ts'
 
 /** Where mails are handed in, and who sends them. */
 export interface MailServer {
@@ -28,13 +28,12 @@ export function hostAndPort({ host, port, secure }: MailServer): { host: string;
  */
 export function readMailServer(environment: Environment): MailServer | undefined {
   // Before it is read as an address: a password that is not encoded can make it none.
-  if (/^smtps?:\/\//i.test(environment['SMTP_URL'] ?? '') && !isEncoded(environment['SMTP_URL'] ?? '')) {
-    throw unreadable()
-  }
+  const raw = environment['SMTP_URL'] ?? ''
+  if (/^smtps?:\/\//i.test(raw) && !isEncoded(raw)) throw unreadable(raw)
   const given = readAddress(environment, 'SMTP_URL', mailProtocols)
   if (given === undefined) return undefined
   const { protocol, hostname: host, port, username, password, pathname, search } = new URL(given)
-  if (host === '' || !/^\/?$/.test(pathname) || search !== '') throw unreadable()
+  if (host === '' || !/^\/?$/.test(pathname) || search !== '') throw unreadable(given)
   const from = senderIn(environment['MAIL_FROM'] ?? '')
   return {
     host,
@@ -57,8 +56,8 @@ function senderIn(given: string) {
   )
 }
 
-function unreadable() {
+function unreadable(given: string) {
   return new OperatorError(
-    `SMTP_URL ${hidden} cannot be read: it should be user, password, host and port at the most, and signs such as # / ? @ % in its user and password should be percent-encoded, so that # is %23.`,
+    `SMTP_URL ${shown(given)} cannot be read: it should be user, password, host and port at the most, and signs such as # / ? @ % in its user and password should be percent-encoded, so that # is %23.`,
   )
 }

@@ -19,6 +19,9 @@ test.each([
   ['MAIL_FORM', 'MAIL_FROM'],
   ['TRUSTPROXY', 'TRUST_PROXY'],
   ['smtp_url', 'SMTP_URL'],
+  ['SMTP_ULR', 'SMTP_URL'],
+  ['WEBHOOK', 'WEBHOOK_URL'],
+  ['SMTP', 'SMTP_URL'],
   ['port', 'PORT'],
 ])('%s is told to be %s', (name, meant) => {
   for (const isInFile of [true, false]) {
@@ -29,6 +32,7 @@ test.each([
 test("what begins as ours is told to be no setting, and in our own file everything that is not another program's", () => {
   expect(unknownName('WEBHOOK_RETRIES', false)).toBe('WEBHOOK_RETRIES is no setting.')
   expect(unknownName('LETTERS', true)).toBe('LETTERS is no setting.')
+  expect(unknownName('BACKUP', true)).toBe('BACKUP is no setting: BACKUP_DIR is.')
   const others = ['LETTERS', 'MAIL', 'HOME', 'HOSTNAME', 'POST', 'PATH', 'DATABASE', 'USER', 'SHELL']
   expect(others.filter((name) => unknownName(name, false) !== undefined)).toEqual([])
   const allowed = ['NODE_ENV', 'TZ', 'PGSSLMODE', 'PAGER', ...settingNames]

@@ -34,12 +34,12 @@ export const secretNames = [
   'SMTP_URL',
 ]
 
-/** Beginnings of our names that no other program's name has. */
+/** Beginnings of our names, and names, that no other program's name has. */
 const ownPrefix =
-  /^(WEBHOOK|SMTP|MAIL|BACKUP|RATE_LIMIT|TRUST_PROXY|SITE_URL|DATABASE_URL|DATABASE_POOLER|DATA_DIR|POSTGRES_BIN)_?./
+  /^(WEBHOOK|SMTP)$|^(WEBHOOK|SMTP|MAIL|BACKUP|RATE_LIMIT|TRUST_PROXY|SITE_URL|DATABASE_URL|DATABASE_POOLER|DATA_DIR|POSTGRES_BIN)_?./
 /** Settings of Node.js, the pager and PostgreSQL's library, which may also stand in the file of settings. */
 const ofOthers = /^(NODE_|npm_|PG|LC_|OPENSSL_|SSL_CERT_|TZ$|LANG$|PAGER$|LESS$|PATH$|HOME$)/
-/** How many wrong letters a name of this length may have. A short name is too close to other programs' names. */
+/** How many mistakes a name of this length may have. A short name is too close to other programs' names. */
 const mistakes = (length: number) => (length < 6 ? 0 : length < 9 ? 1 : 2)
 
 /**
@@ -55,19 +55,26 @@ export function unknownName(name: string, isInFile: boolean): string | undefined
     .map((known) => ({ known, off: distance(upper, known) }))
     .filter(({ known, off }) => off <= mistakes(known.length))
     .toSorted((a, b) => a.off - b.off)
-  if (likely !== undefined) return `${name} is no setting: ${likely.known} is.`
-  return isInFile || ownPrefix.test(name) ? `${name} is no setting.` : undefined
+  const isOurs = isInFile || ownPrefix.test(name)
+  const meant =
+    likely?.known ?? (isOurs ? settingNames.find((known) => known.startsWith(`${upper}_`)) : undefined)
+  if (meant !== undefined) return `${name} is no setting: ${meant} is.`
+  return isOurs ? `${name} is no setting.` : undefined
 }
 
-/** How many letters have to be added, removed or replaced to turn one word into the other. */
+/** How many letters have to be added, removed or replaced, or neighbours swapped, to turn one word into the other. */
 function distance(one: string, other: string) {
+  let beforeFormer: number[] = []
   let former = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (const [row, letter] of Array.from(one).entries()) {
     const next = [row + 1]
     for (const [column, expected] of Array.from(other).entries()) {
       const replaced = (former[column] ?? 0) + (letter === expected ? 0 : 1)
-      next.push(Math.min(replaced, (former[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1))
+      const isSwapped = row > 0 && column > 0 && letter === other[column - 1] && one[row - 1] === expected
+      const swapped = isSwapped ? (beforeFormer[column - 1] ?? 0) + 1 : Infinity
+      next.push(Math.min(replaced, swapped, (former[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1))
     }
+    beforeFormer = former
     former = next
   }
   return former.at(-1) ?? 0

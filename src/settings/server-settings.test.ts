@@ -128,11 +128,31 @@ test.each([
   expect(read).toThrow(expected)
 })
 
+test.each([
+  [
+    'ftp://ada:hunter2@hooks.example.com:8080/x?y',
+    '("ftp://…@hooks.example.com:8080/…", without its secrets)',
+  ],
+  ['ftp://hooks.example.com/', '("ftp://hooks.example.com/")'],
+  ['hooks.example.com/catch/hunter2', '("hooks.example.com/…", without its secrets)'],
+  ['ftp://[2001:db8::1]:21', '("ftp://[2001:db8::1]:21")'],
+  ['ftp://ada:hun/ter2@hooks.example.com', '("ftp://…", without its secrets)'],
+  ['ftp://ada:123/4@hooks.example.com', '("ftp://…", without its secrets)'],
+  ['ftp://ada:hunter2', '("ftp://…", without its secrets)'],
+  ['ada:hunter2@hooks.example.com', '(not shown: it may hold a password)'],
+  ['whsec_hunter2', '(not shown: it may hold a password)'],
+])('of the refused address %s is shown what is no secret', (given, expected) => {
+  expect(() => readSettings({ WEBHOOK_URL: given })).toThrow(
+    `WEBHOOK_URL ${expected} should be an address that begins with https:// or http://.`,
+  )
+})
+
 test('secrets are not repeated in what is said about them', () => {
   expect(() => readSettings({ DATABASE_URL: 'http://u:hunter2@h/d' })).toThrow(/^(?!.*hunter2)/)
   expect(() => readSettings({ WEBHOOK_SECRET: 'hunter2' })).toThrow(/^(?!.*hunter2)/)
   expect(() => readSettings({ DATABASE_URL: 'postgres://u:hunter2#@h/d' })).toThrow(/^(?!.*hunter2)/)
   expect(() => readSettings({ WEBHOOK_URL: 'ftp://u:hunter2@h/d' })).toThrow(/^(?!.*hunter2)/)
+  expect(() => readSettings({ SMTP_URL: 'smtp://u:hunter2@h/%' })).toThrow(/^SMTP_URL \("smtp:\/\/…@h\/…"/)
 })
 
 test.each([

@@ -6,11 +6,11 @@ import { readMailServer, type MailServer } from './mail-settings.ts'
 import { OperatorError } from './operator-error.ts'
 import {
   databaseProtocols,
-  hidden,
   isEncoded,
   readAddress,
   readKey,
   readNumber,
+  shown,
   webProtocols,
   type Environment,
 } from './values.ts'
@@ -110,12 +110,12 @@ function databaseUrl(environment: Environment) {
   if (/^postgres(ql)?:\/\//i.test(given)) {
     if (/^[a-z]+:\/\/([^/?#]*@)?[^/?#@]*,/i.test(given)) {
       throw new OperatorError(
-        `DATABASE_URL ${hidden} names several hosts but should name one: the one that takes writes, or the address of a proxy that finds it.`,
+        `DATABASE_URL ${shown(given)} names several hosts but should name one: the one that takes writes, or the address of a proxy that finds it.`,
       )
     }
     if (!isEncoded(given)) {
       throw new OperatorError(
-        `DATABASE_URL ${hidden} cannot be read: signs such as # / ? @ % in its user and password should be percent-encoded, so that # is %23.`,
+        `DATABASE_URL ${shown(given)} cannot be read: signs such as # / ? @ % in its user and password should be percent-encoded, so that # is %23.`,
       )
     }
   }
@@ -128,12 +128,12 @@ function webhookUrl(environment: Environment, name: 'WEBHOOK_URL' | 'WEBHOOK_DEC
   const { port, username, password } = new URL(given)
   if (!isEncoded(`http://${username}:${password}@host`)) {
     throw new OperatorError(
-      `${name} ${hidden} cannot be read: the sign % in its user and password should be written %25.`,
+      `${name} ${shown(given)} cannot be read: the sign % in its user and password should be written %25.`,
     )
   }
   if (!blockedPorts.has(Number(port || 443))) return given
   throw new OperatorError(
-    `${name} ${hidden} names port ${port}, which belongs to another service than the web and cannot be called: use another.`,
+    `${name} ${shown(given)} names port ${port}, which belongs to another service than the web and cannot be called: use another.`,
   )
 }
 

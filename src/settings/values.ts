@@ -7,8 +7,29 @@ export const databaseProtocols = ['postgres:', 'postgresql:']
 export const mailProtocols = ['smtp:', 'smtps:']
 export const webProtocols = ['https:', 'http:']
 
-/** Stands in place of the part of an address that is not shown. */
-export const hidden = '(not shown: it may hold a password)'
+const host = /(?:\[[\da-f:.]+\]|[a-z\d._-]+)(?::\d{1,5})?/.source
+/** An address whose parts cannot be mistaken: no `@` after the first sign that ends its host. */
+const plainAddress = new RegExp(
+  `^(?<protocol>[a-z][a-z\\d+.-]*://)(?<user>[^/?#]*@)?(?<hosts>${host}(?:,${host})*)(?<rest>[/?#][^@]*)?$`,
+  'i',
+)
+/** A name of the Internet in lower case, which neither a password nor a token looks like. */
+const bareName = /^(?<hosts>(?:[a-z\d-]+\.)+[a-z]{2,}(?::\d{1,5})?)(?<rest>[/?#][^@]*)?$/
+
+/**
+ * A refused address for its sentence, in parentheses. Its protocol, host and port are no secrets. User, password, path and
+ * query may be, and whatever cannot be told from them.
+ */
+export function shown(given: string): string {
+  const parts = (plainAddress.exec(given) ?? bareName.exec(given))?.groups
+  if (parts === undefined) {
+    const [start] = /^[a-z][a-z\d+.-]*:\/\//i.exec(given) ?? []
+    return start === undefined ? '(not shown: it may hold a password)' : `("${start}…", without its secrets)`
+  }
+  const { protocol = '', user, hosts = '', rest = '' } = parts
+  const known = `${protocol}${user === undefined ? '' : '…@'}${hosts}${rest.slice(0, 1)}${rest.length > 1 ? '…' : ''}`
+  return `("${known}"${known.includes('…') ? ', without its secrets' : ''})`
+}
 
 /**
  * A whole number from 0 to `highest`.
@@ -33,7 +54,7 @@ export function readAddress(environment: Environment, name: string, protocols: r
   if (!given) return undefined
   if (URL.canParse(given) && protocols.includes(new URL(given).protocol)) return given
   const expected = protocols.map((protocol) => `${protocol}//`).join(' or ')
-  throw new OperatorError(`${name} ${hidden} should be an address that begins with ${expected}.`)
+  throw new OperatorError(`${name} ${shown(given)} should be an address that begins with ${expected}.`)
 }
 
 /**
