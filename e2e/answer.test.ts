@@ -57,7 +57,8 @@ test('a guest is told how their place stands, and of the same day wherever it is
   const page = await visitor.open(`${server.origin}/answer/`, options, (opened) =>
     placesStand(opened, (token) => tokens.get(token) ?? places.invalid),
   )
-  expect(await told(page)).toBe('This link is not valid any more.')
+  const cut = 'This link is incomplete. | Please open it in the letter again, or copy all of it.'
+  expect(await told(page)).toBe(cut)
   const sentences = [
     'Hello Ada, your place is kept until 3 December 2026. | I am coming | I cannot come',
     'You are coming. See you there. | Change my answer',
@@ -65,13 +66,15 @@ test('a guest is told how their place stands, and of the same day wherever it is
     'The time to answer is over. | Please write to team@example.org.',
     'The time to answer is over. | Please answer the letter by mail.',
     'You are coming. See you there. | The time to answer is over. | Please write to team@example.org.',
-    'This link is not valid any more.',
+    'This link is not valid any more. | Please answer the letter by mail.',
   ]
   expect(tokens.size).toBe(sentences.length)
   for (const token of tokens.keys()) {
     await page.evaluate((hash) => location.assign(`#${hash}`), token)
     await expect.poll(() => told(page)).toBe(sentences.shift())
   }
+  await page.evaluate((hash) => location.assign(`#${hash}`), aToken().slice(0, -1))
+  await expect.poll(() => told(page)).toBe(cut)
   await expect.poll(() => page.title()).toBe('Your place at Unplugged.')
 })
 

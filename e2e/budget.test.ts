@@ -49,7 +49,7 @@ test('the page keeps its budgets: bytes, requests, and nobody else is asked', as
 test('the answer page is one document of at most 6 kB, and asks nobody but the backend', async ({
   visitor,
 }) => {
-  const { page, all } = await openCounted(visitor, `${server.origin}/answer/#a-wrong-token`)
+  const { page, all } = await openCounted(visitor, `${server.origin}/answer/#${crypto.randomUUID()}`)
   await page.getByText('This link is not valid any more.').waitFor()
   await page.waitForLoadState('networkidle')
   const [document, ...calls] = all()

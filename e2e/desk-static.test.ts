@@ -111,7 +111,7 @@ test.for([
 test.for(['/answer/', '/retreat/answer/', '/retreat/answer/index.html'])(
   'the static answer page at %s keeps to its policy, and asks nobody but its host and its backend',
   async (address, { visitor }) => {
-    const { page, asked } = await open(visitor, `${address}#a-wrong-token`)
+    const { page, asked } = await open(visitor, `${address}#${crypto.randomUUID()}`)
     await page.getByText('This link is not valid any more.').waitFor()
     expect(asked()).toEqual([`document ${origin}${address}`, `fetch ${backend}/rest/v1/rpc/place_by_token`])
     for (const link of await page.locator('link:not([href^="data:"])').all()) {

@@ -252,7 +252,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await browser.evaluate(`(location.hash = '#nobody', true)`)
     await becomesTrue(
       browser,
-      `document.querySelector('#place').textContent === 'This link is not valid any more.'`,
+      `document.querySelector('#place').textContent.startsWith('This link is incomplete.')`,
     )
   },
 

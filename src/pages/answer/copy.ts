@@ -13,6 +13,8 @@ export const answerSentences = {
 export const overSentence = 'The time to answer is over.'
 export const byMailSentence = 'Please answer the letter by mail.'
 export const invalidSentence = 'This link is not valid any more.'
+export const cutSentence = 'This link is incomplete.'
+export const wholeLinkSentence = 'Please open it in the letter again, or copy all of it.'
 
 /** What is said while the backend is asked, and where it did not answer. */
 export const reading = {

@@ -14,12 +14,16 @@ import {
   answerSentences,
   byMailSentence,
   changeLabel,
+  cutSentence,
   invalidSentence,
   overSentence,
   reading,
   sending,
+  wholeLinkSentence,
 } from './copy.ts'
 
+/** Letters of the token in a whole link. */
+const tokenLength = 36
 /** Milliseconds after which an answer is given up, all its tries together. */
 const timeout = 20_000
 
@@ -131,7 +135,11 @@ function fill() {
 
 function sentencesOf(now: Place | undefined) {
   if (!now) return []
-  if (now.state === 'invalid') return [sentence(invalidSentence)]
+  if (now.state === 'invalid') {
+    return token.length < tokenLength
+      ? [sentence(cutSentence), sentence(wholeLinkSentence)]
+      : [sentence(invalidSentence), sentence(byMailSentence)]
+  }
   const answered = now.answer ? [sentence(answerSentences[now.answer])] : []
   if (now.state === 'over') {
     const link = element('a', now.address)
