@@ -19,6 +19,7 @@ import { httpError } from './http/errors.ts'
 import { boundLargeRequests, createTurns } from './http/large-requests.ts'
 import { createAllowance, limits } from './http/limits.ts'
 import { boundUnread } from './http/unread.ts'
+import { recordOtherMail } from './letters/pace.ts'
 import { answer } from './pages/answer.ts'
 import { desk } from './pages/desk.ts'
 import { createDoor } from './pages/door.ts'
@@ -133,7 +134,8 @@ export async function createApp({
   await app.register(
     async (signIn) => {
       await signIn.register(cors, openTo(['X-Total-Count', 'Link', 'X-Supabase-Api-Version']))
-      await signIn.register(auth, { settings, database, keys, takeTurn, passwordCost })
+      const recordMail = (isAccepted: boolean) => recordOtherMail(database.server, isAccepted)
+      await signIn.register(auth, { settings, database, keys, takeTurn, passwordCost, recordMail })
     },
     { prefix: '/auth/v1' },
   )

@@ -31,6 +31,8 @@ export interface AuthOptions {
   takeTurn: TakeTurn
   /** How long a password takes, as bcrypt counts it. */
   passwordCost: number
+  /** Records whether the mail server accepted a mail. */
+  recordMail: (isAccepted: boolean) => Promise<void>
 }
 
 const elsewhere =
@@ -47,7 +49,7 @@ const open = ['GET /verify', 'GET /.well-known/jwks.json', 'GET /health']
  */
 export async function auth(
   app: FastifyInstance,
-  { settings, database, keys, takeTurn, passwordCost }: AuthOptions,
+  { settings, database, keys, takeTurn, passwordCost, recordMail }: AuthOptions,
 ) {
   takeBytes(app, takeTurn)
   app.setErrorHandler(answerError)
@@ -72,7 +74,7 @@ export async function auth(
     keys,
     site: () => siteOf(siteUrl, listening),
     mailTurns: createMailTurns(sql, app.log),
-    outgoing: createOutgoing(mailServer && createMailer(mailServer), app.log),
+    outgoing: createOutgoing(mailServer && createMailer(mailServer), app.log, recordMail),
     passwordCost,
   }
   app.addHook('onRequest', (request, reply, done) => {

@@ -98,6 +98,12 @@ export function noProblem(sql: Sql, sent: Template) {
     where (failures > 0 or problem <> '' or failing_since is not null) and exists (${sent})`
 }
 
+/** Records what became of a mail that is no letter. A failure delays no letters: their own tries do that. */
+export async function recordOtherMail(sql: Sql, isAccepted: boolean): Promise<void> {
+  if (isAccepted) await noProblem(sql, sql`select`)
+  else await sql`update private.postman set failing_since = now() where failing_since is null`
+}
+
 /** Stops all letters, or lets them leave again. */
 export async function setStopped(sql: Sql, stopped: boolean): Promise<void> {
   await sql`

@@ -1,9 +1,12 @@
 import { beforeAll, expect, test } from 'vitest'
 
+import { startMailServer } from '../../../../testing/mail-server.ts'
+import { freePort } from '../../../../testing/ports.ts'
 import {
   anAddress,
   anonKey,
   bearerOf,
+  mailServerAt,
   said,
   startSignIn,
   type SignInServer,
@@ -506,4 +509,31 @@ test('an address may ask for thirty mails of each kind within five minutes', asy
     expect(refused[0]).toEqual(refusal(429, 'over_request_rate_limit', 'Request rate limit reached'))
   }
   expect((await server.call('POST', 'otp', {}, { 'x-forwarded-for': '192.0.2.8' })).status).toBe(400)
+})
+
+test('a mail server that accepts no sign-in mail is told by readiness, until it accepts one', async () => {
+  const refusing = await startMailServer({ refuses: true })
+  const gone = mailServerAt(await freePort())
+  const failingSince = async () =>
+    (
+      await server.database.owner<
+        { since: Date | null }[]
+      >`select failing_since as since from private.postman`
+    )[0]?.since
+  const askBy = async (mailServer: ReturnType<typeof mailServerAt> | undefined) => {
+    const other = await server.another(mailServer && { mailServer })
+    const response = await other.call('POST', 'otp', { email: await server.organiser(), create_user: false })
+    expect(response.status).toBe(200)
+    // It waits for its mails.
+    await other.close()
+    return failingSince()
+  }
+  // A refusal of one recipient says nothing about others.
+  expect(await askBy(mailServerAt(refusing.port))).toBeNull()
+  const first = await askBy(gone)
+  expect(first).toBeInstanceOf(Date)
+  expect(await askBy(gone)).toEqual(first)
+  expect(await askBy(mailServerAt(refusing.port))).toEqual(first)
+  expect(await askBy(undefined)).toBeNull()
+  await refusing.close()
 })

@@ -9,8 +9,10 @@ export interface Mailer {
 }
 
 /** The mail server did not accept a mail. Its own words are left out, since they quote the address. */
-class MailError extends Error {
+export class MailError extends Error {
   readonly code: string
+  /** Whether the mail server refused this mail alone, and may accept others. */
+  readonly isAboutMail: boolean
 
   constructor(cause: unknown, mailServer: MailServer) {
     const { code, command, responseCode } = (cause ?? {}) as Record<string, unknown>
@@ -23,6 +25,11 @@ class MailError extends Error {
       `the mail server at ${host}:${port} did not take a mail (${said.join(', ')})${why === undefined ? '' : `: ${why}`}`,
     )
     this.code = String(code)
+    // 421 says that the mail server is closing, and nothing about the mail.
+    this.isAboutMail =
+      typeof responseCode === 'number' &&
+      responseCode !== 421 &&
+      (command === 'RCPT TO' || command === 'DATA')
   }
 }
 

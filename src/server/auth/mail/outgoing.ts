@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyReply } from 'fastify'
 
 import { whenOver } from '../../http/over.ts'
-import type { Mailer } from './mailer.ts'
+import { MailError, type Mailer } from './mailer.ts'
 import type { Message } from './messages.ts'
 
 /** Mails that go out after the answer, so that the answer's time tells nothing about them. */
@@ -22,14 +22,33 @@ const grace = 5_000
 /** Milliseconds after the answer within which the work begins, at random, so that the next answer's time tells nothing either. */
 const spread = 250
 
-/** Counts the mails that are under way, so that a stop can wait for them. */
-export function createOutgoing(mailer: Mailer | undefined, log: FastifyBaseLogger): Outgoing {
+/**
+ * Counts the mails that are under way, so that a stop can wait for them.
+ *
+ * @param record Called with whether the mail server accepted a mail; not for a refusal of that mail alone.
+ */
+export function createOutgoing(
+  mailer: Mailer | undefined,
+  log: FastifyBaseLogger,
+  record: (isAccepted: boolean) => Promise<void>,
+): Outgoing {
   const underWay = new Set<Promise<void>>()
+
+  const send = async (message: Message) => {
+    if (mailer === undefined) return
+    const failure: unknown = await mailer.send(message).catch((error: unknown) => error ?? new Error())
+    if (!(failure instanceof MailError && failure.isAboutMail)) {
+      await record(failure === undefined).catch((error: unknown) =>
+        log.warn({ err: error }, 'the state of the mail server could not be recorded'),
+      )
+    }
+    if (failure !== undefined) throw failure
+  }
 
   const act = async (reply: FastifyReply, write: () => Promise<Message[]>) => {
     await new Promise<void>((resolve) => whenOver(reply, resolve))
     await wait(Math.random() * spread)
-    for (const message of await write()) await mailer?.send(message)
+    for (const message of await write()) await send(message)
   }
 
   return {
