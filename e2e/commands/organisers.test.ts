@@ -6,7 +6,9 @@ import { beforeAll, expect, test } from 'vitest'
 import { newProject } from '../../testing/hosted-project.ts'
 import { startMailServer } from '../../testing/mail-server.ts'
 import { clientOf, signInByLink } from '../../testing/organiser.ts'
+import { freePort } from '../../testing/ports.ts'
 import { startPostgres, type TestPostgres } from '../../testing/postgres.ts'
+import { startReceiver } from '../../testing/receiver.ts'
 import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { connectToFiles } from '../../testing/sql.ts'
 
@@ -47,13 +49,16 @@ test('an organiser is made, signs in once by the printed link, and is gone at on
 
 test('organisers are made before a server runs, and a restart ends no session, key or link', async () => {
   const directory = await dataDirectory()
-  const settings = { DATA_DIR: directory.path }
+  const port = await freePort()
+  const settings = { DATA_DIR: directory.path, PORT: String(port) }
   await (await startServer(settings)).stop()
   const [first, second] = [
     await runCommand(['organisers', '--add', 'ada@example.org'], settings),
     await runCommand(['organisers', '--add', 'grace@example.org'], settings),
   ]
-  expect(first.stderr).toContain('\nSITE_URL is not set, so the link leads to http://127.0.0.1:')
+  expect(first.stderr).toContain(
+    `\nSITE_URL is not set, and no server answers at http://127.0.0.1:${port}, where the link leads: start it`,
+  )
   const server = await startServer(settings)
   const { client } = await signInByLink(server.origin, first.stdout)
   const keys = async (origin: string) =>
@@ -79,6 +84,35 @@ test('organisers are made before a server runs, and a restart ends no session, k
   const after = await keys(last.origin)
   expect(after.keys.map(({ kid }) => kid)).toContain(before.keys[0]?.kid)
   expect(after.keys).toHaveLength(2)
+})
+
+test('without a public address a link leads to where the server listens, and to no other program', async () => {
+  const [directory, foreign] = [await dataDirectory(), await startReceiver()]
+  const settings = { DATA_DIR: directory.path, PORT: new URL(foreign.origin).port }
+  const link = (...args: string[]) => runCommand(['organisers', ...args, 'ada@example.org'], settings)
+  const refused = async (sentence: string) => {
+    const { code, stdout, stderr } = await link('--link')
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr.split('\n')).toContain(
+      `${sentence} No link was made. After that, run: npm run -s organisers -- --link ada@example.org`,
+    )
+  }
+  // Its port is any that was free, and no setting of the command says which.
+  const server = await startServer({ ...settings, PORT: '0' })
+  const { stdout, stderr } = await link('--add')
+  expect(stdout).toMatch(new RegExp(`^${server.origin}/desk#token_hash=`))
+  expect(stderr).toContain(`\nSITE_URL is not set, so the link leads to ${server.origin}, where only`)
+  expect((await signInByLink(server.origin, stdout)).refused).toBeNull()
+  server.process.kill('SIGSTOP')
+  await refused(
+    `A program listens at ${server.origin} and does not respond within 8 s: restart the server if it is ours; otherwise stop it, or set PORT to another.`,
+  )
+  server.process.kill('SIGCONT')
+  await server.stop()
+  await refused(`Another program listens at ${foreign.origin} (HTTP 200): stop it, or set PORT to another.`)
+  settings.PORT = '0'
+  await refused('PORT is "0", and no server runs on this database: start it first.')
+  await Promise.all([foreign.close(), directory.remove()])
 })
 
 test('who lost their second factor gets it taken away, is signed out, and signs in without', async () => {
@@ -136,7 +170,21 @@ test('two servers on one database share keys, sessions and codes', async () => {
     MAIL_FROM: 'hello@example.org',
   }
   const [one, two] = await Promise.all([startServer(settings), startServer(settings)])
-  const { stdout } = await runCommand(['organisers', '--add', 'ada@example.org'], settings)
+  const add = (origin: string) =>
+    runCommand(['organisers', '--add', 'ada@example.org'], { ...settings, PORT: new URL(origin).port })
+  const { stdout } = await add(one.origin)
+  expect(new URL(stdout).origin).toBe(one.origin)
+  const elsewhere = await dataDirectory()
+  const other = await startServer({ DATA_DIR: elsewhere.path })
+  expect(await add(other.origin)).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining(
+      `The server at ${other.origin} uses another database than this one: stop it, or set PORT. No link was made.`,
+    ) as string,
+  })
+  await other.stop()
+  await elsewhere.remove()
   const { client } = await signInByLink(one.origin, stdout)
   const { data } = await client.auth.getSession()
   const beside = clientOf(two.origin)

@@ -168,7 +168,10 @@ test('while a newer version comes, an older server goes on serving beside it; st
   const receiver = await startReceiver()
   const settings = { DATABASE_URL: postgres.url(), WEBHOOK_URL: receiver.origin }
   const older = await startServer(settings)
-  const { stdout: link } = await runCommand(['organisers', '--add', 'ada@example.org'], settings)
+  const { stdout: link } = await runCommand(['organisers', '--add', 'ada@example.org'], {
+    ...settings,
+    SITE_URL: older.origin,
+  })
   const { client } = await signInByLink(older.origin, link)
 
   const packageFile = join(checkout, 'package.json')

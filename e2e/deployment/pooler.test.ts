@@ -41,7 +41,10 @@ test('behind a pooler of transactions everything works with one setting', async 
   expect(stdout.trim().split('\n')).toHaveLength(applications.length)
 
   // An organiser is one for their own statements alone.
-  const link = await runCommand(['organisers', '--add', 'ada@example.org'], settings)
+  const link = await runCommand(['organisers', '--add', 'ada@example.org'], {
+    ...settings,
+    SITE_URL: server.origin,
+  })
   const { client } = await signInByLink(server.origin, link.stdout)
   const asked = await Promise.all(
     Array.from({ length: 20 }, (_each, index) =>

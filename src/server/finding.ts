@@ -4,14 +4,15 @@ import { within } from './within.ts'
 /** What was found out about one thing, for operators and organisers: a sentence, and no secret in it. */
 export interface Finding {
   about: string
-  /** `wrong`: somebody has to do something, and the sentence says what. */
-  verdict: 'ok' | 'wrong' | 'not known'
+  /** `wrong`: somebody has to do something, and the sentence says what. `not set`: nobody has to, and something is off. */
+  verdict: 'ok' | 'not set' | 'wrong' | 'not known'
   said: string
 }
 
 type Found = Omit<Finding, 'about'>
 
 export const ok = (said: string): Found => ({ verdict: 'ok', said })
+export const notSet = (said: string): Found => ({ verdict: 'not set', said })
 export const wrong = (said: string): Found => ({ verdict: 'wrong', said })
 export const notKnown = (said: string): Found => ({ verdict: 'not known', said })
 

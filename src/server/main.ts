@@ -6,6 +6,7 @@ import { createApp } from './app.ts'
 import { createScheduledBackups } from './database/backups/scheduled.ts'
 import { openDatabase, type Database } from './database/database.ts'
 import { fileFailure, unreachable } from './database/failures.ts'
+import { serverName } from './database/lock.ts'
 import { writeSite } from './database/places.ts'
 import { siteOf } from './auth/mail/links.ts'
 import { answersOutbox } from './letters/answers.ts'
@@ -72,7 +73,7 @@ async function start(settings: Settings) {
   await backups?.refuseForeign()
   const database = await openDatabase(settings, {
     schema: 'migrate',
-    holder: `the server on ${host}:${port}, process ${process.pid}`,
+    holder: serverName(host, port),
     onEvent: (message) => log.warn(message),
     ...(backups && { beforeCreation: backups.beforeCreation, beforeMigration: backups.beforeMigration }),
     onMigration: (name) => log.info({ migration: name }, 'migration applied'),
@@ -113,9 +114,11 @@ async function start(settings: Settings) {
     await app.listen({ host, port }).catch((error: unknown) => {
       throw listenFailure(error, settings)
     })
+    const listening = app.server.address() as AddressInfo
+    database.renameHolder(serverName(listening.address, listening.port))
     if (mailServer !== undefined) {
       // Their letters lead to where this server listens.
-      const site = siteOf(siteUrl, app.server.address())
+      const site = siteOf(siteUrl, listening)
       const postman = startPostman({ sql: database.server, mailServer, site, perMinute: mailPerMinute, log })
       parts.push({ name: 'The letters', stop: () => postman.stop() })
       const checks = startMailChecks({ sql: database.server, mailServer, log })

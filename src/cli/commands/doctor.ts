@@ -14,8 +14,8 @@ import { awaitSignal } from '../with-database.ts'
 
 const usage = `Usage: npm run doctor -- [option]
 
-  (none)            looks into everything that a server needs: each thing is ok, or it says what to do. Nothing is
-                    changed; it ends with 1 where something is wrong.
+  (none)            looks into everything that a server needs: each thing is ok, not set, or it says what to do. Nothing
+                    is changed; it ends with 1 where something is wrong.
   --send <e-mail>   also sends a test mail there, and a delivery of the type "test" to the webhook`
 
 /** Milliseconds that a database which runs and does not answer is waited for. */

@@ -3,15 +3,17 @@ import { replaceKey } from '../../server/auth/sessions/keys.ts'
 import {
   addOrganiser,
   addProjectOrganiser,
+  checkOrganiser,
   listOrganisers,
   operatorSecret,
   removeOrganiser,
   removeProjectOrganiser,
   resetFactors,
 } from '../../server/auth/organisers.ts'
-import { addressOf, deskLink } from '../../server/auth/mail/links.ts'
+import { deskLink } from '../../server/auth/mail/links.ts'
+import { findListener, serverAddress } from '../../server/doctor/running-server.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
-import { readSettings } from '../../settings/server-settings.ts'
+import { readSettings, type Settings } from '../../settings/server-settings.ts'
 import { onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
@@ -107,16 +109,32 @@ async function list(sql: Sql) {
 
 /** On standard output alone, so that it can be piped. */
 async function printLink(sql: Sql, email: string) {
-  const { siteUrl, host, port } = readSettings()
-  const site = siteUrl === undefined ? addressOf(host, port) : new URL(siteUrl)
+  const settings = readSettings()
+  await checkOrganiser(sql, email)
+  const site = settings.siteUrl ?? (await addressHere(sql, settings, email))
   const secret = await operatorSecret(sql, email)
-  if (siteUrl === undefined) {
-    console.error(
-      `SITE_URL is not set, so the link leads to ${site.origin}, where only this machine may find the server.`,
-    )
-  }
   console.error('This link signs in once, within an hour:')
-  console.log(deskLink(site, { secret, type: 'magiclink' }))
+  console.log(deskLink(new URL(site), { secret, type: 'magiclink' }))
+}
+
+/**
+ * Where the server listens, so that a link can lead there. Nothing that is known to be another program gets a link, since whoever
+ * has it can sign in.
+ */
+async function addressHere(sql: Sql, settings: Settings, email: string) {
+  const address = await serverAddress(sql, settings)
+  const unmade = `No link was made. After that, run: npm run -s organisers -- --link ${email}`
+  if (address === undefined) {
+    throw new OperatorError(`PORT is "0", and no server runs on this database: start it first. ${unmade}`)
+  }
+  const { listener, problem } = await findListener(sql, address)
+  if (problem !== undefined) throw new OperatorError(`${problem} ${unmade}`)
+  console.error(
+    listener === 'nothing'
+      ? `SITE_URL is not set, and no server answers at ${address}, where the link leads: start it there before you open the link.`
+      : `SITE_URL is not set, so the link leads to ${address}, where only this machine may find the server.`,
+  )
+  return address
 }
 
 function checkedEmail(text: string) {

@@ -81,6 +81,11 @@ export async function removeProjectOrganiser(sql: Sql, email: string): Promise<v
   if (count === 0) throw unknown(email)
 }
 
+/** @throws {OperatorError} where nobody of this address is an organiser on our own server. */
+export async function checkOrganiser(sql: Sql, email: string): Promise<void> {
+  await sql.begin((transaction) => organiserId(transaction, email))
+}
+
 /** Makes the secret of a link that signs an organiser in, once, within an hour. */
 export async function operatorSecret(sql: Sql, email: string): Promise<string> {
   return sql.begin(async (transaction) => {

@@ -36,6 +36,8 @@ export interface Database extends Omit<Pools, 'end'> {
   isNew: boolean
   /** Whether an embedded database was lost, and its files are not there any more. */
   areFilesGone: () => boolean
+  /** Gives the server that holds an embedded database another name, under which others find it. */
+  renameHolder: (holder: string) => void
   /** Tells a server that is starting that this one is about to close the database. */
   announceClose: () => void
   /**
@@ -83,7 +85,12 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
     try {
       const prepared = await prepare(pools, options)
       const discard = () => end('at once')
-      const elsewhere = { isNew: false, areFilesGone: () => false, announceClose: () => {} }
+      const elsewhere = {
+        isNew: false,
+        areFilesGone: () => false,
+        renameHolder: () => {},
+        announceClose: () => {},
+      }
       return { ...pools, ...prepared, ...elsewhere, description, close: end, discard }
     } catch (error) {
       await end()
@@ -111,8 +118,9 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
     if (options.schema === 'migrate') await followMinorVersion(pools.owner, onEvent)
     const prepared = await prepare(pools, options)
     const description = `PostgreSQL in ${dataDir}`
-    const { isNew, areFilesGone, announceEnd: announceClose } = supervision
-    return { ...pools, ...prepared, isNew, areFilesGone, description, announceClose, close, discard }
+    const { isNew, areFilesGone, rename: renameHolder, announceEnd: announceClose } = supervision
+    const held = { isNew, areFilesGone, renameHolder, announceClose }
+    return { ...pools, ...prepared, ...held, description, close, discard }
   } catch (error) {
     await close()
     throw error

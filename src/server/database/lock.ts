@@ -4,6 +4,7 @@ import { isDatabaseError } from './connection.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { openConnection, type Connection } from './connection.ts'
 import { embedded } from './pools.ts'
+import type { Sql } from './sql.ts'
 
 /** Any numbers that no other program's advisory locks on this database are likely to use. */
 const holderLock = 5_610_742
@@ -12,6 +13,8 @@ const usersLock = 5_610_743
 const lockTimeout = 3_000
 /** The beginning of a holder's name once the holder is about to leave. */
 const leaving = 'stopping: '
+/** The longest name that PostgreSQL keeps of a connection, in bytes. */
+const longestName = 63
 /** Milliseconds after which a database that does not answer counts as used by nobody else. */
 const unlockTimeout = 5_000
 
@@ -29,7 +32,10 @@ export async function acquireLock(
 ): Promise<Connection> {
   const connection = await openConnection({
     ...embedded(dataDir),
-    parameters: { application_name: (holder ?? 'a command').slice(0, 63), lock_timeout: lockTimeout },
+    parameters: {
+      application_name: (holder ?? 'a command').slice(0, longestName),
+      lock_timeout: lockTimeout,
+    },
   })
   const { sql } = connection
   try {
@@ -39,28 +45,51 @@ export async function acquireLock(
     return connection
   } catch (error) {
     const refused = holder !== undefined && isDatabaseError(error) && error.code === '55P03'
-    const [other] = refused
-      ? await sql<{ name: string }[]>`
-          select application_name as name from pg_stat_activity
-          join pg_locks using (pid) where locktype = 'advisory' and objid = ${holderLock} and granted`
-      : []
+    const other = refused ? await holderOf(sql) : undefined
     await connection.close(1_000)
     if (!refused) throw error
     // The holder is stopping, or has stopped since.
-    if (other === undefined || other.name.startsWith(leaving)) {
-      throw new Error(`${other?.name ?? 'another server'} still has it`, { cause: error })
+    if (other === undefined || other.startsWith(leaving)) {
+      throw new Error(`${other ?? 'another server'} still has it`, { cause: error })
     }
     throw new OperatorError(
-      `DATA_DIR is "${dataDir}", which is in use by ${other.name}: stop that one, or give this one another DATA_DIR.`,
+      `DATA_DIR is "${dataDir}", which is in use by ${other}: stop that one, or give this one another DATA_DIR.`,
       { cause: error },
     )
   }
 }
 
-/** Lets whoever is refused the lock see that its holder is about to leave. */
-export function announceLeaving({ sql }: Connection, holder: string): void {
+/** Lets others see the holder by another name. */
+export function renameHolder({ sql }: Connection, holder: string): void {
   // Where the database is gone, there is nobody to be told.
-  sql`select set_config('application_name', ${(leaving + holder).slice(0, 63)}, false)`.catch(() => {})
+  sql`select set_config('application_name', ${holder.slice(0, longestName)}, false)`.catch(() => {})
+}
+
+/** Lets whoever is refused the lock see that its holder is about to leave. */
+export function announceLeaving(connection: Connection, holder: string): void {
+  renameHolder(connection, leaving + holder)
+}
+
+/** A server's name as a holder: its address, and its process. */
+export function serverName(host: string, port: number): string {
+  return `the server on ${host}:${port}, process ${process.pid}`
+}
+
+async function holderOf(sql: Sql): Promise<string | undefined> {
+  const [row] = await sql<{ name: string }[]>`
+    select application_name as name from pg_stat_activity
+    join pg_locks using (pid) where locktype = 'advisory' and objid = ${holderLock} and granted`
+  return row?.name
+}
+
+/**
+ * Finds where the server listens that holds the embedded database.
+ *
+ * @returns Nothing where no server holds it, as where the database is at `DATABASE_URL`.
+ */
+export async function listeningHolder(sql: Sql): Promise<{ host: string; port: number } | undefined> {
+  const [, host, port] = /the server on (.+):(\d+)(?:,|$)/.exec((await holderOf(sql)) ?? '') ?? []
+  return host === undefined ? undefined : { host, port: Number(port) }
 }
 
 /** Unlocks. Tells whether nobody else has a lock, and in that case keeps others from getting one. */

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { ensureCluster, MissingError, type Cluster } from './cluster.ts'
 import { folder, trimLog } from './files.ts'
-import { acquireLock, announceLeaving, unlock } from './lock.ts'
+import { acquireLock, announceLeaving, renameHolder, unlock } from './lock.ts'
 import { ConnectionError, isDatabaseError, type Connection } from './connection.ts'
 
 /** Who uses the embedded database, and how. */
@@ -30,6 +30,8 @@ export interface Supervision {
   isNew: boolean
   /** Whether the database was lost, and its files are not there, as when their disk was unmounted. */
   areFilesGone: () => boolean
+  /** Gives a holder another name, under which others find it. */
+  rename: (holder: string) => void
   /** Tells a server that comes meanwhile that this one is about to leave. */
   announceEnd: () => void
   /**
@@ -60,9 +62,10 @@ const lastTry = 5_000
  */
 export async function supervise(
   dataDir: string,
-  { holder, create, beforeCreation, programs, onEvent = () => {}, patience = longest }: User,
+  { holder: firstName, create, beforeCreation, programs, onEvent = () => {}, patience = longest }: User,
 ): Promise<Supervision> {
   const ending = new AbortController()
+  let holder = firstName
   let mayCreate = create
   let recovering: Promise<void> | undefined
   let areFilesGone = false
@@ -157,6 +160,10 @@ export async function supervise(
     started,
     isNew: remove !== undefined,
     areFilesGone: () => areFilesGone,
+    rename(name) {
+      holder = name
+      if (lock !== undefined) renameHolder(lock, name)
+    },
     announceEnd() {
       if (lock !== undefined && holder !== undefined) announceLeaving(lock, holder)
     },

@@ -6,7 +6,7 @@ import { newestBackup, refuseForeignFolder } from '../database/backups/folder.ts
 import { installationOf } from '../database/backups/scheduled.ts'
 import type { OpenedAsItIs } from '../database/database.ts'
 import { codeOf } from '../database/programs.ts'
-import { ok, wrongIf } from '../finding.ts'
+import { notSet, ok, wrongIf } from '../finding.ts'
 
 const hour = 3_600_000
 /** Milliseconds after which a daily backup is missing. */
@@ -25,7 +25,7 @@ export async function checkBackups(
   now = new Date(),
 ) {
   if (dir === undefined)
-    return ok('BACKUP_DIR is not set, so none is made by itself: npm run backup makes one.')
+    return notSet('BACKUP_DIR is not set, so none is made by itself: npm run backup makes one.')
   const installation = await database?.read(installationOf)
   const files = createFileWork(dir, patience)
   const { newest, stats, writing } = await files(async () => {

@@ -71,7 +71,7 @@ test('nothing is changed: not one transaction of it writes', async () => {
   const before = await next()
   expect(await said({ DATABASE_URL })).toMatchObject({
     rights: 'ok: postgres may do what the server does, and visitors may only apply.',
-    organisers: expect.stringMatching(/^ok: There are none yet/) as string,
+    organisers: expect.stringMatching(/^not set: There are none yet/) as string,
   })
   expect(await next()).toBe(before)
   const open = await openAsItIs({ dataDir: '/nowhere', databaseUrl: DATABASE_URL }, 1_000)
@@ -129,7 +129,7 @@ test('what was given up, refused, waits or is kept is told, with the command tha
   }
   const { owner } = database
   await owner`
-    update private.webhook_outbox set next_attempt_at = null, attempts = 10
+    update private.webhook_outbox set next_attempt_at = null, attempts = 10, last_status = 410, last_answer = 'gone'
     where application_id = (select min(id::text)::uuid from public.retreat_applications)`
   await owner`update private.webhook_outbox set queued_at = now() - interval '1 hour'`
   await storeDueLetters(owner, 3)
@@ -140,11 +140,35 @@ test('what was given up, refused, waits or is kept is told, with the command tha
 
   expect(await said({ DATABASE_URL, WEBHOOK_URL: 'http://127.0.0.1:4999/' })).toMatchObject({
     webhook:
-      'wrong: 1 delivery was given up: npm run webhooks -- --list says why, --retry tries again. 5 deliveries wait, the oldest for 60 minutes: npm run webhooks -- --list says why.',
+      'wrong: 1 delivery was given up: npm run webhooks -- --list says why, --retry tries again. The last response: 410: gone. 5 deliveries wait, the oldest for 60 minutes: npm run webhooks -- --list says why.',
     letters:
-      'wrong: 1 refused and 0 given up: npm run letters -- --list says why, --retry tries again. 2 wait, and no server hands letters over: set SMTP_URL and MAIL_FROM. All are kept: The mail server is closing (421).',
+      'wrong: 1 refused and 0 given up: npm run letters -- --list says why, --retry tries again. The last response: none. 2 wait, and no server hands letters over: set SMTP_URL and MAIL_FROM. All are kept: The mail server is closing (421).',
   })
-  expect((await said({ DATABASE_URL }))['webhook']).toBe('ok: WEBHOOK_URL is not set; 5 wait for one.')
+  expect((await said({ DATABASE_URL }))['webhook']).toBe('not set: WEBHOOK_URL is not set; 5 wait for one.')
+})
+
+test('a delivery and a letter that fail once are wrong, with the last response and no address in it', async () => {
+  const DATABASE_URL = await newDatabase('failing')
+  await change(DATABASE_URL, async (sql) => {
+    for (let count = 0; count < 2; count += 1) await insertApplications(sql, rowsOf(anApplication()))
+    await storeDueLetters(sql, 1)
+    // A first try that is pending has not failed.
+    await sql`update private.webhook_outbox set attempts = 1, next_attempt_at = now() + interval '30 seconds'`
+  })
+  const webhook = async () => (await said({ DATABASE_URL, WEBHOOK_URL: 'http://127.0.0.1:4999/' }))['webhook']
+  expect(await webhook()).toBe('ok: 0 delivered, 3 waiting, none given up.')
+  await change(DATABASE_URL, async (sql) => {
+    await sql`
+      update private.webhook_outbox set last_status = 500, last_answer = 'no "ada@example.org"', next_attempt_at = now() + interval '5 minutes'
+      where application_id = (select min(application_id::text)::uuid from private.webhook_outbox)`
+    await sql`update private.letters set attempts = 1, answer = '450 <ada@example.org> comes too often'`
+  })
+  expect(await webhook()).toBe(
+    'wrong: 1 delivery failed and will be tried again: npm run webhooks -- --list says why, --retry --all tries at once. The last response: 500: no (address).',
+  )
+  expect((await said({ DATABASE_URL }))['letters']).toMatch(
+    /^wrong: 1 failed and will be tried again: npm run letters -- --list says why\. The last response: 450 \(address\) comes too often\./,
+  )
 })
 
 test('a newest backup is told; one that is old, missing, or open to everybody is wrong', async () => {
@@ -230,7 +254,7 @@ test('SITE_URL is told to be this server, another one, on its way elsewhere, or 
   const [mine, theirs] = [await serve(DATABASE_URL), await serve(otherUrl)]
   const { port } = new URL(mine.origin)
   const elsewhere = await startReceiver(({ url }, response) => {
-    const status = Number(/\d+/.exec(url)?.[0])
+    const status = Number(/\/(\d+)/.exec(url)?.[1] ?? 404)
     response.writeHead(status, status === 301 ? { location: 'https://other.example/' } : {}).end()
   })
   const site = async (SITE_URL: string, PORT = '0') => (await said({ DATABASE_URL, SITE_URL, PORT }))['site']
@@ -239,6 +263,13 @@ test('SITE_URL is told to be this server, another one, on its way elsewhere, or 
   )
   expect(await site(theirs.origin, port)).toBe(
     `wrong: SITE_URL is ${theirs.origin}, where a server on another database answers: set it to the address of this one.`,
+  )
+  const foreignPort = new URL(elsewhere.origin).port
+  expect(await site(mine.origin, foreignPort)).toBe(
+    `wrong: Another program listens at http://127.0.0.1:${foreignPort} (HTTP 404): stop it, or set PORT to another.`,
+  )
+  expect((await said({ DATABASE_URL, PORT: port }))['site']).toBe(
+    `not set: SITE_URL is not set. The server at ${mine.origin} is version ${version}.`,
   )
   expect(await site(mine.origin.replace('http', 'https'))).toMatch(
     /which does not answer \(TLS: [a-z ]+\): see that/,

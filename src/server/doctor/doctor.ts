@@ -2,9 +2,10 @@ import type { Settings } from '../../settings/server-settings.ts'
 import type { Environment } from '../../settings/values.ts'
 import { listOrganisers } from '../auth/organisers.ts'
 import type { OpenedAsItIs } from '../database/database.ts'
+import { listeningHolder } from '../database/lock.ts'
 import { readMark } from '../database/mark.ts'
 import { ownerOfAuth } from '../database/schema.ts'
-import { lookInto, notKnown, ok, wrong, type Finding } from '../finding.ts'
+import { lookInto, notKnown, notSet, ok, wrong, type Finding } from '../finding.ts'
 import { checkMail } from '../letters/mail-check.ts'
 import type { Names } from '../letters/sender-domain.ts'
 import { checkSupport } from '../runtime.ts'
@@ -13,6 +14,7 @@ import { checkClock, checkDatabase, checkRights, checkSchemaState } from './data
 import { checkDisk } from './disk.ts'
 import { checkLetters, checkWebhook } from './outboxes.ts'
 import { checkPrograms } from './programs.ts'
+import { addressFrom } from './running-server.ts'
 import { checkSettings } from './settings.ts'
 import { askSite, judgeProxy, judgeSite } from './site.ts'
 
@@ -51,8 +53,12 @@ export function examine({ settings, environment, database, names }: Examined): P
       there === undefined ? notKnown('The database could not be asked.') : look(there.open),
     )
   }
-  const asked = askSite(settings)
   const identity = database.then(identify).catch(() => unknown)
+  const asked = identity.then(({ holder }) => askSite(settings, addressFrom(holder, settings)))
+  const responded = asked.then(
+    () => {},
+    () => {},
+  )
   return [
     lookInto('settings', limit, () => checkSettings(environment)),
     lookInto('runtime', limit, async () => checkRuntime()),
@@ -69,10 +75,10 @@ export function examine({ settings, environment, database, names }: Examined): P
     ofDatabase('clock', checkClock),
     lookInto('disk', limit, () => checkDisk(databaseUrl === undefined ? dataDir : undefined)),
     opened.then((there) => lookInto('backups', limit, () => checkBackups(settings, there?.open))),
-    identity.then(({ mark, isProjects }) =>
-      lookInto('site', limit, async () => judgeSite(await asked, settings, mark, isProjects)),
+    responded.then(() =>
+      lookInto('site', limit, async () => judgeSite(await asked, settings, await identity)),
     ),
-    lookInto('proxy', limit, async () => judgeProxy(await asked, settings)),
+    responded.then(() => lookInto('proxy', limit, async () => judgeProxy(await asked, settings))),
     ofDatabase('webhook', (open) => checkWebhook(open, settings)),
     ofDatabase('letters', (open) => checkLetters(open, settings)),
     ...(mailServer === undefined
@@ -88,19 +94,20 @@ function checkRuntime() {
   return ok(`Node.js ${version}${lastDay === undefined ? '' : `, with security releases until ${lastDay}`}.`)
 }
 
-const unknown = { mark: undefined, isProjects: false }
+const unknown = { mark: undefined, isProjects: false, holder: undefined }
 
 async function identify({ read }: OpenedAsItIs) {
   return read(async (sql) => ({
     mark: await readMark(sql),
     isProjects: (await ownerOfAuth(sql)) === 'supabase',
+    holder: await listeningHolder(sql),
   }))
 }
 
 function withoutMail(environment: Environment) {
   return environment['MAIL_FROM']
     ? wrong('MAIL_FROM is set, but SMTP_URL is not, so no mail leaves: set it, or take MAIL_FROM away.')
-    : ok(
+    : notSet(
         'SMTP_URL is not set, so no mails leave: organisers sign in by links of yours, and write from their own mail programs.',
       )
 }
@@ -108,7 +115,7 @@ function withoutMail(environment: Environment) {
 async function checkOrganisers({ read }: OpenedAsItIs) {
   const organisers = await read((sql) => listOrganisers(sql))
   if (organisers.length === 0) {
-    return ok('There are none yet: npm run -s organisers -- --add <e-mail> makes one.')
+    return notSet('There are none yet: npm run -s organisers -- --add <e-mail> makes one.')
   }
   const guarded = organisers.filter(({ has_second_factor: has }) => has).length
   return ok(`${organisers.length}, of whom ${guarded} ${guarded === 1 ? 'has' : 'have'} a second factor.`)

@@ -1,27 +1,41 @@
 import type { Settings } from '../../settings/server-settings.ts'
 import type { OpenedAsItIs } from '../database/database.ts'
-import { ok, oneLine, wrongIf } from '../finding.ts'
-import { countLetters, postmanState } from '../letters/overview.ts'
-import { countDeliveries, deliveryHealth } from '../webhook/outbox.ts'
+import { notSet, ok, oneLine, wrongIf } from '../finding.ts'
+import { countLetters, listUndelivered, postmanState } from '../letters/overview.ts'
+import { countDeliveries, countRefusals, deliveryHealth } from '../webhook/outbox.ts'
 
 /** Seconds for which a delivery may wait before that counts as a problem. */
 const late = 600
+
+/** Another program's last response, which may quote an applicant's address. */
+function lastResponse(text: string) {
+  return `The last response: ${oneLine(text).replaceAll(/\S*@\S*/g, '(address)') || 'none'}.`
+}
 
 const number = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
 
 /** The state of the deliveries. */
 export async function checkWebhook({ read }: OpenedAsItIs, { webhookUrl }: Pick<Settings, 'webhookUrl'>) {
-  const [counts, { oldestUndeliveredSeconds: oldest }] = await read((sql) =>
-    Promise.all([countDeliveries(sql), deliveryHealth(sql)]),
-  )
+  const { counts, oldest, refusals } = await read(async (sql) => ({
+    counts: await countDeliveries(sql),
+    oldest: (await deliveryHealth(sql)).oldestUndeliveredSeconds,
+    refusals: await countRefusals(sql),
+  }))
   const waiting = counts.waiting + counts.failing
   if (webhookUrl === undefined) {
-    return ok(waiting > 0 ? `WEBHOOK_URL is not set; ${waiting} wait for one.` : 'WEBHOOK_URL is not set.')
+    return notSet(
+      waiting > 0 ? `WEBHOOK_URL is not set; ${waiting} wait for one.` : 'WEBHOOK_URL is not set.',
+    )
   }
   return (
     wrongIf([
       counts.givenUp > 0 &&
         `${number(counts.givenUp, 'delivery was', 'deliveries were')} given up: npm run webhooks -- --list says why, --retry tries again.`,
+      refusals !== undefined &&
+        refusals.failing > 0 &&
+        `${number(refusals.failing, 'delivery', 'deliveries')} failed and will be tried again: npm run webhooks -- --list says why, --retry --all tries at once.`,
+      refusals !== undefined &&
+        lastResponse([refusals.status ?? 'none', refusals.text].filter((part) => part !== '').join(': ')),
       oldest !== null &&
         oldest > late &&
         `${number(waiting, 'delivery waits', 'deliveries wait')}, the oldest for ${Math.round(oldest / 60)} minutes: npm run webhooks -- --list says why.`,
@@ -31,15 +45,23 @@ export async function checkWebhook({ read }: OpenedAsItIs, { webhookUrl }: Pick<
 
 /** The state of the letters, and of what automations are told. */
 export async function checkLetters({ read }: OpenedAsItIs, { mailServer }: Pick<Settings, 'mailServer'>) {
-  const [counts, postman] = await read((sql) => Promise.all([countLetters(sql), postmanState(sql)]))
+  const { counts, postman, undelivered } = await read(async (sql) => ({
+    counts: await countLetters(sql),
+    postman: await postmanState(sql),
+    undelivered: await listUndelivered(sql),
+  }))
   const waiting = counts.waiting + counts.sending
   const failed = counts.refused + counts.givenUp
+  const failing = undelivered.filter(({ state }) => state === 'waiting').length
+  const last = undelivered.at(-1)
   return (
     wrongIf([
       failed > 0 &&
         `${counts.refused} refused and ${counts.givenUp} given up: npm run letters -- --list says why, --retry tries again.`,
       counts.untold > 0 &&
         `${number(counts.untold, 'decision or answer', 'decisions and answers')} could not be told to the automation: npm run letters -- --list says why.`,
+      failing > 0 && `${failing} failed and will be tried again: npm run letters -- --list says why.`,
+      last !== undefined && lastResponse(last.answer),
       postman.isStopped &&
         waiting > 0 &&
         `${waiting} wait, and letters are stopped: npm run letters -- --start lets them leave.`,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import type { Settings } from '../../settings/server-settings.ts'
 import { hostAndPort } from '../../settings/mail-settings.ts'
-import { lookInto, ok, oneLine, wrong, type Finding } from '../finding.ts'
+import { lookInto, notSet, ok, oneLine, wrong, type Finding } from '../finding.ts'
 import { compose } from '../letters/compose.ts'
 import { createHandover } from '../letters/handover.ts'
 import { deliver } from '../webhook/delivery.ts'
@@ -35,7 +35,7 @@ export function sendTests(
 }
 
 async function sendMail(to: string, mailServer: Settings['mailServer']) {
-  if (mailServer === undefined) return ok('None was sent: SMTP_URL is not set.')
+  if (mailServer === undefined) return notSet('None was sent: SMTP_URL is not set.')
   const id = randomUUID()
   const body =
     'This is a test of npm run doctor. If it came into the folder for spam, see what the doctor says about the sender.'
@@ -58,7 +58,7 @@ async function sendMail(to: string, mailServer: Settings['mailServer']) {
 }
 
 async function sendDelivery(name: string, url: string | undefined, secret: string | undefined) {
-  if (url === undefined) return ok(`None was sent: ${name} is not set.`)
+  if (url === undefined) return notSet(`None was sent: ${name} is not set.`)
   const content = new URLSearchParams({ type, sentAt: new Date().toISOString() })
   const { delivered, status, text } = await deliver(`test_${randomUUID()}`, content, { url, secret })
   const origin = new URL(url).origin

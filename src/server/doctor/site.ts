@@ -2,116 +2,83 @@ import { randomInt } from 'node:crypto'
 
 import type { Settings } from '../../settings/server-settings.ts'
 import { version } from '../../settings/version.ts'
-import { addressOf } from '../auth/mail/links.ts'
-import { notKnown, ok, oneLine, wrong, wrongIf } from '../finding.ts'
+import { notKnown, notSet, ok, oneLine, wrong, wrongIf } from '../finding.ts'
 import { instancePath, type Forwarded } from '../health/instance.ts'
+import { ask, isSame, listenerBy, problemOf, word, type Response } from './running-server.ts'
 
-/** Milliseconds for each answer. */
-const timeout = 8_000
-
-/** What an address answers. */
-type Answer = { status: number; body: Record<string, unknown>; location: string | null } | { problem: string }
-
-/** What this server, and the public address, answer. */
-export interface Answers {
-  here: { address: string; health: Answer; instance: Answer } | undefined
-  site: { address: string; instance: Answer; desk: Answer } | undefined
+/** What this server, and the public address, respond. */
+export interface Responses {
+  here: { address: string; health: Response; instance: Response } | undefined
+  site: { address: string; instance: Response; desk: Response } | undefined
 }
 
-type SiteSettings = Pick<Settings, 'host' | 'port' | 'siteUrl' | 'trustProxy' | 'mailServer' | 'webhookUrl'>
+type SiteSettings = Pick<Settings, 'siteUrl' | 'trustProxy' | 'mailServer' | 'webhookUrl'>
 
-/** Asks the server where it listens and by its public address, as a visitor who forges an address in `X-Forwarded-For`. */
-export async function askSite({ host, port, siteUrl }: SiteSettings): Promise<Answers> {
+/**
+ * Asks the server where it listens and by its public address, as a visitor who forges an address in `X-Forwarded-For`.
+ *
+ * @param listening The origin where the server should listen; undefined where it is not known.
+ */
+export async function askSite(
+  { siteUrl }: Pick<Settings, 'siteUrl'>,
+  listening: string | undefined,
+): Promise<Responses> {
   // An address that nobody has (RFC 5737): where the server believes it, it believes anybody.
   const visitor = `203.0.113.${randomInt(1, 255)}`
   const path = `${instancePath}?forwarded=${visitor}`
   const headers = { 'x-forwarded-for': visitor }
-  const listening = addressOf(host, port).href.replace(/\/$/, '')
   const site = siteUrl?.replace(/\/+$/, '')
   const [health, instance, named, desk] = await Promise.all([
-    ask(`${listening}/healthz`),
-    ask(`${listening}${path}`, headers),
+    listening === undefined ? undefined : ask(`${listening}/healthz`),
+    listening === undefined ? undefined : ask(`${listening}${path}`, headers),
     site === undefined ? undefined : ask(`${site}${path}`, headers),
     site === undefined ? undefined : ask(`${site}/desk`),
   ])
   return {
-    here: port === 0 ? undefined : { address: listening, health, instance },
+    here: listening && health && instance ? { address: listening, health, instance } : undefined,
     site: site && named && desk ? { address: site, instance: named, desk } : undefined,
-  }
-}
-
-async function ask(address: string, headers: Record<string, string> = {}): Promise<Answer> {
-  try {
-    const signal = AbortSignal.timeout(timeout)
-    const response = await fetch(address, { redirect: 'manual', headers, signal })
-    const isJson = response.headers.get('content-type')?.includes('json') === true
-    const read = isJson ? ((await response.json()) as unknown) : undefined
-    if (!isJson) await response.body?.cancel()
-    const body = typeof read === 'object' && read !== null ? (read as Record<string, unknown>) : {}
-    return { status: response.status, body, location: response.headers.get('location') }
-  } catch (error) {
-    if (error instanceof Error && error.name === 'TimeoutError') {
-      return { problem: `no answer within ${timeout / 1000} s` }
-    }
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-    return { problem: cause instanceof Error ? oneLine(cause.message || String(cause)) : String(cause) }
   }
 }
 
 /**
  * Whether a server runs here, of this version, and the public address leads to one on the same database.
  *
- * @param mark The database's id; undefined where it is not known.
- * @param isProjects Whether the database is a hosted project's, whose pages need no server.
+ * @param database.mark Its id; undefined where it is not known.
+ * @param database.isProjects Whether it is a hosted project's, whose pages need no server.
  */
 export function judgeSite(
-  { here, site }: Answers,
+  { here, site }: Responses,
   { mailServer, webhookUrl }: SiteSettings,
-  mark: string | null | undefined,
-  isProjects: boolean,
+  { mark, isProjects }: { mark: string | null | undefined; isProjects: boolean },
 ) {
-  const runs = here && word(here.health, 'version')
-  const isRunning = here !== undefined && word(here.health, 'status') === 'ok'
+  const listener = here && listenerBy(here.instance, mark)
   const isNeeded = !isProjects || mailServer !== undefined || webhookUrl !== undefined
   const named = site && judgePublic(site, mark, isProjects)
   const isServed = named !== undefined && named.problem === undefined
+  const isRunning = listener === 'a server on this database'
+  const runs = here && word(here.health, 'version')
   const problems = wrongIf([
-    here !== undefined &&
-      !isRunning &&
+    listener === 'nothing' &&
       isNeeded &&
       !isServed &&
-      `No server answers at ${here.address}: npm start starts it.`,
-    isRunning &&
-      !isSame(here.instance, mark) &&
-      `The server at ${here.address} uses another database than this one: stop it, or set PORT.`,
+      `No server answers at ${here?.address}: npm start starts it.`,
+    here && listener && isNeeded && problemOf(listener, here.address, here.instance),
     isRunning &&
       runs !== version &&
-      `The server at ${here.address} is version ${runs ?? 'older'}, and ${version} is here: start it once more.`,
+      `The server at ${here?.address} is version ${runs ?? 'older'}, and ${version} is here: start it once more.`,
     named?.problem,
     isRunning &&
       site === undefined &&
       mailServer !== undefined &&
-      `SITE_URL is not set, so the links of mails lead to ${here.address}, where only this machine may find the server.`,
+      `SITE_URL is not set, so the links of mails lead to ${here?.address}, where only this machine may find the server.`,
   ])
   if (problems) return problems
-  const listens = isRunning ? ` The server at ${here.address} is version ${version}.` : ''
-  return ok(`${named?.said ?? 'SITE_URL is not set.'}${listens}`)
-}
-
-/** A text in an answer. */
-function word(answer: Answer, name: string) {
-  const said = 'problem' in answer ? undefined : answer.body[name]
-  return typeof said === 'string' ? said : undefined
-}
-
-/** Whether an answer is from a server on our database. A server that does not say which database it uses counts as one. */
-function isSame(answer: Answer, mark: string | null | undefined) {
-  const theirs = word(answer, 'mark')
-  return typeof mark !== 'string' || theirs === undefined || theirs === mark
+  const listens = isRunning ? ` The server at ${here?.address} is version ${version}.` : ''
+  return named === undefined ? notSet(`SITE_URL is not set.${listens}`) : ok(`${named.said}${listens}`)
 }
 
 function judgePublic(
-  { address, instance, desk }: NonNullable<Answers['site']>,
+  { address, instance, desk }: NonNullable<Responses['site']>,
   mark: string | null | undefined,
   isProjects: boolean,
 ): { said: string; problem?: string } {
@@ -146,7 +113,7 @@ function judgePublic(
 const widest = 8
 
 /** Whether the server sees the right address of its visitors. */
-export function judgeProxy({ site }: Answers, { trustProxy, siteUrl }: SiteSettings) {
+export function judgeProxy({ site }: Responses, { trustProxy, siteUrl }: SiteSettings) {
   const wide =
     Array.isArray(trustProxy) && trustProxy.find((range) => Number(range.split('/')[1] ?? 128) < widest)
   if (wide) {
@@ -155,7 +122,7 @@ export function judgeProxy({ site }: Answers, { trustProxy, siteUrl }: SiteSetti
     )
   }
   if (site === undefined || siteUrl === undefined) {
-    return notKnown('It is asked at SITE_URL, which is not set.')
+    return notSet('It is asked at SITE_URL, which is not set.')
   }
   switch (word(site.instance, 'forwarded') as Forwarded | undefined) {
     case 'believed':

@@ -132,6 +132,26 @@ export async function countDeliveries(sql: Sql): Promise<DeliveryCounts> {
   return row
 }
 
+/** What the receiver refused so far, or did not respond to. */
+export interface Refusals {
+  /** Deliveries that failed and will be tried again. */
+  failing: number
+  /** Of the last try that failed: the HTTP status, null where there was no response, and the beginning of the response. */
+  status: number | null
+  text: string
+}
+
+/** The failed deliveries. A first try that is pending has not failed. */
+export async function countRefusals(sql: Sql): Promise<Refusals | undefined> {
+  const [row] = await sql<[Refusals?]>`
+    select (count(*) filter (where next_attempt_at is not null) over ())::int as failing,
+      last_status as status, last_answer as text
+    from private.webhook_outbox
+    where delivered_at is null and (last_status is not null or last_answer <> '')
+    order by waits_since desc nulls last limit 1`
+  return row
+}
+
 /**
  * Makes deliveries due again that were given up, from the schedule's beginning. A running server sees them within a second.
  *

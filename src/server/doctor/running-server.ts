@@ -1,0 +1,121 @@
+import type { Settings } from '../../settings/server-settings.ts'
+import { addressOf } from '../auth/mail/links.ts'
+import { listeningHolder } from '../database/lock.ts'
+import { readMark } from '../database/mark.ts'
+import type { Sql } from '../database/sql.ts'
+import { oneLine } from '../finding.ts'
+import { instancePath } from '../health/instance.ts'
+
+/** Milliseconds for each response. */
+const timeout = 8_000
+
+/** What an address responds. */
+export type Response =
+  | { status: number; body: Record<string, unknown>; location: string | null }
+  | { problem: string; isConnected: boolean }
+
+/** What listens at an address of this machine. */
+export type Listener =
+  | 'a server on this database'
+  | 'a server on another database'
+  | 'another program'
+  /** It accepts connections, and says nothing: our own server that hangs, or another program. */
+  | 'silence'
+  | 'nothing'
+
+/** Where a server should be found on this machine. */
+type Listening = Pick<Settings, 'host' | 'port'>
+
+/** The address of the server that holds the database, or else the one that the settings name; undefined for `PORT=0`. */
+export async function serverAddress(sql: Sql, settings: Listening): Promise<string | undefined> {
+  return addressFrom(await listeningHolder(sql), settings)
+}
+
+/** The same, where the holder is known. */
+export function addressFrom(holder: Listening | undefined, settings: Listening): string | undefined {
+  const { host, port } = holder !== undefined && holder.port !== 0 ? holder : settings
+  return port === 0 ? undefined : addressOf(host, port).origin
+}
+
+/**
+ * Asks an address of this machine who listens there.
+ *
+ * @param address An origin.
+ * @returns The listener, and what is to be done where it is not a server on this database.
+ */
+export async function findListener(sql: Sql, address: string) {
+  const [response, mark] = await Promise.all([ask(`${address}${instancePath}`), readMark(sql)])
+  const listener = listenerBy(response, mark)
+  return { listener, problem: problemOf(listener, address, response) }
+}
+
+/**
+ * Tells by the response of `/instance` who listens.
+ *
+ * @param mark The database's id; undefined where it is not known.
+ */
+export function listenerBy(response: Response, mark: string | null | undefined): Listener {
+  if ('problem' in response) {
+    if (!response.isConnected) return 'nothing'
+    return response.problem === noResponse ? 'silence' : 'another program'
+  }
+  if (!('mark' in response.body)) return 'another program'
+  return isSame(response, mark) ? 'a server on this database' : 'a server on another database'
+}
+
+/** Whether a response is from a server on our database. A server that does not say which database it uses counts as one. */
+export function isSame(response: Response, mark: string | null | undefined) {
+  const theirs = word(response, 'mark')
+  return typeof mark !== 'string' || theirs === undefined || theirs === mark
+}
+
+/** The sentence about a listener that is not our server; nothing where it is, or where nothing listens. */
+export function problemOf(listener: Listener, address: string, response: Response): string | undefined {
+  switch (listener) {
+    case 'a server on this database':
+    case 'nothing':
+      return undefined
+    case 'a server on another database':
+      return `The server at ${address} uses another database than this one: stop it, or set PORT.`
+    case 'another program': {
+      const how = 'problem' in response ? response.problem : `HTTP ${response.status}`
+      return `Another program listens at ${address} (${how}): stop it, or set PORT to another.`
+    }
+    case 'silence':
+      return `A program listens at ${address} and does not respond within ${timeout / 1000} s: restart the server if it is ours; otherwise stop it, or set PORT to another.`
+  }
+}
+
+const noResponse = `no response within ${timeout / 1000} s`
+
+/** Codes of a connection that was not made. */
+const unconnected =
+  /^(ECONNREFUSED|EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENETDOWN|ETIMEDOUT|EINVAL|UND_ERR_CONNECT_TIMEOUT)$/
+
+/** Gets an address. A response that is no JSON object has an empty body. */
+export async function ask(address: string, headers: Record<string, string> = {}): Promise<Response> {
+  try {
+    const signal = AbortSignal.timeout(timeout)
+    const response = await fetch(address, { redirect: 'manual', headers, signal })
+    const isJson = response.headers.get('content-type')?.includes('json') === true
+    const read = isJson ? ((await response.json()) as unknown) : undefined
+    if (!isJson) await response.body?.cancel()
+    const body = typeof read === 'object' && read !== null ? (read as Record<string, unknown>) : {}
+    return { status: response.status, body, location: response.headers.get('location') }
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TimeoutError') {
+      return { problem: noResponse, isConnected: true }
+    }
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+    if (!(cause instanceof Error)) return { problem: String(cause), isConnected: true }
+    // `fetch` calls no port that belongs to another service than the web: it says so without a code.
+    const isConnected = 'code' in cause ? !unconnected.test(String(cause.code)) : cause.message !== 'bad port'
+    return { problem: oneLine(cause.message || String(cause)), isConnected }
+  }
+}
+
+/** A text in a response. */
+export function word(response: Response, name: string) {
+  const said = 'problem' in response ? undefined : response.body[name]
+  return typeof said === 'string' ? said : undefined
+}
