@@ -112,7 +112,6 @@ test('without a public address a link leads to where the server listens, and to 
   await refused(`Another program listens at ${foreign.origin} (HTTP 200): stop it, or set PORT to another.`)
   settings.PORT = '0'
   await refused('PORT is "0", and no server runs on this database: start it first.')
-  await Promise.all([foreign.close(), directory.remove()])
 })
 
 test('who lost their second factor gets it taken away, is signed out, and signs in without', async () => {
@@ -183,8 +182,6 @@ test('two servers on one database share keys, sessions and codes', async () => {
       `The server at ${other.origin} uses another database than this one: stop it, or set PORT. No link was made.`,
     ) as string,
   })
-  await other.stop()
-  await elsewhere.remove()
   const { client } = await signInByLink(one.origin, stdout)
   const { data } = await client.auth.getSession()
   const beside = clientOf(two.origin)

@@ -175,3 +175,25 @@ test('the recipe for systemd gives the server no setting that the commands do no
   const settings = readSettings(parseEnv(await readFile('deploy/unplugged.env', 'utf8')))
   expect(settings).toMatchObject({ dataDir: '/var/lib/unplugged', trustProxy: ['127.0.0.1', '::1'] })
 })
+
+test('the settings for systemd have each one of a first day, and those that are off can be taken as they are', async () => {
+  const text = (await readFile('deploy/unplugged.env', 'utf8')).replaceAll(/^# (?=[A-Z_]+=)/gm, '')
+  const all = parseEnv(text)
+  expect(Object.keys(all).toSorted()).toEqual([
+    'BACKUP_AT',
+    'BACKUP_DIR',
+    'DATA_DIR',
+    'MAIL_FROM',
+    'PORT',
+    'SITE_URL',
+    'SMTP_URL',
+    'TRUST_PROXY',
+    'WEBHOOK_DECISIONS_URL',
+    'WEBHOOK_SECRET',
+    'WEBHOOK_URL',
+  ])
+  expect(readSettings(all)).toMatchObject({
+    siteUrl: 'https://retreat.example',
+    mailServer: { host: 'mail.example', from: { name: 'Unplugged.' } },
+  })
+})

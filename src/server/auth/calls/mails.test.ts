@@ -535,5 +535,4 @@ test('a mail server that accepts no sign-in mail is told by readiness, until it 
   expect(await askBy(gone)).toEqual(first)
   expect(await askBy(mailServerAt(refusing.port))).toEqual(first)
   expect(await askBy(undefined)).toBeNull()
-  await refusing.close()
 })
