@@ -1014,7 +1014,7 @@ update private.statuses set set_at = now();`,
   {
     broken: 'A second server is not told who has its folder',
     file: 'src/server/database/lock.ts',
-    find: `which is in use by \${other.name}`,
+    find: `which is in use by \${other}`,
     replace: `which is in use`,
     test: 'e2e/failures/faults.test.ts',
     only: 'a second server on the same',
@@ -1643,13 +1643,21 @@ const settings: Break[] = [
   {
     broken: 'A secret is repeated in what is said about it',
     file: 'src/settings/values.ts',
-    find: `\`\${name} \${hidden} should be`,
+    find: `\`\${name} \${shown(given)} should be`,
     replace: `\`\${name} (\${given}) should be`,
     test: 'src/settings/server-settings.test.ts',
   },
 ]
 
 const doctor: Break[] = [
+  {
+    broken: 'A link to sign in leads to another program',
+    file: 'src/cli/commands/organisers.ts',
+    find: `if (problem !== undefined) throw`,
+    replace: `if (isNaN(0)) throw`,
+    test: 'e2e/commands/organisers.test.ts',
+    only: 'without a public address',
+  },
   {
     broken: 'What looks into a database may change it',
     file: 'src/server/database/database.ts',

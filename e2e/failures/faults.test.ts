@@ -133,7 +133,7 @@ test('a second server on the same DATA_DIR is refused with a sentence and harms 
   const second = await runCommand([], settings)
   expect(second.code).toBe(1)
   expect(second.stderr).toMatch(
-    /^DATA_DIR is ".*", which is in use by the server on 127\.0\.0\.1:0, process \d+: stop that one, or give this one another DATA_DIR\.\n$/,
+    /^DATA_DIR is ".*", which is in use by the server on 127\.0\.0\.1:[1-9]\d*, process \d+: stop that one, or give this one another DATA_DIR\.\n$/,
   )
   expect(await send(server.origin, anApplication())).toBe(201)
   expect(await server.stop()).toBe(0)
