@@ -85,7 +85,8 @@ function inPage(page: Page): EngineBrowser {
   return {
     open: async (url) => void (await page.goto(url)),
     type: (selector, text) => page.locator(selector).pressSequentially(text),
-    click: (selector) => page.click(selector),
+    // It tries again where the page replaces the element meanwhile.
+    click: (selector) => page.locator(selector).click(),
     press: (key, shift) => page.keyboard.press(shift ? `${shift}+${key}` : key),
     waitFor: async (selector) => void (await page.waitForSelector(selector, { state: 'attached' })),
     evaluate: (expression) => page.evaluate(expression),
@@ -107,7 +108,8 @@ async function inContext(context: BrowserContext): Promise<EngineBrowser> {
   return {
     open: async (url) => void (await page.goto(url)),
     type: (selector, text) => page.type(selector, text),
-    click: (selector) => page.click(selector),
+    // It tries again where the page replaces the element meanwhile.
+    click: (selector) => page.locator(selector).click(),
     async press(key, shift) {
       if (shift) await page.keyboard.down(shift)
       await page.keyboard.press(key)
