@@ -407,7 +407,11 @@ test.for([
 // The last one: it ends the session that all of them use.
 test('what waits when somebody signs out is not sent', async ({ visitor }) => {
   const stored = await desk.store(people(2))
-  const page = await desk.open(visitor, '', { prepare: (opened) => opened.clock.install() })
+  const email = 'eve@example.org'
+  const page = await desk.open(visitor, '', {
+    as: { email, client: await desk.signedIn(email) },
+    prepare: (opened) => opened.clock.install(),
+  })
   const { select, button, heading } = getDesk(page)
   const sent: string[] = []
   // The first one is never answered, and keeps the second one waiting.
