@@ -1,3 +1,4 @@
+import { OperatorError } from './operator-error.ts'
 import { readAddress, readKey, webProtocols, type Environment } from './values.ts'
 
 /** The `VITE_` settings, with which the page is built for a hosted project. */
@@ -15,10 +16,18 @@ export interface PageSettings {
  * @throws {OperatorError} for the first that cannot be used.
  */
 export function readPageSettings(environment: Environment): PageSettings {
+  refuseOtherKeyName(environment)
   return {
     backendUrl: readAddress(environment, 'VITE_SUPABASE_URL', webProtocols) ?? null,
     anonKey: readKey(environment, 'VITE_SUPABASE_ANON_KEY'),
     webhookUrl: readAddress(environment, 'VITE_WEBHOOK_URL', webProtocols) ?? null,
     siteUrl: readAddress(environment, 'VITE_SITE_URL', webProtocols),
   }
+}
+
+/** Supabase's own guides have names such as VITE_SUPABASE_PUBLISHABLE_KEY. Ignored, the page would be built with a key that no project has. */
+function refuseOtherKeyName(environment: Environment) {
+  const other = Object.keys(environment).find((name) => name.startsWith('VITE_SUPABASE_PUBLISHABLE_'))
+  if (other === undefined || environment['VITE_SUPABASE_ANON_KEY']) return
+  throw new OperatorError(`${other} is no setting: VITE_SUPABASE_ANON_KEY is, for a publishable key, too.`)
 }

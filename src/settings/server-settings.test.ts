@@ -97,6 +97,7 @@ test.each([
   ['PORT', '65536', '65535'],
   ['DATABASE_URL', 'mysql://host', 'postgres://'],
   ['ANON_KEY', 'two words', 'without spaces'],
+  ['ANON_KEY', 'sb_secret_x', 'is a secret key'],
   ['WEBHOOK_URL', 'example.com/hook', 'https://'],
   ['WEBHOOK_DECISIONS_URL', 'example.com/hook', 'https://'],
   ['WEBHOOK_DECISIONS_URL', 'http://example.com:25/hook', 'names port 25'],

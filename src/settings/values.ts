@@ -1,4 +1,5 @@
 import { OperatorError } from './operator-error.ts'
+import { checkedPublicKey } from './public-key.ts'
 
 /** Variables by their names; an empty one counts as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -60,13 +61,10 @@ export function readAddress(environment: Environment, name: string, protocols: r
 /**
  * A public key, of which there is always one.
  *
- * @throws {OperatorError} where it could not travel in a header.
+ * @throws {OperatorError} where it cannot be one. It is in a header, and in the page for everybody to read.
  */
 export function readKey(environment: Environment, name: string) {
-  const given = environment[name] || 'public-anon-key'
-  // It travels in a header and stands in the page.
-  if (/^[\x21-\x7e]+$/.test(given)) return given
-  throw new OperatorError(`${name} is "${given}" but should be letters, digits and signs without spaces.`)
+  return checkedPublicKey(name, environment[name] || 'public-anon-key')
 }
 
 /** Whether an address can be read, and its percent-encoded parts can be decoded. */

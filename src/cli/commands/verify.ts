@@ -5,6 +5,7 @@ import { checks } from '../../contract/checks.ts'
 import { DoorClosed, type Check } from '../../contract/check.ts'
 import { targetAt, type Target } from '../../contract/target.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
+import { checkedPublicKey } from '../../settings/public-key.ts'
 import { onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'
 
@@ -58,21 +59,7 @@ function readUrl(given: string | undefined) {
 
 function readKey(given: string | undefined) {
   if (given === undefined) throw new OperatorError("--key is missing: it is the backend's public key.")
-  if (!/^[\x21-\x7e]+$/.test(given)) {
-    throw new OperatorError(`--key is "${given}" but should be letters, digits and signs without spaces.`)
-  }
-  if (isSecret(given)) {
-    throw new OperatorError(
-      '--key (not shown) is a secret key, which may do everything: give the public one, called anon or publishable.',
-    )
-  }
-  return given
-}
-
-/** The older of Supabase's keys are JWTs that name their role. */
-function isSecret(key: string) {
-  const payload = Buffer.from(key.split('.')[1] ?? '', 'base64url').toString()
-  return key.startsWith('sb_secret_') || /"role" *: *"service_role"/.test(payload)
+  return checkedPublicKey('--key', given)
 }
 
 async function reach(url: string) {

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+
+import { readPageSettings } from './page-settings.ts'
+
+const jwtOf = (role: string) =>
+  `e30.${Buffer.from(JSON.stringify({ iss: 'supabase', role })).toString('base64url')}.sign`
+
+test.each(['sb_publishable_abc-DEF_1', jwtOf('anon')])('a page may show %s', (key) => {
+  expect(readPageSettings({ VITE_SUPABASE_ANON_KEY: key }).anonKey).toBe(key)
+})
+
+test.each(['sb_secret_abc', ' sb_secret_abc', jwtOf('service_role')])(
+  'a page is not built with the secret key %s, which the sentence does not show',
+  (key) => {
+    expect(() => readPageSettings({ VITE_SUPABASE_ANON_KEY: key })).toThrow(
+      'VITE_SUPABASE_ANON_KEY (not shown) is a secret key, which may do everything, but should be the key that everybody may read: sb_publishable_… of a hosted project, or its older one, called anon.',
+    )
+  },
+)
+
+test.each(['VITE_SUPABASE_PUBLISHABLE_KEY', 'VITE_SUPABASE_PUBLISHABLE_DEFAULT_KEY'])(
+  'a key under the name %s is not passed over, unless there is one under ours',
+  (name) => {
+    expect(() => readPageSettings({ [name]: 'sb_publishable_a' })).toThrow(
+      `${name} is no setting: VITE_SUPABASE_ANON_KEY is, for a publishable key, too.`,
+    )
+    const both = { [name]: 'sb_publishable_a', VITE_SUPABASE_ANON_KEY: 'sb_publishable_b' }
+    expect(readPageSettings(both).anonKey).toBe('sb_publishable_b')
+  },
+)
