@@ -3,30 +3,34 @@ import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import fastify from 'fastify'
 import type { Page } from 'playwright-core'
-import { beforeAll, expect } from 'vitest'
+import { afterEach, beforeAll, expect } from 'vitest'
 
 import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
+import { acceptSomebody, answersOf } from '../testing/accepted.ts'
 import { signInPage } from '../testing/desk.ts'
+import { publishableKey, startHostedGateway, type HostedGateway } from '../testing/hosted-gateway.ts'
 import { startMailServer, type MailServer } from '../testing/mail-server.ts'
 import { clientOf } from '../testing/organiser.ts'
-import { freePort } from '../testing/ports.ts'
 import { startPostgres, type TestPostgres } from '../testing/postgres.ts'
 import { send } from '../testing/client.ts'
 import { anApplication, getForm } from '../testing/form.ts'
-import { startServer, temporaryDirectory } from '../testing/server.ts'
+import { startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
+import { anonKey } from '../testing/sign-in.ts'
 import { buildStaticSite } from '../testing/static-site.ts'
 import { hydrated, test, type Visitor } from '../testing/visitor.ts'
 
 const kilobyte = 1_000
 
 // The static build on one origin, at the root and in a folder; its backend on another. That is our server, before a
-// database with a project's roles and default privileges: what a hosted project's own door answers,
-// e2e/deployment/desk-hosted.test.ts tries as far as it can be had.
+// database with a project's roles and default privileges, and behind a stand-in for the project's gateway: what a hosted
+// project's own door answers, e2e/deployment/desk-hosted.test.ts tries as far as it can be had.
 let site: string
 let origin: string
 let backend: string
 let database: TestPostgres
 let mail: MailServer
+let server: RunningServer
+let gateway: HostedGateway
 
 beforeAll(async () => {
   const directory = await temporaryDirectory()
@@ -40,9 +44,17 @@ beforeAll(async () => {
     alter default privileges in schema public grant all on functions to anon, authenticated, service_role;
   `)
   mail = await startMailServer()
-  const port = await freePort()
-  backend = `http://127.0.0.1:${port}`
-  site = await buildStaticSite(join(directory.path, 'checkout'), { VITE_SUPABASE_URL: backend })
+  server = await startServer({
+    DATABASE_URL: database.url(),
+    SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
+    MAIL_FROM: 'hello@example.org',
+  })
+  gateway = await startHostedGateway({ origin: server.origin, key: anonKey })
+  backend = gateway.origin
+  site = await buildStaticSite(join(directory.path, 'checkout'), {
+    VITE_SUPABASE_URL: backend,
+    VITE_SUPABASE_ANON_KEY: publishableKey,
+  })
   const host = fastify()
   await host.register(fastifyStatic, { root: site })
   await host.register(fastifyStatic, { root: site, prefix: '/retreat/', decorateReply: false })
@@ -51,12 +63,10 @@ beforeAll(async () => {
     host.get(address, (_request, reply) => reply.sendFile('desk/index.html'))
   }
   origin = await host.listen({ host: '127.0.0.1', port: 0 })
-  await startServer({
-    PORT: String(port),
-    DATABASE_URL: database.url(),
-    SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
-    MAIL_FROM: 'hello@example.org',
-  })
+})
+
+afterEach(() => {
+  expect(gateway.refused.splice(0)).toEqual([])
 })
 
 /** Opens a page, and keeps what it asks for. */
@@ -126,11 +136,19 @@ test.for(['/answer/', '/retreat/answer/', '/retreat/answer/index.html'])(
   },
 )
 
+test('whoever was accepted answers on the static answer page', async ({ visitor }) => {
+  const accepted = await acceptSomebody(database.admin)
+  const { page } = await open(visitor, `/answer/#${accepted.token}`)
+  await page.getByRole('button', { name: 'I am coming' }).click()
+  await page.getByText('You are coming. See you there.').waitFor()
+  expect(await answersOf(database.admin, accepted)).toEqual(['coming'])
+})
+
 test('an organiser signs in on the static desk by a code and decides, across origins', async ({
   visitor,
 }) => {
   const application = anApplication()
-  expect(await send(backend, application)).toBe(201)
+  expect(await send(server.origin, application)).toBe(201)
   await addOrganiser(database.admin, 'ada@example.org')
   const { page, asked } = await open(visitor, '/retreat/desk/')
   const button = (name: string) => page.getByRole('button', { name, exact: true })
@@ -147,6 +165,15 @@ test('an organiser signs in on the static desk by a code and decides, across ori
   await expect.poll(() => page.getByRole('status').textContent()).toBe(`${name}: Accepted`)
   await page.reload()
   await page.getByRole('listitem').filter({ hasText: 'Accepted' }).waitFor()
+  // A token that has ended.
+  await page.evaluate(() => {
+    const kept = JSON.parse(localStorage.getItem('unplugged-desk') ?? '') as object
+    localStorage.setItem('unplugged-desk', JSON.stringify({ ...kept, expires_at: 1 }))
+  })
+  const refreshed = page.waitForResponse(/token\?grant_type=refresh_token$/)
+  await page.reload()
+  expect((await refreshed).status()).toBe(200)
+  await page.getByRole('listitem').filter({ hasText: 'Accepted' }).waitFor()
   const hosts = new Set(asked().map((each) => new URL(each.split(' ')[1] ?? '').origin))
   expect(hosts).toEqual(new Set([origin, backend]))
   expect(asked().filter((each) => each.startsWith('font'))).toEqual([])
@@ -157,7 +184,7 @@ test("what a hosted project's own link brings back signs in by a button, and sta
 }) => {
   const email = 'brought@example.org'
   await addOrganiser(database.admin, email)
-  const client = clientOf(backend)
+  const client = clientOf(server.origin)
   await client.auth.verifyOtp({ type: 'magiclink', token_hash: await operatorSecret(database.admin, email) })
   const { data } = await client.auth.getSession()
   const fragment = new URLSearchParams({
@@ -244,7 +271,7 @@ test.for(Object.entries(wrong))(
     expect(await email.inputValue()).toBe('grace@example.org')
 
     await addOrganiser(database.admin, 'grace@example.org')
-    const grace = clientOf(backend)
+    const grace = clientOf(server.origin)
     const token_hash = await operatorSecret(database.admin, 'grace@example.org')
     expect((await grace.auth.verifyOtp({ type: 'magiclink', token_hash })).error).toBeNull()
     const signedIn = await open(visitor, '/desk/', async (opened) => {

@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { checks } from '../../src/contract/checks.ts'
 import { deskCalls } from '../../src/contract/desk-calls.ts'
 import { openDatabase } from '../../src/server/database/database.ts'
+import { olderKey, publishableKey, startHostedGateway } from '../../testing/hosted-gateway.ts'
 import { startReceiver, type Received, type Receiver } from '../../testing/receiver.ts'
 import { runCommand, startServer, dataDirectory } from '../../testing/server.ts'
 
@@ -40,6 +41,24 @@ test('a server of our own passes each check and keeps one application, which is 
     { schema: 'check' },
   )
   expect(await database.owner.unsafe(sql)).toMatchObject({ count: 1 })
+})
+
+test('through the gateway of a project each check passes, with a publishable key and with the older one', async () => {
+  const server = await startServer({ DATA_DIR: directory.path })
+  const gateway = await startHostedGateway({ origin: server.origin, key })
+  for (const shown of [publishableKey, olderKey]) {
+    const { code, stdout, stderr } = await verify('--url', gateway.origin, '--key', shown)
+    expect({ code, stderr, failed: lines(stdout, '✗') }).toEqual({ code: 0, stderr: '', failed: [] })
+  }
+  // One without a key finds out whether anybody answers, and one check shows a wrong key.
+  const asked = [
+    'HEAD /rest/v1/: No API key found in request',
+    'POST /rest/v1/retreat_applications: Invalid API key',
+  ]
+  expect(gateway.refused).toEqual([...asked, ...asked])
+
+  const other = await verify('--url', gateway.origin, '--key', 'sb_publishable_of-another')
+  expect(other.stderr).toBe('--key (not shown) is not the public key of this backend, which refuses it.\n')
 })
 
 test('a closed door is told once, what does not need an open one is checked, and nothing is left', async () => {

@@ -11,6 +11,7 @@ import { beforeAll, expect } from 'vitest'
 import ws from 'ws'
 
 import { anApplication, getForm } from '../../testing/form.ts'
+import { publishableKey, startHostedGateway } from '../../testing/hosted-gateway.ts'
 import { newProject } from '../../testing/hosted-project.ts'
 import { startMailServer } from '../../testing/mail-server.ts'
 import { cannotRun } from '../../testing/needed.ts'
@@ -31,7 +32,8 @@ const cli = 'supabase@3.1.0'
 
 // The hosted way with as much of Supabase as can be had here: the real PostgreSQL with a project's roles and default
 // privileges, `supabase db push`, the static build on another origin, and before the database a door that is not ours:
-// `@supabase/lite`, Supabase's own small server. docs/decisions/0017-desk.md has what it cannot do.
+// `@supabase/lite`, Supabase's own small server. docs/decisions/0017-desk.md has what it cannot do. It takes the key as a
+// bearer, so the pages go through a stand-in for the project's gateway, which does not.
 let door: SupabaseLite | undefined
 let project: Awaited<ReturnType<typeof newProject>>
 let site: string
@@ -70,9 +72,10 @@ beforeAll(async () => {
   await promisify(execFile)('npm', ['exec', '--yes', '--package', cli, '--', ...push], {
     cwd: directory.path,
   })
+  const gateway = await startHostedGateway({ origin: started.origin, key: started.publicKey })
   const root = await buildStaticSite(join(directory.path, 'checkout'), {
-    VITE_SUPABASE_URL: started.origin,
-    VITE_SUPABASE_ANON_KEY: started.publicKey,
+    VITE_SUPABASE_URL: gateway.origin,
+    VITE_SUPABASE_ANON_KEY: publishableKey,
   })
   const host = fastify()
   await host.register(fastifyStatic, { root })

@@ -1,6 +1,7 @@
 import { AuthClient, type GoTrueClient } from '@supabase/auth-js'
 
 import { sessionKey } from './kept-session.ts'
+import { keyHeaders } from './public-key.ts'
 import { storageOf } from './storage.ts'
 
 /**
@@ -11,8 +12,8 @@ import { storageOf } from './storage.ts'
 export function createAuth(base: string, anonKey: string): GoTrueClient {
   return new AuthClient({
     url: `${base}/auth/v1`,
-    // In lower case: the client replaces the header of this name by the session's own token.
-    headers: { apikey: anonKey, Authorization: `Bearer ${anonKey}` },
+    // The client replaces `Authorization`, as it is written there, by the session's own token.
+    headers: keyHeaders(anonKey),
     storage: storageOf('localStorage'),
     storageKey: sessionKey,
     flowType: 'implicit',

@@ -1,5 +1,5 @@
 import type { Answer } from '../application/statuses.ts'
-import { isJwt } from './data-interface.ts'
+import { keyHeaders } from './public-key.ts'
 import { withRetry } from './retry.ts'
 import { RefusedCall } from './rpc.ts'
 
@@ -48,11 +48,7 @@ async function call(base: string, anonKey: string, name: string, given: object, 
     () =>
       fetch(`${base.replace(/\/$/, '')}/rest/v1/rpc/${name}`, {
         method: 'POST',
-        headers: {
-          apikey: anonKey,
-          'content-type': 'application/json',
-          ...(isJwt(anonKey) && { authorization: `Bearer ${anonKey}` }),
-        },
+        headers: { ...keyHeaders(anonKey), 'content-type': 'application/json' },
         body: JSON.stringify(given),
         signal,
       }),

@@ -8,7 +8,10 @@ import { createDesk } from './desk.ts'
 import { createSession, SignedOutError } from './session.ts'
 
 /** A session at a backend that answers so. */
-async function sessionAt(answer: (request: IncomingMessage, response: ServerResponse) => unknown) {
+async function sessionAt(
+  answer: (request: IncomingMessage, response: ServerResponse) => unknown,
+  anonKey = 'public-anon-key',
+) {
   const server = createServer((request, response) => void answer(request, response))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -17,7 +20,7 @@ async function sessionAt(answer: (request: IncomingMessage, response: ServerResp
     server.close()
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return createSession({ url, anonKey: 'public-anon-key' })
+  return createSession({ url, anonKey })
 }
 
 /** A token as the client reads it: nobody signed it. */
@@ -95,4 +98,23 @@ test('what is asked of the sign-in is not sent again', async () => {
   const { error } = await (await session.auth()).signInWithOtp({ email: 'ada@example.org' })
   expect(error?.name).toBe('AuthRetryableFetchError')
   expect(asked).toBe(1)
+})
+
+test.each([
+  ['sb_publishable_key', undefined],
+  ['a.b.c', 'Bearer a.b.c'],
+])('with the public key %s its bearer is %s, until a token takes its place', async (anonKey, bearer) => {
+  const shown: unknown[] = []
+  const session = await sessionAt(({ headers }, response) => {
+    shown.push([headers['apikey'], headers.authorization])
+    response.setHeader('content-type', 'application/json').end('{"id":"ada"}')
+  }, anonKey)
+  const auth = await session.auth()
+  await auth.signInWithOtp({ email: 'ada@example.org' })
+  await auth.verifyOtp({ type: 'email', email: 'ada@example.org', token: '123456' })
+  await auth.refreshSession({ refresh_token: 'next' })
+  await signIn(session, 'ada')
+  await createDesk(session.callAs('ada'))('desk_me', {})
+  const signedIn = `Bearer ${tokenOf('ada')}`
+  expect(shown).toEqual([bearer, bearer, bearer, signedIn, signedIn].map((each) => [anonKey, each]))
 })
