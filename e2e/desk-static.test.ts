@@ -8,6 +8,7 @@ import { afterEach, beforeAll, expect } from 'vitest'
 import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
 import { acceptSomebody, answersOf } from '../testing/accepted.ts'
 import { signInPage } from '../testing/desk.ts'
+import { atEnd } from '../testing/endings.ts'
 import { publishableKey, startHostedGateway, type HostedGateway } from '../testing/hosted-gateway.ts'
 import { startMailServer, type MailServer } from '../testing/mail-server.ts'
 import { clientOf } from '../testing/organiser.ts'
@@ -63,6 +64,7 @@ beforeAll(async () => {
     host.get(address, (_request, reply) => reply.sendFile('desk/index.html'))
   }
   origin = await host.listen({ host: '127.0.0.1', port: 0 })
+  atEnd(() => host.close())
 })
 
 afterEach(() => {

@@ -5,6 +5,7 @@ import fastifyStatic from '@fastify/static'
 import fastify from 'fastify'
 import { beforeAll, beforeEach, expect } from 'vitest'
 
+import { atEnd } from '../testing/endings.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 import { linkPreview } from '../testing/link-preview.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
@@ -47,6 +48,7 @@ beforeAll(async () => {
   // A folder of a foreign host, to show that nothing depends on the root.
   await host.register(fastifyStatic, { root: site, prefix: '/retreat/' })
   await host.listen({ host: '127.0.0.1', port: 0 })
+  atEnd(() => host.close())
   origin = `http://127.0.0.1:${(host.server.address() as AddressInfo).port}/retreat/`
 })
 

@@ -10,6 +10,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 import ws from 'ws'
 
+import { atEnd } from '../../testing/endings.ts'
 import { anApplication, getForm } from '../../testing/form.ts'
 import { publishableKey, startHostedGateway } from '../../testing/hosted-gateway.ts'
 import { newProject } from '../../testing/hosted-project.ts'
@@ -80,6 +81,7 @@ beforeAll(async () => {
   const host = fastify()
   await host.register(fastifyStatic, { root })
   await host.listen({ host: '127.0.0.1', port: Number(new URL(site).port) })
+  atEnd(() => host.close())
   // Its first call that meets row level security begins by giving everybody everything, which the database refuses
   // to who does not own the tables.
   await clientOf(started).rpc('desk_me')
