@@ -2,7 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import type { Page } from 'playwright-core'
 
 import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
-import { atEnd } from './endings.ts'
+import { atEnd, currentScope } from './endings.ts'
 import { clientOf } from './organiser.ts'
 import { dataDirectory, startServer } from './server.ts'
 import { connectToFiles } from './sql.ts'
@@ -36,6 +36,7 @@ export async function startDesk(
   const given = { ...settings, DATA_DIR: path }
   let server = await startServer(given, checkout)
   const { origin } = server
+  const inThisScope = currentScope()
   const sql = connectToFiles(path)
   const close = atEnd(async () => {
     await sql.end()
@@ -49,7 +50,7 @@ export async function startDesk(
     signedIn: (email) => signInOrganiser(sql, origin, email),
     async killed() {
       await server.stop('SIGKILL')
-      server = await startServer({ ...given, PORT: new URL(origin).port }, checkout)
+      server = await inThisScope(() => startServer({ ...given, PORT: new URL(origin).port }, checkout))
     },
   }
 }

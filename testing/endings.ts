@@ -16,6 +16,23 @@ export function atEnd(ending: Ending): () => Promise<void> {
   return end
 }
 
+/**
+ * Remembers what runs now, a test or its file.
+ *
+ * @returns What starts something, later, that ends with that. It is what the function starts before its first wait.
+ */
+export function currentScope(): <Started>(start: () => Started) => Started {
+  const scope = scopes.at(-1) ?? []
+  return (start) => {
+    scopes.push(scope)
+    try {
+      return start()
+    } finally {
+      scopes.pop()
+    }
+  }
+}
+
 /** Begins a file, or a test in it. */
 export function beginScope(): void {
   scopes.push([])
