@@ -33,7 +33,7 @@ function environmentWith(settings: Environment) {
 
 /** A new directory. It is gone when the test, or the file, that made it ends, with the database that runs in it. */
 export async function temporaryDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
-  const path = await mkdtemp(join(folderOfRun(), 'unplugged-'))
+  const path = await mkdtemp(beginningOfPath())
   return {
     path,
     remove: atEnd(async () => {
@@ -43,11 +43,12 @@ export async function temporaryDirectory(): Promise<{ path: string; remove(): Pr
   }
 }
 
-function folderOfRun() {
+/** Short, since the path of a database's socket may have 107 bytes. */
+function beginningOfPath() {
   const { TEST_RUN, VITEST } = process.env
   if (VITEST && TEST_RUN === undefined)
     throw new Error('A unit test has no database: vitest.config.ts says which folders have one.')
-  return TEST_RUN ?? temporaryPlace()
+  return TEST_RUN === undefined ? join(temporaryPlace(), 'unplugged-') : `${TEST_RUN}/`
 }
 
 /**

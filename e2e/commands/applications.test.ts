@@ -4,7 +4,7 @@ import { access, readdir, readFile, symlink } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 
 import { csvHeader, tableColumns } from '../../src/application/csv.ts'
 import { openDatabase } from '../../src/server/database/database.ts'
@@ -28,289 +28,294 @@ beforeAll(async () => {
 
 const list = async (...args: string[]) => (await runCommand(['applications', ...args], settings)).stdout
 
-test('a command makes no database: where there is none, it says so', async () => {
-  const { code, stdout, stderr } = await runCommand(['applications'], settings)
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toMatch(/^DATA_DIR is ".*", where there is no database: .*start the server once\.\n$/)
-  expect(await readdir(directory.path)).toEqual([])
-})
-
-test('before the first application the list says so', async () => {
-  const server = await startServer(settings)
-  await server.stop()
-  expect(await list()).toBe('No applications yet.\n')
-})
-
-test('applications are listed while the server runs and while it does not', async () => {
-  const server = await startServer(settings)
-  const nasty = anApplication({
-    first_name: '\u001b[31mEve\u0007\u009b',
-    company: '=1+1',
-    linkedin: '@eve',
-    phone: '+49 (30) 123-4',
-    reason: 'a "quoted", line\nand another\rand a third',
-    custom_solution: '-2+3+cmd|x',
+describe.sequential('from an empty folder to an erased application', { shuffle: false }, () => {
+  test('a command makes no database: where there is none, it says so', async () => {
+    const { code, stdout, stderr } = await runCommand(['applications'], settings)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^DATA_DIR is ".*", where there is no database: .*start the server once\.\n$/)
+    expect(await readdir(directory.path)).toEqual([])
   })
-  await send(server.origin, nasty)
-  await send(server.origin, anApplication({ first_name: 'Later' }))
-  const whileRunning = await list()
-  expect(whileRunning.indexOf('Later')).toBeLessThan(whileRunning.indexOf('Eve'))
-  expect(whileRunning).toContain('2 applications.')
-  // oxlint-disable-next-line no-control-regex
-  expect(whileRunning).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
-  expect(await server.stop()).toBe(0)
-  expect(await list()).toBe(whileRunning)
 
-  const json = await list('--json')
-  expect(json).not.toContain('\u009b')
-  const [, second] = json
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, unknown>)
-  expect(second).toMatchObject(nasty)
-
-  const csv = await list('--csv')
-  expect(csv.startsWith(`\ufeff${csvHeader(tableColumns)}`)).toBe(true)
-  expect(csv).toContain(`,+49 (30) 123-4,'@eve,'=1+1,travel,"Yes, travel related",'-2+3+cmd|x,`)
-  expect(csv).toContain('"a ""quoted"", line\nand another\rand a third"')
-  expect(csv.endsWith('\r\n')).toBe(true)
-  // oxlint-disable-next-line no-control-regex
-  expect(csv).not.toMatch(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/)
-})
-
-test('an application is erased for good, after asking', async () => {
-  const rows = (await list('--json'))
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, string>)
-  const [id = '', other = ''] = rows.map((row) => row['id'])
-  const erase = (input: string, ...args: string[]) => runCommand(['applications', ...args], settings, input)
-  const refused = await erase('n\n', '--delete', id)
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing was erased.') as string })
-  expect(refused.stderr).toContain(
-    `Erase the application of Later ${rows[0]?.['last_name']} <${rows[0]?.['email']}> for good?`,
-  )
-  expect(await erase('', '--delete', id)).toMatchObject({ code: 1 })
-  expect(await list('--json')).toContain(id)
-
-  // Of several all are erased, or none.
-  const unknown = '00000000-0000-4000-8000-000000000000'
-  const none = await erase('', '--delete', id, '--delete', unknown, '--yes')
-  expect(none).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining(`There is no application ${unknown}: nothing was erased.\n`) as string,
+  test('before the first application the list says so', async () => {
+    const server = await startServer(settings)
+    await server.stop()
+    expect(await list()).toBe('No applications yet.\n')
   })
-  expect(await list('--json')).toContain(id)
-  const both = await erase('', '--delete', id, '--delete', other, '--yes')
-  expect(both).toMatchObject({ code: 0, stdout: 'Erased 2 applications.\n' })
-  expect(await list()).toBe('No applications yet.\n')
-  // The trace that the desk leaves, too.
-  const database = await openDatabase(
-    { dataDir: directory.path, databaseUrl: undefined },
-    { schema: 'check' },
-  )
-  expect(
-    await database.owner`select author, application_id, detail from private.history where kind = 'erased'`,
-  ).toEqual([{ author: 'operator', application_id: null, detail: { applications: 2 } }])
-  await database.close()
-  const server = await startServer(settings)
-  expect(server.output()).toContain('\nNo mail server is set (SMTP_URL): no mails leave.\n')
-  await send(server.origin, anApplication())
-})
 
-test('each command says which database it uses, beside what it writes', async () => {
-  const { stdout, stderr } = await runCommand(['applications', '--csv', '--no-bom'], settings)
-  expect(stderr).toBe(`Using PostgreSQL in ${directory.path}.\n`)
-  expect(stdout).toMatch(/^id,created_at,/)
-})
+  test('applications are listed while the server runs and while it does not', async () => {
+    const server = await startServer(settings)
+    const nasty = anApplication({
+      first_name: '\u001b[31mEve\u0007\u009b',
+      company: '=1+1',
+      linkedin: '@eve',
+      phone: '+49 (30) 123-4',
+      reason: 'a "quoted", line\nand another\rand a third',
+      custom_solution: '-2+3+cmd|x',
+    })
+    await send(server.origin, nasty)
+    await send(server.origin, anApplication({ first_name: 'Later' }))
+    const whileRunning = await list()
+    expect(whileRunning.indexOf('Later')).toBeLessThan(whileRunning.indexOf('Eve'))
+    expect(whileRunning).toContain('2 applications.')
+    // oxlint-disable-next-line no-control-regex
+    expect(whileRunning).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+    expect(await server.stop()).toBe(0)
+    expect(await list()).toBe(whileRunning)
 
-test('an output that is full is told in one sentence', async () => {
-  const { stderr } = await promisify(execFile)(
-    'sh',
-    ['-c', `${process.execPath} start.js applications > /dev/full; test $? = 1`],
-    { env: { ...process.env, ...settings } },
-  )
-  expect(stderr).toMatch(/^Using .*\nNot everything could be written \(ENOSPC\): make room .*\n$/)
-})
+    const json = await list('--json')
+    expect(json).not.toContain('\u009b')
+    const [, second] = json
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(second).toMatchObject(nasty)
 
-test('the newest are listed first', async () => {
-  const database = await openDatabase(
-    { dataDir: directory.path, databaseUrl: undefined },
-    { schema: 'check' },
-  )
-  await database.owner`delete from public.retreat_applications`
-  const names = ['second', 'first', 'third']
-  for (const [index, first_name] of names.entries()) {
-    // In another order than they were stored in.
-    const created_at = new Date(Date.UTC(2026, 0, [2, 3, 1][index]))
-    await database.owner`
+    const csv = await list('--csv')
+    expect(csv.startsWith(`\ufeff${csvHeader(tableColumns)}`)).toBe(true)
+    expect(csv).toContain(`,+49 (30) 123-4,'@eve,'=1+1,travel,"Yes, travel related",'-2+3+cmd|x,`)
+    expect(csv).toContain('"a ""quoted"", line\nand another\rand a third"')
+    expect(csv.endsWith('\r\n')).toBe(true)
+    // oxlint-disable-next-line no-control-regex
+    expect(csv).not.toMatch(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/)
+  })
+
+  test('an application is erased for good, after asking', async () => {
+    const rows = (await list('--json'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, string>)
+    const [id = '', other = ''] = rows.map((row) => row['id'])
+    const erase = (input: string, ...args: string[]) => runCommand(['applications', ...args], settings, input)
+    const refused = await erase('n\n', '--delete', id)
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Nothing was erased.') as string,
+    })
+    expect(refused.stderr).toContain(
+      `Erase the application of Later ${rows[0]?.['last_name']} <${rows[0]?.['email']}> for good?`,
+    )
+    expect(await erase('', '--delete', id)).toMatchObject({ code: 1 })
+    expect(await list('--json')).toContain(id)
+
+    // Of several all are erased, or none.
+    const unknown = '00000000-0000-4000-8000-000000000000'
+    const none = await erase('', '--delete', id, '--delete', unknown, '--yes')
+    expect(none).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`There is no application ${unknown}: nothing was erased.\n`) as string,
+    })
+    expect(await list('--json')).toContain(id)
+    const both = await erase('', '--delete', id, '--delete', other, '--yes')
+    expect(both).toMatchObject({ code: 0, stdout: 'Erased 2 applications.\n' })
+    expect(await list()).toBe('No applications yet.\n')
+    // The trace that the desk leaves, too.
+    const database = await openDatabase(
+      { dataDir: directory.path, databaseUrl: undefined },
+      { schema: 'check' },
+    )
+    expect(
+      await database.owner`select author, application_id, detail from private.history where kind = 'erased'`,
+    ).toEqual([{ author: 'operator', application_id: null, detail: { applications: 2 } }])
+    await database.close()
+    const server = await startServer(settings)
+    expect(server.output()).toContain('\nNo mail server is set (SMTP_URL): no mails leave.\n')
+    await send(server.origin, anApplication())
+  })
+
+  test('each command says which database it uses, beside what it writes', async () => {
+    const { stdout, stderr } = await runCommand(['applications', '--csv', '--no-bom'], settings)
+    expect(stderr).toBe(`Using PostgreSQL in ${directory.path}.\n`)
+    expect(stdout).toMatch(/^id,created_at,/)
+  })
+
+  test('an output that is full is told in one sentence', async () => {
+    const { stderr } = await promisify(execFile)(
+      'sh',
+      ['-c', `${process.execPath} start.js applications > /dev/full; test $? = 1`],
+      { env: { ...process.env, ...settings } },
+    )
+    expect(stderr).toMatch(/^Using .*\nNot everything could be written \(ENOSPC\): make room .*\n$/)
+  })
+
+  test('the newest are listed first', async () => {
+    const database = await openDatabase(
+      { dataDir: directory.path, databaseUrl: undefined },
+      { schema: 'check' },
+    )
+    await database.owner`delete from public.retreat_applications`
+    const names = ['second', 'first', 'third']
+    for (const [index, first_name] of names.entries()) {
+      // In another order than they were stored in.
+      const created_at = new Date(Date.UTC(2026, 0, [2, 3, 1][index]))
+      await database.owner`
       insert into public.retreat_applications ${valuesOf({ ...anApplication({ first_name }), created_at })}`
-  }
-  await database.close()
-  const listed = (await list('--json')).trim().split('\n')
-  expect(listed.map((line) => (JSON.parse(line) as { first_name: string }).first_name)).toEqual([
-    'first',
-    'second',
-    'third',
-  ])
-})
+    }
+    await database.close()
+    const listed = (await list('--json')).trim().split('\n')
+    expect(listed.map((line) => (JSON.parse(line) as { first_name: string }).first_name)).toEqual([
+      'first',
+      'second',
+      'third',
+    ])
+  })
 
-test.each(['SIGINT', 'SIGTERM'] as const)(
-  'a command that %s ends in the middle leaves no database running behind it',
-  async (signal) => {
-    const { PATH = '', HOME = '' } = process.env
-    const child = spawn(process.execPath, ['start.js', 'applications', '--delete', await anId()], {
-      env: { PATH, HOME, ...settings },
-    })
-    let output = ''
-    await new Promise<void>((resolve) => {
-      child.stderr.on('data', (chunk: Buffer) => {
-        output += chunk.toString()
-        if (output.includes('for good?')) resolve()
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    'a command that %s ends in the middle leaves no database running behind it',
+    async (signal) => {
+      const { PATH = '', HOME = '' } = process.env
+      const child = spawn(process.execPath, ['start.js', 'applications', '--delete', await anId()], {
+        env: { PATH, HOME, ...settings },
       })
-    })
-    // As from a terminal and again from npm.
-    child.kill(signal)
-    child.kill(signal)
-    const [code] = (await once(child, 'exit')) as [number]
-    expect(code).toBeGreaterThan(0)
-    await expect(access(join(directory.path, '.s.PGSQL.5432'))).rejects.toThrow('ENOENT')
-  },
-)
-
-const anId = async () => (JSON.parse((await list('--json')).split('\n')[0] ?? '') as { id: string }).id
-
-test('an export shows its progress on the terminal, and nothing of it in the file', async () => {
-  const file = join(directory.path, 'export.csv')
-  // `script` gives the command a terminal, which here is only its standard error.
-  const shown = await promisify(execFile)(
-    'script',
-    [
-      '--quiet',
-      '--return',
-      '--command',
-      `${process.execPath} start.js applications --csv > ${file}`,
-      '/dev/null',
-    ],
-    { env: { ...process.env, ...settings } },
-  )
-  expect(shown.stdout).toContain('\r3 applications\r\n')
-  expect(await readFile(file, 'utf8')).toMatch(
-    /^\ufeffid,created_at(?!.*applications).*,true,new,[^\r\n]*\r\n$/s,
-  )
-})
-
-test('the list shows how each delivery stands, and given-up ones are tried again when asked', async () => {
-  let status = 410
-  const receiver = await startReceiver((_request, response) => response.writeHead(status).end('Busy\nnow'))
-  const delivering = { ...settings, WEBHOOK_URL: receiver.origin }
-  const server = await startServer(delivering)
-  await server.printed('webhook given up')
-  expect(await list()).toContain('Webhook       given up after 1 try, last answer 410')
-  expect((await runCommand(['webhooks'], settings)).stdout).toMatch(/given up +3\n/)
-  status = 200
-  expect((await runCommand(['webhooks', '--retry'], settings)).stdout).toBe(
-    '3 deliveries that had been given up will be tried again.\n',
-  )
-  await server.printed('webhook delivered')
-  expect(await list()).toMatch(/Webhook {7}delivered 2/)
-  status = 500
-  await send(server.origin, anApplication())
-  await server.printed('webhook failed')
-  expect(await list()).toMatch(/Webhook {7}1 try, next 2.*, last answer 500/)
-  expect((await runCommand(['webhooks', '--list'], settings)).stdout).toMatch(
-    /^2.* {2}1 try, next 2\S+ \S+ \(\S+\) {2}[-0-9a-f]{36} {2}\S+@example\.com {2}500: Busy now\n$/,
+      let output = ''
+      await new Promise<void>((resolve) => {
+        child.stderr.on('data', (chunk: Buffer) => {
+          output += chunk.toString()
+          if (output.includes('for good?')) resolve()
+        })
+      })
+      // As from a terminal and again from npm.
+      child.kill(signal)
+      child.kill(signal)
+      const [code] = (await once(child, 'exit')) as [number]
+      expect(code).toBeGreaterThan(0)
+      await expect(access(join(directory.path, '.s.PGSQL.5432'))).rejects.toThrow('ENOENT')
+    },
   )
 
-  // Once the receiver is mended, what waits for its next try need not wait any longer.
-  const database = await openDatabase(
-    { dataDir: directory.path, databaseUrl: undefined },
-    { schema: 'check' },
-  )
-  await database.owner`
+  const anId = async () => (JSON.parse((await list('--json')).split('\n')[0] ?? '') as { id: string }).id
+
+  test('an export shows its progress on the terminal, and nothing of it in the file', async () => {
+    const file = join(directory.path, 'export.csv')
+    // `script` gives the command a terminal, which here is only its standard error.
+    const shown = await promisify(execFile)(
+      'script',
+      [
+        '--quiet',
+        '--return',
+        '--command',
+        `${process.execPath} start.js applications --csv > ${file}`,
+        '/dev/null',
+      ],
+      { env: { ...process.env, ...settings } },
+    )
+    expect(shown.stdout).toContain('\r3 applications\r\n')
+    expect(await readFile(file, 'utf8')).toMatch(
+      /^\ufeffid,created_at(?!.*applications).*,true,new,[^\r\n]*\r\n$/s,
+    )
+  })
+
+  test('the list shows how each delivery stands, and given-up ones are tried again when asked', async () => {
+    let status = 410
+    const receiver = await startReceiver((_request, response) => response.writeHead(status).end('Busy\nnow'))
+    const delivering = { ...settings, WEBHOOK_URL: receiver.origin }
+    const server = await startServer(delivering)
+    await server.printed('webhook given up')
+    expect(await list()).toContain('Webhook       given up after 1 try, last answer 410')
+    expect((await runCommand(['webhooks'], settings)).stdout).toMatch(/given up +3\n/)
+    status = 200
+    expect((await runCommand(['webhooks', '--retry'], settings)).stdout).toBe(
+      '3 deliveries that had been given up will be tried again.\n',
+    )
+    await server.printed('webhook delivered')
+    expect(await list()).toMatch(/Webhook {7}delivered 2/)
+    status = 500
+    await send(server.origin, anApplication())
+    await server.printed('webhook failed')
+    expect(await list()).toMatch(/Webhook {7}1 try, next 2.*, last answer 500/)
+    expect((await runCommand(['webhooks', '--list'], settings)).stdout).toMatch(
+      /^2.* {2}1 try, next 2\S+ \S+ \(\S+\) {2}[-0-9a-f]{36} {2}\S+@example\.com {2}500: Busy now\n$/,
+    )
+
+    // Once the receiver is mended, what waits for its next try need not wait any longer.
+    const database = await openDatabase(
+      { dataDir: directory.path, databaseUrl: undefined },
+      { schema: 'check' },
+    )
+    await database.owner`
     update private.webhook_outbox set attempts = 5, next_attempt_at = now() + interval '5 hours'
     where next_attempt_at is not null`
-  await database.close()
-  status = 200
-  const told = await runCommand(['webhooks', '--retry'], settings)
-  expect(told.stdout).toContain(
-    'Still waiting for the next try of the schedule: 1 delivery. With --all they are tried now.',
-  )
-  const hurried = await runCommand(['webhooks', '--retry', '--all'], settings)
-  expect(hurried.stdout).toContain('1 delivery that waited for the next try will be tried now.\n')
-  await server.printed(/"attempt":6,"status":200/)
-  expect(await server.stop()).toBe(0)
-})
-
-test('commands use the database beside each other: the last to end stops it', async () => {
-  const first = openDatabase({ dataDir: directory.path, databaseUrl: undefined }, { schema: 'check' })
-  const second = openDatabase({ dataDir: directory.path, databaseUrl: undefined }, { schema: 'check' })
-  const [one, two] = await Promise.all([first, second])
-  await one.close()
-  expect(await two.owner`select 1 as one`).toEqual([{ one: 1 }])
-  await two.close()
-  await expect(access(join(directory.path, '.s.PGSQL.5432'))).rejects.toThrow('ENOENT')
-})
-
-test('with DATABASE_URL the server and the commands use that database', async () => {
-  const postgres = await startPostgres()
-  const elsewhere = { DATA_DIR: '/nowhere', DATABASE_URL: postgres.url() }
-  const server = await startServer(elsewhere)
-  expect(server.output()).toContain('PostgreSQL at 127.0.0.1:')
-  await send(server.origin, anApplication())
-  expect((await runCommand(['applications'], elsewhere)).stdout).toContain('1 application.')
-  expect(await server.stop()).toBe(0)
-})
-
-test('a taken port is told in one sentence', async () => {
-  const taken = createServer()
-  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
-  const { port } = taken.address() as AddressInfo
-  const { code, stderr } = await runCommand([], { ...settings, PORT: String(port) })
-  expect(code).toBe(1)
-  expect(stderr).toBe(
-    `PORT is "${port}", which another program listens on: stop that one, or set PORT to another.\n`,
-  )
-})
-
-test.each([
-  [{ PORT: 'web' }, 'PORT is "web"'],
-  [{ HOST: 'no-such-host.invalid' }, 'HOST is "no-such-host.invalid"'],
-  [{ DATA_DIR: '/etc/hostname/data' }, 'DATA_DIR is "/etc/hostname/data"'],
-  [{ DATA_DIR: '/proc/x' }, 'DATA_DIR is "/proc/x"'],
-  [{ DATA_DIR: `/tmp/${'deep/'.repeat(30)}` }, 'should be shorter'],
-])('a start with %o ends in one sentence', async (wrong, sentence) => {
-  const { code, stderr, stdout } = await runCommand([], { ...settings, ...wrong })
-  expect(code).toBe(1)
-  expect(stderr).toContain(sentence)
-  expect(stderr.trim().split('\n')).toHaveLength(1)
-  expect(stdout).not.toContain('is ready')
-})
-
-test('a start that cannot read its own files says which, and blames no setting', async ({ skip }) => {
-  const program = await temporaryDirectory()
-  const { path } = program
-  await promisify(execFile)('cp', ['-r', 'build', 'dist', 'start.js', 'package.json', path])
-  await symlink(join(process.cwd(), 'node_modules'), join(path, 'node_modules'))
-  const assets = join(path, 'dist', 'assets')
-  // Not even root may look into another user's file system.
-  const restore = await silence(assets, 65_534).catch(() => cannotRun(skip, noMount))
-  const child = spawn(process.execPath, ['start.js'], {
-    cwd: path,
-    env: { ...process.env, PORT: '0', ...settings },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    await database.close()
+    status = 200
+    const told = await runCommand(['webhooks', '--retry'], settings)
+    expect(told.stdout).toContain(
+      'Still waiting for the next try of the schedule: 1 delivery. With --all they are tried now.',
+    )
+    const hurried = await runCommand(['webhooks', '--retry', '--all'], settings)
+    expect(hurried.stdout).toContain('1 delivery that waited for the next try will be tried now.\n')
+    await server.printed(/"attempt":6,"status":200/)
+    expect(await server.stop()).toBe(0)
   })
-  const { output } = outputOf(child)
-  expect(await once(child, 'close')).toEqual([1, null])
-  expect(output()).toBe(
-    `"${assets}" cannot be used (EACCES): see that it is there, and that this user may read it.\n`,
-  )
-  await restore()
-})
 
-test('an option that is not there is told with those that are', async () => {
-  const { code, stderr } = await runCommand(['applications', '--xml'], settings)
-  expect(code).toBe(1)
-  expect(stderr).toContain("Unknown option '--xml'")
-  expect(stderr).toContain('--csv')
+  test('commands use the database beside each other: the last to end stops it', async () => {
+    const first = openDatabase({ dataDir: directory.path, databaseUrl: undefined }, { schema: 'check' })
+    const second = openDatabase({ dataDir: directory.path, databaseUrl: undefined }, { schema: 'check' })
+    const [one, two] = await Promise.all([first, second])
+    await one.close()
+    expect(await two.owner`select 1 as one`).toEqual([{ one: 1 }])
+    await two.close()
+    await expect(access(join(directory.path, '.s.PGSQL.5432'))).rejects.toThrow('ENOENT')
+  })
+
+  test('with DATABASE_URL the server and the commands use that database', async () => {
+    const postgres = await startPostgres()
+    const elsewhere = { DATA_DIR: '/nowhere', DATABASE_URL: postgres.url() }
+    const server = await startServer(elsewhere)
+    expect(server.output()).toContain('PostgreSQL at 127.0.0.1:')
+    await send(server.origin, anApplication())
+    expect((await runCommand(['applications'], elsewhere)).stdout).toContain('1 application.')
+    expect(await server.stop()).toBe(0)
+  })
+
+  test('a taken port is told in one sentence', async () => {
+    const taken = createServer()
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+    const { port } = taken.address() as AddressInfo
+    const { code, stderr } = await runCommand([], { ...settings, PORT: String(port) })
+    expect(code).toBe(1)
+    expect(stderr).toBe(
+      `PORT is "${port}", which another program listens on: stop that one, or set PORT to another.\n`,
+    )
+  })
+
+  test.each([
+    [{ PORT: 'web' }, 'PORT is "web"'],
+    [{ HOST: 'no-such-host.invalid' }, 'HOST is "no-such-host.invalid"'],
+    [{ DATA_DIR: '/etc/hostname/data' }, 'DATA_DIR is "/etc/hostname/data"'],
+    [{ DATA_DIR: '/proc/x' }, 'DATA_DIR is "/proc/x"'],
+    [{ DATA_DIR: `/tmp/${'deep/'.repeat(30)}` }, 'should be shorter'],
+  ])('a start with %o ends in one sentence', async (wrong, sentence) => {
+    const { code, stderr, stdout } = await runCommand([], { ...settings, ...wrong })
+    expect(code).toBe(1)
+    expect(stderr).toContain(sentence)
+    expect(stderr.trim().split('\n')).toHaveLength(1)
+    expect(stdout).not.toContain('is ready')
+  })
+
+  test('a start that cannot read its own files says which, and blames no setting', async ({ skip }) => {
+    const program = await temporaryDirectory()
+    const { path } = program
+    await promisify(execFile)('cp', ['-r', 'build', 'dist', 'start.js', 'package.json', path])
+    await symlink(join(process.cwd(), 'node_modules'), join(path, 'node_modules'))
+    const assets = join(path, 'dist', 'assets')
+    // Not even root may look into another user's file system.
+    const restore = await silence(assets, 65_534).catch(() => cannotRun(skip, noMount))
+    const child = spawn(process.execPath, ['start.js'], {
+      cwd: path,
+      env: { ...process.env, PORT: '0', ...settings },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const { output } = outputOf(child)
+    expect(await once(child, 'close')).toEqual([1, null])
+    expect(output()).toBe(
+      `"${assets}" cannot be used (EACCES): see that it is there, and that this user may read it.\n`,
+    )
+    await restore()
+  })
+
+  test('an option that is not there is told with those that are', async () => {
+    const { code, stderr } = await runCommand(['applications', '--xml'], settings)
+    expect(code).toBe(1)
+    expect(stderr).toContain("Unknown option '--xml'")
+    expect(stderr).toContain('--csv')
+  })
 })

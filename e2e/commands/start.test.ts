@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFile, mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 
 import { version } from '../../src/settings/version.ts'
 import { send } from '../../testing/client.ts'
@@ -61,166 +61,168 @@ async function buildIsStopped() {
   })
 }
 
-test('a build that is stopped says so, and the next start makes it anew; those after it build nothing', async () => {
-  await buildIsStopped()
-  const next = await start().end()
-  expect(next).toMatchObject({ code: 0, output: expect.stringMatching(/^Building .*\.\.\.\n/) as string })
-  expect((await start().end()).output).not.toContain('Building')
-})
-
-test('after another commit the next start builds again, and says which commit it is', async () => {
-  const { version: number } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')) as {
-    version: string
-  }
-  /** Makes a commit; gives the version that it is. */
-  const commit = () => {
-    const git = (...words: string[]) => execFileSync('git', words, { cwd: checkout }).toString()
-    git('init', '--quiet')
-    git('-c', 'user.name=Ada', '-c', 'user.email=@', 'commit', '--quiet', '--allow-empty', '-m', 'One')
-    return `${number}+${git('rev-parse', 'HEAD').slice(0, 7)}\n`
-  }
-  const versionSaid = async (settings?: Record<string, string>) =>
-    (await start(['--version'], settings).end()).output
-  expect(await versionSaid()).toBe(`${number}\n`)
-
-  const first = commit()
-  expect((await start().end()).output).toContain('Building')
-  expect(await versionSaid()).toBe(first)
-  expect((await start().end()).output).not.toContain('Building')
-
-  const second = commit()
-  expect(await versionSaid()).toBe(second)
-  // A user to whom git tells nothing runs what is built, and is told so.
-  const withoutGit = { PATH: checkout }
-  expect(await versionSaid(withoutGit)).toBe(first)
-  expect((await start(undefined, withoutGit).end()).output).not.toContain('Building')
-  await rm(join(checkout, '.git'), { recursive: true })
-})
-
-test("who waits for another build says for whom, and needs none of its own; a lock that is nobody's is taken", async () => {
-  const [dist, aside] = [join(checkout, 'dist'), join(checkout, 'aside')]
-  await rename(dist, aside)
-  await writeFile(lock(), String(process.pid))
-  const waits = start()
-  await waits.printed(`Waiting for process ${process.pid}, which is building.`)
-  await rename(aside, dist)
-  await rm(lock())
-  const waited = await waits.end()
-  expect(waited.code).toBe(0)
-  expect(waited.output).not.toContain('Building')
-
-  // Of a process that is gone; and of one that lives, but builds for longer than any build takes.
-  await rm(dist, { recursive: true })
-  await writeFile(lock(), '999999999')
-  await buildIsStopped()
-  await writeFile(lock(), String(process.pid))
-  await utimes(lock(), 0, 0)
-  expect(await start().end()).toMatchObject({ code: 0 })
-})
-
-test('a file .env with a byte order mark is read from its first line on', async () => {
-  await writeFile(join(checkout, '.env'), '\uFEFFPORT=first\nHOST=x\n')
-  const { code, output } = await start([]).end()
-  expect({ code, output }).toMatchObject({
-    code: 1,
-    output: expect.stringContaining('PORT is "first"') as string,
+describe.sequential('one checkout that is built again and again', { shuffle: false }, () => {
+  test('a build that is stopped says so, and the next start makes it anew; those after it build nothing', async () => {
+    await buildIsStopped()
+    const next = await start().end()
+    expect(next).toMatchObject({ code: 0, output: expect.stringMatching(/^Building .*\.\.\.\n/) as string })
+    expect((await start().end()).output).not.toContain('Building')
   })
-  await rm(join(checkout, '.env'))
-})
 
-test('a file .env that cannot be read is told in one sentence', async () => {
-  // Root reads every file, but no folder.
-  await mkdir(join(checkout, '.env'))
-  expect(await start().end()).toEqual({
-    code: 1,
-    output:
-      'The settings in .env cannot be read: let this user read that file, or run this as a user who may.\n',
+  test('after another commit the next start builds again, and says which commit it is', async () => {
+    const { version: number } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')) as {
+      version: string
+    }
+    /** Makes a commit; gives the version that it is. */
+    const commit = () => {
+      const git = (...words: string[]) => execFileSync('git', words, { cwd: checkout }).toString()
+      git('init', '--quiet')
+      git('-c', 'user.name=Ada', '-c', 'user.email=@', 'commit', '--quiet', '--allow-empty', '-m', 'One')
+      return `${number}+${git('rev-parse', 'HEAD').slice(0, 7)}\n`
+    }
+    const versionSaid = async (settings?: Record<string, string>) =>
+      (await start(['--version'], settings).end()).output
+    expect(await versionSaid()).toBe(`${number}\n`)
+
+    const first = commit()
+    expect((await start().end()).output).toContain('Building')
+    expect(await versionSaid()).toBe(first)
+    expect((await start().end()).output).not.toContain('Building')
+
+    const second = commit()
+    expect(await versionSaid()).toBe(second)
+    // A user to whom git tells nothing runs what is built, and is told so.
+    const withoutGit = { PATH: checkout }
+    expect(await versionSaid(withoutGit)).toBe(first)
+    expect((await start(undefined, withoutGit).end()).output).not.toContain('Building')
+    await rm(join(checkout, '.git'), { recursive: true })
   })
-  await rm(join(checkout, '.env'), { recursive: true })
-})
 
-test('an update beneath a running server leaves visitors what their page asks for', async () => {
-  const server = await startServer({ DATA_DIR: dataDir }, checkout)
-  const scriptOf = async () =>
-    /data-page="\.([^"]+)"/.exec(await (await fetch(server.origin)).text())?.[1] ?? ''
-  const before = await scriptOf()
-  await appendFile(join(checkout, 'src/pages/apply/main.tsx'), "console.log('a new version')\n")
-  const desk = join(checkout, 'src/pages/desk/render.tsx')
-  await writeFile(desk, (await readFile(desk, 'utf8')).replace('Applications · Unplugged.', 'A new desk'))
-  const { code, output } = await start(['applications'], { DATA_DIR: dataDir }).end()
-  expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('Building') as string })
-  // The server runs on as it was started, and its script is there.
-  expect(await scriptOf()).toBe(before)
-  const script = await fetch(server.origin + before, { headers: { 'accept-encoding': 'br' } })
-  expect([script.status, script.headers.get('content-encoding')]).toEqual([200, 'br'])
-  // Nobody had opened the desk before.
-  expect(await (await fetch(`${server.origin}/desk`)).text()).toContain('<title>Applications · Unplugged.')
-  expect(await server.stop()).toBe(0)
-  const updated = await startServer({ DATA_DIR: dataDir }, checkout)
-  const after = /data-page="\.([^"]+)"/.exec(await (await fetch(updated.origin)).text())?.[1] ?? ''
-  expect(after).not.toBe(before)
-  for (const path of [before, after]) expect((await fetch(updated.origin + path)).status).toBe(200)
-  expect(await readFile(join(checkout, 'dist', after), 'utf8')).toContain('a new version')
-})
+  test("who waits for another build says for whom, and needs none of its own; a lock that is nobody's is taken", async () => {
+    const [dist, aside] = [join(checkout, 'dist'), join(checkout, 'aside')]
+    await rename(dist, aside)
+    await writeFile(lock(), String(process.pid))
+    const waits = start()
+    await waits.printed(`Waiting for process ${process.pid}, which is building.`)
+    await rename(aside, dist)
+    await rm(lock())
+    const waited = await waits.end()
+    expect(waited.code).toBe(0)
+    expect(waited.output).not.toContain('Building')
 
-test('while a newer version comes, an older server goes on serving beside it; started once more it refuses in a sentence', async () => {
-  const postgres = await startPostgres()
-  const receiver = await startReceiver()
-  const settings = { DATABASE_URL: postgres.url(), WEBHOOK_URL: receiver.origin }
-  const older = await startServer(settings)
-  const { stdout: link } = await runCommand(['organisers', '--add', 'ada@example.org'], {
-    ...settings,
-    SITE_URL: older.origin,
+    // Of a process that is gone; and of one that lives, but builds for longer than any build takes.
+    await rm(dist, { recursive: true })
+    await writeFile(lock(), '999999999')
+    await buildIsStopped()
+    await writeFile(lock(), String(process.pid))
+    await utimes(lock(), 0, 0)
+    expect(await start().end()).toMatchObject({ code: 0 })
   })
-  const { client } = await signInByLink(older.origin, link)
 
-  const packageFile = join(checkout, 'package.json')
-  const written = await readFile(packageFile, 'utf8')
-  await writeFile(packageFile, written.replace(/"version": "[^"]*"/, '"version": "99.0.0"'))
-  await writeFile(
-    join(checkout, 'supabase', 'migrations', '29990101000000_newer.sql'),
-    `create table private.newer (id uuid primary key references public.retreat_applications on delete cascade);
+  test('a file .env with a byte order mark is read from its first line on', async () => {
+    await writeFile(join(checkout, '.env'), '\uFEFFPORT=first\nHOST=x\n')
+    const { code, output } = await start([]).end()
+    expect({ code, output }).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('PORT is "first"') as string,
+    })
+    await rm(join(checkout, '.env'))
+  })
+
+  test('a file .env that cannot be read is told in one sentence', async () => {
+    // Root reads every file, but no folder.
+    await mkdir(join(checkout, '.env'))
+    expect(await start().end()).toEqual({
+      code: 1,
+      output:
+        'The settings in .env cannot be read: let this user read that file, or run this as a user who may.\n',
+    })
+    await rm(join(checkout, '.env'), { recursive: true })
+  })
+
+  test('an update beneath a running server leaves visitors what their page asks for', async () => {
+    const server = await startServer({ DATA_DIR: dataDir }, checkout)
+    const scriptOf = async () =>
+      /data-page="\.([^"]+)"/.exec(await (await fetch(server.origin)).text())?.[1] ?? ''
+    const before = await scriptOf()
+    await appendFile(join(checkout, 'src/pages/apply/main.tsx'), "console.log('a new version')\n")
+    const desk = join(checkout, 'src/pages/desk/render.tsx')
+    await writeFile(desk, (await readFile(desk, 'utf8')).replace('Applications · Unplugged.', 'A new desk'))
+    const { code, output } = await start(['applications'], { DATA_DIR: dataDir }).end()
+    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('Building') as string })
+    // The server runs on as it was started, and its script is there.
+    expect(await scriptOf()).toBe(before)
+    const script = await fetch(server.origin + before, { headers: { 'accept-encoding': 'br' } })
+    expect([script.status, script.headers.get('content-encoding')]).toEqual([200, 'br'])
+    // Nobody had opened the desk before.
+    expect(await (await fetch(`${server.origin}/desk`)).text()).toContain('<title>Applications · Unplugged.')
+    expect(await server.stop()).toBe(0)
+    const updated = await startServer({ DATA_DIR: dataDir }, checkout)
+    const after = /data-page="\.([^"]+)"/.exec(await (await fetch(updated.origin)).text())?.[1] ?? ''
+    expect(after).not.toBe(before)
+    for (const path of [before, after]) expect((await fetch(updated.origin + path)).status).toBe(200)
+    expect(await readFile(join(checkout, 'dist', after), 'utf8')).toContain('a new version')
+  })
+
+  test('while a newer version comes, an older server goes on serving beside it; started once more it refuses in a sentence', async () => {
+    const postgres = await startPostgres()
+    const receiver = await startReceiver()
+    const settings = { DATABASE_URL: postgres.url(), WEBHOOK_URL: receiver.origin }
+    const older = await startServer(settings)
+    const { stdout: link } = await runCommand(['organisers', '--add', 'ada@example.org'], {
+      ...settings,
+      SITE_URL: older.origin,
+    })
+    const { client } = await signInByLink(older.origin, link)
+
+    const packageFile = join(checkout, 'package.json')
+    const written = await readFile(packageFile, 'utf8')
+    await writeFile(packageFile, written.replace(/"version": "[^"]*"/, '"version": "99.0.0"'))
+    await writeFile(
+      join(checkout, 'supabase', 'migrations', '29990101000000_newer.sql'),
+      `create table private.newer (id uuid primary key references public.retreat_applications on delete cascade);
      alter table private.letters add column newer text not null default '';`,
-  )
-  const newer = await startServer(settings, checkout)
-  const versionOf = async (origin: string) =>
-    ((await (await fetch(`${origin}/healthz`)).json()) as { version: string }).version
-  expect([await versionOf(older.origin), await versionOf(newer.origin)]).toEqual([version, '99.0.0'])
+    )
+    const newer = await startServer(settings, checkout)
+    const versionOf = async (origin: string) =>
+      ((await (await fetch(`${origin}/healthz`)).json()) as { version: string }).version
+    expect([await versionOf(older.origin), await versionOf(newer.origin)]).toEqual([version, '99.0.0'])
 
-  // What one of them stored the other one has, too; each is delivered once.
-  for (const [first, second] of [
-    [older, newer],
-    [newer, older],
-  ] as const) {
-    const application = anApplication({ email: `${new URL(first.origin).port}@example.org` })
-    expect([await send(first.origin, application), await send(second.origin, application)]).toEqual([
-      201, 409,
-    ])
-  }
-  expect(await receiver.count(2)).toHaveLength(2)
-  expect(await client.rpc('desk_list', { filter: {}, after: null })).toMatchObject({
-    data: { applications: [{}, {}] },
-    error: null,
-  })
-  expect((await fetch(`${older.origin}/readyz`)).status).toBe(200)
+    // What one of them stored the other one has, too; each is delivered once.
+    for (const [first, second] of [
+      [older, newer],
+      [newer, older],
+    ] as const) {
+      const application = anApplication({ email: `${new URL(first.origin).port}@example.org` })
+      expect([await send(first.origin, application), await send(second.origin, application)]).toEqual([
+        201, 409,
+      ])
+    }
+    expect(await receiver.count(2)).toHaveLength(2)
+    expect(await client.rpc('desk_list', { filter: {}, after: null })).toMatchObject({
+      data: { applications: [{}, {}] },
+      error: null,
+    })
+    expect((await fetch(`${older.origin}/readyz`)).status).toBe(200)
 
-  const refusal =
-    /^The database was brought up to date by a newer version of this program than this one: run that/
-  expect(await runCommand(['applications'], settings)).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(refusal) as string,
+    const refusal =
+      /^The database was brought up to date by a newer version of this program than this one: run that/
+    expect(await runCommand(['applications'], settings)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(refusal) as string,
+    })
+    const { code, stdout } = await runCommand(['doctor'], settings)
+    expect({ code, stdout }).toEqual({
+      code: 1,
+      stdout: expect.stringMatching(
+        /^schema +wrong +The newest migration is 29990101000000, which a newer/m,
+      ) as string,
+    })
+    await older.stop()
+    expect(await runCommand([], settings)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(refusal) as string,
+    })
+    expect(await send(newer.origin, anApplication({ email: 'last@example.org' }))).toBe(201)
   })
-  const { code, stdout } = await runCommand(['doctor'], settings)
-  expect({ code, stdout }).toEqual({
-    code: 1,
-    stdout: expect.stringMatching(
-      /^schema +wrong +The newest migration is 29990101000000, which a newer/m,
-    ) as string,
-  })
-  await older.stop()
-  expect(await runCommand([], settings)).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(refusal) as string,
-  })
-  expect(await send(newer.origin, anApplication({ email: 'last@example.org' }))).toBe(201)
 })

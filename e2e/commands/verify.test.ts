@@ -5,7 +5,7 @@ import { deskCalls } from '../../src/contract/desk-calls.ts'
 import { openDatabase } from '../../src/server/database/database.ts'
 import { olderKey, publishableKey, startHostedGateway } from '../../testing/hosted-gateway.ts'
 import { startReceiver, type Received, type Receiver } from '../../testing/receiver.ts'
-import { runCommand, startServer, dataDirectory } from '../../testing/server.ts'
+import { runCommand, startServer, dataDirectory, temporaryDirectory } from '../../testing/server.ts'
 
 let directory: Awaited<ReturnType<typeof dataDirectory>>
 
@@ -24,22 +24,20 @@ async function verifyStandIn(answer: Parameters<typeof startReceiver>[0]) {
 }
 
 test('a server of our own passes each check and keeps one application, which is deleted as it is told', async () => {
-  const server = await startServer({ DATA_DIR: directory.path })
+  const { path: DATA_DIR } = await temporaryDirectory()
+  const server = await startServer({ DATA_DIR })
   const { code, stdout, stderr } = await verify('--url', `${server.origin}/rest/v1/`, '--key', key)
   expect(stderr).toBe('')
   expect(code).toBe(0)
   expect(lines(stdout, '✗')).toEqual([])
   expect(lines(stdout, '✓')).toEqual(checks.map(({ name }) => `✓ ${name}`))
 
-  const kept = await runCommand(['applications', '--json'], { DATA_DIR: directory.path })
+  const kept = await runCommand(['applications', '--json'], { DATA_DIR })
   const [, email] = /One application is left.* Its email is (\S+), /.exec(stdout) ?? []
   expect(JSON.parse(kept.stdout)).toMatchObject({ first_name: 'Test', last_name: 'of npm run verify', email })
 
   const [, sql = ''] = /^ {2}(delete .*;)$/m.exec(stdout) ?? []
-  const database = await openDatabase(
-    { dataDir: directory.path, databaseUrl: undefined },
-    { schema: 'check' },
-  )
+  const database = await openDatabase({ dataDir: DATA_DIR, databaseUrl: undefined }, { schema: 'check' })
   expect(await database.owner.unsafe(sql)).toMatchObject({ count: 1 })
 })
 
