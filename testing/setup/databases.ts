@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { appendFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { ensureCluster } from '../../src/server/database/cluster.ts'
@@ -11,6 +11,8 @@ export default async function setup(): Promise<void> {
   const cluster = await temporaryDirectory()
   await (await ensureCluster(cluster.path, true)).stop()
   await rm(join(cluster.path, 'postgres.log'))
+  // A database that is killed and never started again would leave its shared memory in /dev/shm.
+  await appendFile(join(cluster.path, 'pgdata', 'postgresql.conf'), 'dynamic_shared_memory_type = mmap\n')
   process.env['PREPARED_CLUSTER'] = cluster.path
 
   const database = await dataDirectory('cluster')
