@@ -2,13 +2,12 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
-import { extent, seedOf } from '../testing/extent.ts'
+import { extent, seed } from '../testing/extent.ts'
 import { randomFrom } from '../testing/random.ts'
 import { test } from '../testing/visitor.ts'
 
 /** How often the server is killed amid decisions; more for a longer run. */
 const rounds = Number(process.env['KILL_ROUNDS'] ?? extent(2, 5))
-const seed = seedOf('KILL_SEED')
 
 const failedRequest = /Failed to load resource/
 

@@ -1,27 +1,29 @@
 /**
  * How much of it is tried.
  *
- * @param part In `npm test`, where a new seed or the states that differ find most.
+ * @param part In `npm test`.
  * @param all In `npm run test:long`.
  */
 export function extent<What>(part: What, all: What): What {
   return process.env['EXTENT'] === 'all' ? all : part
 }
 
-/** What a run is seeded with: what the environment says, else another number each time. */
-export function seedOf(variable: string): number {
-  const seed = Number(process.env[variable] ?? Date.now() % 2 ** 31)
-  console.log(`${variable}=${seed}`)
-  return seed
-}
+const given = process.env['SEED'] ?? '1'
 
 /**
- * What the rounds of a run are seeded with: one in `npm test`, as in a run that plays one again.
- *
- * @param many Rounds in `npm run test:long`.
+ * What random choices begin with. A commit has always the same, so that a test that fails did not fail by its seed alone;
+ * `SEED=7` is another one, and `SEED=fresh` one that nobody tried.
  */
-export function seedsOf(variable: string, many: number): number[] {
-  const rounds = process.env[variable] === undefined ? extent(1, many) : 1
-  const first = seedOf(variable)
-  return Array.from({ length: rounds }, (_each, round) => first + round)
+export const seed = given === 'fresh' ? Date.now() % 2 ** 31 : Number(given)
+if (!Number.isInteger(seed)) throw new Error(`SEED is "${given}". It takes a whole number, or "fresh".`)
+if (given === 'fresh') console.log(`SEED=${seed}`)
+
+/**
+ * The seeds of a run's rounds, each one more than the one before.
+ *
+ * @param part How many rounds in `npm test`.
+ * @param all How many in `npm run test:long`.
+ */
+export function seedsOf(part: number, all: number): number[] {
+  return Array.from({ length: extent(part, all) }, (_each, round) => seed + round)
 }

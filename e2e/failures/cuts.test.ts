@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 
 import type { Sql } from '../../src/server/database/sql.ts'
-import { extent, seedOf } from '../../testing/extent.ts'
+import { extent, seed as firstSeed } from '../../testing/extent.ts'
 import { freePort } from '../../testing/ports.ts'
 import { postmasterOf } from '../../testing/postmaster.ts'
 import { startPostgres } from '../../testing/postgres.ts'
@@ -16,8 +16,6 @@ import { aftermath, judge } from './verdicts.ts'
 
 /** How often a server loses its connections; in each way once unless given, and often in a long run. */
 const givenRounds = process.env['CUT_ROUNDS']
-/** The first round's; each other one's is one more. */
-const firstSeed = seedOf('CUT_SEED')
 
 /** Milliseconds after a cut within which calls of every kind are served, and after which nobody waits for them any more. */
 const [mostBack, patience] = [2_000, 20_000]
@@ -68,7 +66,7 @@ async function withstand(settings: Record<string, string>, sql: Sql, ways: Recor
     await reached(() => isBack() || performance.now() > cut.ended + patience)
 
     const verdict = judge(calls.splice(0), cut, kinds)
-    const of = `CUT_SEED=${seed}, ${name}: `
+    const of = `SEED=${seed}, ${name}: `
     problems.push(...verdict.wrong.map((wrong) => of + wrong))
     problems.push(...(server.output().slice(logged).match(uncaught) ?? []).map((line) => of + line))
     if (hasEnded()) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { storedEmails } from '../../testing/client.ts'
-import { extent, seedOf } from '../../testing/extent.ts'
+import { extent, seed } from '../../testing/extent.ts'
 import { load } from '../../testing/load.ts'
 import { startReceiver } from '../../testing/receiver.ts'
 import { dataDirectory, startServer } from '../../testing/server.ts'
@@ -9,7 +9,6 @@ import { randomFrom } from '../../testing/random.ts'
 
 /** How often the server is killed under load; more for a longer run. */
 const rounds = Number(process.env['KILL_ROUNDS'] ?? extent(3, 10))
-const seed = seedOf('KILL_SEED')
 
 test(`of ${rounds} servers killed under load, each acknowledged application is stored once and delivered`, async () => {
   const directory = await dataDirectory()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { extent, seedOf } from '../../testing/extent.ts'
+import { extent, seed } from '../../testing/extent.ts'
 import { storeDueLetters } from '../../testing/letters.ts'
 import { startMailServer } from '../../testing/mail-server.ts'
 import { startPostgres } from '../../testing/postgres.ts'
@@ -11,7 +11,7 @@ const rounds = extent(3, 10)
 const many = extent(250, 1_000)
 
 test(`of ${many} letters that go out through ${rounds} kills every one arrives, and twice only what was on the wire`, async () => {
-  const random = randomFrom(seedOf('KILL_SEED'))
+  const random = randomFrom(seed)
   const [postgres, mails] = await Promise.all([startPostgres(), startMailServer()])
   const settings = {
     DATABASE_URL: postgres.url(),

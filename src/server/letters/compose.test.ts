@@ -1,6 +1,7 @@
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { randomFrom } from '../../../testing/random.ts'
+import { seed } from '../../../testing/extent.ts'
 import { compose, isAddress, type Letter } from './compose.ts'
 
 const from = { name: 'Unplugged.', address: 'hello@example.org' }
@@ -130,30 +131,29 @@ const odd = [
   ],
 ].flat()
 
+const oddText = fc
+  .array(fc.constantFrom(...odd), { minLength: 1, maxLength: 8 })
+  .map((parts) => parts.join(''))
+const oddLetter = fc.record({ subject: oddText, body: oddText, replyTo: oddText, name: oddText })
+
 test('whatever 200 letters are made of, none has another header or another recipient', async () => {
-  const random = randomFrom(14)
-  const some = () =>
-    Array.from({ length: 1 + Math.floor(random() * 8) }, () => odd[Math.floor(random() * odd.length)]).join(
-      '',
-    )
-  for (let round = 0; round < 200; round += 1) {
-    const given = { subject: `Hello ${some()}`, body: some(), replyTo: some(), name: some() }
-    const { mail, raw, names, headers } = await written(given, { ...from, name: given.name })
+  const property = fc.asyncProperty(oddLetter, async ({ subject, name, ...rest }) => {
+    const given = { ...rest, name, subject: `Hello ${subject}` }
+    const { mail, raw, names, headers } = await written(given, { ...from, name })
     expect({
-      given,
-      names: names.filter((name) => name !== 'reply-to').toSorted(),
+      names: names.filter((header) => header !== 'reply-to').toSorted(),
       to: headers['to'],
       envelope: [mail.from, mail.to],
       // No line of any part ends in another way, and none is longer than mail allows.
       strayEnd: /\r(?!\n)|(?<!\r)\n/.exec(raw),
       longLine: raw.split('\r\n').find((line) => line.length > 998),
     }).toEqual({
-      given,
       names: expectedNames,
       to: 'ada@example.com',
       envelope: ['hello@example.org', 'ada@example.com'],
       strayEnd: null,
       longLine: undefined,
     })
-  }
+  })
+  await fc.assert(property, { seed, numRuns: 200 })
 })

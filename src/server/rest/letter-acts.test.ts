@@ -13,10 +13,10 @@ import { retryUndelivered } from '../letters/overview.ts'
 import type { Sql } from '../database/sql.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 
-/** How many acts are played against each other, by whom at the same time, and from which starts. */
+/** How many acts are played against each other, by whom at the same time. A seed says which acts; who comes first is not told. */
 const acts = Number(process.env['LETTER_ACTS'] ?? 400)
 const players = 8
-const seeds = seedsOf('LETTER_SEED', 20)
+const seeds = seedsOf(1, 20)
 /** The id of nothing. */
 const nobody = '00000000-0000-0000-0000-000000000000'
 
@@ -285,7 +285,7 @@ test.each(seeds)(
 
     const refusals = done.filter(({ code }) => !['', 'PT409', 'PT404', '22023', 'PT429'].includes(code))
     expect(refusals).toEqual([])
-    // Each of them was heard at least once.
+    // Or refusals alone would have been played.
     expect(new Set(done.filter(({ code }) => code === '').map(({ name }) => name)).size).toBeGreaterThan(10)
     const left = await owner`
     select letter.occasion, state from private.letters as letter

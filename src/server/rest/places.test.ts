@@ -1,9 +1,10 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
+import * as fc from 'fast-check'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { extent, seedOf } from '../../../testing/extent.ts'
+import { actOf, playHours } from '../../../testing/acts.ts'
+import { extent } from '../../../testing/extent.ts'
 import { anApplication } from '../../../testing/form.ts'
-import { randomFrom } from '../../../testing/random.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import type { Whole } from '../../client/desk/applications.ts'
 import type { Letter, ReleaseOutcome } from '../../client/desk/letters.ts'
@@ -27,14 +28,17 @@ beforeAll(async () => {
   ;({ client, email: me } = await server.signedIn())
 })
 
-beforeEach(async () => {
+/** A retreat that nobody applied to. */
+async function begin() {
   await sql()`delete from public.retreat_applications`
   await sql()`delete from private.places`
   await sql()`insert into private.places (zone) values ('UTC')`
   await sql()`update private.letter_settings set hold = '0', reply_to = 'answers@example.org'`
   await sql()`update private.postman set seen_at = now(), next_at = '-infinity'`
   await writeSite(sql(), { siteUrl: `${site}/`, mailServer: undefined })
-})
+}
+
+beforeEach(begin)
 
 async function ask<Answered>(name: string, args: object = {}): Promise<Answered> {
   const { data, error } = await client.rpc(`desk_${name}`, args)
@@ -648,103 +652,153 @@ interface Guest {
   isDead: boolean
 }
 
-test('through any decisions, letters, answers, reminders and places, the sums are right and no place is given twice', async () => {
-  const random = randomFrom(seedOf('PLACES_SEED'))
-  const among = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)] as Item
-  const guests = await Promise.all(
-    Array.from({ length: 5 }, async (): Promise<Guest> => {
-      const id = await store()
-      return { id, status: 'new', isTold: false, answer: null, isLate: false, links: [], isDead: true }
-    }),
-  )
-  let total: number | null = null
+interface Retreat {
+  guests: Guest[]
+  total: number | null
+}
 
-  /** Everything that is due is handed over, and each is told what their letter says. */
-  const deliver = async () => {
-    for (;;) {
-      await sql()`update private.postman set next_at = '-infinity'`
-      const claim = await claimDue(sql())
-      if (claim === undefined) return
-      await record(sql(), claim, { outcome: 'sent', code: 250 })
-      const guest = guests.find(({ id }) => id === claim.applicationId)
-      if (guest === undefined) throw new Error('a letter to nobody')
-      const token = tokenIn(claim.body)
-      // A link that holds is the same in every letter; another one is a new one.
-      const isRight = guest.isDead ? !guest.links.includes(token) : token === guest.links.at(-1)
-      expect(token === '' || isRight).toBe(true)
-      if (token !== '') {
-        if (guest.isDead) guest.links.push(token)
-        guest.isDead = false
-        guest.isTold = true
-      } else {
-        Object.assign(guest, { isTold: false, answer: null, isLate: false, isDead: true })
-      }
+const three = 3
+const which = fc.nat(three - 1)
+const guestOf = ({ guests }: Readonly<Retreat>, place: number) => {
+  const guest = guests[place]
+  if (guest === undefined) throw new Error('There are three guests.')
+  return guest
+}
+const isKept = (retreat: Readonly<Retreat>, [place]: [number]) => {
+  const { isTold, status } = guestOf(retreat, place)
+  return isTold && status === 'accepted'
+}
+
+/** Everything that is due is handed over, and each is told what their letter says. */
+async function deliverTo({ guests }: Retreat) {
+  for (;;) {
+    await sql()`update private.postman set next_at = '-infinity'`
+    const claim = await claimDue(sql())
+    if (claim === undefined) return
+    await record(sql(), claim, { outcome: 'sent', code: 250 })
+    const guest = guests.find(({ id }) => id === claim.applicationId)
+    if (guest === undefined) throw new Error('a letter to nobody')
+    const token = tokenIn(claim.body)
+    // A link that holds is the same in every letter; another one is a new one.
+    const isRight = guest.isDead ? !guest.links.includes(token) : token === guest.links.at(-1)
+    expect(token === '' || isRight).toBe(true)
+    if (token !== '') {
+      if (guest.isDead) guest.links.push(token)
+      guest.isDead = false
+      guest.isTold = true
+    } else {
+      Object.assign(guest, { isTold: false, answer: null, isLate: false, isDead: true })
     }
   }
-  const acts: Record<string, () => Promise<void>> = {
-    async decide() {
-      const guest = among(guests)
-      guest.status = among(['shortlisted', 'accepted', 'accepted', 'waitlisted', 'declined'])
-      await decide(guest.id, guest.status)
+}
+
+const retreatActs = {
+  decide: actOf(
+    'decide',
+    [which, fc.constantFrom('accepted', 'shortlisted', 'accepted', 'waitlisted', 'declined')],
+    {
+      async do(retreat: Retreat, [place, status]) {
+        const guest = guestOf(retreat, place)
+        guest.status = status
+        await decide(guest.id, status)
+      },
     },
-    async send() {
+  ),
+  send: actOf('send', [fc.shuffledSubarray([0, 1, 2])], {
+    can: ({ guests }: Readonly<Retreat>) => guests.some(({ status }) => status !== 'new'),
+    async do(retreat, [released]) {
       await sql()`update private.postman set seen_at = now()`
-      for (const { id } of guests) if (random() < 0.5) await release(id, true)
-      await deliver()
+      for (const place of released) await release(guestOf(retreat, place).id, true)
+      await deliverTo(retreat)
     },
-    async answer() {
-      const { links, ...guest } = among(guests)
-      const token = among(links)
-      if (token === undefined) return
-      const given = among(['coming', 'not coming'])
-      const holds = guest.status === 'accepted' && !guest.isDead && token === links.at(-1)
+  }),
+  answer: actOf('answer', [which, fc.nat(3), fc.constantFrom('coming', 'not coming')], {
+    can: (retreat: Readonly<Retreat>, [place]) => guestOf(retreat, place).links.length > 0,
+    async do(retreat, [place, before, given]) {
+      const guest = guestOf(retreat, place)
+      const token = guest.links[Math.max(guest.links.length - 1 - before, 0)] ?? ''
+      const holds = guest.status === 'accepted' && !guest.isDead && token === guest.links.at(-1)
       const said = await answer(token, given)
       expect(said).toMatchObject({ state: holds ? (guest.isLate ? 'over' : 'open') : 'invalid' })
-      if (holds && !guest.isLate)
-        Object.assign(guests.find(({ id }) => id === guest.id) ?? {}, { answer: given })
+      if (holds && !guest.isLate) guest.answer = given
     },
-    async note() {
-      const guest = among(guests)
-      if (guest.status !== 'accepted') return
-      guest.answer = among(['coming', 'not coming', null])
-      await ask('set_answer', { act: crypto.randomUUID(), application: guest.id, answer: guest.answer })
+  }),
+  note: actOf('note', [which, fc.constantFrom('coming', 'not coming', null)], {
+    can: (retreat: Readonly<Retreat>, [place]) => guestOf(retreat, place).status === 'accepted',
+    async do(retreat, [place, given]) {
+      const guest = guestOf(retreat, place)
+      guest.answer = given
+      await ask('set_answer', { act: crypto.randomUUID(), application: guest.id, answer: given })
     },
-    async remind() {
+  }),
+  remind: actOf('remind', [], {
+    can: ({ guests }: Readonly<Retreat>) => guests.some(({ isTold }) => isTold),
+    async do() {
       await ask('remind')
       await sql()`update private.letters set sent_at = sent_at - interval '3 days' where state = 'sent'`
     },
-    async passDays() {
-      const guest = among(guests)
-      if (!guest.isTold || guest.status !== 'accepted') return
+  }),
+  passDays: actOf('passDays', [which], {
+    can: isKept,
+    async do(retreat: Retreat, [place]) {
+      const guest = guestOf(retreat, place)
       guest.isLate = true
       await late(guest.id)
     },
-    async keepLonger() {
-      const guest = among(guests)
-      if (!guest.isTold || guest.status !== 'accepted') return
+  }),
+  keepLonger: actOf('keepLonger', [which], {
+    can: isKept,
+    async do(retreat: Retreat, [place]) {
+      const guest = guestOf(retreat, place)
       guest.isLate = false
       await ask('keep_until', { act: crypto.randomUUID(), application: guest.id, until: await dayIn(2) })
     },
-    async setPlaces() {
-      total = among([null, 0, 3, 5])
+  }),
+  setPlaces: actOf('setPlaces', [fc.constantFrom(null, 0, 2, 3)], {
+    async do(retreat: Retreat, [total]) {
+      retreat.total = total
       await ask('set_places', { version: (await places()).version, places: total, days: 10 })
     },
+  }),
+}
+const { decide: decides, answer: answers } = retreatActs
+
+/** The sums that the desk shows are those of the guests. */
+async function sumsAreRight({ guests, total }: Retreat) {
+  const accepted = guests.filter(({ status }) => status === 'accepted')
+  const count = (is: (guest: Guest) => boolean) => accepted.filter(is).length
+  const waits = (guest: Guest) => guest.answer === null && guest.isTold
+  const expected = {
+    coming: count((guest) => guest.answer === 'coming'),
+    not_coming: count((guest) => guest.answer === 'not coming'),
+    no_answer: count(waits),
+    late: count((guest) => waits(guest) && guest.isLate),
+    not_told: count((guest) => guest.answer === null && !guest.isTold),
   }
-  for (let step = 0; step < extent(200, 3_000); step += 1) {
-    await among(Object.values(acts))()
-    const accepted = guests.filter(({ status }) => status === 'accepted')
-    const count = (is: (guest: Guest) => boolean) => accepted.filter(is).length
-    const waits = (guest: Guest) => guest.answer === null && guest.isTold
-    const expected = {
-      coming: count((guest) => guest.answer === 'coming'),
-      not_coming: count((guest) => guest.answer === 'not coming'),
-      no_answer: count(waits),
-      late: count((guest) => waits(guest) && guest.isLate),
-      not_told: count((guest) => guest.answer === null && !guest.isTold),
-    }
-    const free = total === null ? null : total - (accepted.length - expected.not_coming)
-    const shown = await places()
-    expect({ step, ...shown }).toMatchObject({ step, ...expected, free, places: total })
-    expect(free ?? 0).toBeLessThanOrEqual(total ?? 0)
-  }
+  const free = total === null ? null : total - (accepted.length - expected.not_coming)
+  expect(await places()).toMatchObject({ ...expected, free, places: total })
+}
+
+const retreats = extent(3, 40)
+
+test(`through any decisions, letters, answers, reminders and places of ${retreats} retreats, the sums are right`, async () => {
+  const done = await playHours({
+    // What is done often stands here often.
+    acts: [...Object.values(retreatActs), decides, answers, answers],
+    hours: retreats,
+    most: 140,
+    patience: 200_000,
+    async begin() {
+      await begin()
+      const guests = await Promise.all(
+        Array.from({ length: three }, async (): Promise<Guest> => {
+          const id = await store()
+          return { id, status: 'new', isTold: false, answer: null, isLate: false, links: [], isDead: true }
+        }),
+      )
+      return { guests, total: null }
+    },
+    afterEach: sumsAreRight,
+  })
+  expect(done).toBeGreaterThan(30 * retreats)
 })
