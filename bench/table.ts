@@ -20,6 +20,13 @@ export function spread(values: readonly number[], digits = 0): string {
   return `${show(median(values))} (${show(Math.min(...values))}-${show(Math.max(...values))})`
 }
 
+/** Has the command end with 1, and a sentence, where a promise of docs/security.md was not kept. */
+export function promise(what: string, isKept: boolean): void {
+  if (isKept) return
+  console.error(`Not kept: ${what}`)
+  process.exitCode = 1
+}
+
 /** Prints a table in Markdown. */
 export function printTable(
   title: string,

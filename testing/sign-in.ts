@@ -25,8 +25,11 @@ export interface SignInServer {
   /** The real client of an organiser who signed in by the operator's link. */
   signedIn(email?: string): Promise<{ client: SupabaseClient; email: string }>
   call: Call
-  /** Another server on the same database. */
-  another(settings?: Partial<AppSettings>): Promise<{ origin: string; call: Call; close(): Promise<void> }>
+  /** Another server on the same database, or on this way to it. */
+  another(
+    settings?: Partial<AppSettings>,
+    database?: AppDatabase,
+  ): Promise<{ origin: string; call: Call; close(): Promise<void> }>
   close(): Promise<void>
 }
 
@@ -39,6 +42,8 @@ type Call = (
 ) => Promise<Response>
 
 type AppSettings = Pick<Settings, 'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'trustProxy' | 'mailServer'>
+
+type AppDatabase = Parameters<typeof createApp>[0]['database']
 
 /** The settings of a mail server on the loopback that asks for no user. */
 export function mailServerAt(port: number): NonNullable<Settings['mailServer']> {
@@ -55,7 +60,7 @@ let made = 0
 export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<SignInServer> {
   const mail = await startMailServer()
   const database = await openTestDatabase()
-  const start = async (own: Partial<AppSettings> = {}) => {
+  const start = async (own: Partial<AppSettings> = {}, way: AppDatabase = database) => {
     const app = await createApp({
       settings: {
         anonKey,
@@ -66,7 +71,7 @@ export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<
         ...settings,
         ...own,
       },
-      database,
+      database: way,
       // Each takes 50 ms otherwise.
       passwordCost: 4,
     })

@@ -48,3 +48,14 @@ export function through(
     begin: (mode, work) => around(() => sql.begin(mode, work), `begin ${mode}`, []),
   })
 }
+
+/** Asks as `sql` does, and adds each statement to a list, also those of transactions. */
+export function recorded(sql: Sql, sent: string[]): Sql {
+  return sqlOf({
+    run: (text, parameters, options) => {
+      sent.push(text)
+      return sql.unsafe(text, parameters, options)
+    },
+    begin: (mode, work) => sql.begin(mode, (transaction) => work(recorded(transaction, sent))),
+  })
+}

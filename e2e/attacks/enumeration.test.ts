@@ -5,6 +5,7 @@ import { beforeAll, expect, test } from 'vitest'
 
 import { hashPassword } from '../../src/server/auth/accounts/passwords.ts'
 import { startMailServer } from '../../testing/mail-server.ts'
+import { recorded } from '../../testing/sql.ts'
 import { mailServerAt, startSignIn, type SignInServer } from '../../testing/sign-in.ts'
 
 let server: SignInServer
@@ -172,6 +173,33 @@ test.each(Object.keys(asks).filter((what) => /^(otp|recover|resend)/.test(what))
     })
     expect(answer?.status).toBe(200)
     await own.close()
+  },
+)
+
+test.each(Object.entries(states).filter(([state]) => /with a (code|password)/.test(state)))(
+  'for %s the database is asked what it is asked for none, before an answer',
+  async (_what, state) => {
+    const sent: string[] = []
+    const { signIn, ...database } = server.database
+    const own = await server.another({}, { ...database, signIn: recorded(signIn, sent) })
+    const sentBy = async (ask: Ask, email: string) => {
+      sent.length = 0
+      await ask(own.call, email)
+      // What goes to a decoy is the same as what goes to a code.
+      return sent.map((text) => text.replace('"private"."decoys"', '"auth"."one_time_tokens"'))
+    }
+    const prepared = Object.entries(asks).map(async ([what, { ask }]) => {
+      const email = await server.organiser()
+      await state(email)
+      return { what, ask, email }
+    })
+    const asking: string[] = []
+    for (const { what, ask, email } of await Promise.all(prepared)) {
+      const known = await sentBy(ask, email)
+      expect({ what, sent: await sentBy(ask, aStranger()) }).toEqual({ what, sent: known })
+      if (known.length > 0) asking.push(what)
+    }
+    expect(asking).toEqual(expect.arrayContaining(['password', 'recover', 'verify by a code of type email']))
   },
 )
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { hashPassword, isPassword } from './passwords.ts'
+import { hashPassword, isPassword, nobodys } from './passwords.ts'
 
 test('a password is its own and no other, and nobody has one where none is stored', async () => {
   const stored = await hashPassword('correct horse')
@@ -9,6 +9,13 @@ test('a password is its own and no other, and nobody has one where none is store
   expect(await isPassword('correct hors', stored, 'stranger')).toBe(false)
   expect(await isPassword('correct horse', null, 'stranger')).toBe(false)
   expect(await isPassword('', undefined, 'stranger')).toBe(false)
+})
+
+test('nobody’s password is compared in as many rounds as a stored one', async () => {
+  const [, algorithm, rounds, saltAndHash = ''] = (await hashPassword('correct horse', 5)).split('$')
+  // One that is no hash would be compared with in no round.
+  expect(nobodys(5).split('$')).toEqual(['', algorithm, rounds, expect.stringMatching(/^[./A-Za-z0-9]+$/)])
+  expect(nobodys(5)).toHaveLength(`$${algorithm}$${rounds}$${saltAndHash}`.length)
 })
 
 test('a crowd that signs in is refused beyond a bound, and keeps out nobody who has', async () => {

@@ -14,7 +14,7 @@ const waiting = { stranger: 0, 'signed in': 0 }
 const mostWaiting = 64
 
 /** A hash that no password has, so that an address without an account takes as long as one with an account. */
-const nobodys = (cost: number) =>
+export const nobodys = (cost: number) =>
   `$2b$${String(cost).padStart(2, '0')}$jWLnzy3pjlRFZr7kIXoYJOwOeyVh0BqPdSYnVw0vjX3tGpGvXFIyy`
 
 let last: Promise<unknown> = Promise.resolve()
