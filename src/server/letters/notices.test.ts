@@ -286,7 +286,7 @@ test('notices share the hour’s total with receipts, and tests do not wait for 
     { subject: '', body: '' },
   ])
   await outbox.pass(hour + 1)
-  expect(await take()).toBeDefined()
+  expect(await take()).toMatchObject({ to: email, attempt: 1 })
 })
 
 test('each notice goes to one server; what failed is tried again, and a late answer is no one’s', async () => {

@@ -66,7 +66,7 @@ test('a released letter is sent once, from and to whom it should, and answers go
   expect(header(raw, 'Reply-To')).toBe('organisers@example.org')
   expect(header(raw, 'Auto-Submitted')).toBe('auto-generated')
   expect(header(raw, 'From')).toBe('"Unplugged." <hello@example.org>')
-  expect(header(raw, 'Date')).toBeDefined()
+  expect(Math.abs(Date.parse(header(raw, 'Date') ?? '') - Date.now())).toBeLessThan(600_000)
   expect(raw).not.toMatch(/^X-Mailer/im)
   expect(lines).toEqual([
     {
@@ -275,7 +275,7 @@ test('while one letter to somebody is under way no other leaves to them, whateve
   expect(await claimDue(database.owner)).toBeUndefined()
   // A server that died is not waited for.
   await pass(91)
-  expect(await claimDue(database.owner)).toBeDefined()
+  expect(await claimDue(database.owner)).toMatchObject({ to: 'Ada.L@gmail.com', attempt: 1 })
 })
 
 test('a connection that is closed over the same letter three times is that letter\u2019s', async () => {
@@ -501,9 +501,11 @@ test('with a pace one letter has its turn after the other, whoever asks', async 
   const turns = await Promise.all([1, 2, 3].map(() => claimDue(database.server, hour)))
   expect(turns.filter((claim) => claim !== undefined)).toHaveLength(1)
   expect(await claimDue(database.owner, hour)).toBeUndefined()
-  expect(await claimDue(database.owner)).toBeDefined()
+  const others = [await claimDue(database.owner)]
   await database.owner`update private.postman set next_at = now()`
-  expect(await claimDue(database.owner, hour)).toBeDefined()
+  others.push(await claimDue(database.owner, hour))
+  const claimed = [...turns, ...others].flatMap((claim) => claim?.to ?? [])
+  expect(new Set(claimed).size).toBe(3)
 })
 
 test('with a pace letters leave by themselves when their turn comes', async () => {
@@ -552,14 +554,16 @@ test('a clock that is set back keeps nothing closed', async () => {
   const paced = { pause: 3_600_000 }
   await released('ada@example.com')
   await released('grace@example.com')
-  expect(await claimDue(database.owner, paced)).toBeDefined()
+  expect(await claimDue(database.owner, paced)).toMatchObject({ to: 'ada@example.com' })
   await pauseAll(database.owner, 'no')
   await database.owner`update private.postman set hour_began_at = now(), in_hour = 100`
   await setBack()
   await released('mary@example.com')
   await released('receipt@example.com', { occasion: 'received' })
   expect(await whatIsDue(database.owner, paced.pause)).toMatchObject({ kinds: ['letter', 'receipt'] })
-  expect(await claimDue(database.owner, { ...paced, isReceipt: true })).toBeDefined()
+  expect(await claimDue(database.owner, { ...paced, isReceipt: true })).toMatchObject({
+    to: 'receipt@example.com',
+  })
   expect(await claimDue(database.owner, paced)).toBeUndefined()
   expect(await claimDue(database.owner)).toMatchObject({ to: 'mary@example.com' })
   expect(await pauseAll(database.owner, 'no')).toBe(true)
@@ -660,7 +664,7 @@ test.each([
       await sql.unsafe(`set local plan_cache_mode = ${mode}`)
       const before = await rowsRead()
       expect(await whatIsDue(sql, 1_000)).toMatchObject({ kinds: ['test', 'letter', 'notice', 'receipt'] })
-      expect(await claimNotice(sql, { isTest: true })).toBeDefined()
+      expect(await claimNotice(sql, { isTest: true })).toMatchObject({ says: { subject: 's', body: 'b' } })
       expect(await claimDue(sql)).toMatchObject({ to: 'free@example.com' })
       expect(await claimDue(sql, { isReceipt: true })).toMatchObject({ to: 'received@example.com' })
       expect(await claimDecisions(sql, 1)).toHaveLength(1)

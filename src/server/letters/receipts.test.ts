@@ -281,9 +281,8 @@ test('letters go before receipts, and the hour has a total of them', async () =>
   expect((await sent()).slice(0, 5)).toContainEqual({ application_id: letter })
   await postman.stop()
   await outbox.pass(3_601)
-  expect(await claimReceipt()).toMatchObject({ to: expect.any(String) as string })
-  expect(await claimReceipt()).toBeDefined()
-  expect(await claimReceipt()).toBeDefined()
+  const left = [await claimReceipt(), await claimReceipt(), await claimReceipt()]
+  expect(new Set(left.flatMap((claim) => claim?.id ?? [])).size).toBe(3)
   expect(await claimReceipt()).toBeUndefined()
 })
 

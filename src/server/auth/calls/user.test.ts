@@ -348,7 +348,7 @@ test('a new password has to be another, and ends the other sessions, codes, link
   // What tells of it.
   await lastMail(email, 2)
   expect((await elsewhere.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
-  expect((await elsewhere.auth.refreshSession()).error).not.toBeNull()
+  expect((await elsewhere.auth.refreshSession()).error).toMatchObject({ name: 'AuthSessionMissingError' })
 
   const { client: third } = await server.signedIn(email)
   await server.database.owner`delete from private.mail_requests`
@@ -647,8 +647,7 @@ test('an address that another account has is refused, also when it was taken mea
   const second = await said(
     server.call('POST', 'verify', { type: 'email_change', email: address, token: fresh.code }),
   )
-  expect(second.status).toBeGreaterThanOrEqual(400)
-  expect(second.status).toBeLessThan(500)
+  expect(second).toEqual(exists)
   const rows = await server.database.owner`select from auth.users where email in (${email}, ${address})`
   expect(rows).toHaveLength(2)
 })
@@ -721,11 +720,11 @@ test('a session that has not shown the second factor signs out itself alone', as
     refusal(403, 'insufficient_aal', 'AAL2 required to sign out other sessions'),
   )
   expect(await logout('global')).toEqual({ status: 204, body: undefined })
-  expect((await halfWay.auth.getUser()).error).not.toBeNull()
+  expect((await halfWay.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
   for (const other of [client, another]) expect((await other.auth.getUser()).error).toBeNull()
   // Who has shown it ends all of them.
   await client.auth.signOut({ scope: 'global' })
-  expect((await another.auth.getUser()).error).not.toBeNull()
+  expect((await another.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
 })
 
 test('the own address, however it is written, is no change', async () => {
