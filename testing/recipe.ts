@@ -3,9 +3,35 @@ import { join } from 'node:path'
 
 /** Reads a recipe of `deploy/`, with what is a test's in place of what an organiser edits. */
 export async function readRecipe(name: string, replacements: Record<string, string>): Promise<string> {
-  let written = await readFile(join('deploy', name), 'utf8')
+  const path = join('deploy', name)
+  return replaceAll(path, await readFile(path, 'utf8'), replacements)
+}
+
+/**
+ * Reads what stands under a heading of a page to be run, with what is a test's in place of what an operator edits.
+ *
+ * @returns Each block of this language, in order.
+ */
+export async function readCommands(
+  path: string,
+  heading: string,
+  replacements: Record<string, string> = {},
+  language: 'sh' | 'sql' = 'sh',
+): Promise<string[]> {
+  const [, section = ''] = (await readFile(path, 'utf8')).split(`\n## ${heading}\n`)
+  const [text = ''] = section.split('\n## ')
+  const fenced = new RegExp(`^( *)\`\`\`${language}\\n([^]*?)^ *\`\`\`$`, 'gm')
+  const blocks = [...text.matchAll(fenced)].map(([, indent = '', block = '']) =>
+    block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  )
+  const mark = '\n\u0000'
+  return replaceAll(`${path}, "${heading}",`, blocks.join(mark), replacements).split(mark)
+}
+
+function replaceAll(where: string, text: string, replacements: Record<string, string>) {
+  let written = text
   for (const [theirs, ours] of Object.entries(replacements)) {
-    if (!written.includes(theirs)) throw new Error(`deploy/${name} says nowhere "${theirs}"`)
+    if (!written.includes(theirs)) throw new Error(`${where} says nowhere "${theirs}"`)
     written = written.replaceAll(theirs, ours)
   }
   return written

@@ -38,6 +38,11 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
 
   test('before the first application the list says so', async () => {
     const server = await startServer(settings)
+    const lines = server.output().trimEnd().split('\n')
+    expect(lines.filter((line) => line.includes('migration'))).toEqual([
+      expect.stringMatching(/^The schema is made, by \d+ migrations\.$/),
+    ])
+    expect(lines.at(-1)).toBe(`Unplugged. is ready at ${server.origin}/`)
     await server.stop()
     expect(await list()).toBe('No applications yet.\n')
   })

@@ -1,25 +1,74 @@
 import { execFile } from 'node:child_process'
-import { access, utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import {
+  access,
+  chmod,
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { packRelease, sizeOf, unpackRelease } from '../../testing/archive.ts'
 import { send } from '../../testing/client.ts'
+import { atEnd } from '../../testing/endings.ts'
 import { anApplication } from '../../testing/form.ts'
-import { startServer, temporaryDirectory } from '../../testing/server.ts'
+import { freePort } from '../../testing/ports.ts'
+import { startPostgres } from '../../testing/postgres.ts'
+import { endDatabase } from '../../testing/programs.ts'
+import { readCommands } from '../../testing/recipe.ts'
+import { startServer, temporaryDirectory, type RunningServer } from '../../testing/server.ts'
 
 const run = promisify(execFile)
+const { PATH = '', HOME = '' } = process.env
+const operate = 'docs/operate.md'
+const fixtures = resolve('testing/fixtures-1.0.0')
 
-test('the release archive is installed without what builds and tests it, starts, and is updated by unpacking it again', async () => {
+/** 1.0.0, as it was installed. */
+let former: string
+let archive: string
+
+beforeAll(async () => {
+  const { path } = await temporaryDirectory()
+  former = join(path, 'former')
+  archive = await packRelease(path)
+  await unpackRelease(join(fixtures, 'unplugged-1.0.0.tgz'), former)
+  await run('npm', ['ci', '--omit=dev'], { cwd: former, env: { PATH, HOME } })
+})
+
+/** Runs what an operator pastes into a shell; gives what it printed, and its exit code. */
+async function paste(commands: string, cwd: string, environment: Record<string, string> = {}) {
+  const options = { cwd, env: { PATH, HOME, ...environment } }
+  return run('sh', ['-c', commands], options).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
+      code,
+      stdout,
+      stderr,
+    }),
+  )
+}
+
+test('the release archive is installed as the docs say, without what builds and tests it, and starts', async () => {
   const directory = await temporaryDirectory()
-  const archive = await packRelease(directory.path)
-  const product = join(directory.path, 'product')
-  const { PATH = '', HOME = '' } = process.env
+  await cp(archive, join(directory.path, 'unplugged-1.0.1.tgz'))
+  const [install = ''] = (
+    await readCommands(operate, 'Without what builds it', {
+      'npm ci --omit=dev && npm start': 'npm ci --omit=dev',
+    })
+  ).slice(-1)
+  expect(await paste(install, directory.path)).toMatchObject({ code: 0 })
+  const product = join(directory.path, 'unplugged')
   const inProduct = { cwd: product, env: { PATH, HOME } }
-  await unpackRelease(archive, product)
-  await run('npm', ['ci', '--omit=dev'], inProduct)
-  const megabytes = await sizeOf(product)
+  const megabytes = await sizeOf(join(directory.path, 'unplugged-1.0.1'))
   console.log(
     `The release archive takes ${(await sizeOf(archive)).toFixed(1)} MB, installed ${megabytes.toFixed(0)} MB.`,
   )
@@ -32,19 +81,214 @@ test('the release archive is installed without what builds and tests it, starts,
 
   // As a copy of the folder may leave it.
   await utimes(join(product, 'package.json'), Date.now() / 1000, Date.now() / 1000)
-  await writeFile(join(product, '.env'), 'DATA_DIR=kept\n')
   const application = anApplication()
   const server = await startServer({}, product)
   expect(server.output()).not.toContain('Building')
   expect(await send(server.origin, application)).toBe(201)
-  for (const page of ['/', '/desk']) {
-    const [script] = /assets\/[\w.-]+\.js/.exec(await (await fetch(server.origin + page)).text()) ?? []
-    expect((await fetch(`${server.origin}/${script}`)).status).toBe(200)
-  }
+  for (const page of ['/', '/desk'])
+    expect((await fetch(await scriptOf(server.origin, page))).status).toBe(200)
   expect(await server.stop()).toBe(0)
-
-  await unpackRelease(archive, product)
-  await run('npm', ['ci', '--omit=dev'], inProduct)
+  // Beside the folder of the version.
+  expect(await readdir(directory.path)).toContain('unplugged-data')
   const { stdout } = await run('npm', ['run', '--silent', 'applications', '--', '--json'], inProduct)
   expect(JSON.parse(stdout)).toMatchObject(application)
+})
+
+/** The address of a page's script. */
+async function scriptOf(origin: string, page = '/') {
+  const [script] = /assets\/[\w.-]+\.js/.exec(await (await fetch(origin + page)).text()) ?? []
+  return `${origin}/${script}`
+}
+
+/**
+ * A machine on which 1.0.0 runs, as its docs said: in a folder `unplugged`, with the data of the fixtures. Below its root are
+ * the folders of the docs. `systemctl` and `sudo` are programs of the test there.
+ *
+ * @param settings The database, and where backups go.
+ * @param putAside What `put-aside` does, in place of commands of the docs.
+ */
+async function machineOf100(settings: Record<string, string>, putAside = async () => {}) {
+  const { path: root } = await temporaryDirectory()
+  const [opt, dataDir, backups, bin] = ['opt', 'var/lib/unplugged', 'var/backups/unplugged', 'bin'].map(
+    (folder) => join(root, folder),
+  ) as [string, string, string, string]
+  for (const folder of [opt, dataDir, backups, bin]) await mkdir(folder, { recursive: true, mode: 0o700 })
+  const PORT = String(await freePort())
+  const product = join(opt, 'unplugged')
+  await run('cp', ['-al', former, product])
+  const lines = Object.entries({ PORT, ...settings }).map(([name, value]) => `${name}=${value}\n`)
+  await writeFile(join(product, '.env'), lines.join('').replaceAll('/var/', `${root}/var/`))
+
+  let server: RunningServer | undefined
+  const service: Record<string, () => Promise<unknown>> = {
+    start: async () => (server = await startServer({ PORT }, product)),
+    stop: async () => expect(await server?.stop()).toBe(0),
+    restart: async () => {
+      await service['stop']?.()
+      await service['start']?.()
+    },
+    'put-aside': putAside,
+  }
+  const systemd = createServer((request, response) => {
+    const act = service[request.url?.slice(1) ?? '']?.() ?? Promise.reject(new Error(request.url))
+    act.then(
+      () => response.end(),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    )
+  })
+  await new Promise<void>((done) => systemd.listen(0, '127.0.0.1', done))
+  const asks = `exec curl --silent --show-error --fail http://127.0.0.1:${(systemd.address() as AddressInfo).port}`
+  const programs = {
+    systemctl: `test "$2" = unplugged && ${asks}/$1`,
+    'put-aside': `${asks}/put-aside`,
+    sudo: 'test "$1 $2" = "-u unplugged" && shift 2 && exec "$@"',
+  }
+  for (const [name, text] of Object.entries(programs)) {
+    await writeFile(join(bin, name), `#!/bin/sh\n${text}\n`)
+    await chmod(join(bin, name), 0o755)
+  }
+  atEnd(() => void systemd.close())
+  for (const folder of [dataDir, `${dataDir}-1.0.1`]) atEnd(() => endDatabase(folder))
+
+  const origin = `http://127.0.0.1:${PORT}`
+  return {
+    origin,
+    root,
+    opt,
+    product,
+    backups,
+    output: () => server?.output() ?? '',
+    /** What is a test's in the commands of the docs. */
+    replacements: { '/opt': opt, '/var/lib/unplugged': dataDir, '/var/backups/unplugged': backups },
+    paste: (commands: string, environment: Record<string, string> = {}) =>
+      paste(commands, root, { PATH: `${bin}:${PATH}`, ...environment }),
+    /** Runs a command of the version that the link leads to; gives what it printed. */
+    command: async (...args: string[]) =>
+      (await run(process.execPath, [join(product, 'start.js'), ...args], { env: { PATH, HOME } })).stdout,
+  }
+}
+
+type Machine = Awaited<ReturnType<typeof machineOf100>>
+
+const emailsOf = (lines: string) =>
+  lines
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { email: string }).email)
+    .toSorted()
+
+/** Fills the database of 1.0.0 with what the fixtures have, and lets somebody apply. */
+async function fill({ command, origin, paste: pasteThere }: Machine) {
+  await command('restore', '--from', join(fixtures, 'backup'))
+  await command('door', '--open')
+  await pasteThere('systemctl start unplugged')
+  expect(await send(origin, anApplication({ email: 'before@example.org' }))).toBe(201)
+}
+
+/** Updates it as the docs say, once the registry of npm answered nothing. */
+async function update({ paste: pasteThere, command, replacements, origin, opt }: Machine) {
+  const { '/opt': ours } = replacements
+  const [install = '', makeLink = ''] = await readCommands(operate, 'Update', { '/opt': ours })
+  const before = await command('applications', '--json')
+  const script = await scriptOf(origin)
+  await cp(archive, join(opt, 'unplugged-1.0.1.tgz'))
+  expect(await pasteThere(makeLink)).toMatchObject({ code: 0 })
+
+  const offline = { npm_config_registry: 'http://127.0.0.1:9', npm_config_fetch_retries: '0' }
+  const failed = await pasteThere(install, { ...offline, npm_config_cache: join(opt, 'no-cache') })
+  expect(failed.code).not.toBe(0)
+  expect(failed.stderr).toContain('ECONNREFUSED')
+  expect(await readlink(join(opt, 'unplugged'))).toBe('unplugged-1.0.0')
+  // Of that version nothing is gone, PostgreSQL's programs neither.
+  await pasteThere('systemctl restart unplugged')
+  expect(await command('applications', '--json')).toBe(before)
+
+  expect(await pasteThere(install)).toMatchObject({ code: 0 })
+  expect(await readlink(join(opt, 'unplugged'))).toBe('unplugged-1.0.1')
+  expect(await command('applications', '--json')).toBe(before)
+  expect((await fetch(script)).status).toBe(200)
+  return before
+}
+
+/** Applies after the update, and erases somebody who applied before. */
+async function goOn({ origin, command }: Machine, before: string) {
+  expect(await send(origin, anApplication({ email: 'since@example.org' }))).toBe(201)
+  const [erased = ''] = before.split('\n')
+  await command('applications', '--yes', '--delete', (JSON.parse(erased) as { id: string }).id)
+  return emailsOf(erased)
+}
+
+test('an update from 1.0.0 is installed beside it and is undone as the docs say, and what came since is carried over', async () => {
+  const machine = await machineOf100({ DATA_DIR: '/var/lib/unplugged', BACKUP_DIR: '/var/backups/unplugged' })
+  const { origin, opt, backups, command, replacements } = machine
+  await fill(machine)
+  const before = await update(machine)
+  expect(machine.output()).toMatch(
+    /^The schema is brought up to date, by \d+ migrations\. docs\/operate\.md#go-back says how to go back/m,
+  )
+  const [erased = ''] = await goOn(machine, before)
+  await expect(
+    run(process.execPath, [join(opt, 'unplugged-1.0.0/start.js'), 'applications']),
+  ).rejects.toMatchObject({
+    stderr: expect.stringContaining('was brought up to date by a newer version') as string,
+  })
+
+  const [, backup = ''] = /"folder":"([^"]+)".*"msg":"backup made"/.exec(machine.output()) ?? []
+  await rename(backup, join(backups, 'before'))
+  const [goBack = '', readAside = '', sendAgain = ''] = await readCommands(operate, 'Go back', {
+    ...replacements,
+    ' -o unplugged -g unplugged': '',
+    'http://127.0.0.1:3000': origin,
+    '2026-11-25T02:00:00': timeOf(backup),
+  })
+  expect(await machine.paste(goBack)).toMatchObject({ code: 0 })
+  expect(await readlink(join(opt, 'unplugged'))).toBe('unplugged-1.0.0')
+  const kept = emailsOf(before).filter((email) => email !== erased)
+  expect(emailsOf(await command('applications', '--json'))).toEqual(kept)
+
+  const carried = await machine.paste(`${readAside}${sendAgain}`)
+  expect(carried).toMatchObject({ code: 0, stdout: expect.stringMatching(/^(409\n)*201\n$/) as string })
+  expect(emailsOf(await command('applications', '--json'))).toEqual([...kept, 'since@example.org'].toSorted())
+  expect(await readFile(join(machine.root, 'since.csv'), 'utf8')).toContain('since@example.org')
+  await machine.paste('systemctl stop unplugged')
+})
+
+/** The time in the name of a backup's folder. */
+const timeOf = (folder: string) =>
+  /unplugged-([\d-]+T)(\d\d)-(\d\d)-(\d\d)Z$/.exec(folder)?.slice(1).join(':').replace('T:', 'T') ?? ''
+
+test('on DATABASE_URL, too, and with a backup that was made by hand, without which the update says that there is none', async () => {
+  const postgres = await startPostgres()
+  const [make = ''] = await readCommands(operate, 'A PostgreSQL of your own', {}, 'sql')
+  const [aside = ''] = await readCommands(operate, 'Go back', {}, 'sql')
+  const ask = async (statements: string) => {
+    for (const statement of statements.split(';\n').slice(0, -1)) await postgres.admin.unsafe(statement)
+  }
+  await ask(make)
+  const url = postgres.url('unplugged', 'unplugged')
+  const machine = await machineOf100({ DATABASE_URL: url }, () => ask(aside))
+  const { origin, command, replacements } = machine
+  await fill(machine)
+  await command('backup', '--to', join(machine.backups, 'before'))
+  const before = await update(machine)
+  expect(machine.output()).toMatch(
+    /^The schema is .* No backup was made before it, since BACKUP_DIR is not set/m,
+  )
+  await goOn(machine, before)
+
+  const [goBack = '', readAside = '', sendAgain = ''] = await readCommands(operate, 'Go back', {
+    'mv /var/lib/unplugged /var/lib/unplugged-1.0.1 &&\n': 'put-aside &&\n',
+    'install -d -m 700 -o unplugged -g unplugged /var/lib/unplugged &&\n': '',
+    'DATA_DIR=/var/lib/unplugged-1.0.1': `DATABASE_URL=${postgres.url('unplugged_newer', 'unplugged')}`,
+    '/opt': replacements['/opt'],
+    '/var/backups/unplugged': machine.backups,
+    'http://127.0.0.1:3000': origin,
+  })
+  expect(await machine.paste(goBack)).toMatchObject({ code: 0 })
+  expect(await command('applications', '--json')).toBe(before)
+  expect(await machine.paste(`${readAside}${sendAgain}`)).toMatchObject({ code: 0 })
+  expect(emailsOf(await command('applications', '--json'))).toEqual(
+    [...emailsOf(before), 'since@example.org'].toSorted(),
+  )
+  await machine.paste('systemctl stop unplugged')
 })

@@ -17,8 +17,8 @@ function serializeError(error: unknown) {
 
 /** Bytes of lines that wait while they cannot be written. Later ones are dropped until there is room. */
 const mostUnwritten = 2 ** 20
-/** Milliseconds that the last lines are given when the server ends: whoever reads them may be frozen. */
-const lastLines = 2_000
+/** Milliseconds that lines are given to be written before others, or before the end: whoever reads them may be frozen. */
+const flushLimit = 2_000
 
 /**
  * Where the log goes: standard output, a few lines at a time and a tenth of a second late at the most. A write
@@ -64,13 +64,24 @@ function giveUp() {
 process.prependListener('beforeExit', () => isFailing && logDestination.destroy())
 process.prependListener('exit', giveUp)
 
-/** Writes the last lines, where that is possible and does not take too long: then the process can end. */
-export async function endLog(): Promise<void> {
-  const late = wait(lastLines).then(() => (isFailing = true))
+/**
+ * Writes the lines that wait, where that is possible and does not take too long.
+ *
+ * @returns Whether it was in time.
+ */
+export async function flushLog(): Promise<boolean> {
+  const late = wait(flushLimit, false, { ref: false })
   // The first round may only wait for the write that is under way.
   for (let round = 0; round < 2 && !isFailing; round += 1) {
-    await Promise.race([late, new Promise((resolve) => logDestination.flush(resolve))])
+    const written = new Promise<true>((resolve) => logDestination.flush(() => resolve(true)))
+    if (!(await Promise.race([late, written]))) return false
   }
+  return true
+}
+
+/** Writes the last lines, and gives up those that cannot be written: then the process can end. */
+export async function endLog(): Promise<void> {
+  if (!(await flushLog())) isFailing = true
 }
 
 /** The options of the structured log, one JSON object a line. */

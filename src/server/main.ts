@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import pino from 'pino'
+import pino, { type Logger } from 'pino'
 
 import { createApp } from './app.ts'
 import { createScheduledBackups } from './database/backups/scheduled.ts'
@@ -13,14 +13,12 @@ import { answersOutbox } from './letters/answers.ts'
 import { startDecisions } from './letters/decisions.ts'
 import { startMailChecks } from './letters/mail-checks.ts'
 import { startPostman } from './letters/postman.ts'
-import { endLog, logDestination, logOptions } from './log.ts'
-import { checkSupport } from './runtime.ts'
+import { endLog, flushLog, logDestination, logOptions } from './log.ts'
+import { migrationLine, startLines, type BackupBefore } from './start-lines.ts'
 import { leave } from '../settings/leave.ts'
-import { hostAndPort } from '../settings/mail-settings.ts'
 import { OperatorError, runProgram } from '../settings/operator-error.ts'
 import { readSettings, type Settings } from '../settings/server-settings.ts'
 import { stopParts, type Part } from './stop-parts.ts'
-import { version } from '../settings/version.ts'
 import { startDispatcher } from './webhook/dispatcher.ts'
 import { applicationsOutbox } from './webhook/outbox.ts'
 
@@ -35,16 +33,17 @@ const databaseLimit = 70_000
 /** Runs the server until it is asked to stop. */
 async function main() {
   const settings = readSettings()
+  const log = pino(logOptions, logDestination)
   let server: { stop: () => Promise<void> } | undefined
   let stopping: Promise<void> | undefined
-  let firstSignal: number | undefined
-  const stop = () => {
+  let first: { signal: NodeJS.Signals; at: number } | undefined
+  const stop = (signal: NodeJS.Signals) => {
     if (server !== undefined) {
-      stopping ??= end(server)
+      stopping ??= end(server, signal, log)
       return
     }
-    const isSecond = firstSignal !== undefined && performance.now() - firstSignal > twice
-    firstSignal ??= performance.now()
+    const isSecond = first !== undefined && performance.now() - first.at > twice
+    first ??= { signal, at: performance.now() }
     // A start on the embedded database is finished first, so that it can be stopped in order.
     if (settings.databaseUrl !== undefined || isSecond) {
       console.error('Stopped before it was ready.')
@@ -53,30 +52,35 @@ async function main() {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-  server = await start(settings)
-  if (firstSignal !== undefined) await (stopping ??= end(server))
+  server = await start(settings, log)
+  if (first !== undefined) await (stopping ??= end(server, first.signal, log))
 }
 
 /** Stops the server, and with it the process: what does not answer any more must not keep it. */
-async function end(server: { stop: () => Promise<void> }) {
+async function end(server: { stop: () => Promise<void> }, signal: NodeJS.Signals, log: Logger) {
   await server.stop()
+  log.info({ signal }, 'stopped')
   await endLog()
   await leave()
 }
 
-async function start(settings: Settings) {
+async function start(settings: Settings, log: Logger) {
   const { host, port, siteUrl, webhookUrl, webhookDecisionsUrl, webhookSecret, mailServer, mailPerMinute } =
     settings
   const { backupDir: dir, backupAt: at, backupKeep: keep } = settings
-  const log = pino(logOptions, logDestination)
   const backups = dir === undefined ? undefined : createScheduledBackups({ dir, at, keep, log })
   await backups?.refuseForeign()
+  let backup: BackupBefore | undefined
   const database = await openDatabase(settings, {
     schema: 'migrate',
     holder: serverName(host, port),
     onEvent: (message) => log.warn(message),
-    ...(backups && { beforeCreation: backups.beforeCreation, beforeMigration: backups.beforeMigration }),
-    onMigration: (name) => log.info({ migration: name }, 'migration applied'),
+    ...(backups && { beforeCreation: backups.beforeCreation }),
+    beforeMigration: async (sql) => {
+      await backups?.beforeMigration(sql)
+      backup = backups === undefined ? 'not set' : backups.state().failingSince ? 'failed' : 'made'
+    },
+    onMigrated: (names) => console.log(migrationLine(names.length, backup)),
   })
   const parts: Part[] = []
   const stop = async () => {
@@ -135,7 +139,10 @@ async function start(settings: Settings) {
       backups.start(database)
       parts.push({ name: 'The backups', stop: () => backups.stop() })
     }
-    tellWhere(app, database, settings)
+    const isRoot = process.getuid?.() === 0
+    // The address is the last line.
+    await flushLog()
+    for (const line of startLines(settings, { ...database, port: listening.port, isRoot })) console.log(line)
   } catch (error) {
     await stop()
     throw startFailure(error, database, settings)
@@ -148,36 +155,6 @@ async function closeApp(app: FastifyInstance) {
   const late = setTimeout(() => app.server.closeAllConnections(), requestGrace)
   await app.close()
   clearTimeout(late)
-}
-
-function tellWhere(
-  app: FastifyInstance,
-  { description, isNew }: Database,
-  { host, webhookUrl, mailServer, backupDir, backupAt }: Settings,
-) {
-  const { port } = app.server.address() as AddressInfo
-  const shownHost = host.includes(':') ? `[${host}]` : host
-  console.log(`This is version ${version}.`)
-  const { problem } = checkSupport()
-  if (problem !== undefined) console.log(problem)
-  console.log(`The applications are in ${description}.`)
-  if (isNew) console.log('The database is new: there was none in DATA_DIR.')
-  console.log(
-    webhookUrl === undefined
-      ? 'No webhook is set (WEBHOOK_URL).'
-      : `The webhook is at ${new URL(webhookUrl).origin}.`,
-  )
-  console.log(
-    mailServer === undefined
-      ? 'No mail server is set (SMTP_URL): no mails leave.'
-      : `Mails leave by ${Object.values(hostAndPort(mailServer)).join(':')}.`,
-  )
-  console.log(
-    backupDir === undefined
-      ? 'No backups are made by themselves (BACKUP_DIR).'
-      : `A backup is made each day at ${backupAt}, into ${backupDir}.`,
-  )
-  console.log(`Unplugged. is ready at http://${shownHost}:${port}/`)
 }
 
 /** Says what to do where a start failed once the database was open. */

@@ -64,8 +64,8 @@ export interface OpenOptions {
   onEvent?: (message: string) => void
   /** Called with connections of the schema's owner before an existing schema changes. */
   beforeMigration?: (sql: Sql) => Promise<void>
-  /** Called with the name of each migration that was applied. */
-  onMigration?: (name: string) => void
+  /** Called with the names of the migrations that were applied, where there were any. */
+  onMigrated?: (names: readonly string[]) => void
 }
 
 /**
@@ -180,7 +180,7 @@ export async function openAsItIs(
 /** Tells whether the schema is up to date, and whose accounts it holds. */
 async function prepare(
   { owner, server, as }: Omit<Pools, 'end'>,
-  { schema, onEvent, beforeMigration, onMigration }: OpenOptions,
+  { schema, onEvent, beforeMigration, onMigrated }: OpenOptions,
 ) {
   // With the deadline, which the work that follows does not have.
   await server`select 1`
@@ -192,7 +192,7 @@ async function prepare(
     before: () => beforeMigration?.(owner) ?? Promise.resolve(),
     ...(onEvent && { onEvent }),
   })
-  if (onMigration) applied.forEach((name) => onMigration(name))
+  if (applied.length > 0) onMigrated?.(applied)
   if (onEvent && edited.length > 0) {
     onEvent(`the project recorded other migrations than these, which were edited since: ${edited.join(', ')}`)
   }

@@ -82,11 +82,11 @@ test('servers that start together apply the migrations once', async () => {
   const opening = () =>
     openDatabase(
       { dataDir: '/nowhere', databaseUrl: url },
-      { schema: 'migrate', onMigration: (name) => told.push(name) },
+      { schema: 'migrate', onMigrated: (names) => told.push(...names) },
     )
   const databases = await Promise.all([opening(), opening(), opening()])
   const files = await readdir('supabase/migrations')
-  // A line for each, and of one of them alone.
+  // Told by one of them alone.
   const names = [...files, ...(await readdir('src/server/database/migrations'))].map((file) =>
     file.slice(0, -4),
   )

@@ -188,6 +188,10 @@ export async function schemaVersion(sql: Sql): Promise<string> {
 /** The version that `migrate` brings a schema to. */
 export const newestVersion = migrations.at(-1)?.version ?? ''
 
+/** What an operator does where a newer version of this program has changed the schema. */
+export const toGoBack =
+  'run that version or a later one, or go back to the backup of before the update (docs/operate.md#go-back)'
+
 /** What an operator does where the schema is missing, or too old for a command. */
 export const toUpdate = 'start the server once, which brings its schema up to date'
 
@@ -344,7 +348,7 @@ function isNewer(applied: Applied, files = migrations) {
 function refuseNewer(applied: Applied, files = migrations) {
   if (!isNewer(applied, files)) return
   throw new OperatorError(
-    'The database was brought up to date by a newer version of this program than this one: run that version, or a later one.',
+    `The database was brought up to date by a newer version of this program than this one: ${toGoBack}.`,
   )
 }
 

@@ -1,5 +1,5 @@
 import type { OpenedAsItIs } from '../database/database.ts'
-import { schemaState } from '../database/schema.ts'
+import { schemaState, toGoBack } from '../database/schema.ts'
 import { notKnown, ok, wrong, wrongIf } from '../finding.ts'
 import type { Sql } from '../database/sql.ts'
 
@@ -98,7 +98,7 @@ export async function checkSchemaState({ read }: OpenedAsItIs) {
   }
   if (isNewer) {
     return wrong(
-      `The newest migration is ${newest}, which a newer version of this program made: run that version, or a later one.`,
+      `The newest migration is ${newest}, which a newer version of this program made: ${toGoBack}.`,
     )
   }
   const how = isProjects

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+
+import { readSettings } from '../settings/server-settings.ts'
+import { migrationLine, startLines } from './start-lines.ts'
+
+const started = { description: 'PostgreSQL in /data', isNew: false, port: 3000, isRoot: false }
+
+test('a first start says in one line how many migrations made the schema', () => {
+  expect(migrationLine(47, undefined)).toBe('The schema is made, by 47 migrations.')
+})
+
+test('an update says in one line whether a backup was made before it, and how to go back or to have one', () => {
+  expect(migrationLine(3, 'made')).toBe(
+    'The schema is brought up to date, by 3 migrations. docs/operate.md#go-back says how to go back to the version of before.',
+  )
+  expect(migrationLine(1, 'failed')).toMatch(
+    /by 1 migration\. The backup before it failed, and the log says why: .*\(docs\/operate\.md#go-back\)\.$/,
+  )
+  expect(migrationLine(2, 'not set')).toMatch(
+    /by 2 migrations\. No backup was made before it, since BACKUP_DIR is not set: set it to a folder .*\(docs\/operate\.md#go-back\)\.$/,
+  )
+})
+
+test('the address is the last line, and only root is told of a user of its own', () => {
+  const settings = readSettings({ HOST: '::1' })
+  const lines = startLines(settings, started)
+  expect(lines.at(-1)).toBe('Unplugged. is ready at http://[::1]:3000/')
+  const more = startLines(settings, { ...started, isRoot: true }).filter((line) => !lines.includes(line))
+  expect(more).toEqual([
+    'This runs as root. A user of its own is safer: deploy/unplugged.service says how to make one.',
+  ])
+})

@@ -1,0 +1,67 @@
+import { hostAndPort } from '../settings/mail-settings.ts'
+import { version } from '../settings/version.ts'
+import { checkSupport } from './runtime.ts'
+import type { Settings } from '../settings/server-settings.ts'
+
+/** What became of the backup before the schema of a database changed. */
+export type BackupBefore = 'made' | 'failed' | 'not set'
+
+const afterBackup: Record<BackupBefore, string> = {
+  made: 'docs/operate.md#go-back says how to go back to the version of before.',
+  failed:
+    'The backup before it failed, and the log says why: the way back is an earlier one (docs/operate.md#go-back).',
+  'not set':
+    'No backup was made before it, since BACKUP_DIR is not set: set it to a folder that exists, and the next update makes one (docs/operate.md#go-back).',
+}
+
+/**
+ * The line about the schema.
+ *
+ * @param count How many migrations were applied.
+ * @param backup Nothing where the database was empty.
+ */
+export function migrationLine(count: number, backup: BackupBefore | undefined): string {
+  const migrations = `${count} migration${count === 1 ? '' : 's'}`
+  return backup === undefined
+    ? `The schema is made, by ${migrations}.`
+    : `The schema is brought up to date, by ${migrations}. ${afterBackup[backup]}`
+}
+
+/** What a server found out at its start. */
+interface Started {
+  /** Where the data is. */
+  description: string
+  /** Whether the database was made. */
+  isNew: boolean
+  /** The port that it listens on. */
+  port: number
+  isRoot: boolean
+}
+
+/** What a server prints when it is ready. The address is the last line. */
+export function startLines(
+  { host, webhookUrl, mailServer, backupDir, backupAt }: Settings,
+  { description, isNew, port, isRoot }: Started,
+): string[] {
+  const shownHost = host.includes(':') ? `[${host}]` : host
+  const { problem } = checkSupport()
+  return [
+    `This is version ${version}.`,
+    ...(problem === undefined ? [] : [problem]),
+    ...(isRoot
+      ? ['This runs as root. A user of its own is safer: deploy/unplugged.service says how to make one.']
+      : []),
+    `The applications are in ${description}.`,
+    ...(isNew ? ['The database is new: there was none in DATA_DIR.'] : []),
+    webhookUrl === undefined
+      ? 'No webhook is set (WEBHOOK_URL).'
+      : `The webhook is at ${new URL(webhookUrl).origin}.`,
+    mailServer === undefined
+      ? 'No mail server is set (SMTP_URL): no mails leave.'
+      : `Mails leave by ${Object.values(hostAndPort(mailServer)).join(':')}.`,
+    backupDir === undefined
+      ? 'No backups are made by themselves (BACKUP_DIR).'
+      : `A backup is made each day at ${backupAt}, into ${backupDir}.`,
+    `Unplugged. is ready at http://${shownHost}:${port}/`,
+  ]
+}
