@@ -5,7 +5,8 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 
-import { breaks, type Break } from '../testing/breaks.ts'
+import { breaks } from '../testing/breaks.ts'
+import type { Break } from '../testing/breaks/break.ts'
 
 /** Copies that are broken beside each other. */
 const copies = 2
@@ -92,15 +93,19 @@ async function deathOf(given: Break, directory: string): Promise<string | undefi
   }
 }
 
+/** The pattern of a test's name. What a table fills in may be anything. */
+function patternOf(name: string): string {
+  return name.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll(/%[a-z]|\\\$\\\{\w+\\\}/g, '.*')
+}
+
 /** Runs the test that has to die. Throws where nothing was tested. */
-async function deathIn(directory: string, { test, only }: Break): Promise<string | undefined> {
+async function deathIn(directory: string, { test, name }: Break): Promise<string | undefined> {
   const output = join(directory, 'report.json')
   await rm(output, { force: true })
-  const pattern = only === undefined ? [] : ['-t', only]
-  const mode = /^e2e\/.*\//.test(test) ? ['--mode', 'slow'] : []
+  const pattern = ['-t', patternOf(name)]
   const child = spawn(
     'npx',
-    ['vitest', 'run', test, ...mode, ...pattern, ...options, '--reporter', 'json', '--outputFile', output],
+    ['vitest', 'run', test, ...pattern, ...options, '--reporter', 'json', '--outputFile', output],
     { cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] },
   )
   let said = ''

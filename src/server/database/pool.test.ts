@@ -54,6 +54,8 @@ test('work at the same time has a connection each, and the next work has one of 
   const both = await Promise.all([pid(pool), pid(pool)])
   expect(new Set(both).size).toBe(2)
   expect(both).toContain(await pid(pool))
+  // Of those that are idle, too, no two callers have the same.
+  expect(new Set(await Promise.all([pid(pool), pid(pool)])).size).toBe(2)
 })
 
 test('a statement that is not answered in time fails and ends in the database, and no other one does', async () => {

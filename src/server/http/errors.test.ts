@@ -19,3 +19,15 @@ test.each([
   expect(httpError(refusal(code)).status).toBe(forVisitor)
   expect(httpError(refusal(code), true).status).toBe(forSomebody)
 })
+
+test('a failure of the server is told in its own words, not in those of PostgreSQL', () => {
+  const failure = Object.assign(refusal('53100'), {
+    message: 'could not extend file: ada@example.org',
+    detail: 'Failing row contains (Ada).',
+  })
+  for (const signedIn of [false, true]) {
+    const { message, details } = httpError(failure, signedIn)
+    expect(message).toMatch(/right now\. Please try again in a moment\.$/)
+    expect([message, details].join(' ')).not.toMatch(/ada/i)
+  }
+})

@@ -1,0 +1,121 @@
+import type { Break } from './break.ts'
+
+/** Letters, and who is coming. */
+export const letters: readonly Break[] = [
+  {
+    promise: 'No letter is sent by accident.',
+    broken: 'A letter leaves whose draft changed since it was read',
+    file: 'supabase/schemas/11_desk_letters.sql',
+    find: `      when text ->> 'seen' is distinct from sent.seen then 'changed'
+`,
+    replace: '',
+    test: 'src/server/rest/letters.test.ts',
+    name: 'what was not read as it would be sent is not released, nor what quotes a blank answer',
+  },
+  {
+    promise: 'Another decision withdraws it.',
+    broken: 'A letter leaves that was released for another decision',
+    file: 'src/server/letters/claims.ts',
+    find: `: stands(sql)} and not \${isBusy(sql)}
+      )`,
+    replace: `: sql\`true\`} and not \${isBusy(sql)}
+      )`,
+    test: 'src/server/letters/postman.test.ts',
+    name: 'what was withdrawn does not leave, nor what was released for another decision',
+  },
+  {
+    promise: "An applicant's answers stay text.",
+    broken: 'What an applicant wrote becomes their link',
+    file: 'supabase/schemas/09_templates.sql',
+    find: "'{ ', 'g')",
+    replace: "'{', 'g')",
+    test: 'src/server/rest/places.test.ts',
+    name: 'what an applicant wrote is no link, and without a site the paragraph with it is left out',
+  },
+  {
+    promise: 'Mails fetch nothing',
+    broken: 'A letter loads a picture, which tells who opened it',
+    file: 'src/server/letters/compose.ts',
+    find: "${paragraphs.join('')}</body>",
+    replace: `\${paragraphs.join('')}<img src="https://example.org/"></body>`,
+    test: 'src/server/letters/compose.test.ts',
+    name: 'its HTML has the paragraphs and lines of its text, and nothing that is loaded or leads anywhere',
+  },
+  {
+    promise: 'Strangers get little mail through the form.',
+    broken: 'A mailbox has a receipt for each way of writing its address',
+    file: 'supabase/schemas/12_receipts.sql',
+    find: "when domain = 'gmail.com' then replace(parts[1], '.', '')",
+    replace: "when domain = 'gmail.com' then parts[1]",
+    test: 'src/server/letters/receipts.test.ts',
+    name: 'a mailbox has one receipt a day, however its address is written, and what leads to none has none',
+  },
+  {
+    promise: '**Notices** keep to the same rule of names',
+    broken: 'A notice names whatever a stranger wrote as a name',
+    file: 'supabase/schemas/09_templates.sql',
+    find: "]+')) <= 4",
+    replace: "]+')) <= 40",
+    test: 'src/server/letters/notices.test.ts',
+    name: 'a notice has a plain name or none',
+  },
+  {
+    promise: '**The log** names letters by their ids',
+    broken: 'The log has what the mail server said of a letter',
+    file: 'src/server/letters/postman.ts',
+    find: `      code: result.code,
+      milliseconds:`,
+    replace: `      ...result,
+      milliseconds:`,
+    test: 'src/server/letters/postman.test.ts',
+    name: 'refused at %s is final, and the words are kept but not logged',
+  },
+  {
+    promise: 'only whoever has the letter answers',
+    broken: 'A link of an acceptance that was taken back answers',
+    file: 'supabase/schemas/15_places.sql',
+    find: 'where is_accepted and acceptance.token',
+    replace: 'where acceptance.token',
+    test: 'src/server/rest/places.test.ts',
+    name: 'what is no link, and what is one no more, is answered the same',
+  },
+  {
+    promise: 'nobody answers by opening a letter',
+    broken: 'Opening the link of a letter answers it',
+    file: 'src/pages/answer/respond.ts',
+    find: 'readPlace(base, backend.anonKey, own, signal)',
+    replace: "answerPlace(base, backend.anonKey, own, 'coming', newAct(), signal)",
+    test: 'e2e/answer.test.ts',
+    name: 'who opens a link and runs its script, and follows what else there is, answers nothing',
+  },
+  {
+    promise: 'no organiser, table or stored letter has a token',
+    broken: 'A letter is stored with the link',
+    file: 'supabase/schemas/10_letters.sql',
+    find: 'text := private.filled(template.subject, template.body, given, blind);',
+    replace: `text := private.filled(template.subject, template.body, given, blind);
+    text := text || jsonb_build_object('body', (private.to_send(given.id, text ->> 'subject', text ->> 'body')).body);`,
+    test: 'src/server/rest/places.test.ts',
+    name: 'an acceptance has a link and a day when it is handed over, and nobody else is shown the link',
+  },
+  {
+    promise: 'each answer is kept once, and the newest counts',
+    broken: 'An answer that is sent again is kept once more over what came since',
+    file: 'supabase/schemas/15_places.sql',
+    find: '  if is_repeat then return; end if;',
+    replace: '',
+    test: 'src/server/rest/places.test.ts',
+    name: 'organisers note what was answered otherwise, and the newest counts',
+  },
+  {
+    promise: 'an answer is not changed without an end',
+    broken: 'An answer is changed as often as somebody likes',
+    file: 'supabase/schemas/15_places.sql',
+    find: `    ) >= 20 then
+      raise exception 'This answer was changed too often.`,
+    replace: `    ) >= 2000 then
+      raise exception 'This answer was changed too often.`,
+    test: 'src/server/rest/places.test.ts',
+    name: 'an answer is changed twenty times an hour',
+  },
+]

@@ -1,0 +1,221 @@
+import type { Break } from './break.ts'
+
+/** Organisers: who acts as one, and what they may. */
+export const organisers: readonly Break[] = [
+  {
+    promise: 'only an organiser acts as one',
+    broken: 'Whoever signs in is an organiser',
+    file: 'supabase/schemas/03_organisers.sql',
+    find: 'exists (select from private.organisers where account_id = auth.uid())',
+    replace: 'auth.uid() is not null',
+    test: 'src/server/rest/desk-rights.test.ts',
+    name: 'each function refuses whoever is no organiser of ours, and answers one who is',
+  },
+  {
+    promise: 'only an organiser acts as one',
+    broken: 'One who signed in reads a table of ours',
+    file: 'supabase/schemas/17_rights.sql',
+    find: 'revoke all on schema private from public, anon, authenticated;',
+    replace: '',
+    migration:
+      'grant usage on schema private to authenticated; grant select on private.statuses to authenticated;',
+    test: 'src/server/rest/desk-rights.test.ts',
+    name: 'no table is read or changed by anybody who calls, an organiser neither; row level security is on',
+  },
+  {
+    promise: "each function that the API's roles may execute asks first",
+    broken: 'A note is taken from whoever calls',
+    file: 'supabase/schemas/05_decisions.sql',
+    find: `create function public.desk_note(act uuid, application uuid, note text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();`,
+    replace: `create function public.desk_note(act uuid, application uuid, note text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := (select nobody from (select '' as email, false as blind) as nobody);`,
+    test: 'src/server/rest/desk-rights.test.ts',
+    name: 'each function refuses whoever is no organiser of ours, and answers one who is',
+  },
+  {
+    promise: "each function that the API's roles may execute asks first",
+    broken: 'A second factor need not be shown',
+    file: 'supabase/schemas/03_organisers.sql',
+    find: "and (not has_factor or (coalesce(aal::text, '') = 'aal2' and coalesce(claims ->> 'aal', '') = 'aal2'))",
+    replace: '',
+    test: 'src/server/rest/desk-rights.test.ts',
+    name: 'each function refuses whoever is no organiser of ours, and answers one who is',
+  },
+  {
+    promise: 'a decision is not overwritten unseen, and one that is shown as kept is kept',
+    broken: 'A decision is kept that was made on what stands no more',
+    file: 'supabase/schemas/05_decisions.sql',
+    find: 'elsif decision.version is distinct from standing.version then',
+    replace: 'elsif decision.version > standing.version then',
+    test: 'src/server/rest/desk.test.ts',
+    name: 'a decision is kept where it was made on what stands, and refused with who did what where not',
+  },
+  {
+    promise: 'a decision is not overwritten unseen, and one that is shown as kept is kept',
+    broken: 'A decision is sent twice and made twice',
+    file: 'supabase/schemas/05_decisions.sql',
+    find: 'last_change.act = desk_decide.act and',
+    replace: 'false and',
+    test: 'src/server/rest/desk.test.ts',
+    name: 'the same act again gives the same answer and changes nothing',
+  },
+  {
+    promise: 'who reads blind gets none of the five hidden answers from any function',
+    broken: 'Who reads blind finds by a name, where few have it',
+    file: 'supabase/schemas/04_search.sql',
+    find: 'where id = any (hits) and (not blind',
+    replace: 'where id = any (hits) and (true',
+    test: 'src/server/rest/desk.test.ts',
+    name: 'the search of who reads blind covers reason and custom answer alone, also for what is common',
+  },
+  {
+    promise:
+      'what an applicant wrote is text, and becomes a link only where it is an e-mail, a telephone number or a page of LinkedIn',
+    broken: 'A site whose name ends in linkedin.com is LinkedIn',
+    file: 'src/pages/desk/kit/contact-links.ts',
+    find: '/^(?:[a-z\\d-]+\\.)*linkedin\\.com$/',
+    replace: '/linkedin\\.com$/',
+    test: 'src/pages/desk/kit/contact-links.test.ts',
+    name: 'the LinkedIn page %j leads to %s',
+  },
+  {
+    promise: 'searched e-mails stand in no log',
+    broken: 'What is searched stands in an address that a server sees',
+    file: 'src/pages/desk/kit/route.ts',
+    find: 'return `#/${queryOf(route.filters)}`',
+    replace: "return queryOf(route.filters) || '#/'",
+    test: 'e2e/desk.test.ts',
+    name: 'search goes over names, e-mail, company, LinkedIn, reason and custom answer, accents folded, and is in no request’s address',
+  },
+  {
+    promise: 'removing an account or a session ends its tokens at once',
+    broken: 'A session that has ended goes on until its token ends',
+    file: 'supabase/schemas/03_organisers.sql',
+    find: "where id = (claims ->> 'session_id')::uuid and user_id = auth.uid()",
+    replace: 'where true',
+    test: 'e2e/attacks/sign-in.test.ts',
+    name: 'an access token ends with its session, its account, or its right, at once and on every server',
+  },
+  {
+    promise: 'who has an account stays unknown',
+    broken: 'Whether there is an account is looked up before the answer',
+    file: 'src/server/auth/calls/mails.ts',
+    find: `    outgoing.after(reply, async () => {
+      const mail = await later.begin((transaction) => signInMail(transaction, site(), email, occasion, asked))
+`,
+    replace: `    const mail = await later.begin((transaction) => signInMail(transaction, site(), email, occasion, asked))
+    outgoing.after(reply, async () => {
+`,
+    test: 'e2e/attacks/enumeration.test.ts',
+    name: '%s is answered before anything is asked of an account',
+  },
+  {
+    promise: 'a code is not guessed',
+    broken: 'A code is not dead after five wrong tries',
+    file: 'src/server/auth/proofs/one-time.ts',
+    find: 'const mostTries = 5',
+    replace: 'const mostTries = 50',
+    test: 'src/server/auth/calls/verify.test.ts',
+    name: 'five wrong tries from anywhere end a code, not the link of its mail, and not the next code',
+  },
+  {
+    promise: 'a password is not guessed',
+    broken: 'Passwords are compared for an address without an end',
+    file: 'src/server/auth/accounts/password-tries.ts',
+    find: '<= limit.most',
+    replace: '<= 1e9',
+    test: 'e2e/attacks/sign-in.test.ts',
+    name: 'thirty wrong passwords from anywhere are compared, for an account or none, on every server; then its links sign in',
+  },
+  {
+    promise: 'a second factor is not guessed, or used twice',
+    broken: 'A code of an authenticator is good twice',
+    file: 'src/server/auth/proofs/second-factor.ts',
+    find: 'step === undefined || step <= factor.last_step',
+    replace: 'step === undefined',
+    test: 'src/server/auth/calls/factors.test.ts',
+    name: 'a code is taken once, and so is none from before it',
+  },
+  {
+    promise: 'a stolen refresh token is found out',
+    broken: 'Somebody else may go on with a refresh token that was used long ago',
+    file: 'src/server/auth/sessions/sessions.ts',
+    find: '(behind > 1 && !row.is_recent)',
+    replace: 'false',
+    test: 'src/server/auth/calls/token.test.ts',
+    name: 'an older token than the parent ends the session after ten seconds',
+  },
+  {
+    promise: 'tokens are not forged',
+    broken: 'A token for somebody else opens the desk',
+    file: 'src/server/auth/sessions/keys.ts',
+    find: `        audience: 'authenticated',
+`,
+    replace: '',
+    test: 'e2e/attacks/forgery.test.ts',
+    name: 'a token of ours that has ended, never ends, or is for somebody else opens nothing',
+  },
+  {
+    promise: 'links lead nowhere else',
+    broken: 'A link leads to whatever page below another site asked for it',
+    file: 'src/server/auth/mail/links.ts',
+    find: 'const isSite = target.origin === site.origin ||',
+    replace: 'const isSite = target.protocol === site.protocol ||',
+    test: 'src/server/auth/mail/links.test.ts',
+    name: 'a link that should lead to %s leads to the desk',
+  },
+  {
+    promise: 'links lead nowhere else',
+    broken: 'A link to sign in leads to another program',
+    file: 'src/cli/commands/organisers.ts',
+    find: `if (problem !== undefined) throw`,
+    replace: `if (isNaN(0)) throw`,
+    test: 'e2e/commands/organisers.test.ts',
+    name: 'without a public address a link leads to where the server listens, and to no other program',
+  },
+  {
+    promise: 'nobody acts as another without knowing',
+    broken: 'What one person called is sent as who signed in since',
+    file: 'src/client/session.ts',
+    find: `      if (session?.user.id !== account) throw new SignedOutError()
+`,
+    replace: `      if (session === null) throw new SignedOutError()
+`,
+    test: 'src/client/session.test.ts',
+    name: 'what one person called is never sent as the next',
+  },
+  {
+    promise: "whoever reads the mailbox alone ends nobody's sessions, and changes nothing unseen",
+    broken: 'A session without the second factor changes the password',
+    file: 'src/server/auth/calls/user.ts',
+    find: 'if (isGuarded) refuseLowAal(now)',
+    replace: 'if (!isGuarded) refuseLowAal(now)',
+    test: 'src/server/auth/calls/user.test.ts',
+    name: 'with a second factor only who has shown it changes the password or the address',
+  },
+  {
+    promise: 'the log holds no code, token, password or address of an organiser',
+    broken: 'The log has what the mail server said, which quotes the address',
+    file: 'src/server/mail.ts',
+    find: "if (!(failure instanceof Error) || 'response' in failure) return undefined",
+    replace: 'if (!(failure instanceof Error)) return undefined',
+    test: 'e2e/attacks/sign-in-log.test.ts',
+    name: 'no code, token, secret, password or address of an organiser stands in a log, whatever succeeds or fails',
+  },
+  {
+    promise: 'mails travel encrypted',
+    broken: 'To another machine mails go in the open',
+    file: 'src/server/mail.ts',
+    find: 'requireTLS: !isHere',
+    replace: 'requireTLS: false',
+    test: 'src/server/auth/mail/mailer.test.ts',
+    name: 'to another machine nothing is sent without TLS, nor to a certificate that nobody signed',
+  },
+]

@@ -1,0 +1,182 @@
+import type { Break } from './break.ts'
+
+/** The rules of the schema that have been broken before, and what becomes of data when it changes. */
+export const schema: readonly Break[] = [
+  {
+    promise: 'a later version migrates the database of an earlier one, with every row',
+    of: 'docs/stability.md',
+    broken: 'A migration changes what earlier versions stored',
+    file: 'supabase/schemas/05_decisions.sql',
+    find: `  version integer not null,
+  -- Since when it stands there.`,
+    replace: `  version integer not null default 0,
+  -- Since when it stands there.`,
+    migration: `alter table private.statuses alter column version set default 0;
+update private.statuses set set_at = now();`,
+    test: 'e2e/stability.test.ts',
+    name: 'a database of 1.0.0 is migrated with every row and state, and delivers once what is due',
+  },
+  {
+    promise: 'a folder that `npm run backup` wrote is restored by every later version',
+    of: 'docs/stability.md',
+    broken: 'A restore keeps the templates and settings of the new database',
+    file: 'src/server/database/backups/restore.ts',
+    find: 'do update set (${columns}) = row(${newer})',
+    replace: 'do nothing',
+    test: 'e2e/stability.test.ts',
+    name: 'a backup of 1.0.0 is restored with every row and state, and nothing is delivered twice',
+  },
+  {
+    promise: 'waits for other locks for a second at a time',
+    of: 'docs/architecture.md',
+    broken: 'A change of the schema waits for a reader, and those who apply wait with it',
+    file: 'src/server/database/schema.ts',
+    find: '`set local lock_timeout = ${lockTimeout}`',
+    replace: '`set local lock_timeout = 0`',
+    test: 'src/server/database/schema.test.ts',
+    name: 'while a long reader keeps the schema from changing applications are stored, and then it changes',
+  },
+  {
+    promise: 'in a transaction that sees one moment',
+    of: 'docs/architecture.md',
+    broken: 'Whoever applies waits for a backup that is being made',
+    file: 'src/server/database/backups/scheduled.ts',
+    find: 'backupLock = 5_610_744',
+    replace: 'backupLock = 5_610_746',
+    test: 'src/server/database/backups/scheduled.test.ts',
+    name: 'applications are stored while a backup is made',
+  },
+  {
+    promise: 'so that two who decide at the same time wait for each other and not in a circle',
+    of: 'supabase/schemas/05_decisions.sql',
+    broken: 'Two who decide the same in opposite orders wait for each other in a circle',
+    file: 'supabase/schemas/05_decisions.sql',
+    find: `    select distinct on (id) id, status, version, takes_back
+    from jsonb_to_recordset(decisions) as sent (id uuid, status text, version integer, takes_back boolean) order by id`,
+    replace: `    select id, status, version, takes_back
+    from jsonb_to_recordset(decisions) as sent (id uuid, status text, version integer, takes_back boolean)`,
+    test: 'src/server/rest/desk.test.ts',
+    name: 'two who decide the same in opposite orders at once: each is decided by one, and neither waits for ever',
+  },
+  {
+    promise: 'So only one act at a time changes the letters of an application',
+    of: 'supabase/schemas/10_letters.sql',
+    broken: 'Acts on letters do not lock their applications',
+    file: 'supabase/schemas/10_letters.sql',
+    find: `  perform from public.retreat_applications where id = any (applications) order by id for no key update;
+  perform from private.statuses`,
+    replace: '  perform from private.statuses',
+    test: 'src/server/rest/letter-acts.test.ts',
+    name: 'each act on a letter locks its application before it, as whoever erases does',
+  },
+  {
+    promise: 'each in one order, before any letter',
+    of: 'supabase/schemas/10_letters.sql',
+    broken: 'Acts on letters lock applications in the order in which they were named',
+    file: 'supabase/schemas/10_letters.sql',
+    find: 'where id = any (applications) order by id for no key update',
+    replace: 'where id = any (applications) order by md5(id::text || random()) for no key update',
+    test: 'src/server/rest/letters.test.ts',
+    name: 'who stops, releases, decides and erases at the same time waits for each other, and not in a circle',
+  },
+  {
+    promise: 'It claims no letter to a person to whom another one is under way',
+    of: 'docs/architecture.md',
+    broken: 'Two letters to one person are under way at the same time',
+    file: 'src/server/letters/claims.ts',
+    find: `stands(sql)} and not \${isBusy(sql)}
+      )`,
+    replace: `stands(sql)}
+      )`,
+    test: 'src/server/letters/postman.test.ts',
+    name: 'while one letter to somebody is under way no other leaves to them, whatever the case of their address',
+  },
+  {
+    promise: 'A letter to one person, whose text nobody else',
+    of: 'src/server/letters/outcomes.ts',
+    broken: 'A letter to one person is lost when a decision overtakes it on its way',
+    file: 'src/server/letters/outcomes.ts',
+    find: "where id = ${id} and occasion = ''",
+    replace: 'where false and id = ${id}',
+    test: 'src/server/rest/letters.test.ts',
+    name: 'a letter to one person %s, which a decision overtakes on its way, is a draft again',
+  },
+  {
+    promise: 'Not again, over what somebody set since.',
+    of: 'supabase/schemas/15_places.sql',
+    broken: 'A day that is set again is set over a later one',
+    file: 'supabase/schemas/15_places.sql',
+    find: `  -- Not again, over what somebody set since.
+  if not is_repeat then`,
+    replace: '  if true then',
+    test: 'src/server/rest/places.test.ts',
+    name: 'a day that is set again, because the response was lost, is not set over a later one',
+  },
+  {
+    promise: 'Erases applications of one e-mail for good',
+    of: 'supabase/schemas/07_erasing.sql',
+    broken: 'Applications of another e-mail are erased with it',
+    file: 'supabase/schemas/07_erasing.sql',
+    find: 'and private.person(application.email) is distinct from private.person(desk_erase.email)',
+    replace: 'and false',
+    test: 'src/server/rest/desk.test.ts',
+    name: 'erasing needs the e-mail, takes all that is known with it, and is itself remembered',
+  },
+  {
+    promise: 'whoever sets a number waits for it',
+    of: 'supabase/schemas/08_door.sql',
+    broken: 'Who applies while a number of the door is set is not counted',
+    file: 'supabase/schemas/08_door.sql',
+    find: `  perform pg_advisory_xact_lock_shared(5610746);
+`,
+    replace: '',
+    test: 'src/server/rest/desk.test.ts',
+    name: 'who is applying at the moment when a number is set is counted',
+  },
+  {
+    promise: 'By no lock of the table, since a vacuum has one for a long time.',
+    of: 'supabase/schemas/08_door.sql',
+    broken: 'Those who apply wait while a number of the door waits for a vacuum',
+    file: 'supabase/schemas/08_door.sql',
+    find: 'then perform private.hold_applying(); end if;',
+    replace: 'then lock table public.retreat_applications in share row exclusive mode; end if;',
+    test: 'src/server/rest/desk.test.ts',
+    name: 'while a vacuum runs a number is set, and nobody who applies waits for either',
+  },
+  {
+    promise: 'and a lease on what was taken',
+    of: 'docs/architecture.md',
+    broken: 'Two servers make one delivery',
+    file: 'src/server/webhook/outbox.ts',
+    find: `      limit \${most}
+      for update skip locked
+    ), claimed as (`,
+    replace: `      limit \${most}
+    ), claimed as (`,
+    test: 'src/server/webhook/dispatcher.test.ts',
+    name: 'what one server is claiming another one passes by, and does not wait for',
+  },
+  {
+    promise:
+      'Where the lease ran out meanwhile, another server may have the delivery, and nothing is recorded of this try.',
+    of: 'src/server/webhook/outbox.ts',
+    broken: 'A late answer is recorded of a delivery that is somebody else’s',
+    file: 'src/server/webhook/outbox.ts',
+    find: `        last_answer = \${delivered ? '' : text.replaceAll('\\0', '')}
+    where application_id = \${id} and attempts = \${attempt}`,
+    replace: `        last_answer = \${delivered ? '' : text.replaceAll('\\0', '')}
+    where application_id = \${id} and \${attempt} = \${attempt}`,
+    test: 'src/server/webhook/dispatcher.test.ts',
+    name: 'whose lease ran out records nothing, and gives nothing back',
+  },
+  {
+    promise: 'Deliveries are queued once for a statement, however many applications it stores.',
+    of: 'src/server/database/schemas/16_deliveries.sql',
+    broken: 'Of applications that are stored together one is delivered',
+    file: 'src/server/database/schemas/16_deliveries.sql',
+    find: 'select id from arrived;',
+    replace: 'select id from arrived limit 1;',
+    test: 'src/server/database/schema.test.ts',
+    name: 'an application and its place in the outbox are stored together or not at all, also of several',
+  },
+]
