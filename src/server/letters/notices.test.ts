@@ -249,6 +249,18 @@ test('an answer is told as an application is: singly, or with the day’s', asyn
   )
 })
 
+test('an answer is stored also where its notice cannot be written', async () => {
+  const id = await apply('Zoë')
+  await organiser('each')
+  await sql()`alter table private.notices add constraint none_today check (false) not valid`
+  await answer(id, 'coming')
+  await sql()`alter table private.notices drop constraint none_today`
+  expect(await sql()`select answer from private.acceptances where application_id = ${id}`).toEqual([
+    { answer: 'coming' },
+  ])
+  expect(await takeAll()).toEqual([])
+})
+
 test('who was erased is named in no notice', async () => {
   await organiser('each')
   await organiser('daily')

@@ -1,0 +1,103 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import { beforeAll, expect, test } from 'vitest'
+
+import { anApplication } from '../../../testing/form.ts'
+import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import { valuesOf } from '../../../testing/sql.ts'
+import type { Letter } from '../../client/desk/letters.ts'
+
+let server: SignInServer
+let client: SupabaseClient
+
+beforeAll(async () => {
+  server = await startSignIn()
+  ;({ client } = await server.signedIn())
+  await server.database.owner`update private.postman set seen_at = now()`
+})
+
+/** An accepted application, and the draft of its letter. */
+async function accept() {
+  const [row] = await server.database.owner<{ id: string }[]>`
+    insert into public.retreat_applications ${valuesOf(anApplication())} returning id`
+  const id = row?.id ?? ''
+  await client.rpc('desk_decide', {
+    act: crypto.randomUUID(),
+    decisions: [{ id, status: 'accepted', version: 0 }],
+  })
+  const { data } = await client.rpc('desk_letters_of', { applications: [id] })
+  const [draft] = data as Letter[]
+  return { id, draft }
+}
+
+test.each([
+  ['list', { filter: { answer: 'maybe' } }, 'There is no answer "maybe".'],
+  ['list', { filter: { status: 'hired' } }, 'There is no status "hired".'],
+  ['outbox', { state: 'sent', after: null }, 'Letters are listed that are waiting, refused or given up.'],
+  ['write_to', { act: null, application: crypto.randomUUID(), subject: 's', body: 'b' }, 'An act has an id.'],
+  ['set_answer', { act: null, application: crypto.randomUUID(), answer: 'coming' }, 'has an id.'],
+  [
+    'set_answer',
+    { act: crypto.randomUUID(), application: crypto.randomUUID(), answer: 'maybe' },
+    'has an id.',
+  ],
+  ['set_places', { version: 0, places: -1, days: 14 }, 'There are 0 to 1,000,000 places.'],
+  ['set_places', { version: 0, places: 1, days: 366 }, 'A place is kept for 1 to 365 days.'],
+])('desk_%s refuses %j in a sentence', async (name, given, sentence) => {
+  const { error, status } = await client.rpc(`desk_${name}`, given)
+  expect([status, error?.message]).toEqual([400, expect.stringContaining(sentence)])
+})
+
+test('who reads blind writes, edits and hands over no letter', async () => {
+  const { id, draft } = await accept()
+  const { client: blind } = await server.signedIn()
+  await blind.rpc('desk_set_blind', { blind: true })
+  const act = crypto.randomUUID()
+  const [letter, seen] = [draft?.id, draft?.seen]
+  const acts = {
+    desk_write_to: { act, application: id, subject: 's', body: 'b' },
+    desk_edit: { letter, seen, subject: 's', body: 'b' },
+    desk_sent_by_hand: { letter, seen },
+    desk_hand_over: { act, letter, seen, site: 'https://site.example', zone: 'UTC' },
+  }
+  for (const [name, given] of Object.entries(acts)) {
+    const { error } = await blind.rpc(name, given)
+    expect(error).toMatchObject({
+      code: '22023',
+      message: expect.stringMatching(/^Who reads blind /) as string,
+    })
+  }
+  const { data } = await client.rpc('desk_letters_of', { applications: [id] })
+  expect(data).toEqual([draft])
+})
+
+test('a decision of which a letter tells is not taken back, unless knowingly', async () => {
+  const { id, draft } = await accept()
+  await client.rpc('desk_sent_by_hand', { letter: draft?.id, seen: draft?.seen })
+  const decide = async (takes_back: boolean) => {
+    const decisions = [{ id, status: 'declined', version: 1, takes_back }]
+    const { data } = await client.rpc('desk_decide', { act: crypto.randomUUID(), decisions })
+    return data as object
+  }
+  expect(await decide(true)).toMatchObject([{ outcome: 'told', status: 'accepted', version: 1 }])
+  expect(await decide(false)).toMatchObject([{ outcome: 'kept', status: 'declined', version: 2 }])
+})
+
+test('a template is removed by whoever saw it as it is', async () => {
+  const named = { occasion: 'Travel', subject: 's', body: 'b' }
+  const set = async (version: number | null) =>
+    (await client.rpc('desk_set_template', { ...named, version })).data as { version: number }
+  const first = await set(null)
+  const second = await set(first.version)
+  const remove = (version: number) => client.rpc('desk_remove_template', { occasion: 'Travel', version })
+  const { error } = await remove(first.version)
+  expect(error).toMatchObject({ code: 'PT409', message: 'Somebody else changed this template meanwhile.' })
+  expect((await remove(second.version)).data).toEqual({ removed: true })
+})
+
+test('a token whose claims are no ids is nobody’s', async () => {
+  const { as } = server.database
+  const claims = { sub: 'nobody', session_id: 'none', aal: 'aal1' }
+  await expect(as({ role: 'authenticated', claims })`select public.desk_me()`).rejects.toMatchObject({
+    code: '42501',
+  })
+})
