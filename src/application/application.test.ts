@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest'
 
-import { applicationFrom, columns, webhookBody } from './application.ts'
+import {
+  applicationFrom,
+  columns,
+  isAlreadyStored,
+  isComplete,
+  longest,
+  webhookBody,
+  type Application,
+} from './application.ts'
 
 test('an application is read from a sent form as it was typed', () => {
   const form = new FormData()
@@ -44,4 +52,66 @@ test('the webhook gets the eleven fields in camel case and consent as text', () 
   expect(webhookBody(application).toString()).toBe(
     'firstName=A&lastName=B&email=C&phone=D&linkedin=E&company=F&paidSolution=not&customSolution=G&teamSize=10%2B&reason=%C3%A9+%26&consent=true',
   )
+})
+
+const whole: Application = {
+  first_name: 'Ada',
+  last_name: 'Lovelace',
+  email: 'ada@example.org',
+  phone: '+44 20 7946 0000',
+  linkedin: 'in/ada',
+  company: 'Engines',
+  paid_solution: 'custom',
+  custom_solution: 'A cabin',
+  team_size: '1-3',
+  reason: 'Rest',
+  consent: true,
+}
+
+test('a whole application may leave choices and words of its own blank, and be as long as it may', () => {
+  const wholes: object[] = [
+    {},
+    { custom_solution: '' },
+    { paid_solution: '', team_size: '' },
+    { reason: 'x'.repeat(100_000), custom_solution: 'x'.repeat(100_000) },
+    { email: 'x'.repeat(10_000) },
+    { reason: '𝒳 is whole' },
+  ]
+  expect(wholes.filter((changed) => !isComplete({ ...whole, ...changed }))).toEqual([])
+})
+
+test.each<[string, object[]]>([
+  ['lacks an answer', columns.map((column) => ({ [column]: undefined }))],
+  [
+    'leaves one blank',
+    columns.filter((column) => !/consent|solution|team/.test(column)).map((column) => ({ [column]: '' })),
+  ],
+  ['gives no consent', [{ consent: false }, { consent: 'true' }]],
+  ['has what is no text', [{ first_name: 1 }]],
+  ['makes another choice', [{ paid_solution: 'gold' }, { paid_solution: 'toString' }]],
+  ['is of another size', [{ team_size: '1000' }, { team_size: 'toString' }]],
+  ['has what PostgreSQL cannot hold', [{ reason: 'a\0b' }, { reason: 'half of a \ud835' }]],
+  [
+    'is too long',
+    [
+      { reason: 'x'.repeat(100_001) },
+      { custom_solution: 'x'.repeat(100_001) },
+      { email: 'x'.repeat(10_001) },
+    ],
+  ],
+])('an application that %s is not whole', (_what, changes) => {
+  expect(changes.filter((changed) => isComplete({ ...whole, ...changed }))).toEqual([])
+})
+
+test('the two long answers may be ten times as long as the others', () => {
+  const long = columns.filter((column) => longest(column) === 100_000)
+  expect(long).toEqual(['custom_solution', 'reason'])
+  expect(columns.filter((column) => longest(column) === 10_000)).toHaveLength(9)
+})
+
+test('a repeat is what the one index refuses, by its name', () => {
+  const message = 'duplicate key value violates unique constraint "retreat_applications_once"'
+  expect(isAlreadyStored({ code: '23505', message })).toBe(true)
+  expect(isAlreadyStored({ code: '23505', message: message.replace('_once', '_pkey') })).toBe(false)
+  expect(isAlreadyStored({ code: '23514', message })).toBe(false)
 })

@@ -48,22 +48,23 @@ export function isAlreadyStored({ code, message }: { code: string; message: stri
   return code === '23505' && message.includes(`"${onceIndex}"`)
 }
 
-const blank: Application = {
-  first_name: '',
-  last_name: '',
-  email: '',
-  phone: '',
-  linkedin: '',
-  company: '',
-  paid_solution: '',
-  custom_solution: '',
-  team_size: '',
-  reason: '',
-  consent: false,
+/** Each column once: by its type none is missing. */
+const once: Record<keyof Application, null> = {
+  first_name: null,
+  last_name: null,
+  email: null,
+  phone: null,
+  linkedin: null,
+  company: null,
+  paid_solution: null,
+  custom_solution: null,
+  team_size: null,
+  reason: null,
+  consent: null,
 }
 
 /** The eleven columns that an applicant fills, in the order of the form. */
-export const columns = Object.keys(blank) as (keyof Application)[]
+export const columns = Object.keys(once) as (keyof Application)[]
 
 /** The most characters that the database takes for an answer: against abuse, since the form has no such rule. */
 export function longest(column: keyof Application): number {

@@ -93,6 +93,12 @@ test('what organisers made of an application stands behind it, a line each, and 
   )
 })
 
+test('a moment of an answer is written as every other', () => {
+  const columns = ['answer', 'answered_at'] as const
+  const answered = { ...row, answer: 'coming', answered_at: '2026-11-22T12:03:04+02:00' } as TableRow
+  expect(csvLines([answered, row], columns)).toBe('coming,2026-11-22T10:03:04.000Z\r\n,\r\n')
+})
+
 test('of no rows the table is its header', () => {
   expect(csvHeader(tableColumns) + csvLines([], tableColumns)).toMatch(/^id,created_at,[^\r\n]*\r\n$/)
 })

@@ -117,10 +117,12 @@ const telephoneNumber = /^[+\-\d ()[\]]+$/
  */
 function defuse(text: string) {
   // Most cells are one part, and splitting a million of them takes seconds.
+  // Stryker disable next-line ConditionalExpression: it is only quicker
   if (!separator.test(text)) return isFormula(text) ? `'${text}` : text
   const parts = text.split(separator)
-  const isInList = (index: number) => /[\r\n]/.test(parts[index - 1] ?? '') && parts[index]?.startsWith('- ')
-  return parts.map((part, index) => (isFormula(part) && !isInList(index) ? `'${part}` : part)).join('')
+  const isInList = (part: string, index: number) =>
+    /[\r\n]/.test(parts[index - 1] ?? '') && part.startsWith('- ')
+  return parts.map((part, index) => (isFormula(part) && !isInList(part, index) ? `'${part}` : part)).join('')
 }
 
 function isFormula(part: string) {

@@ -1,8 +1,18 @@
+import { styleText } from 'node:util'
 import { expect, test } from 'vitest'
 
 import { anApplication } from '../../testing/form.ts'
 import type { StoredApplication } from '../server/database/applications.ts'
-import { toCsv, toScreen, toText } from './formats.ts'
+import {
+  andAccounts,
+  countOf,
+  localTime,
+  onOneLine,
+  toCsv,
+  toJsonLines,
+  toScreen,
+  toText,
+} from './formats.ts'
 
 const stored = (changes: Parameters<typeof anApplication>[0]): StoredApplication => ({
   ...anApplication(changes),
@@ -78,4 +88,103 @@ test('a terminal that is too narrow to wrap values well still shows twenty colum
                 longer than I
                 remember.
 `)
+})
+
+/** The whole of a text that comes in parts. */
+async function whole(parts: AsyncIterable<string>) {
+  let text = ''
+  for await (const part of parts) text += part
+  return text
+}
+
+const ada = stored({ last_name: 'Lovelace', email: 'ada@example.com' })
+const id = '00000000-0000-4000-8000-000000000000'
+
+test('in a text an application is a paragraph: its name, its id, and what was answered', async () => {
+  expect(await whole(toText(batches(ada)))).toBe(`Ada Lovelace, 1970-01-01T00:00:00.000Z
+  ${id}
+  Email         ada@example.com
+  Phone         +44 (20) 7946 0958
+  LinkedIn      in/ada
+  Company       Analytical Engines
+  Paid before   Yes, travel related
+  Team          3-10
+  Reason        To think.
+                Without a screen.
+  Webhook       waiting
+
+1 application.
+`)
+})
+
+test('what was not answered has no line, and words of one’s own have one', async () => {
+  const blank = stored({ paid_solution: '', team_size: '', custom_solution: 'A cabin' })
+  const text = await whole(toText(batches(blank, blank)))
+  expect(text).not.toMatch(/Paid before|Team/)
+  expect(text).toContain('\n  In own words  A cabin\n')
+  expect(text).toMatch(/\n\n2 applications\.\n$/)
+})
+
+test('on a terminal the number comes first, the name is bold and the time is the one here', async () => {
+  const time = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'short' }).format(0)
+  const text = await whole(toScreen(batches(ada), 1_000, 80))
+  expect(text).toMatch(/^1,000 applications\.\n\n/)
+  expect(text).toContain(`${styleText('bold', 'Ada Lovelace')}, ${time}\n  ${id}\n`)
+  expect(text).toMatch(/\n {2}Reason {8}To think\.\n {16}Without a screen\.\n/)
+  expect(await whole(toScreen(batches(ada), 1, 80))).toMatch(/^1 application\.\n/)
+  expect(localTime(new Date(0))).toBe(`${time} (${Intl.DateTimeFormat().resolvedOptions().timeZone})`)
+})
+
+test('before the first application that is said', async () => {
+  expect(await whole(toText(batches()))).toBe('No applications yet.\n')
+  expect(await whole(toScreen(batches(), 0, 80))).toBe('No applications yet.\n')
+})
+
+const later = new Date('2026-11-25T12:00:00Z')
+
+test.each<[Partial<StoredApplication>, string]>([
+  [{ attempts: null }, 'not queued'],
+  [{ attempts: 0 }, 'waiting'],
+  [{ attempts: 3, delivered_at: later }, 'delivered 2026-11-25T12:00:00.000Z'],
+  [
+    { attempts: 1, next_attempt_at: later, last_status: 500 },
+    '1 try, next 2026-11-25T12:00:00.000Z, last answer 500',
+  ],
+  [{ attempts: 2, next_attempt_at: later }, '2 tries, next 2026-11-25T12:00:00.000Z, last answer none'],
+  [{ attempts: 10, next_attempt_at: null, last_status: 410 }, 'given up after 10 tries, last answer 410'],
+  [{ attempts: 0, next_attempt_at: null }, 'given up after 0 tries'],
+])('how a delivery stands is said: %o', async (delivery, words) => {
+  const text = await whole(toText(batches({ ...ada, ...delivery })))
+  expect(text).toContain(`\n  Webhook       ${words}\n`)
+})
+
+test('in JSON each application is a line of its columns, with nothing that a terminal obeys', async () => {
+  const lines = await whole(toJsonLines(batches(stored({ reason: 'a\u007fb\u0085' }), ada)))
+  expect(lines).toContain('"a\\u007fb\\u0085"')
+  const [first, second, rest] = lines.split('\n')
+  expect(JSON.parse(first ?? '')).toMatchObject({ id, reason: 'a\u007fb\u0085', consent: true })
+  expect(Object.keys(JSON.parse(second ?? '') as object)).toEqual(
+    'id created_at first_name last_name email phone linkedin company paid_solution custom_solution team_size reason consent'.split(
+      ' ',
+    ),
+  )
+  expect(rest).toBe('')
+})
+
+test('what an applicant wrote cannot forge a line, and what a terminal would obey is not written', () => {
+  expect(onOneLine('one\r\ntwo\rthree\nfour\tfive')).toBe('one two three four five')
+  expect(onOneLine('a\u001bb\u202ec')).toBe('a\ufffdb\ufffdc')
+})
+
+test('a number is told with what it counts', () => {
+  expect([countOf(1), countOf(2), countOf(2, 'two')]).toEqual([
+    '1 application',
+    '2 applications',
+    'two applications',
+  ])
+  expect([0, 1, 2].map(andAccounts)).toEqual([
+    '',
+    ' and the account of 1 organiser',
+    ' and the accounts of 2 organisers',
+  ])
 })

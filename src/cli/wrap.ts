@@ -37,12 +37,14 @@ export function wrap(line: string, columns: number): string[] {
 }
 
 function charactersOf(text: string) {
+  // Stryker disable next-line ConditionalExpression: it is only quicker
   if (narrow.test(text)) return Array.from(text)
   return Array.from(characters.segment(text), ({ segment }) => segment)
 }
 
 /** How many columns a text takes on a terminal. */
 function widthOf(text: string) {
+  // Stryker disable next-line ConditionalExpression: it is only quicker
   if (narrow.test(text)) return text.length
   let width = 0
   // In composed form, since each part of a Korean syllable would count otherwise.

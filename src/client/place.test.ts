@@ -34,19 +34,23 @@ test('an answer that got none is sent again as it was', async () => {
   await vi.runAllTimersAsync()
   vi.useRealTimers()
   expect(await answered).toEqual(open)
-  const bodies = fetcher.mock.calls.map(([, request]) => request?.body)
+  const [address, request] = fetcher.mock.calls[0] ?? []
+  expect(address).toBe('https://project.example/rest/v1/rpc/answer_place')
+  expect(new Headers(request?.headers).get('content-type')).toBe('application/json')
+  const bodies = fetcher.mock.calls.map(([, again]) => again?.body)
   expect(bodies).toEqual(Array(2).fill('{"token":"token","answer":"not coming","act":"act"}'))
 })
 
 test.each([
   ['too many wrong tokens', 429, { code: 'HTTP429', message: 'Too many.' }, 'Too many.'],
+  ['a wait that nobody explains', 429, null, 'What answered with 429'],
   ['another act', 409, { code: 'PT409', message: 'Another act.' }, 'Another act.'],
   ['what is not for guests', 401, { message: 'Invalid API key' }, 'What answered with 401'],
   ['an answer about something else', 200, { message: 'Hello.' }, 'What answered with 200'],
   ['no object', 200, null, 'What answered with 200'],
 ])('of a refusal a guest reads what is for them: %s', async (_, status, said, message) => {
   backendAnswers(Response.json(said, { status }))
-  const name = status === 429 || status === 409 ? 'RefusedCall' : 'Error'
+  const name = /^(Too many|Another)/.test(message) ? 'RefusedCall' : 'Error'
   await expect(readPlace('https://project.example', 'key', 'token', signal)).rejects.toMatchObject({
     name,
     message: expect.stringContaining(message) as string,

@@ -20,7 +20,7 @@ async function sessionAt(
     server.close()
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return createSession({ url, anonKey })
+  return createSession({ url, anonKey }, [0, 0])
 }
 
 /** A token as the client reads it: nobody signed it. */

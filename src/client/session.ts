@@ -34,10 +34,7 @@ export class SignedOutError extends Error {
   }
 }
 
-/**
- * Milliseconds before the second try, the third one and so on. Each call may come twice: it only reads, has an act's id,
- * or changes nothing the second time.
- */
+/** Each call may come twice: it only reads, has an act's id, or changes nothing the second time. */
 const retryPauses = [500, 1_000, 2_000, 4_000]
 
 /**
@@ -45,8 +42,12 @@ const retryPauses = [500, 1_000, 2_000, 4_000]
  * the same token; calls of the sign-in are repeated by its own client.
  *
  * @param backend.url The backend's address, not null.
+ * @param pauses Milliseconds before the second try, the third one and so on.
  */
-export function createSession({ url, anonKey }: DataInterface & { url: string }): Session {
+export function createSession(
+  { url, anonKey }: DataInterface & { url: string },
+  pauses: readonly number[] = retryPauses,
+): Session {
   const base = url.replace(/\/$/, '')
   let tell: (client: GoTrueClient) => void
   const authIsThere = new Promise<GoTrueClient>((resolve) => (tell = resolve))
@@ -79,9 +80,7 @@ export function createSession({ url, anonKey }: DataInterface & { url: string })
       if (session?.user.id !== account) throw new SignedOutError()
       const { url: address, init } = requestOf(base, anonKey, session.access_token, name, given)
       const begun = await takeBegun(callKey(session.access_token, address, init.body), signal)
-      return answerIn(
-        begun ?? (await withRetry(() => fetch(address, { ...init, signal }), retryPauses, signal)),
-      )
+      return answerIn(begun ?? (await withRetry(() => fetch(address, { ...init, signal }), pauses, signal)))
     }
   return { auth, authIsThere, read, callAs }
 }

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 
-import { settingNames, unknownName } from './names.ts'
+import { secretNames, settingNames, unknownName } from './names.ts'
+import { readSettings } from './server-settings.ts'
 
 test('the names that are known are those that the docs and the example file list', async () => {
   const docs = await Promise.all(['operate', 'hosted'].map((name) => readFile(`docs/${name}.md`, 'utf8')))
@@ -23,6 +24,14 @@ test.each([
   ['WEBHOOK', 'WEBHOOK_URL'],
   ['SMTP', 'SMTP_URL'],
   ['port', 'PORT'],
+  ['BACKUP-AT', 'BACKUP_AT'],
+  ['ABCKUP_AT', 'BACKUP_AT'],
+  ['BACKUP_TA', 'BACKUP_AT'],
+  ['BACKUP_KEP', 'BACKUP_KEEP'],
+  ['BACKUP_A', 'BACKUP_AT'],
+  ['MAILFRO', 'MAIL_FROM'],
+  // Nearer to this than to BACKUP_AT.
+  ['BACKUP_DI', 'BACKUP_DIR'],
 ])('%s is told to be %s', (name, meant) => {
   for (const isInFile of [true, false]) {
     expect(unknownName(name, isInFile)).toBe(`${name} is no setting: ${meant} is.`)
@@ -33,8 +42,34 @@ test("what begins as ours is told to be no setting, and in our own file everythi
   expect(unknownName('WEBHOOK_RETRIES', false)).toBe('WEBHOOK_RETRIES is no setting.')
   expect(unknownName('LETTERS', true)).toBe('LETTERS is no setting.')
   expect(unknownName('BACKUP', true)).toBe('BACKUP is no setting: BACKUP_DIR is.')
-  const others = ['LETTERS', 'MAIL', 'HOME', 'HOSTNAME', 'POST', 'PATH', 'DATABASE', 'USER', 'SHELL']
+  // Two wrong letters are too many for a name of eight, and one for a name of four.
+  expect(unknownName('DATA-DI', false)).toBe('DATA-DI is no setting: DATA_DIR is.')
+  expect(unknownName('DATADI', true)).toBe('DATADI is no setting.')
+  const others = [
+    'LETTERS',
+    'MY_SMTP_URLS',
+    'DATADI',
+    'PORTS',
+    'HOSTS',
+    'MAIL',
+    'HOME',
+    'HOSTNAME',
+    'POST',
+    'PATH',
+    'DATABASE',
+    'USER',
+    'SHELL',
+  ]
   expect(others.filter((name) => unknownName(name, false) !== undefined)).toEqual([])
   const allowed = ['NODE_ENV', 'TZ', 'PGSSLMODE', 'PAGER', ...settingNames]
   expect(allowed.filter((name) => unknownName(name, true) !== undefined)).toEqual([])
+  const near = ['TZS', 'LANGS', 'PAGERS', 'LESSER', 'PATHS', 'HOMES', 'MY_NODE_ENV']
+  expect(near.filter((name) => unknownName(name, true) === undefined)).toEqual([])
+})
+
+test('of what may hold a secret nothing is shown', () => {
+  expect(secretNames).toContain('SMTP_URL')
+  for (const name of secretNames) {
+    expect(() => readSettings({ [name]: 'hunter2!' })).toThrow(new RegExp(`^${name} (?!.*hunter2)`))
+  }
 })

@@ -28,3 +28,30 @@ test.each(['VITE_SUPABASE_PUBLISHABLE_KEY', 'VITE_SUPABASE_PUBLISHABLE_DEFAULT_K
     expect(readPageSettings(both).anonKey).toBe('sb_publishable_b')
   },
 )
+
+test('a page is built with the backend and the addresses that the VITE_ settings name', () => {
+  const environment = {
+    VITE_SUPABASE_URL: 'https://project.example',
+    VITE_SUPABASE_ANON_KEY: 'key',
+    VITE_WEBHOOK_URL: 'https://automation.example/hook',
+    VITE_SITE_URL: 'https://site.example',
+  }
+  expect(readPageSettings(environment)).toEqual({
+    backendUrl: 'https://project.example',
+    anonKey: 'key',
+    webhookUrl: 'https://automation.example/hook',
+    siteUrl: 'https://site.example',
+  })
+  for (const name of Object.keys(environment)) {
+    expect(() => readPageSettings({ ...environment, [name]: 'two words' })).toThrow(new RegExp(`^${name} `))
+  }
+})
+
+test('a page that is built without any asks its own origin, and calls no webhook', () => {
+  expect(readPageSettings({})).toEqual({
+    backendUrl: null,
+    anonKey: 'public-anon-key',
+    webhookUrl: null,
+    siteUrl: undefined,
+  })
+})

@@ -3,7 +3,11 @@ import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { expect, test } from 'vitest'
 
+import { hostAndPort } from './mail-settings.ts'
 import { readSettings } from './server-settings.ts'
+
+/** A secret of so many bytes. */
+const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`
 
 /** The second column of the settings' table, by the names of the first. */
 async function defaultsOfDocs() {
@@ -82,6 +86,9 @@ test.each([
   ['smtp://user:p#ss@mail.example', 'hello@example.org', /^SMTP_URL .* percent-encoded/],
   ['smtp://user:p/ss@mail.example', 'hello@example.org', /^SMTP_URL /],
   ['smtp://user:p%ss@mail.example', 'hello@example.org', /^SMTP_URL .* percent-encoded/],
+  ['smtp://mail.example/inbox', 'hello@example.org', /^SMTP_URL .* percent-encoded/],
+  ['smtp://mail.example/?tls=1', 'hello@example.org', /^SMTP_URL .* percent-encoded/],
+  ['http://u@smtp://mail.example', 'hello@example.org', /^SMTP_URL .*smtp:\/\/ or smtps:\/\//],
   ['smtp://', 'hello@example.org', /^SMTP_URL /],
   ['https://mail.example', 'hello@example.org', /^SMTP_URL .*smtp:\/\/ or smtps:\/\//],
   ['smtp://mail.example', '', /^MAIL_FROM is "" but should be the address/],
@@ -94,6 +101,7 @@ test.each([
 
 test.each([
   ['PORT', '80a', '"80a"'],
+  ['PORT', 'a80', '"a80"'],
   ['PORT', '65536', '65535'],
   ['DATABASE_URL', 'mysql://host', 'postgres://'],
   ['ANON_KEY', 'two words', 'without spaces'],
@@ -102,18 +110,30 @@ test.each([
   ['WEBHOOK_DECISIONS_URL', 'example.com/hook', 'https://'],
   ['WEBHOOK_DECISIONS_URL', 'http://example.com:25/hook', 'names port 25'],
   ['WEBHOOK_SECRET', 'short', 'whsec_'],
+  ['WEBHOOK_SECRET', secretOf(23), 'whsec_$(head -c 32 /dev/urandom | base64)'],
+  ['WEBHOOK_SECRET', secretOf(65), 'random bytes in base64'],
+  ['WEBHOOK_SECRET', `my ${secretOf(32)}`, 'random bytes in base64'],
+  ['WEBHOOK_SECRET', `${secretOf(32)} !`, 'random bytes in base64'],
   ['RATE_LIMIT_PER_MINUTE', '-1', 'whole number'],
   ['MAIL_PER_MINUTE', 'many', 'whole number'],
+  ['MAIL_PER_MINUTE', '1e5', 'whole number'],
   ['MAIL_PER_MINUTE', '1000001', 'from 0 to 1000000'],
   ['BACKUP_DIR', './data/backups', 'lies in DATA_DIR'],
   ['BACKUP_DIR', 'data', 'lies in DATA_DIR'],
   ['BACKUP_AT', '3:00', '00:00 to 23:59'],
   ['BACKUP_AT', '24:00', '00:00 to 23:59'],
+  ['BACKUP_AT', '103:00', '00:00 to 23:59'],
+  ['BACKUP_AT', '03:001', '00:00 to 23:59'],
   ['BACKUP_KEEP', '0', 'at least 1'],
   ['BACKUP_KEEP', 'all', 'whole number'],
   ['TRUST_PROXY', 'nginx', 'ranges'],
   ['TRUST_PROXY', '10.0.0.0/33', 'ranges'],
   ['TRUST_PROXY', '0.0.0.0/0', 'ranges'],
+  ['TRUST_PROXY', '10.0.0.0/8, nginx', 'ranges'],
+  ['TRUST_PROXY', '10.0.0.0/8/8', 'ranges'],
+  ['TRUST_PROXY', '::/129', 'ranges'],
+  ['TRUST_PROXY', '10.0.0.0/x8', 'ranges'],
+  ['TRUST_PROXY', '10.0.0.0/8x', 'ranges'],
   ['SITE_URL', 'unplugged.example', 'https://'],
   ['VITE_SITE_URL', 'unplugged.example', 'https://'],
   ['WEBHOOK_URL', 'http://example.com:25/hook', 'names port 25'],
@@ -122,6 +142,9 @@ test.each([
   ['DATABASE_URL', 'postgres://u:p/ss@h/d', 'percent-encoded'],
   ['DATABASE_URL', 'postgres://u:100%@h/d', 'percent-encoded'],
   ['DATABASE_URL', 'postgres://u@a:1,b:2/d', 'several hosts'],
+  ['DATABASE_URL', 'postgres://a,b/d', 'several hosts'],
+  ['DATABASE_URL', 'postgres://user:secret@a,b/d', 'several hosts'],
+  ['DATABASE_URL', 'http://a/postgres://', 'postgres:// or postgresql://'],
   ['DATABASE_POOLER', 'session', '"transaction"'],
 ])('%s set to %s is refused by a sentence that says what it should be', (name, value, expected) => {
   const read = () => readSettings({ [name]: value })
@@ -167,8 +190,51 @@ test.each([
   ['1', 1],
   ['0', false],
   ['10.0.0.0/8, ::1', ['10.0.0.0/8', '::1']],
+  ['off', false],
+  ['12', 12],
+  ['10.0.0.1/32, ::/128, ::/64', ['10.0.0.1/32', '::/128', '::/64']],
 ])('TRUST_PROXY set to %s is understood', (given, expected) => {
   expect(readSettings({ TRUST_PROXY: given }).trustProxy).toEqual(expected)
+})
+
+test.each([secretOf(24), secretOf(25), secretOf(26), secretOf(64), secretOf(32).replace('whsec_', '')])(
+  'a secret of 24 to 64 bytes is one, with whsec_ or without: %s',
+  (secret) => {
+    expect(readSettings({ WEBHOOK_SECRET: secret }).webhookSecret).toBe(secret)
+  },
+)
+
+test('folders are absolute, and backups may lie in DATA_DIR where the database does not', () => {
+  const folders = { HOST: '::', DATA_DIR: 'here', POSTGRES_BIN: 'programs', BACKUP_DIR: 'backups' }
+  expect(readSettings(folders)).toMatchObject({
+    host: '::',
+    dataDir: resolve('here'),
+    postgresBin: resolve('programs'),
+    backupDir: resolve('backups'),
+  })
+  expect(() => readSettings({ DATA_DIR: 'here', BACKUP_DIR: 'here/backups' })).toThrow(/^BACKUP_DIR /)
+  expect(readSettings({ DATA_DIR: 'here', BACKUP_DIR: 'data/backups' }).backupDir).toBe(
+    resolve('data/backups'),
+  )
+  const elsewhere = { DATABASE_URL: 'postgresql://h/d', BACKUP_DIR: 'data/backups' }
+  expect(readSettings(elsewhere).backupDir).toBe(resolve('data/backups'))
+})
+
+test('a database may be behind a pooler of transactions, and a webhook at any port of the web', () => {
+  const settings = { DATABASE_POOLER: 'transaction', WEBHOOK_URL: 'https://u:p@example.com:8443/hook' }
+  expect(readSettings(settings)).toMatchObject({
+    databasePooler: 'transaction',
+    webhookUrl: settings.WEBHOOK_URL,
+  })
+})
+
+test.each([
+  ['smtp://mail.example', 587],
+  ['smtps://mail.example', 465],
+  ['smtps://mail.example:2465/', 2465],
+])('for people the mail server %s is at port %i', (url, port) => {
+  const mailServer = readSettings({ SMTP_URL: url, MAIL_FROM: 'hello@example.org' }).mailServer
+  expect(mailServer && hostAndPort(mailServer)).toEqual({ host: 'mail.example', port })
 })
 
 test('the recipe for systemd gives the server no setting that the commands do not have', async () => {

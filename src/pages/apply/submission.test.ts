@@ -12,6 +12,11 @@ test('a new send clears the old message at once', () => {
   })
 })
 
+test('a send that the browser refuses takes the old box away, and sends nothing', () => {
+  const success = nextSubmission(nextSubmission(idle, { type: 'sent' }), { type: 'accepted' })
+  expect(nextSubmission(success, { type: 'refused' })).toEqual({ ...success, status: 'idle', sending: false })
+})
+
 test('each success asks for a new, empty form', () => {
   const once = nextSubmission(nextSubmission(idle, { type: 'sent' }), { type: 'accepted' })
   const twice = nextSubmission(nextSubmission(once, { type: 'sent' }), { type: 'accepted' })

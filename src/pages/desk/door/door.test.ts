@@ -21,6 +21,11 @@ const limited: Door = { ...open, closes_at: at, closes_after: 1200, received: 11
 test.each<[Door, string]>([
   [open, 'The door is open.'],
   [{ ...open, closes_at: at }, `The door is open, until ${momentOf(at)}.`],
+  [{ ...open, is_open: false }, 'The door is closed. Applicants read: “Applications are closed.”'],
+  [
+    { ...limited, is_open: false },
+    `The door is closed since ${momentOf(at)}. Applicants read: “Applications are closed.”`,
+  ],
   [{ ...open, closes_after: 3, received: 1 }, 'The door is open, for 2 more applications: 1 of 3 came.'],
   [limited, `The door is open, until ${momentOf(at)}, for 1 more application: 1,199 of 1,200 came.`],
   [
@@ -103,6 +108,12 @@ test('a door that closed by itself stays closed when only its sentence changes, 
     closes_at: null,
     closes_after: null,
   })
+})
+
+test('a door without limits begins with none, and another moment is the one that is saved', () => {
+  expect(entriesOf(open)).toEqual({ closed: false, sentence: '', closesAt: '', closesAfter: '' })
+  const entries = { ...entriesOf(limited), closesAt: '2999-12-31T18:00' }
+  expect(changeFrom(entries, limited).closes_at).toBe(new Date(2999, 11, 31, 18).toISOString())
 })
 
 test('closing forgets the limits', () => {

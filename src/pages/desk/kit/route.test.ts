@@ -36,8 +36,12 @@ test.each([
   '#/letters/drafts/Travel/1',
   '#/letters/drafts/',
   '#/door/1',
+  '#/people/drafts/Travel',
+  '#/letters/sent/waiting',
+  'applications#/1',
 ])('what is no place is none: %s', (hash) => {
   expect(routeOf(hash)).toEqual({ screen: 'unknown' })
+  expect(hrefOf({ screen: 'unknown' })).toBe('#/')
 })
 
 test('half a sign in an address is shown as it is', () => {

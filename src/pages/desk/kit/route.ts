@@ -84,6 +84,7 @@ function decoded(part: string) {
   }
 }
 
+// Stryker disable all: what follows is the window's, for the journeys
 // The server renders the first list, where there is no window.
 let present = globalThis.window?.location.hash ?? ''
 let former = present

@@ -2,7 +2,21 @@ import { expect, test } from 'vitest'
 
 import type { Letter } from '../../../client/desk/letters.ts'
 import { momentOf } from '../kit/format.ts'
-import { eventsOf, wordsOfLetter } from './letters.ts'
+import {
+  eventsOf,
+  isAgain,
+  isCarried,
+  isFilledLater,
+  isNamed,
+  isOfDecision,
+  isSendable,
+  mayAsk,
+  nameOfLetter,
+  nameOfOccasion,
+  partsOf,
+  triesOf,
+  wordsOfLetter,
+} from './letters.ts'
 
 const at = '2026-11-22T10:00:00+00:00'
 const mail: Letter = {
@@ -76,4 +90,125 @@ test.each<[Partial<Letter>, string]>([
   [{ state: 'sent' }, ''],
 ])('of an automation nothing is said of mails: %j', (standing, words) => {
   expect(wordsOfLetter({ ...told, ...standing })).toBe(words)
+})
+
+test.each<[Partial<Letter>, string]>([
+  [{ state: 'waiting', attempts: 0 }, 'Letter “Accepted” is waiting.'],
+  [
+    { state: 'waiting', attempts: 2, due_at: at, answer: '421 busy' },
+    `Letter “Accepted” is waiting, not to leave before ${momentOf(at)}, after 2 tries: 421 busy`,
+  ],
+  [{ state: 'sending' }, 'Letter “Accepted” is being handed over.'],
+  [{ state: 'refused', answer: '550 no' }, 'Letter “Accepted” was refused by the mail server: 550 no'],
+  [{ state: 'given up', attempts: 1 }, 'Letter “Accepted” was given up after 1 try'],
+  [{ state: 'refused', occasion: 'received' }, 'Receipt was refused by the mail server'],
+  [
+    { state: 'sending', occasion: '', subject: 'Your {{ reply_by }}' },
+    'Letter “Your the last day to answer” is being handed over.',
+  ],
+  [{ state: 'draft' }, ''],
+  [{ state: 'withdrawn' }, ''],
+])('of a mail is said how it stands: %j', (standing, words) => {
+  expect(wordsOfLetter({ ...mail, ...standing })).toBe(words)
+})
+
+test('each event has its own key, its moment, and who did it; the first has the letter', () => {
+  const later = '2026-11-23T10:00:00+00:00'
+  expect(eventsOf([{ ...mail, sent_at: later }])).toEqual([
+    {
+      key: '1 released',
+      at,
+      author: 'ada@example.org',
+      text: 'Letter “Accepted” released',
+      letter: { ...mail, sent_at: later },
+    },
+    { key: '1 sent', at: later, author: null, text: 'Letter “Accepted” sent' },
+  ])
+  const stopped: Letter = { ...mail, ...withdrawn, withdrawn_at: later, withdrawn_by: 'bob@example.org' }
+  expect(eventsOf([stopped])[1]).toEqual({
+    key: '1 withdrawn',
+    at: later,
+    author: 'bob@example.org',
+    text: 'Letter “Accepted” withdrawn',
+  })
+  const byHand: Letter = { ...mail, otherwise: 'by hand' }
+  expect(eventsOf([byHand])).toEqual([
+    { key: '1 sent', at, author: 'ada@example.org', text: 'Letter “Accepted” sent by hand', letter: byHand },
+  ])
+})
+
+test('a draft and what was told another way tell nothing of a sending', () => {
+  expect(eventsOf([{ ...mail, state: 'draft' }])).toEqual([])
+  expect(eventsOf([{ ...mail, released_at: null }])).toEqual([])
+  const words = (letters: Letter[]) => eventsOf(letters).map(({ text }) => text)
+  expect(words([{ ...mail, otherwise: 'told' }])).toEqual(['Letter “Accepted” released'])
+  expect(words([{ ...mail, withdrawn_at: at }])).toEqual([
+    'Letter “Accepted” released',
+    'Letter “Accepted” sent',
+  ])
+  expect(words([{ ...mail, ...withdrawn, withdrawn_at: null }])).toEqual(['Letter “Accepted” released'])
+})
+
+test('what an automation is told goes with the mail of the same act to the same person alone', () => {
+  const words = (beside: Partial<Letter>) =>
+    eventsOf([{ ...mail, ...beside }, told])
+      .map(({ text }) => text)
+      .includes('“Accepted” released to the automation')
+  expect([words({}), words({ act: 'y' }), words({ application: 'b' }), words({ way: 'automation' })]).toEqual(
+    [false, true, true, true],
+  )
+})
+
+test.each([
+  ['accepted', 'Accepted', { decision: true, named: false, asks: true }],
+  ['waitlisted', 'Waitlisted', { decision: true, named: false, asks: false }],
+  ['declined', 'Declined', { decision: true, named: false, asks: false }],
+  ['received', 'Receipt', { decision: false, named: false, asks: false }],
+  ['reminder', 'Reminder', { decision: false, named: true, asks: true }],
+  ['new', 'new', { decision: false, named: true, asks: true }],
+  ['Travel', 'Travel', { decision: false, named: true, asks: true }],
+  ['', 'To one person', { decision: false, named: true, asks: true }],
+])('the occasion %j is called %s: %j', (occasion, name, { decision, named, asks }) => {
+  expect(nameOfOccasion(occasion)).toBe(name)
+  expect([isOfDecision(occasion), isNamed(occasion), mayAsk(occasion)]).toEqual([decision, named, asks])
+})
+
+test('a mail server carries every letter, an automation decisions alone', () => {
+  type Postman = Parameters<typeof isCarried>[1]
+  const postman = (is_there: boolean, is_automation_there: boolean) =>
+    ({ is_there, is_automation_there }) as Postman
+  const carried = (...there: [boolean, boolean]) =>
+    ['accepted', 'Travel'].map((occasion) => isCarried(occasion, postman(...there)))
+  expect(carried(true, false)).toEqual([true, true])
+  expect(carried(false, true)).toEqual([true, false])
+  expect(carried(false, false)).toEqual([false, false])
+})
+
+test('placeholders of the place are read as words, and others as they are', () => {
+  expect(partsOf('Answer at {{answer_link}} by {{ reply_by }}, {{first_name}}.')).toEqual([
+    { words: 'Answer at ', isFilledLater: false },
+    { words: 'their link to answer', isFilledLater: true },
+    { words: ' by ', isFilledLater: false },
+    { words: 'the last day to answer', isFilledLater: true },
+    { words: ', {{first_name}}.', isFilledLater: false },
+  ])
+  expect(partsOf('answer_link')).toEqual([{ words: 'answer_link', isFilledLater: false }])
+  const filledLater = (subject: string, body: string) => isFilledLater({ subject, body })
+  expect(filledLater('{{  answer_link  }}', '')).toBe(true)
+  expect(filledLater('', '{{reply_by}}')).toBe(true)
+  expect(filledLater('answer_link', '{{first_name}}')).toBe(false)
+})
+
+test('only a draft without gaps, unknown words and too much text may be sent', () => {
+  expect(isSendable(mail)).toBe(true)
+  expect(isSendable({ ...mail, missing: ['company'] })).toBe(false)
+  expect(isSendable({ ...mail, unknown: ['firstname'] })).toBe(false)
+  expect(isSendable({ ...mail, is_long: true })).toBe(false)
+})
+
+test('a letter is sent again from its second edition on, unless it is to one person', () => {
+  expect([1, 2].map((edition) => isAgain({ occasion: 'Travel', edition }))).toEqual([false, true])
+  expect(isAgain({ occasion: '', edition: 2 })).toBe(false)
+  expect([triesOf({ attempts: 1 }), triesOf({ attempts: 2 })]).toEqual(['1 try', '2 tries'])
+  expect([nameOfLetter({ name: null }), nameOfLetter({ name: 'Ada' })]).toEqual(['Application', 'Ada'])
 })

@@ -110,7 +110,7 @@ export function eventsOf(letters: readonly Letter[]): LetterEvent[] {
     const { released_at: releasedAt, sent_at: sentAt, withdrawn_at: withdrawnAt } = letter
     if (state === 'draft' || releasedAt === null) return []
     const about = subjectOf(letter)
-    if (state === 'sent' && otherwise === 'by hand')
+    if (otherwise === 'by hand')
       return [{ key: `${id} sent`, at: releasedAt, author, text: `${about} sent by hand`, letter }]
     const mail = letter.way === 'automation' ? mailBeside(letter, letters) : undefined
     const words = eventWordsOf(letter)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { freeSentence, remindedSentences } from './places.ts'
+import { freeSentence, placesWordsOf, remindedSentences } from './places.ts'
 
 test.each([
   [null, null, 'Nobody has said how many places there are.'],
@@ -8,6 +8,8 @@ test.each([
   [30, 1, '1 of 30 places is free.'],
   [1, 0, '0 of 1 place are free.'],
   [30, -3, '0 of 30 places are free: 3 more are accepted than there are places.'],
+  [null, 9, 'Nobody has said how many places there are.'],
+  [30, null, 'Nobody has said how many places there are.'],
   [30, -1, '0 of 30 places are free: 1 more is accepted than there are places.'],
 ])('of %j places %j are free, which is said: %s', (places, free, sentence) => {
   expect(freeSentence({ places, free })).toBe(sentence)
@@ -23,4 +25,18 @@ test('what became of reminding is said of those that there are', () => {
     '3 were sent one in the last three days.',
     'There are more than were drafted at once: press Remind again for the rest.',
   ])
+})
+
+test('what of reminding there is one of is said so', () => {
+  expect(remindedSentences({ drafted: 1, late: 1, waiting: 2, reminded: 1, more: false })).toEqual([
+    '1 reminder drafted. Nothing has left.',
+    '1 is late: move “Kept until” at their application before it is sent.',
+    '2 have one already that did not leave yet.',
+    '1 was sent one in the last three days.',
+  ])
+})
+
+test('places are told with how long each is kept', () => {
+  expect(placesWordsOf({ places: null, days: 1 })).toBe('Places: not known how many, each kept for 1 day')
+  expect(placesWordsOf({ places: 30, days: 14 })).toBe('30 places, each kept for 14 days')
 })

@@ -1,0 +1,35 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+
+import { OperatorError } from '../settings/operator-error.ts'
+import { readOptions } from './options.ts'
+
+const { argv } = process
+
+beforeEach(() => void vi.spyOn(console, 'log').mockReturnValue())
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  process.argv = argv
+})
+
+/** Reads these arguments as a command that knows `--csv`. */
+function read(...args: string[]) {
+  process.argv = ['node', 'start.js', ...args]
+  return readOptions({ csv: { type: 'boolean' } }, 'Usage: npm run applications')
+}
+
+test('options that are there are read', () => {
+  expect(read('--csv')).toEqual({ csv: true })
+  expect(read()).toEqual({})
+  expect(console.log).not.toHaveBeenCalled()
+})
+
+test('whoever asks for help gets it, and nothing else is done', () => {
+  expect(read('--help', '--csv')).toBeUndefined()
+  expect(vi.mocked(console.log).mock.calls).toEqual([['Usage: npm run applications']])
+})
+
+test('an option that is not there is told with those that are', () => {
+  expect(() => read('--json')).toThrow(OperatorError)
+  expect(() => read('--json')).toThrow(/'--json'[^]*\n\nUsage: npm run applications$/)
+})

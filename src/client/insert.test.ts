@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+
+import { applicationFrom } from '../application/application.ts'
+import { insertApplication } from './insert.ts'
+
+const application = applicationFrom([['first_name', 'Ada']])
+const backend = { url: 'https://project.example/', anonKey: 'key' }
+
+beforeEach(() => void vi.useFakeTimers())
+
+afterEach(() => vi.useRealTimers())
+
+type Reply = Response | Error
+
+/** Sends the application to a backend that replies so, one after the other; the last one again and again. */
+async function sendTo(...replies: Reply[]) {
+  const sent: { address: unknown; init: RequestInit }[] = []
+  const fetcher = vi.fn<typeof fetch>(async (address, init = {}) => {
+    sent.push({ address, init })
+    const reply = replies[sent.length - 1] ?? replies.at(-1)
+    if (reply instanceof Response) return reply.clone()
+    throw reply
+  })
+  const outcome = insertApplication(application, backend, fetcher).then(
+    () => 'stored',
+    (error: unknown) => error,
+  )
+  await vi.runAllTimersAsync()
+  return { outcome: await outcome, sent }
+}
+
+const stored = new Response(null, { status: 201 })
+const away = new Response('<h1>Bad Gateway</h1>', { status: 502 })
+const refusal = (code: string, message: string, status = 400) => Response.json({ code, message }, { status })
+const noNetwork = new TypeError('Load failed')
+
+test('an application is sent with the public key, and nothing is asked back', async () => {
+  const { outcome, sent } = await sendTo(stored)
+  expect(outcome).toBe('stored')
+  expect(sent.map(({ address }) => address)).toEqual(['https://project.example/rest/v1/retreat_applications'])
+  const init: RequestInit = sent[0]?.init ?? {}
+  expect(init.method).toBe('POST')
+  expect(init.body).toBe(JSON.stringify(application))
+  const headers = new Headers(init.headers)
+  expect([headers.get('apikey'), headers.get('authorization')]).toEqual(['key', null])
+  expect(headers.get('prefer') ?? '').not.toContain('representation')
+})
+
+test('an application that no try was answered about is sent three times', async () => {
+  const { outcome, sent } = await sendTo(noNetwork)
+  expect(sent).toHaveLength(3)
+  expect(outcome).toEqual(
+    new Error('The backend could not be reached. Please check your connection and try again.'),
+  )
+  expect((outcome as Error).cause).toBe(noNetwork)
+  expect((await sendTo(away, noNetwork, stored)).outcome).toBe('stored')
+})
+
+test('what is stored already is stored', async () => {
+  const repeat = 'duplicate key value violates unique constraint "retreat_applications_once"'
+  expect((await sendTo(away, refusal('23505', repeat, 409))).outcome).toBe('stored')
+  const { outcome } = await sendTo(refusal('23505', 'another "index"', 409))
+  expect(outcome).toMatchObject({ name: 'PostgrestError', message: 'another "index"' })
+})
+
+test('a refusal of the backend is told in its own words, at once', async () => {
+  const { outcome, sent } = await sendTo(refusal('PT403', 'We are full.', 403))
+  expect(outcome).toMatchObject({ code: 'PT403', message: 'We are full.' })
+  expect(sent).toHaveLength(1)
+})
+
+test.each([
+  ['a page with 200', new Response('<h1>Welcome</h1>')],
+  ['a page with 500', new Response('<h1>Oops</h1>', { status: 500 })],
+  ['nothing with 500', new Response('', { status: 500 })],
+  ['JSON that says nothing', Response.json({ error: 'no' }, { status: 400 })],
+  ['null', Response.json(null, { status: 400 })],
+])('the words of somebody else are no message for a visitor: %s', async (_what, reply) => {
+  expect((await sendTo(reply)).outcome).toEqual(new Error(''))
+})
+
+test('after 20 seconds without an answer a send is given up', async () => {
+  const outcome = insertApplication(
+    application,
+    backend,
+    (_address, init) =>
+      new Promise((_resolve, reject) =>
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error)),
+      ),
+  ).catch((error: unknown) => error)
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(await outcome).toEqual(
+    new Error('No answer came within 20 seconds. Please check your connection and try again.'),
+  )
+})

@@ -1,0 +1,74 @@
+import { afterEach, expect, test, vi } from 'vitest'
+
+import {
+  countOf,
+  dayOf,
+  digits,
+  momentOf,
+  nameOf,
+  ofAll,
+  shortDayOf,
+  shortMomentOf,
+  shortOf,
+  upTo,
+  zone,
+} from './format.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+/** A moment in the zone in which these tests run. */
+const here = (...parts: [number, number, number, number, number]) => new Date(...parts).toISOString()
+
+test('a moment has its day and its time here; one that no calendar knows stays as it is', () => {
+  expect(momentOf(here(2026, 10, 2, 9, 3))).toBe('2 Nov 2026, 09:03')
+  expect(momentOf('infinity')).toBe('infinity')
+  expect(zone()).toBe(Intl.DateTimeFormat().resolvedOptions().timeZone)
+})
+
+test.each([
+  ['today', here(2026, 10, 22, 9, 3), '09:03'],
+  ['this year', here(2026, 0, 2, 9, 3), '2 Jan'],
+  ['another year', here(2025, 10, 22, 9, 3), '22 Nov 2025'],
+  ['no calendar', '-infinity', '-infinity'],
+])('a moment of %s is as short as it can be', (_when, iso, expected) => {
+  expect(shortMomentOf(iso, new Date(2026, 10, 22, 23, 0))).toBe(expected)
+})
+
+test('a day is the same in whichever zone it is read', () => {
+  expect(dayOf('2026-12-31')).toBe('31 December 2026')
+  expect(shortDayOf('2026-12-31')).toBe('31 Dec 2026')
+})
+
+test('formats are made when they are needed, once', () => {
+  const made = vi.spyOn(Intl, 'DateTimeFormat')
+  momentOf(here(2026, 10, 2, 9, 3))
+  momentOf(here(2026, 10, 3, 9, 3))
+  expect(made).not.toHaveBeenCalled()
+})
+
+test('numbers are told with what they count', () => {
+  expect([0, 1, 1_000].map((count) => countOf(count, 'letter'))).toEqual([
+    '0 letters',
+    '1 letter',
+    '1,000 letters',
+  ])
+  expect([digits(1_000_000), ofAll(100, 1_000)]).toEqual(['1,000,000', '100 of 1,000'])
+  expect([upTo({ count: 1_000, more: true }), upTo({ count: 7, more: false })]).toEqual(['1,000+', '7'])
+})
+
+test('a name is told without end neither in length nor in marks, and turns nothing beside it', () => {
+  expect(shortOf('x'.repeat(120))).toBe('x'.repeat(120))
+  expect(shortOf('x'.repeat(121))).toBe(`${'x'.repeat(120)}…`)
+  expect(shortOf(`${'x'.repeat(119)} y`)).toBe(`${'x'.repeat(119)}…`)
+  expect(shortOf('a\u202eb\u200fc')).toBe('abc')
+  expect(shortOf('\u202e'.repeat(1_200))).toBe('')
+  expect(shortOf('\u202e'.repeat(1_201))).toBe('…')
+  expect(shortOf(`e${'\u0301'.repeat(9)}`)).toBe(`e${'\u0301'.repeat(8)}`)
+  expect(shortOf(`one\ntwo`)).toBe('one\ntwo')
+})
+
+test('a hidden name is that of an application', () => {
+  expect(nameOf({})).toBe('Application')
+  expect(nameOf({ first_name: 'Ada', last_name: 'L' })).toBe('Ada L')
+  expect(nameOf({ first_name: 'Ada' })).toBe('Ada')
+})

@@ -1,0 +1,140 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+
+import { stepSize } from '../../../application/limits.ts'
+import type { Status } from '../../../application/statuses.ts'
+import type { CallDesk } from '../../../client/desk.ts'
+import type { Decision, DecisionOutcome } from '../../../client/desk/applications.ts'
+import { Judge, type Seen } from './judge.ts'
+
+// What a browser has.
+beforeEach(() => vi.stubGlobal('navigator', { onLine: true }))
+afterEach(() => vi.unstubAllGlobals())
+
+const seen = (id: string, status: Status = 'new', version = 0): Seen => ({
+  id,
+  name: `Person ${id}`,
+  status,
+  version,
+})
+
+type Outcome = Partial<DecisionOutcome> & { outcome: DecisionOutcome['outcome'] }
+
+/** A judge whose decisions come to these outcomes, by the ids; all others are kept. */
+function judgeOf(became: Record<string, Outcome | undefined>) {
+  const called: string[] = []
+  const said: string[] = []
+  const callDesk = (async (name: string, { decisions }: { decisions: Decision[] }) => {
+    called.push(name)
+    return decisions.flatMap(({ id, status, version }) => {
+      if (id in became && became[id] === undefined) return []
+      const kept = { id, outcome: 'kept', status, version: version + 1, author: 'me', at: 'now' }
+      return [{ ...kept, ...became[id] } as DecisionOutcome]
+    })
+  }) as CallDesk
+  const judge = new Judge(callDesk, (sentence) => said.push(sentence))
+  return {
+    judge,
+    called,
+    /** Decides, and gives what is said once all of it is over. */
+    decide: async (applications: Seen[], wanted: Status) => {
+      judge.decide(applications, wanted)
+      return settled()
+    },
+    settled: settled,
+  }
+
+  async function settled() {
+    await vi.waitUntil(() => !judge.isWaiting() && said.length > 0)
+    return said.splice(0)
+  }
+}
+
+const bob = { author: 'bob@example.org', at: '2026-11-22T10:00:00Z', version: 5 }
+
+test.each([{ outcome: 'gone' } as const, undefined])(
+  'an application that is gone is told as that, and leaves nothing to undo: %j',
+  async (outcome) => {
+    const { judge, called, decide } = judgeOf({ '1': outcome })
+    expect(await decide([seen('1')], 'accepted')).toEqual(['Person 1: not saved'])
+    expect(called).toEqual(['desk_decide'])
+    expect(judge.judgement()).toMatchObject({
+      problems: [{ seen: { id: '1' }, wanted: 'accepted', reason: { kind: 'gone' } }],
+      lastAct: null,
+    })
+    expect(judge.shownOf(seen('1'))).toEqual({ status: 'new', version: 0, isPending: false })
+  },
+)
+
+test('where somebody else decided the same meanwhile nothing is lost', async () => {
+  const { judge, decide } = judgeOf({ '1': { ...bob, outcome: 'stale', status: 'accepted' } })
+  expect(await decide([seen('1')], 'accepted')).toEqual(['Person 1: Accepted already'])
+  expect(judge.judgement()).toMatchObject({ problems: [], lastAct: null })
+})
+
+test('a problem goes when its application is decided on anew, and others stay', async () => {
+  const { judge, decide, settled } = judgeOf({
+    '1': { ...bob, outcome: 'stale', status: 'declined' },
+    '2': { ...bob, outcome: 'stale', status: 'declined' },
+  })
+  expect(await decide([seen('1'), seen('2')], 'accepted')).toEqual(['2 not saved'])
+  const ids = () => judge.judgement().problems.map((problem) => problem.seen.id)
+  expect(ids()).toEqual(['1', '2'])
+  judge.decide([seen('1')], 'waitlisted')
+  expect(ids()).toEqual(['2'])
+  await settled()
+  // One problem an application, the newest.
+  expect(judge.judgement().problems.map(({ wanted }) => wanted)).toEqual(['accepted', 'waitlisted'])
+  const [first] = judge.judgement().problems
+  judge.dismiss(first ? [first] : [])
+  expect(ids()).toEqual(['1'])
+})
+
+test('why a decision is not taken back is that a letter told of it, and nobody’s name', async () => {
+  const { judge, decide } = judgeOf({ '1': { ...bob, outcome: 'told', status: 'accepted' } })
+  await decide([seen('1', 'accepted', 1)], 'new')
+  expect(judge.judgement().problems[0]?.reason).toEqual({ kind: 'told' })
+})
+
+test('a decision for what stands is none', () => {
+  const { judge, called } = judgeOf({})
+  const told = vi.fn<() => void>()
+  judge.subscribe(told)
+  judge.decide([seen('1', 'accepted')], 'accepted')
+  expect([told.mock.calls, called, judge.isWaiting()]).toEqual([[], [], false])
+})
+
+test('what somebody else changed since is told from what was decided here', async () => {
+  const { judge, decide } = judgeOf({})
+  const read = seen('1')
+  expect(judge.isChanged(read)).toBe(false)
+  judge.learn(seen('1', 'declined', 1))
+  expect([judge.isChanged(read), judge.isChanged(seen('1', 'declined', 1))]).toEqual([true, false])
+  expect(judge.shownOf(read)).toEqual({ status: 'declined', version: 1, isPending: false, isOthers: true })
+  // The same version again is no news.
+  judge.learn(seen('1', 'accepted', 1))
+  expect(judge.shownOf(seen('1', 'accepted', 1)).status).toBe('declined')
+  await decide([seen('1', 'declined', 1)], 'accepted')
+  expect(judge.isChanged(read)).toBe(false)
+})
+
+test('whoever listens hears of each change until they stop', async () => {
+  const { judge, decide } = judgeOf({})
+  const told = vi.fn<() => void>()
+  const end = judge.subscribe(told)
+  await decide([seen('1')], 'accepted')
+  expect(told).toHaveBeenCalled()
+  end()
+  told.mockClear()
+  await decide([seen('2')], 'accepted')
+  expect(told).not.toHaveBeenCalled()
+})
+
+test('an act of one call has no progress, and nothing to stop', async () => {
+  const { judge, decide } = judgeOf({})
+  const shown: unknown[] = []
+  judge.subscribe(() => shown.push(judge.judgement().progress))
+  judge.stop()
+  const many = Array.from({ length: stepSize }, (_, index) => seen(String(index)))
+  expect(await decide(many, 'accepted')).toEqual([`${stepSize} applications: Accepted`])
+  expect(new Set(shown)).toEqual(new Set([null]))
+})

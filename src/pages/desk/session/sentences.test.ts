@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+
+import type { AuthError } from '@supabase/auth-js'
+
+import { foreignAnswer } from '../kit/Problem.tsx'
+import { sentenceOfFactor, sentenceOfPassword, sentenceOfSignIn } from './sentences.ts'
+
+/** A refusal as the sign-in's client gives it. */
+const refusal = (code: string | undefined, message = 'no', name = 'AuthApiError', status = 400) =>
+  ({ name, code, message, status }) as unknown as AuthError
+
+const unanswered = (status?: number) => refusal(undefined, '', 'AuthRetryableFetchError', status ?? 0)
+
+const asked = { sentenceOfSignIn, sentenceOfFactor, sentenceOfPassword }
+
+test.each(Object.entries(asked))('%s says where no answer came what to check', (_name, sentenceOf) => {
+  expect(sentenceOf(unanswered())).toBe(
+    'The server could not be reached. Please check your connection, and try again.',
+  )
+  expect(sentenceOf(unanswered(503))).toBe('The server could not answer. Please try again in a moment.')
+  expect(sentenceOf(refusal(undefined, 'Hello', 'AuthUnknownError'))).toBe(foreignAnswer)
+})
+
+test.each(Object.entries(asked))(
+  '%s says what the server said, where nobody foresaw that',
+  (_name, sentenceOf) => {
+    expect(sentenceOf(refusal('new_code', 'The moon is full'))).toBe('The server said: The moon is full')
+    expect(sentenceOf(refusal(undefined, ''))).toBe('That did not work. Please try again.')
+  },
+)
+
+test('one code may mean something else for a factor or a password', () => {
+  const ofAddress = 'This is not an e-mail address that can be used. Please check it.'
+  expect(sentenceOfSignIn(refusal('validation_failed'))).toBe(ofAddress)
+  expect(sentenceOfFactor(refusal('validation_failed'))).toBe(ofAddress)
+  expect(sentenceOfPassword(refusal('validation_failed'))).toMatch(/^This password is too long\./)
+  expect(sentenceOfPassword(refusal('insufficient_aal'))).toBe(sentenceOfFactor(refusal('insufficient_aal')))
+  expect(sentenceOfFactor(refusal('insufficient_aal'))).toMatch(/^Please sign out, and sign in again/)
+  expect(sentenceOfSignIn(refusal('insufficient_aal'))).toBe('The server said: no')
+})
+
+test('the project says what it wants of a password', () => {
+  expect(sentenceOfPassword(refusal('weak_password', 'At least 12 characters.'))).toBe(
+    'At least 12 characters.',
+  )
+})
+
+test.each([
+  ['you can only request this after 12 seconds', 'Please wait 12 seconds before you ask for another.'],
+  ['after 1 second', 'Please wait 1 second before you ask for another.'],
+  ['too many', 'Too many mails were asked for. Please wait an hour, and try again.'],
+])('of too many mails is said how long to wait: %s', (message, sentence) => {
+  expect(sentenceOfSignIn(refusal('over_email_send_rate_limit', message))).toContain(sentence)
+})
