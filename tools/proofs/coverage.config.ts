@@ -1,0 +1,35 @@
+import { dirname, resolve } from 'node:path'
+import { defineConfig, mergeConfig } from 'vitest/config'
+
+import tests from '../../vitest.config.ts'
+
+const replaced = resolve('testing/database.ts')
+
+/** The tests, counted by V8; their databases are those of the profiled PostgreSQL, where there is one. */
+export default mergeConfig(
+  tests,
+  defineConfig({
+    plugins: [
+      {
+        name: 'profiled-database',
+        enforce: 'pre',
+        resolveId(source, importer) {
+          if (process.env['PROFILED_POSTGRES'] === undefined || importer === undefined) return undefined
+          const isIt = resolve(dirname(importer), source) === replaced
+          return isIt ? resolve('tools/proofs/profiled-database.ts') : undefined
+        },
+      },
+    ],
+    test: {
+      coverage: {
+        enabled: true,
+        provider: 'custom',
+        customProviderModule: resolve('tools/proofs/coverage-provider.js'),
+        include: ['src/**/*.{ts,tsx}'],
+        reporter: ['json'],
+        reportsDirectory: 'tools/proofs/reports/coverage',
+        reportOnFailure: true,
+      },
+    },
+  }),
+)

@@ -1,0 +1,98 @@
+// Prints what of src/ and of the database's functions no test that runs beside it reaches: npm run test:coverage -- src/server/rest
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, rm } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+
+import { isDebianThere, noDebian } from '../../testing/other-postgres.ts'
+import { declarations, startProfiledPostgres, type ProfiledPostgres } from './profiled-postgres.ts'
+
+/** What Istanbul's JSON has of a file, as far as it is read here. */
+interface FileCoverage {
+  statementMap: Record<string, { start: { line: number } }>
+  s: Record<string, number>
+}
+
+const reports = 'tools/proofs/reports/coverage'
+
+const postgres = isDebianThere() ? await startProfiledPostgres() : undefined
+try {
+  // Whether they pass is for `npm test` to say: on PostgreSQL 15 one of them need not.
+  await runTests(postgres?.url('NAME'))
+  await printScripts()
+  if (postgres === undefined)
+    console.log(`\n${noDebian} What of the functions is reached is not known without it.`)
+  else await printFunctions(postgres)
+} finally {
+  await postgres?.close()
+}
+
+async function runTests(address: string | undefined) {
+  await rm(reports, { recursive: true, force: true })
+  const env = { ...process.env, ...(address !== undefined && { PROFILED_POSTGRES: address }) }
+  const projects = ['--project', 'unit', '--project', 'database']
+  const options = ['run', '--config', 'tools/proofs/coverage.config.ts', ...projects, '--reporter', 'dot']
+  const child = spawn('npx', ['vitest', ...options, ...process.argv.slice(2)], { env, stdio: 'inherit' })
+  await once(child, 'close')
+}
+
+async function printScripts() {
+  const text = await readFile(join(reports, 'coverage-final.json'), 'utf8')
+  const files = Object.entries(JSON.parse(text) as Record<string, FileCoverage>)
+  const unloaded: string[] = []
+  const lines: string[] = []
+  let [all, reached] = [0, 0]
+  for (const [path, { statementMap, s: counts }] of files.toSorted(([one], [other]) =>
+    one < other ? -1 : 1,
+  )) {
+    const file = relative('.', path)
+    const statements = Object.entries(counts)
+    const missed = statements.filter(([, count]) => count === 0)
+    if (statements.length > 0 && missed.length === statements.length) {
+      unloaded.push(file)
+      continue
+    }
+    all += statements.length
+    reached += statements.length - missed.length
+    if (missed.length > 0)
+      lines.push(`${file} ${rangesOf(missed.map(([id]) => statementMap[id]?.start.line ?? 0))}`)
+  }
+  console.log(
+    `\nTypeScript: ${percent(reached, all)} of the statements of the files that the tests load. Not reached:`,
+  )
+  console.log(lines.join('\n'))
+  console.log(`\nLoaded by none of these tests, but by the journeys:\n${unloaded.join(' ')}`)
+}
+
+async function printFunctions({ profile }: ProfiledPostgres) {
+  const functions = await profile()
+  const declared = await declarations()
+  const lines: string[] = []
+  let [all, reached] = [0, 0]
+  for (const [name, statements] of functions) {
+    const { file = 'only in a migration', line: first = 1 } = declared.get(name) ?? {}
+    const missed = statements.filter(({ count }) => count === 0)
+    all += statements.length
+    reached += statements.length - missed.length
+    if (statements.length === 0) lines.push(`${file} ${name}: never called`)
+    else if (missed.length > 0)
+      lines.push(`${file} ${name}: ${rangesOf(missed.map(({ line }) => first + line - 1))}`)
+  }
+  console.log(`\nSQL: ${percent(reached, all)} of the statements in PL/pgSQL. Not reached:`)
+  console.log(lines.toSorted().join('\n'))
+}
+
+function percent(part: number, whole: number) {
+  return `${((100 * part) / whole).toFixed(1)} % (${part} of ${whole})`
+}
+
+/** Lines as `3-5, 9`. */
+function rangesOf(lines: readonly number[]) {
+  const ranges: [number, number][] = []
+  for (const line of [...new Set(lines)].toSorted((a, b) => a - b)) {
+    const last = ranges.at(-1)
+    if (last !== undefined && line <= last[1] + 1) last[1] = line
+    else ranges.push([line, line])
+  }
+  return ranges.map(([from, to]) => (from === to ? from : `${from}-${to}`)).join(', ')
+}

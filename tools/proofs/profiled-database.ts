@@ -1,0 +1,23 @@
+/** Takes the place of testing/database.ts while the statements of the database's functions are counted. */
+import { openDatabase, type Database } from '../../src/server/database/database.ts'
+import { atEnd } from '../../testing/endings.ts'
+import { connectTo } from '../../testing/sql.ts'
+import { prefix, template } from './profiled-postgres.ts'
+
+const address = (database: string) => (process.env['PROFILED_POSTGRES'] ?? '').replace('NAME', database)
+let made = 0
+
+/** Opens a database of the profiled PostgreSQL that holds nothing, its schema up to date. It stays, with its counts. */
+export async function openTestDatabase(): Promise<Database> {
+  made += 1
+  const name = `${prefix}${process.pid}_${made}`
+  const admin = connectTo(address('postgres'))
+  await admin.unsafe(`create database ${name} template ${template}`)
+  await admin.end()
+  const database = await openDatabase(
+    { dataDir: '', databaseUrl: address(name) },
+    { schema: 'migrate', holder: 'the tests' },
+  )
+  atEnd(() => database.close())
+  return database
+}

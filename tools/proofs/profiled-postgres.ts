@@ -1,0 +1,112 @@
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { openDatabase } from '../../src/server/database/database.ts'
+import { commandsOf, debianPrograms, initdbOptions } from '../../testing/other-postgres.ts'
+import { freePort } from '../../testing/ports.ts'
+import { connectTo } from '../../testing/sql.ts'
+
+/** Where the functions are declared. */
+const schemas = ['supabase/schemas', 'src/server/database/schemas']
+/** Names of databases that tests made begin so. */
+export const prefix = 'profiled_'
+
+/** The database that has the schema, of which they are copies. */
+export const template = 'migrated'
+
+/** A PostgreSQL of Debian's, which counts how often each statement of a function in PL/pgSQL ran. */
+export interface ProfiledPostgres {
+  /** The address of one of its databases. */
+  url: (database: string) => string
+  /** Of all databases that tests made together, by the functions' names. */
+  profile: () => Promise<Map<string, Statement[]>>
+  close: () => Promise<void>
+}
+
+/** A statement of a function. */
+interface Statement {
+  /** From 1, which is the line of the first `$$`. */
+  line: number
+  kind: string
+  /** How often it ran. */
+  count: number
+}
+
+export async function startProfiledPostgres(): Promise<ProfiledPostgres> {
+  const directory = await mkdtemp(join(tmpdir(), 'profiled-'))
+  await chmod(directory, 0o755)
+  const command = await commandsOf(debianPrograms, directory)
+  const data = join(directory, 'pgdata')
+  await command('initdb', `--pgdata=${data}`, ...initdbOptions)
+  const port = await freePort()
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port,
+    unix_socket_directories: '',
+    fsync: 'off',
+    max_connections: 500,
+    shared_preload_libraries: 'plpgsql_check',
+    'plpgsql_check.profiler': 'on',
+    'plpgsql_check.profiler_max_shared_chunks': 50_000,
+  }
+  const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)
+  const log = join(directory, 'log')
+  await command('pg_ctl', 'start', `--pgdata=${data}`, `--log=${log}`, '--wait', '-o', options.join(' '))
+  const url = (database: string) => `postgres://postgres@127.0.0.1:${port}/${database}`
+  const admin = connectTo(url('postgres'))
+  await admin.unsafe(`create database ${template}`)
+  await admin.end()
+  await (await openDatabase({ dataDir: '', databaseUrl: url(template) }, { schema: 'migrate' })).close()
+  return {
+    url,
+    profile: () => profileOf(url),
+    async close() {
+      await command('pg_ctl', 'stop', `--pgdata=${data}`, '-m', 'immediate')
+      await rm(directory, { recursive: true })
+    },
+  }
+}
+
+async function profileOf(url: ProfiledPostgres['url']) {
+  const all = new Map<string, Statement[]>()
+  const admin = connectTo(url('postgres'))
+  const databases = await admin<{ name: string }[]>`
+    select datname as name from pg_database where starts_with(datname, ${prefix})`
+  await admin.end()
+  for (const { name } of databases) {
+    const sql = connectTo(url(name))
+    await sql`create extension if not exists plpgsql_check`
+    const rows = await sql<(Statement & { name: string; id: number })[]>`
+      select proname as name, stmtid as id, lineno as line, stmtname as kind, coalesce(exec_stmts, 0)::integer as count
+      from pg_proc left join lateral plpgsql_profiler_function_statements_tb(pg_proc.oid::regprocedure) on true
+      where pronamespace::regnamespace::text in ('public', 'private')
+        and prolang = (select oid from pg_language where lanname = 'plpgsql')
+      order by proname, stmtid`
+    await sql.end()
+    for (const { name: named, id, line, kind, count } of rows) {
+      const statements = all.get(named) ?? []
+      if (!all.has(named)) all.set(named, statements)
+      // Of a function that was never called there are none.
+      if (id !== null) statements[id] = { line, kind, count: (statements[id]?.count ?? 0) + count }
+    }
+  }
+  return all
+}
+
+/** Where each function is declared: its file, and the line of the first `$$`. */
+export async function declarations(): Promise<Map<string, { file: string; line: number }>> {
+  const found = new Map<string, { file: string; line: number }>()
+  for (const folder of schemas) {
+    for (const name of await readdir(folder)) {
+      const file = join(folder, name)
+      const lines = (await readFile(file, 'utf8')).split('\n')
+      for (const [index, text] of lines.entries()) {
+        const [, declared] = /^create function (?:public|private)\.(\w+)/.exec(text) ?? []
+        const body = lines.indexOf('as $$', index)
+        if (declared !== undefined && body !== -1) found.set(declared, { file, line: body + 1 })
+      }
+    }
+  }
+  return found
+}
