@@ -9,7 +9,8 @@ import { extent } from '../testing/extent.ts'
 import { overflow } from '../testing/overflow.ts'
 import { dataDirectory, startServer, type RunningServer } from '../testing/server.ts'
 import { smallTargets } from '../testing/targets.ts'
-import { accessibilityProblems, test, type Visitor } from '../testing/visitor.ts'
+import { expectAccessible } from '../testing/accessible.ts'
+import { test, type Visitor } from '../testing/visitor.ts'
 import { connectToFiles } from '../testing/sql.ts'
 import type { Pool } from '../src/server/database/pool.ts'
 
@@ -274,13 +275,6 @@ test.for(looked)(
     await page.setViewportSize({ width: 320, height: 256 })
     expect(await overflow(page)).toEqual({ scroll: 0, wide: [] })
     expect(await smallTargets(page)).toEqual([])
-    for (const [rules, media] of [
-      ['all', { colorScheme: 'light' }],
-      ['colours', { colorScheme: 'dark' }],
-      ['colours', { colorScheme: 'dark', forcedColors: 'active' }],
-    ] as const) {
-      await page.emulateMedia(media)
-      expect({ media, problems: await accessibilityProblems(page, rules) }).toEqual({ media, problems: [] })
-    }
+    await expectAccessible(page, state, [320])
   },
 )

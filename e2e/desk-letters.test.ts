@@ -11,6 +11,7 @@ import { overflow } from '../testing/overflow.ts'
 import { mailServerAt } from '../testing/sign-in.ts'
 import { startMailChecks } from '../src/server/letters/mail-checks.ts'
 import { smallTargets } from '../testing/targets.ts'
+import { expectAccessible } from '../testing/accessible.ts'
 import { accessibilityProblems, test } from '../testing/visitor.ts'
 import { valuesOf } from '../testing/sql.ts'
 
@@ -934,20 +935,6 @@ test('axe finds nothing about letters, light, dark or in forced colours, nothing
     }
     await page.setViewportSize({ width: 390, height: 844 })
     expect(await smallTargets(page), `${screen} at 390 px`).toEqual([])
-    for (const width of extent([320], [320, 360, 768, 1366])) {
-      await page.setViewportSize({ width, height: 650 })
-      // Between the schemes nothing but colours changes.
-      for (const [rules, media] of [
-        ['all', { colorScheme: 'light', forcedColors: 'none' }],
-        ['colours', { colorScheme: 'dark', forcedColors: 'none' }],
-        ['colours', { colorScheme: 'dark', forcedColors: 'active' }],
-      ] as const) {
-        await page.emulateMedia(media)
-        expect(
-          await accessibilityProblems(page, rules),
-          `${screen} ${width} ${JSON.stringify(media)}`,
-        ).toEqual([])
-      }
-    }
+    await expectAccessible(page, screen, extent([320], [320, 360, 768, 1366]))
   }
 })

@@ -5,7 +5,8 @@ import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
 import { extent } from '../testing/extent.ts'
 import { overflow } from '../testing/overflow.ts'
 import { smallTargets } from '../testing/targets.ts'
-import { accessibilityProblems, test } from '../testing/visitor.ts'
+import { expectAccessible } from '../testing/accessible.ts'
+import { test } from '../testing/visitor.ts'
 
 const desk = deskOfThisFile()
 const failedRequest = /Failed to load resource/
@@ -314,19 +315,6 @@ test('axe finds nothing about places, light, dark or in forced colours, nothing 
     }
     await page.setViewportSize({ width: 390, height: 844 })
     expect(await smallTargets(page), `${place} at 390 px`).toEqual([])
-    for (const width of extent([320], [320, 768, 1366])) {
-      await page.setViewportSize({ width, height: 650 })
-      for (const [rules, media] of [
-        ['all', { colorScheme: 'light', forcedColors: 'none' }],
-        ['colours', { colorScheme: 'dark', forcedColors: 'none' }],
-        ['colours', { colorScheme: 'dark', forcedColors: 'active' }],
-      ] as const) {
-        await page.emulateMedia(media)
-        expect(
-          await accessibilityProblems(page, rules),
-          `${place} ${width} ${JSON.stringify(media)}`,
-        ).toEqual([])
-      }
-    }
+    await expectAccessible(page, place, extent([320], [320, 768, 1366]))
   }
 })

@@ -10,7 +10,8 @@ import { clientOf } from '../testing/organiser.ts'
 import { startPostgres } from '../testing/postgres.ts'
 import { dataDirectory, runCommand, startServer, type RunningServer } from '../testing/server.ts'
 import { anAddress, anonKey, codeOf } from '../testing/sign-in.ts'
-import { accessibilityProblems, test, type Visitor } from '../testing/visitor.ts'
+import { expectAccessible } from '../testing/accessible.ts'
+import { test, type Visitor } from '../testing/visitor.ts'
 import { connectToFiles } from '../testing/sql.ts'
 import type { Pool } from '../src/server/database/pool.ts'
 
@@ -823,14 +824,6 @@ test.for(Object.entries(screens))(
       expect(small).toEqual([])
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
     }
-    for (const width of looked) {
-      await page.setViewportSize({ width, height: 844 })
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
-        expect(await accessibilityProblems(page, colorScheme === 'light' ? 'all' : 'colours')).toEqual([])
-      }
-    }
-    await page.emulateMedia({ forcedColors: 'active' })
-    expect(await accessibilityProblems(page, 'colours')).toEqual([])
+    await expectAccessible(page, name, looked)
   },
 )

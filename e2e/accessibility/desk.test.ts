@@ -5,7 +5,8 @@ import { deskOfThisFile, focused, getDesk, people } from '../../testing/desk-pag
 import { extent } from '../../testing/extent.ts'
 import { overflow } from '../../testing/overflow.ts'
 import { smallTargets } from '../../testing/targets.ts'
-import { accessibilityProblems, test } from '../../testing/visitor.ts'
+import { expectAccessible } from '../../testing/accessible.ts'
+import { test } from '../../testing/visitor.ts'
 
 const failedRequest = /Failed to load resource/
 
@@ -142,17 +143,7 @@ test.for(Object.entries(states))(
     }
     await page.setViewportSize({ width: 390, height: 844 })
     expect(await smallTargets(page)).toEqual([])
-    for (const width of looked) {
-      await page.setViewportSize({ width, height: 800 })
-      expect(await accessibilityProblems(page), `${width} px`).toEqual([])
-    }
-    // Colours are the same at each width.
-    for (const forcedColors of ['none', 'active'] as const) {
-      await page.emulateMedia({ colorScheme: 'dark', forcedColors })
-      expect(await accessibilityProblems(page, 'colours'), `dark, forced colours: ${forcedColors}`).toEqual(
-        [],
-      )
-    }
+    await expectAccessible(page, 'the desk', looked)
     // A window of 1280 x 1024 at 400 %.
     await page.setViewportSize({ width: 320, height: 256 })
     expect(await overflow(page, aside)).toEqual({ scroll: 0, wide: [] })

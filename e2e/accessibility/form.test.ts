@@ -7,7 +7,8 @@ import { anApplication, getForm } from '../../testing/form.ts'
 import { overflow } from '../../testing/overflow.ts'
 import { startServer, dataDirectory, type RunningServer } from '../../testing/server.ts'
 import { states } from '../../testing/states.ts'
-import { accessibilityProblems, hydrated, test } from '../../testing/visitor.ts'
+import { expectAccessible } from '../../testing/accessible.ts'
+import { hydrated, test } from '../../testing/visitor.ts'
 
 const failedRequest = /Failed to load resource/
 
@@ -47,18 +48,7 @@ test.for(Object.entries(states))(
     visitor.expects(failedRequest)
     const page = await visitor.open(server.origin)
     await reach(page)
-    for (const width of extent([320], [320, 768, 1440])) {
-      await page.setViewportSize({ width, height: 800 })
-      // Between the schemes nothing but colours changes.
-      for (const [rules, media] of [
-        ['all', { colorScheme: 'light', forcedColors: 'none' }],
-        ['colours, AAA', { colorScheme: 'dark', forcedColors: 'none' }],
-        ['colours, AAA', { colorScheme: 'dark', forcedColors: 'active' }],
-      ] as const) {
-        await page.emulateMedia(media)
-        expect(await accessibilityProblems(page, rules), `${width} px, ${JSON.stringify(media)}`).toEqual([])
-      }
-    }
+    await expectAccessible(page, 'the form', extent([320], [320, 768, 1440]), 'colours, AAA')
   },
 )
 

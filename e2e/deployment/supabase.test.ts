@@ -40,16 +40,6 @@ test('"supabase db push" gives a new project its schema, and leaves a visitor th
     select grantee, table_name, privilege_type from information_schema.table_privileges
     where table_schema in ('public', 'private') and grantee in ('anon', 'authenticated', 'PUBLIC')`
   expect(onWholeTables).toEqual([])
-  const callable = await owner`
-    select proname from pg_proc join pg_namespace on pronamespace = pg_namespace.oid
-    where nspname in ('public', 'private') and has_function_privilege('anon', pg_proc.oid, 'execute')
-      and has_schema_privilege('anon', nspname, 'usage')`
-  expect(callable.map(({ proname }) => String(proname)).toSorted()).toEqual([
-    'answer_place',
-    'door_is_open',
-    'place_by_token',
-  ])
-
   // The same database can be handed to our server, which finds nothing to do, and back.
   const server = await startServer({ DATABASE_URL: url })
   expect(await send(server.origin, anApplication())).toBe(201)

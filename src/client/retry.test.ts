@@ -29,7 +29,7 @@ test.for([502, 503, 504, noNetwork])(
   },
 )
 
-test.for([200, 400, 401, 403, 404, 409, 429, 500])(
+test.for([200, 400, 401, 403, 404, 409, 413, 429, 500])(
   'an answer of %i is not asked for again',
   async (status) => {
     const tries = triesOf(status)

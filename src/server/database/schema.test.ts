@@ -121,32 +121,11 @@ test('the row holds the eleven answers, id and created_at, and only the owner re
     select grantee, privilege_type, count(*)::int from information_schema.column_privileges
     where table_name = 'retreat_applications' and grantee in ('anon', 'authenticated', 'PUBLIC') group by 1, 2`
   expect(grants).toEqual([{ grantee: 'anon', privilege_type: 'INSERT', count: 11 }])
-  // Also where a right slipped in: row level security on every table, and of functions the desk's alone, and the door's.
+  // Also where a right slipped in.
   const unguarded = await database.owner`
     select relname from pg_class where relnamespace in ('public'::regnamespace, 'private'::regnamespace, 'auth'::regnamespace)
       and relkind = 'r' and not relrowsecurity`
   expect(unguarded).toEqual([])
-  const callable = await database.owner`
-    select proname, rolname from pg_proc, pg_roles
-    where pronamespace in ('public'::regnamespace, 'private'::regnamespace)
-      and rolname in ('anon', 'authenticated') and has_function_privilege(rolname, pg_proc.oid, 'execute') order by 1`
-  const isDesk = ({ proname, rolname }: Record<string, unknown>) =>
-    rolname === 'authenticated' &&
-    /^(desk_|door_is_open$|place_by_token$|answer_place$)/.test(String(proname))
-  // Visitors ask for the door, and by a letter's link for their place. Those of the indexes an insert computes; without a right on their schema nobody
-  // calls them.
-  expect(callable.filter((right) => !isDesk(right))).toEqual([
-    { proname: 'answer_place', rolname: 'anon' },
-    { proname: 'door_is_open', rolname: 'anon' },
-    { proname: 'folded', rolname: 'anon' },
-    { proname: 'person', rolname: 'anon' },
-    { proname: 'place_by_token', rolname: 'anon' },
-    { proname: 'search_octets', rolname: 'anon' },
-    { proname: 'search_vector', rolname: 'anon' },
-  ])
-  const [schema] = await database.owner`
-    select has_schema_privilege('anon', 'private', 'usage') or has_schema_privilege('authenticated', 'private', 'usage') as usable`
-  expect(schema).toEqual({ usable: false })
 })
 
 test('an application and its place in the outbox are stored together or not at all, also of several', async () => {

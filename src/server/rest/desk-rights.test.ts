@@ -240,6 +240,9 @@ async function callersThere() {
       { ...(await account({ isOrganiser: true, factor: 'verified' })), aal: 'aal2' },
     ],
     ["another's session", { ...organiser, sub: (await account({ isOrganiser: true })).sub }],
+    ['a session that never was', { ...organiser, session_id: crypto.randomUUID() }],
+    ['no session', { ...organiser, session_id: undefined }],
+    ['a level that is none', { ...(await account({ isOrganiser: true, factor: 'verified' })), aal: 'AAL2' }],
     ['a token of nobody', { role: 'authenticated' }],
     ['a token of something else', { role: 'authenticated', sub: 'x', session_id: 'y', aal: 'aal2' }],
   ] as const
@@ -271,6 +274,55 @@ test('on both ways to run those who signed in may execute the desk, visitors ask
           and not (prosecdef and lanname = 'plpgsql' and proconfig = array['search_path=""'])`,
     ).toEqual([])
   }
+})
+
+test('the roles of the data interface may call what is listed here, insert applications, and nothing else', async () => {
+  const { owner } = server.database
+  const ours = `(select oid from pg_namespace where nspname !~ '^(pg_|information_schema$)')`
+  const roles = `(values ('anon'), ('authenticated')) as roles (role)`
+  const functions = await owner.unsafe(`
+    select role, oid::regprocedure::text as function from pg_proc, ${roles}
+    where pronamespace in ${ours} and has_function_privilege(role, oid, 'execute')
+      and not (role = 'authenticated' and pronamespace = 'public'::regnamespace and starts_with(proname, 'desk_'))
+    order by 1, 2`)
+  // Besides the desk's functions, which each ask who calls.
+  expect(functions).toEqual([
+    { role: 'anon', function: 'answer_place(text,text,uuid)' },
+    { role: 'anon', function: 'auth.jwt()' },
+    { role: 'anon', function: 'auth.role()' },
+    { role: 'anon', function: 'auth.uid()' },
+    { role: 'anon', function: 'door_is_open()' },
+    { role: 'anon', function: 'place_by_token(text)' },
+    // What indexes are made of.
+    { role: 'anon', function: 'private.folded(text)' },
+    { role: 'anon', function: 'private.person(text)' },
+    { role: 'anon', function: 'private.search_octets(text,text,text,text,text,text,text)' },
+    { role: 'anon', function: 'private.search_vector(text,text,text,text,text,text,text)' },
+    { role: 'authenticated', function: 'answer_place(text,text,uuid)' },
+    { role: 'authenticated', function: 'auth.jwt()' },
+    { role: 'authenticated', function: 'auth.role()' },
+    { role: 'authenticated', function: 'auth.uid()' },
+    { role: 'authenticated', function: 'door_is_open()' },
+    { role: 'authenticated', function: 'place_by_token(text)' },
+  ])
+  const tables = await owner.unsafe(`
+    select role, oid::regclass::text as table, privilege from pg_class, ${roles},
+      unnest(array['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger', 'maintain']) as privilege
+    where relnamespace in ${ours} and relkind in ('r', 'p', 'v', 'm', 'f') and (
+      has_table_privilege(role, oid, privilege)
+      or privilege in ('select', 'insert', 'update', 'references') and has_any_column_privilege(role, oid, privilege)
+    )`)
+  expect(tables).toEqual([{ role: 'anon', table: 'retreat_applications', privilege: 'insert' }])
+  const sequences = await owner.unsafe(`
+    select role, oid::regclass from pg_class, ${roles}
+    where relnamespace in ${ours} and relkind = 'S' and has_sequence_privilege(role, oid, 'usage, select, update')`)
+  expect(sequences).toEqual([])
+  const schemas = await owner.unsafe(`
+    select role, nspname from pg_namespace, ${roles} where has_schema_privilege(role, oid, 'create')`)
+  expect(schemas).toEqual([])
+  const others = await owner.unsafe(`
+    select role, rolname from pg_roles, ${roles} where rolname <> role and pg_has_role(role, oid, 'member')`)
+  expect(others).toEqual([])
 })
 
 test('each function refuses whoever is no organiser of ours, and answers one who is', async () => {
