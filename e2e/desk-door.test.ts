@@ -4,12 +4,8 @@ import { beforeAll, beforeEach, expect } from 'vitest'
 
 import { table } from '../src/application/application.ts'
 import { signInPage, startDesk, type DeskServer } from '../testing/desk.ts'
-import { extent } from '../testing/extent.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 import { clientOf } from '../testing/organiser.ts'
-import { overflow } from '../testing/overflow.ts'
-import { smallTargets } from '../testing/targets.ts'
-import { expectAccessible } from '../testing/accessible.ts'
 import { hydrated, test, type Visitor } from '../testing/visitor.ts'
 
 let server: DeskServer
@@ -275,29 +271,4 @@ test('what another organiser does is seen without asking', async ({ visitor }) =
   await door.page.clock.runFor(21_000)
   await standsAs(door.page, 'The door is closed. Applicants read: “Full.”')
   expect(await door.page.getByRole('radio', { name: 'Closed' }).isChecked()).toBe(true)
-})
-
-test('axe finds nothing at the door and in the history, light, dark or in forced colours, and nothing sticks out', async ({
-  visitor,
-}) => {
-  const door = await openDoor(visitor)
-  await door.choose('Closed')
-  await door.sentence.fill('Full. '.repeat(50))
-  await door.save.click()
-  await standsAs(door.page, `The door is closed. Applicants read: “${'Full. '.repeat(50).trim()}”`)
-  await ada.rpc('desk_set_blind', { blind: true })
-  await ada.rpc('desk_set_blind', { blind: false })
-  await door.choose('Open')
-  for (const screen of ['Door', 'History']) {
-    if (screen === 'History') await door.page.getByRole('link', { name: screen }).click()
-    await door.page.getByRole('heading', { level: 1, name: screen }).waitFor()
-    await door.page.locator('.sheet').first().waitFor()
-    await door.page.setViewportSize({ width: 390, height: 844 })
-    expect(await smallTargets(door.page), `${screen} at 390 px`).toEqual([])
-    for (const width of [320, 768, 1440]) {
-      await door.page.setViewportSize({ width, height: 800 })
-      expect(await overflow(door.page), `${screen} at ${width} px`).toEqual({ scroll: 0, wide: [] })
-    }
-    await expectAccessible(door.page, screen, extent([320], [320, 768, 1440]))
-  }
 })

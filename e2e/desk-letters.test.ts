@@ -3,15 +3,12 @@ import { beforeEach, expect } from 'vitest'
 
 import { signInPage, startDesk } from '../testing/desk.ts'
 import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
-import { extent } from '../testing/extent.ts'
 import { anApplication } from '../testing/form.ts'
 import { startMailServer } from '../testing/mail-server.ts'
 import { startNameServer } from '../testing/name-server.ts'
 import { overflow } from '../testing/overflow.ts'
 import { mailServerAt } from '../testing/sign-in.ts'
 import { startMailChecks } from '../src/server/letters/mail-checks.ts'
-import { smallTargets } from '../testing/targets.ts'
-import { expectAccessible } from '../testing/accessible.ts'
 import { accessibilityProblems, test } from '../testing/visitor.ts'
 import { valuesOf } from '../testing/sql.ts'
 
@@ -900,41 +897,4 @@ test('letters to several are drafted at once, and what became of each is told by
   expect(await dialog.getByText('drafted').count()).toBe(0)
   await dialog.getByRole('button', { name: 'Close' }).click()
   expect(await statesInDatabase()).toHaveLength(4)
-})
-
-test('axe finds nothing about letters, light, dark or in forced colours, nothing sticks out, and no finger misses', async ({
-  visitor,
-}) => {
-  const stored = await desk.store([zoe, alan, { ...alan, first_name: 'A'.repeat(60), team_size: '' }])
-  await desk.stand(stored, 'accepted')
-  await desk.stand(stored.slice(0, 1), 'declined')
-  await desk.sql`
-    insert into private.templates (occasion, subject, body) values ('Travel', 'How to get there', '{{team_size}}')`
-  await desk.ada.client
-    .rpc('desk_write', { applications: stored.map(({ id }) => id), occasion: 'Travel' })
-    .throwOnError()
-  const page = await desk.open(visitor, '/letters')
-  const screens = [
-    'letters',
-    'drafts/accepted',
-    'drafts/Travel',
-    'templates/Travel',
-    'templates/received',
-    'outbox/waiting',
-  ]
-  for (const screen of screens) {
-    await page.evaluate(
-      (path) => (location.hash = `#/${path}`),
-      screen === 'letters' ? screen : `letters/${screen}`,
-    )
-    await page.locator('h1').waitFor()
-    await page.locator('.sheet, h1 ~ p').first().waitFor()
-    for (const width of [360, 768, 1366, 320]) {
-      await page.setViewportSize({ width, height: 650 })
-      expect(await overflow(page), `${screen} at ${width} px`).toEqual({ scroll: 0, wide: [] })
-    }
-    await page.setViewportSize({ width: 390, height: 844 })
-    expect(await smallTargets(page), `${screen} at 390 px`).toEqual([])
-    await expectAccessible(page, screen, extent([320], [320, 360, 768, 1366]))
-  }
 })

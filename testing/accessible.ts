@@ -1,6 +1,9 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
+import { extent } from './extent.ts'
+import { overflow } from './overflow.ts'
+import { smallTargets } from './targets.ts'
 import { accessibilityProblems } from './visitor.ts'
 
 /**
@@ -29,4 +32,22 @@ export async function expectAccessible(
       expect(problems, `${where}, ${width} px, ${JSON.stringify(media)}`).toEqual([])
     }
   }
+}
+
+/** What may stick out at the desk: the tabs and, where it is low, the bar go sideways by themselves. */
+const aside = 'svg, .visually-hidden, thead, .skip, .tabs, .said, .bar'
+
+/** Expects of a screen of the desk that nothing sticks out of any window, that no finger misses, and the same of axe. */
+export async function expectUsable(page: Page, where: string): Promise<void> {
+  for (const [width, height] of [
+    [1440, 800],
+    [390, 844],
+    // A window of 1280 x 1024 at 400 %.
+    [320, 256],
+  ] as const) {
+    await page.setViewportSize({ width, height })
+    expect(await overflow(page, aside), `${where}, ${width} px`).toEqual({ scroll: 0, wide: [] })
+    if (width === 390) expect(await smallTargets(page), `${where}, 390 px`).toEqual([])
+  }
+  await expectAccessible(page, where, extent([320], [1440, 390, 320]))
 }

@@ -3,9 +3,7 @@ import { expect } from 'vitest'
 
 import { deskOfThisFile, focused, getDesk, people } from '../../testing/desk-page.ts'
 import { extent } from '../../testing/extent.ts'
-import { overflow } from '../../testing/overflow.ts'
-import { smallTargets } from '../../testing/targets.ts'
-import { expectAccessible } from '../../testing/accessible.ts'
+import { expectUsable } from '../../testing/accessible.ts'
 import { test } from '../../testing/visitor.ts'
 
 const failedRequest = /Failed to load resource/
@@ -39,15 +37,12 @@ async function store() {
   await desk.stand(second ? [second] : [], 'declined', desk.bob)
 }
 
-/** Where axe looks at everything. */
-const looked = extent([320], [1440, 390, 320])
-
 async function openApplication(page: Page, name: string) {
   await getDesk(page).link(name).click()
   await getDesk(page).note.waitFor()
 }
 
-/** The desk's states, and how an organiser reaches each from the list. */
+/** States of hostile and long content, and of failures, beside those of `testing/desk-states.ts`. */
 const states: Record<string, (page: Page) => Promise<unknown>> = {
   async list(page) {
     await getDesk(page).button('At a glance').click()
@@ -57,11 +52,6 @@ const states: Record<string, (page: Page) => Promise<unknown>> = {
     await getDesk(page).button('Filters').click()
     await page.getByLabel('Team size').selectOption('10+')
     await page.getByText('No applications here.').waitFor()
-  },
-  async 'list with a selection, just decided'(page) {
-    await page.getByLabel('Select all shown').check()
-    await getDesk(page).button('Waitlist').click()
-    await expect.poll(() => getDesk(page).status.textContent()).toContain('Waitlisted')
   },
   async 'list with problems'(page) {
     await getDesk(page).select('Ada Lovelace').check()
@@ -74,12 +64,6 @@ const states: Record<string, (page: Page) => Promise<unknown>> = {
     await page.route('**/rpc/desk_list', (route) => route.fulfill({ status: 400, json: refusal }))
     await getDesk(page).tab('Declined').click()
     await page.getByRole('alert').getByText(long).waitFor()
-  },
-  async 'an application'(page) {
-    await openApplication(page, 'Ada Lovelace')
-    await getDesk(page).note.fill('A strong one.')
-    await getDesk(page).button('Add note').click()
-    await expect.poll(() => getDesk(page).status.textContent()).toBe('Note added')
   },
   async 'an application with long answers'(page) {
     await openApplication(page, `${long.repeat(2)} L`)
@@ -121,32 +105,17 @@ const states: Record<string, (page: Page) => Promise<unknown>> = {
     await getDesk(page).button('Erase for good').click()
     await page.getByText('This is not the e-mail').waitFor()
   },
-  async 'the dialog of the keys'(page) {
-    await getDesk(page).button('Keys').click()
-  },
 }
-
-// The tabs and, where it is low, the bar go sideways by themselves.
-const aside = 'svg, .visually-hidden, thead, .skip, .tabs, .said, .bar'
 
 test.for(Object.entries(states))(
   'axe finds nothing at any width, light, dark or in forced colours, nothing sticks out, and no finger misses: %s',
-  async ([, reach], { visitor }) => {
+  async ([state, reach], { visitor }) => {
     visitor.expects(failedRequest)
     await store()
     const page = await desk.open(visitor, '/?status=all')
     await getDesk(page).link('Ada Lovelace').waitFor()
     await reach(page)
-    for (const width of [1440, 390, 320]) {
-      await page.setViewportSize({ width, height: 800 })
-      expect(await overflow(page, aside), `${width} px`).toEqual({ scroll: 0, wide: [] })
-    }
-    await page.setViewportSize({ width: 390, height: 844 })
-    expect(await smallTargets(page)).toEqual([])
-    await expectAccessible(page, 'the desk', looked)
-    // A window of 1280 x 1024 at 400 %.
-    await page.setViewportSize({ width: 320, height: 256 })
-    expect(await overflow(page, aside)).toEqual({ scroll: 0, wide: [] })
+    await expectUsable(page, state)
   },
 )
 
