@@ -12,6 +12,8 @@ import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 interface Leaving {
   act: string
   count: number
+  /** From when it was read. */
+  seconds: number
   until: number
 }
 
@@ -25,7 +27,7 @@ export function UndoSend({ letters }: { letters?: readonly Letter[] }) {
   const [stopping, setStopping] = useState<readonly Leaving[]>([])
   const leaving = (overview?.leaving ?? [])
     .filter(({ act, count }) => !letters || (count === 1 && letters.some((letter) => letter.act === act)))
-    .map(({ seconds, ...each }) => ({ ...each, until: dataUpdatedAt + seconds * 1000 }))
+    .map((each) => ({ ...each, until: dataUpdatedAt + each.seconds * 1000 }))
   const isOther = (one: Leaving) => (other: Leaving) => other.act !== one.act
   const all = [...leaving, ...stopping.filter((one) => leaving.every(isOther(one)))]
   if (all.length === 0) return null
@@ -48,9 +50,10 @@ interface BarProps extends Leaving {
   onStopped: () => void
 }
 
-function Bar({ act, count, until, onStop, onStopped }: BarProps) {
+function Bar({ act, count, seconds, until, onStop, onStopped }: BarProps) {
   const [now, setNow] = useState(() => Date.now())
-  const left = Math.max(0, Math.ceil((until - now) / 1000))
+  // The clock of the last second may be of before it was read.
+  const left = Math.max(0, Math.min(Math.ceil(seconds), Math.ceil((until - now) / 1000)))
   const stop = useDeskAct('desk_withdraw', ({ withdrawn, left: gone }) => {
     focusHeading()
     const rest = gone === 0 ? '' : ` ${countOf(gone, 'letter')} had left already.`
