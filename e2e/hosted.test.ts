@@ -233,35 +233,6 @@ test("the error's own message is shown as text, and every answer is kept", async
   await expect.poll(() => form.failure.count()).toBe(0)
 })
 
-test('an error without a message is told in general words', async ({ visitor }) => {
-  visitor.expects(/Failed to load resource/)
-  backendAnswer = { status: 400, body: '{"code":"X","message":"","details":null,"hint":null}' }
-  const page = await visitor.open(origin)
-  const form = getForm(page)
-  await form.fill(anApplication())
-  await form.button.click()
-  await page.getByText('Failed to submit application. Please try again.').waitFor()
-})
-
-test('a send that has no answer after 20 seconds is an error', async ({ visitor }) => {
-  const page = await visitor.open(origin, {}, async (opened) => {
-    await opened.clock.install()
-    await opened.route('**/rest/v1/**', () => {})
-  })
-  await page.clock.runFor(1_000)
-  await hydrated(page)
-  const form = getForm(page)
-  await form.fill(anApplication())
-  const sent = page.waitForRequest('**/rest/v1/retreat_applications')
-  await form.button.click()
-  await sent
-  await page.clock.runFor(19_000)
-  expect(await form.button.innerText()).toBe('Submitting...')
-  await page.clock.runFor(2_000)
-  await page.getByText('No answer came within 20 seconds.').waitFor()
-  expect(await form.button.isEnabled()).toBe(true)
-})
-
 test('without JavaScript a plain sentence says that it is needed, and no answer leaves the page', async ({
   visitor,
 }) => {

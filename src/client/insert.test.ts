@@ -75,6 +75,8 @@ test.each([
   ['nothing with 500', new Response('', { status: 500 })],
   ['JSON that says nothing', Response.json({ error: 'no' }, { status: 400 })],
   ['null', Response.json(null, { status: 400 })],
+  ['a list', Response.json([], { status: 404 })],
+  ['a message that is no text', Response.json({ message: { a: 1 } }, { status: 500 })],
 ])('the words of somebody else are no message for a visitor: %s', async (_what, reply) => {
   expect((await sendTo(reply)).outcome).toEqual(new Error(''))
 })
