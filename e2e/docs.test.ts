@@ -57,14 +57,30 @@ test('each setting of the docs is a setting', () => {
   expect(names.filter(({ whole }) => unknownName(whole, false) !== undefined)).toEqual([])
 })
 
-test('each link of the docs leads somewhere, each file that they name is there, and each picture is shown', async () => {
-  const links = find(/\]\(([^)\s]+)\)|src="([^"]+)"/g)
+/** The pages that a program's sentences name. */
+async function namedBySources() {
+  const paths = (await readdir('src', { recursive: true })).filter((name) => /\.tsx?$/.test(name))
+  const texts = await Promise.all(
+    paths.map(async (name) => ({ path: join('src', name), text: await readFile(join('src', name), 'utf8') })),
+  )
+  return texts.flatMap(({ path, text }) =>
+    [...text.matchAll(/\b(docs\/[\w./-]+\.md)(?:#([\w-]+))?/g)].map(([, file = '', anchor]) => ({
+      path,
+      file,
+      anchor,
+    })),
+  )
+}
+
+test('each link of the docs, and each page that a program names, leads somewhere, each file that they name is there, and each picture is shown', async () => {
+  const inPages = find(/\]\(([^)\s]+)\)|src="([^"]+)"/g)
     .map(({ path, groups }) => ({ path, to: groups.find((group) => group !== undefined) ?? '' }))
     .filter(({ to }) => !/^https?:/.test(to))
     .map(({ path, to }) => {
       const [file = '', anchor] = to.split('#')
       return { path, file: file === '' ? path : join(dirname(path), file), anchor }
     })
+  const links = [...inPages, ...(await namedBySources())]
   expect(links.filter(({ file }) => !existsSync(file))).toEqual([])
   expect(links.length).toBeGreaterThan(50)
 

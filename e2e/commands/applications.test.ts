@@ -42,6 +42,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     expect(lines.filter((line) => line.includes('migration'))).toEqual([
       expect.stringMatching(/^The schema is made, by \d+ migrations\.$/),
     ])
+    expect(lines.filter((line) => line.includes('as root'))).toHaveLength(process.getuid?.() === 0 ? 1 : 0)
     expect(lines.at(-1)).toBe(`Unplugged. is ready at ${server.origin}/`)
     await server.stop()
     expect(await list()).toBe('No applications yet.\n')
@@ -49,6 +50,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
 
   test('applications are listed while the server runs and while it does not', async () => {
     const server = await startServer(settings)
+    expect(server.output()).not.toContain('The schema')
     const nasty = anApplication({
       first_name: '\u001b[31mEve\u0007\u009b',
       company: '=1+1',

@@ -386,7 +386,7 @@ test('a backup and a restore that cannot be made are refused in one sentence and
     join(folder, 'manifest.json'),
     manifest.replace(/"schema": "\d+"/, '"schema": "29990101000000"'),
   )
-  await isRefused(/was made by a newer version/)
+  await isRefused(/was made by a newer version .*\(docs\/operate\.md#go-back\)\.$/m)
   await writeFile(join(folder, 'manifest.json'), manifest.replace('"format": 1', '"format": 2'))
   await isRefused(/is a backup of a format that this version does not read/)
   const { files: _files, ...listless } = JSON.parse(manifest) as Record<string, unknown>

@@ -143,7 +143,7 @@ test('files of an older or a newer PostgreSQL are left alone, and one line says 
   const advice = {
     16: 'which this version does not bring over: start a version of this program in between first, which does.',
     17: 'and this version has 18: start the server once, which brings it over.',
-    19: 'and this version has 18: use the version of this program that it was last used with, or a later one.',
+    19: 'and this version has 18: use the version of this program that it was last used with or a later one, or go back (docs/operate.md#go-back).',
   }
   for (const [major, what] of Object.entries(advice)) {
     await writeFile(join(old.path, 'pgdata', 'PG_VERSION'), `${major}\n`)

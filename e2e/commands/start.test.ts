@@ -208,7 +208,7 @@ describe.sequential('one checkout that is built again and again', { shuffle: fal
     expect((await fetch(`${older.origin}/readyz`)).status).toBe(200)
 
     const refusal =
-      /^The database was brought up to date by a newer version of this program than this one: run that/
+      /^The database was brought up to date by a newer version of this program than this one: run that version or a later one, or go back .*\(docs\/operate\.md#go-back\)\.$/m
     expect(await runCommand(['applications'], settings)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(refusal) as string,
@@ -217,7 +217,7 @@ describe.sequential('one checkout that is built again and again', { shuffle: fal
     expect({ code, stdout }).toEqual({
       code: 1,
       stdout: expect.stringMatching(
-        /^schema +wrong +The newest migration is 29990101000000, which a newer/m,
+        /^schema +wrong +The newest migration is 29990101000000, which a newer [^]*\(docs\/operate\.md#go-back\)\.$/m,
       ) as string,
     })
     await older.stop()

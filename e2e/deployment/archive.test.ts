@@ -13,7 +13,7 @@ import {
 } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
 
@@ -35,11 +35,15 @@ const fixtures = resolve('testing/fixtures-1.0.0')
 /** 1.0.0, as it was installed. */
 let former: string
 let archive: string
+/** The folder of this version, as the docs name it and as its archive does. */
+let folder: Record<'inDocs' | 'ours', string>
 
 beforeAll(async () => {
   const { path } = await temporaryDirectory()
   former = join(path, 'former')
   archive = await packRelease(path)
+  const [, inDocs = ''] = /\bnew=(\S+)/.exec(await readFile(operate, 'utf8')) ?? []
+  folder = { inDocs, ours: basename(archive, '.tgz') }
   await unpackRelease(join(fixtures, 'unplugged-1.0.0.tgz'), former)
   await run('npm', ['ci', '--omit=dev'], { cwd: former, env: { PATH, HOME } })
 })
@@ -59,16 +63,17 @@ async function paste(commands: string, cwd: string, environment: Record<string, 
 
 test('the release archive is installed as the docs say, without what builds and tests it, and starts', async () => {
   const directory = await temporaryDirectory()
-  await cp(archive, join(directory.path, 'unplugged-1.0.1.tgz'))
+  await cp(archive, join(directory.path, basename(archive)))
   const [install = ''] = (
     await readCommands(operate, 'Without what builds it', {
+      [folder.inDocs]: folder.ours,
       'npm ci --omit=dev && npm start': 'npm ci --omit=dev',
     })
   ).slice(-1)
   expect(await paste(install, directory.path)).toMatchObject({ code: 0 })
   const product = join(directory.path, 'unplugged')
   const inProduct = { cwd: product, env: { PATH, HOME } }
-  const megabytes = await sizeOf(join(directory.path, 'unplugged-1.0.1'))
+  const megabytes = await sizeOf(join(directory.path, folder.ours))
   console.log(
     `The release archive takes ${(await sizeOf(archive)).toFixed(1)} MB, installed ${megabytes.toFixed(0)} MB.`,
   )
@@ -110,10 +115,11 @@ async function scriptOf(origin: string, page = '/') {
 async function machineOf100(settings: Record<string, string>, putAside = async () => {}) {
   const { path: root } = await temporaryDirectory()
   const [opt, dataDir, backups, bin] = ['opt', 'var/lib/unplugged', 'var/backups/unplugged', 'bin'].map(
-    (folder) => join(root, folder),
+    (path) => join(root, path),
   ) as [string, string, string, string]
-  for (const folder of [opt, dataDir, backups, bin]) await mkdir(folder, { recursive: true, mode: 0o700 })
+  for (const path of [opt, dataDir, backups, bin]) await mkdir(path, { recursive: true, mode: 0o700 })
   const PORT = String(await freePort())
+  const aside = join(root, 'var/lib', folder.ours)
   const product = join(opt, 'unplugged')
   await run('cp', ['-al', former, product])
   const lines = Object.entries({ PORT, ...settings }).map(([name, value]) => `${name}=${value}\n`)
@@ -148,7 +154,7 @@ async function machineOf100(settings: Record<string, string>, putAside = async (
     await chmod(join(bin, name), 0o755)
   }
   atEnd(() => void systemd.close())
-  for (const folder of [dataDir, `${dataDir}-1.0.1`]) atEnd(() => endDatabase(folder))
+  for (const path of [dataDir, aside]) atEnd(() => endDatabase(path))
 
   const origin = `http://127.0.0.1:${PORT}`
   return {
@@ -159,7 +165,12 @@ async function machineOf100(settings: Record<string, string>, putAside = async (
     backups,
     output: () => server?.output() ?? '',
     /** What is a test's in the commands of the docs. */
-    replacements: { '/opt': opt, '/var/lib/unplugged': dataDir, '/var/backups/unplugged': backups },
+    replacements: {
+      [folder.inDocs]: folder.ours,
+      '/opt': opt,
+      '/var/lib/unplugged': dataDir,
+      '/var/backups/unplugged': backups,
+    },
     paste: (commands: string, environment: Record<string, string> = {}) =>
       paste(commands, root, { PATH: `${bin}:${PATH}`, ...environment }),
     /** Runs a command of the version that the link leads to; gives what it printed. */
@@ -186,12 +197,14 @@ async function fill({ command, origin, paste: pasteThere }: Machine) {
 }
 
 /** Updates it as the docs say, once the registry of npm answered nothing. */
-async function update({ paste: pasteThere, command, replacements, origin, opt }: Machine) {
-  const { '/opt': ours } = replacements
-  const [install = '', makeLink = ''] = await readCommands(operate, 'Update', { '/opt': ours })
+async function update({ paste: pasteThere, command, origin, opt }: Machine) {
+  const [install = '', makeLink = ''] = await readCommands(operate, 'Update', {
+    [folder.inDocs]: folder.ours,
+    '/opt': opt,
+  })
   const before = await command('applications', '--json')
   const script = await scriptOf(origin)
-  await cp(archive, join(opt, 'unplugged-1.0.1.tgz'))
+  await cp(archive, join(opt, basename(archive)))
   expect(await pasteThere(makeLink)).toMatchObject({ code: 0 })
 
   const offline = { npm_config_registry: 'http://127.0.0.1:9', npm_config_fetch_retries: '0' }
@@ -204,7 +217,7 @@ async function update({ paste: pasteThere, command, replacements, origin, opt }:
   expect(await command('applications', '--json')).toBe(before)
 
   expect(await pasteThere(install)).toMatchObject({ code: 0 })
-  expect(await readlink(join(opt, 'unplugged'))).toBe('unplugged-1.0.1')
+  expect(await readlink(join(opt, 'unplugged'))).toBe(folder.ours)
   expect(await command('applications', '--json')).toBe(before)
   expect((await fetch(script)).status).toBe(200)
   return before
@@ -232,6 +245,7 @@ test('an update from 1.0.0 is installed beside it and is undone as the docs say,
   ).rejects.toMatchObject({
     stderr: expect.stringContaining('was brought up to date by a newer version') as string,
   })
+  await command('backup', '--to', join(backups, 'since'))
 
   const [, backup = ''] = /"folder":"([^"]+)".*"msg":"backup made"/.exec(machine.output()) ?? []
   await rename(backup, join(backups, 'before'))
@@ -243,6 +257,9 @@ test('an update from 1.0.0 is installed beside it and is undone as the docs say,
   })
   expect(await machine.paste(goBack)).toMatchObject({ code: 0 })
   expect(await readlink(join(opt, 'unplugged'))).toBe('unplugged-1.0.0')
+  await expect(command('backup', '--check', '--from', join(backups, 'since'))).rejects.toMatchObject({
+    stderr: expect.stringContaining('was made by a newer version') as string,
+  })
   const kept = emailsOf(before).filter((email) => email !== erased)
   expect(emailsOf(await command('applications', '--json'))).toEqual(kept)
 
@@ -253,9 +270,24 @@ test('an update from 1.0.0 is installed beside it and is undone as the docs say,
   await machine.paste('systemctl stop unplugged')
 })
 
-/** The time in the name of a backup's folder. */
-const timeOf = (folder: string) =>
-  /unplugged-([\d-]+T)(\d\d)-(\d\d)-(\d\d)Z$/.exec(folder)?.slice(1).join(':').replace('T:', 'T') ?? ''
+/** The time in the name of a backup. */
+const timeOf = (backup: string) =>
+  /unplugged-([\d-]+T)(\d\d)-(\d\d)-(\d\d)Z$/.exec(backup)?.slice(1).join(':').replace('T:', 'T') ?? ''
+
+test('where 1.0.0 has its database in its folder, the commands of the docs bring it beside the versions', async () => {
+  const machine = await machineOf100({})
+  const { opt, command } = machine
+  atEnd(() => endDatabase(join(opt, 'unplugged-data')))
+  await fill(machine)
+  const before = await command('applications', '--json')
+  const [, makeLink = '', moveOut = ''] = await readCommands(operate, 'Update', { '/opt': opt })
+  const move = `systemctl stop unplugged\n${makeLink}${moveOut}systemctl start unplugged`
+  expect(await machine.paste(move)).toMatchObject({ code: 0 })
+  expect(await readdir(opt)).toContain('unplugged-data')
+  expect(machine.output()).not.toContain('The database is new')
+  expect(await command('applications', '--json')).toBe(before)
+  await machine.paste('systemctl stop unplugged')
+})
 
 test('on DATABASE_URL, too, and with a backup that was made by hand, without which the update says that there is none', async () => {
   const postgres = await startPostgres()
@@ -267,9 +299,9 @@ test('on DATABASE_URL, too, and with a backup that was made by hand, without whi
   await ask(make)
   const url = postgres.url('unplugged', 'unplugged')
   const machine = await machineOf100({ DATABASE_URL: url }, () => ask(aside))
-  const { origin, command, replacements } = machine
+  const { origin, opt, backups, command } = machine
   await fill(machine)
-  await command('backup', '--to', join(machine.backups, 'before'))
+  await command('backup', '--to', join(backups, 'before'))
   const before = await update(machine)
   expect(machine.output()).toMatch(
     /^The schema is .* No backup was made before it, since BACKUP_DIR is not set/m,
@@ -277,11 +309,12 @@ test('on DATABASE_URL, too, and with a backup that was made by hand, without whi
   await goOn(machine, before)
 
   const [goBack = '', readAside = '', sendAgain = ''] = await readCommands(operate, 'Go back', {
-    'mv /var/lib/unplugged /var/lib/unplugged-1.0.1 &&\n': 'put-aside &&\n',
+    [folder.inDocs]: folder.ours,
+    [`mv /var/lib/unplugged /var/lib/${folder.ours} &&\n`]: 'put-aside &&\n',
     'install -d -m 700 -o unplugged -g unplugged /var/lib/unplugged &&\n': '',
-    'DATA_DIR=/var/lib/unplugged-1.0.1': `DATABASE_URL=${postgres.url('unplugged_newer', 'unplugged')}`,
-    '/opt': replacements['/opt'],
-    '/var/backups/unplugged': machine.backups,
+    [`DATA_DIR=/var/lib/${folder.ours}`]: `DATABASE_URL=${postgres.url('unplugged_newer', 'unplugged')}`,
+    '/opt': opt,
+    '/var/backups/unplugged': backups,
     'http://127.0.0.1:3000': origin,
   })
   expect(await machine.paste(goBack)).toMatchObject({ code: 0 })

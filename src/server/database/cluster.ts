@@ -196,7 +196,7 @@ async function refuseOtherVersion(dataDir: string) {
   if (made < ours && lastVersions[made] === undefined) throw tooOld(dataDir, made)
   throw new OperatorError(
     made > ours
-      ? `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${made}'s, and this version has ${ours}: use the version of this program that it was last used with, or a later one.`
+      ? `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${made}'s, and this version has ${ours}: use the version of this program that it was last used with or a later one, or go back (docs/operate.md#go-back).`
       : `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${made}'s, and this version has ${ours}: start the server once, which brings it over.`,
   )
 }

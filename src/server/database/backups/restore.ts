@@ -111,7 +111,7 @@ export async function checkBackup(folder: string): Promise<Backup> {
     if (manifest === undefined) return { folder, tables, manifest }
     if (manifest.schema > newestVersion) {
       throw new OperatorError(
-        `The backup in "${folder}" was made by a newer version of this program: restore it with that version, or a later one.`,
+        `The backup in "${folder}" was made by a newer version of this program: restore it with that version or a later one, or take a backup of before the update (docs/operate.md#go-back).`,
       )
     }
     // Older backups have no accounts and nothing of the desk; those of hosted projects have no accounts.
