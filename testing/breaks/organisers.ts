@@ -20,7 +20,7 @@ export const organisers: readonly Break[] = [
     migration:
       'grant usage on schema private to authenticated; grant select on private.statuses to authenticated;',
     test: 'src/server/rest/desk-rights.test.ts',
-    name: 'no table is read or changed by anybody who calls, an organiser neither; row level security is on',
+    name: 'on both ways to run the roles of the data interface may do what is listed here, and nothing else',
   },
   {
     promise: "each function that the API's roles may execute asks first",

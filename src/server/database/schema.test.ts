@@ -112,22 +112,6 @@ test('a database that is not there is told in a sentence', async () => {
   )
 })
 
-test('the row holds the eleven answers, id and created_at, and only the owner reads it', async () => {
-  const database = await open(await newDatabase('rights'))
-  const columns = await database.owner`
-    select column_name from information_schema.columns where table_name = 'retreat_applications'`
-  expect(columns).toHaveLength(13)
-  const grants = await database.owner`
-    select grantee, privilege_type, count(*)::int from information_schema.column_privileges
-    where table_name = 'retreat_applications' and grantee in ('anon', 'authenticated', 'PUBLIC') group by 1, 2`
-  expect(grants).toEqual([{ grantee: 'anon', privilege_type: 'INSERT', count: 11 }])
-  // Also where a right slipped in.
-  const unguarded = await database.owner`
-    select relname from pg_class where relnamespace in ('public'::regnamespace, 'private'::regnamespace, 'auth'::regnamespace)
-      and relkind = 'r' and not relrowsecurity`
-  expect(unguarded).toEqual([])
-})
-
 test('an application and its place in the outbox are stored together or not at all, also of several', async () => {
   const database = await open(await newDatabase('outbox'))
   const { owner } = database
