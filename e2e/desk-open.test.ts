@@ -208,7 +208,9 @@ test('a token that is over is replaced before anything is asked with it', async 
   expect((JSON.parse(kept ?? '') as { expires_at: number }).expires_at).toBeGreaterThan(Date.now() / 1000)
 })
 
-test('who is no organiser any more is told so, and sees no row', async ({ visitor }) => {
+test('who is no organiser any more is told so, by their address, sees no row, and can sign out', async ({
+  visitor,
+}) => {
   await desk.store(people(1))
   const client = await desk.signedIn('mary@example.org')
   await desk.sql`
@@ -216,7 +218,10 @@ test('who is no organiser any more is told so, and sees no row', async ({ visito
   visitor.expects(/Failed to load resource/)
   const page = await desk.open(visitor, '', { as: { email: 'mary@example.org', client }, isEarly: true })
   await page.getByRole('heading', { name: 'Not an organiser' }).waitFor()
+  await page.getByText('mary@example.org').waitFor()
   expect(await page.getByText('Person 1').count()).toBe(0)
+  await getDesk(page).button('Sign out').click()
+  await page.getByLabel('Email', { exact: true }).waitFor()
 })
 
 test('who has a second factor is asked for it, and no list is asked for before', async ({ visitor }) => {

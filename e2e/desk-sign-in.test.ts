@@ -398,21 +398,6 @@ test('a second factor that is set up elsewhere ends the sessions that began with
   await expect.poll(() => on(page).alert.textContent()).toBe('Your session has ended. Please sign in again.')
 })
 
-test('who is no organiser is told so, by their address, and can sign out', async ({ visitor }) => {
-  visitor.expects(refusedRequest)
-  const email = await organiser()
-  const link = await linkFor(email)
-  await sql`delete from private.organisers using auth.users where account_id = users.id and email = ${email}`
-  const page = await open(visitor, link)
-  const desk = on(page)
-  await desk.signIn.click()
-  await desk.heading('Not an organiser').waitFor()
-  await page.getByText(email).waitFor()
-  expect(await desk.applications.count()).toBe(0)
-  await desk.signOut.click()
-  await desk.email.waitFor()
-})
-
 test('who is removed while signed in sees nothing of the applications any more', async ({ visitor }) => {
   visitor.expects(refusedRequest)
   await lovelaceApplies()

@@ -130,7 +130,7 @@ update private.statuses set set_at = now();`,
     find: `  perform pg_advisory_xact_lock_shared(5610746);
 `,
     replace: '',
-    test: 'src/server/rest/desk.test.ts',
+    test: 'src/server/rest/door.test.ts',
     name: 'who is applying at the moment when a number is set is counted',
   },
   {
@@ -140,7 +140,7 @@ update private.statuses set set_at = now();`,
     file: 'supabase/schemas/08_door.sql',
     find: 'then perform private.hold_applying(); end if;',
     replace: 'then lock table public.retreat_applications in share row exclusive mode; end if;',
-    test: 'src/server/rest/desk.test.ts',
+    test: 'src/server/rest/door.test.ts',
     name: 'while a vacuum runs a number is set, and nobody who applies waits for either',
   },
   {

@@ -1,9 +1,9 @@
 import { isDatabaseError } from '../../server/database/connection.ts'
 
 import { closedSentence } from '../../application/limits.ts'
-import { readDoor, setDoor, setSentence, type Door } from '../../server/database/door.ts'
+import { readDoor, setDoor, setSentence } from '../../server/database/door.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
-import { countOf, localTime, onOneLine } from '../formats.ts'
+import { doorLines, numberOf, timeOf } from '../door.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
 
@@ -19,8 +19,6 @@ const usage = `Usage: npm run door -- [options]
 
   --until and --after may go together; each opening forgets those of the one before. --sentence goes with all of
   them, and alone.`
-
-const greatestNumber = 2_147_483_647
 
 export async function run(): Promise<void> {
   const options = readOptions(
@@ -46,50 +44,6 @@ export async function run(): Promise<void> {
       const isRefused = isDatabaseError(cause) && ['22023', 'PT503'].includes(cause.code)
       throw isRefused ? new OperatorError(cause.message, { cause }) : cause
     }
-    tell(await readDoor(owner))
+    for (const line of doorLines(await readDoor(owner))) console.log(line)
   })
-}
-
-function timeOf(text: string | undefined) {
-  if (text === undefined) return undefined
-  const [, day, rest] = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)$/.exec(text) ?? []
-  const time = new Date(`${day}T${rest}`)
-  // JavaScript takes the 30th of February for the 2nd of March.
-  const isThere = !Number.isNaN(time.getTime()) && new Date(`${day}T00:00Z`).toJSON().startsWith(`${day}`)
-  if (!isThere) {
-    throw new OperatorError(`--until is "${text}" but should be a date and a time, such as 2027-03-01T18:00.`)
-  }
-  if (time.getTime() <= Date.now()) throw new OperatorError(`--until is ${localTime(time)}, which is past.`)
-  return time
-}
-
-function numberOf(text: string | undefined) {
-  if (text === undefined) return undefined
-  const number = /^\d+$/.test(text) ? Number(text) : 0
-  if (number >= 1 && number <= greatestNumber) return number
-  throw new OperatorError(`--after is "${text}" but should be a whole number from 1 to ${greatestNumber}.`)
-}
-
-function tell(door: Door) {
-  console.log(`${stateOf(door)}.`)
-  const sentence = onOneLine(door.sentence) || closedSentence
-  if (!door.is_open) console.log(`Applicants read: ${sentence}`)
-  else if (door.closes_at || door.closes_after) console.log(`Then applicants read: ${sentence}`)
-  if (door.changed_at) {
-    console.log(`Last changed on ${localTime(door.changed_at)} by ${onOneLine(door.author ?? '')}.`)
-  }
-}
-
-function stateOf({ is_open: isOpen, closed, closes_at: at, closes_after: after, received, opened_at }: Door) {
-  if (isOpen) {
-    const parts = [
-      opened_at ? `The door is open since ${localTime(opened_at)}` : 'The door is open',
-      at ? `until ${localTime(at)}` : '',
-      after ? `for ${after - received} more of ${countOf(after)}` : '',
-    ]
-    return parts.filter(Boolean).join(', ')
-  }
-  if (!closed && at && at.getTime() <= Date.now()) return `The door is closed since ${localTime(at)}`
-  if (!closed && after) return `The door is closed: ${countOf(after)} came, as many as it was to take`
-  return 'The door is closed'
 }

@@ -300,7 +300,11 @@ test('on both ways to run the roles of the data interface may do what is listed 
       ],
     })
     expect(rights.tables).toEqual(
-      columns.map((column) => ({ role: 'anon', what: `retreat_applications.${column}`, privilege: 'insert' })),
+      columns.map((column) => ({
+        role: 'anon',
+        what: `retreat_applications.${column}`,
+        privilege: 'insert',
+      })),
     )
     expect(rights.others).toEqual([
       { role: 'anon', what: 'schema auth', privilege: 'usage' },

@@ -56,6 +56,10 @@ test('each happening has its words', () => {
   expect(wordsOf({ ...by, kind: 'door', detail: { ...open, closed: true } })).toBe(
     'Door closed: “Applications are closed.”',
   )
+  // As earlier versions stored a moment that no calendar knows.
+  expect(wordsOf({ ...by, kind: 'door', detail: { ...open, closes_at: 'infinity' } })).toBe(
+    'Door open, until infinity',
+  )
   expect(wordsOf({ ...by, kind: 'erased', detail: { applications: 1 } })).toBe('1 application erased')
   expect(wordsOf({ ...by, kind: 'blind', detail: { on: false } })).toBe(
     'Blind reading switched off for themselves',

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+
+import { send } from '../../testing/client.ts'
+import { anApplication } from '../../testing/form.ts'
+import { newProject } from '../../testing/hosted-project.ts'
+import { startPostgres } from '../../testing/postgres.ts'
+import { dataDirectory, runCommand, startServer } from '../../testing/server.ts'
+
+test('the door is closed, opened and told by a command beside a server, times in the zone of the machine', async () => {
+  const directory = await dataDirectory()
+  const server = await startServer({ DATA_DIR: directory.path })
+  const run = (...args: string[]) =>
+    runCommand(['door', ...args], { DATA_DIR: directory.path, TZ: 'Asia/Kathmandu' })
+  /** What it says, with every time as "T". */
+  const door = async (...args: string[]) => {
+    const { code, stdout, stderr } = await run(...args)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^Using .*\n$/) as string })
+    return stdout.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d \(Asia\/\w+\)/g, 'T')
+  }
+  expect(await door()).toBe('The door is open.\n')
+
+  const sentence = 'Alle Plätze sind vergeben. Bis nächstes Jahr!'
+  const closed = `The door is closed.\nApplicants read: ${sentence}\nLast changed on T by operator.\n`
+  expect(await door('--close', '--sentence', sentence)).toBe(closed)
+  expect(await send(server.origin, anApplication())).toBe(403)
+  expect((await run('--until', '2999-03-01T18:00', '--after', '2')).stdout).toMatch(
+    /^The door is open since .*, until 2999-03-01 18:00 \(Asia\/Kat\w+\), for 2 more of 2 applications\.\n/,
+  )
+  expect(await send(server.origin, anApplication())).toBe(201)
+  expect(await door('--open')).toBe('The door is open since T.\nLast changed on T by operator.\n')
+  // The sentence is kept for the next time.
+  expect(await door('--close')).toBe(closed)
+  expect(await door('--sentence', 'Later.')).toContain('The door is closed.\nApplicants read: Later.\n')
+
+  for (const [args, refusal] of [
+    [['--close', '--open'], '--close and --open are two things: choose one.\n'],
+    [['--close', '--until', '2999-01-01T00:00'], '--close and --until are two things: choose one.\n'],
+    [['--close', '--after', '1'], '--close and --after are two things: choose one.\n'],
+    // By the database.
+    [['--sentence', 'x'.repeat(301)], 'The sentence has at most 300 characters.\n'],
+  ] as const) {
+    const { code, stdout, stderr } = await run(...args)
+    expect({ code, stdout, said: stderr.replace(/^Using .*\n/, '') }).toEqual({
+      code: 1,
+      stdout: '',
+      said: refusal,
+    })
+  }
+  expect(await door()).toContain('The door is closed.\nApplicants read: Later.\n')
+})
+
+test("the door of a hosted project is closed and opened by the project's owner", async () => {
+  const postgres = await startPostgres()
+  const project = await newProject(postgres, 'with_door')
+  const settings = { DATABASE_URL: project.url }
+  await (await startServer(settings)).stop()
+  const { first_name, last_name, email, phone, linkedin, company, reason } = anApplication()
+  const applies = () =>
+    project.asSupabase.begin(async (transaction) => {
+      await transaction`set local role anon`
+      await transaction`
+        insert into public.retreat_applications
+          (first_name, last_name, email, phone, linkedin, company, reason, consent)
+        values (${first_name}, ${last_name}, ${email}, ${phone}, ${linkedin}, ${company}, ${reason}, true)`
+    })
+  const closed = await runCommand(['door', '--close', '--sentence', 'Not now.'], settings)
+  expect(closed).toMatchObject({ code: 0, stdout: expect.stringContaining('closed.\n') as string })
+  await expect(applies()).rejects.toMatchObject({ code: 'PT403', message: 'Not now.' })
+  expect((await runCommand(['door', '--open'], settings)).code).toBe(0)
+  await applies()
+  await runCommand(['door', '--close'], settings)
+  await expect(applies()).rejects.toMatchObject({ code: '23505' })
+})

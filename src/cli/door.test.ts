@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+
+import type { Door } from '../server/database/door.ts'
+import { doorLines, numberOf, timeOf } from './door.ts'
+import { localTime } from './formats.ts'
+
+const at = new Date('2999-03-01T12:15Z')
+const past = new Date('2020-03-01T12:15Z')
+const open: Door = {
+  is_open: true,
+  closed: false,
+  sentence: '',
+  closes_at: null,
+  closes_after: null,
+  received: 0,
+  opened_at: null,
+  author: null,
+  changed_at: null,
+}
+const full: Door = { ...open, is_open: false, closes_after: 3, received: 3, sentence: 'We are\nfull.' }
+
+test.each<[Partial<Door>, ...string[]]>([
+  [{}, 'The door is open.'],
+  [
+    { opened_at: past, closes_at: at, closes_after: 3, received: 2 },
+    `The door is open since ${localTime(past)}, until ${localTime(at)}, for 1 more of 3 applications.`,
+    'Then applicants read: Applications are closed.',
+  ],
+  [
+    { closes_after: 1, sentence: 'Full.', author: 'operator', changed_at: past },
+    'The door is open, for 1 more of 1 application.',
+    'Then applicants read: Full.',
+    `Last changed on ${localTime(past)} by operator.`,
+  ],
+  [
+    full,
+    'The door is closed: 3 applications came, as many as it was to take.',
+    'Applicants read: We are full.',
+  ],
+  [{ ...full, closed: true }, 'The door is closed.', 'Applicants read: We are full.'],
+  [
+    { is_open: false, closes_at: past },
+    `The door is closed since ${localTime(past)}.`,
+    'Applicants read: Applications are closed.',
+  ],
+])('the door is told in a line for each thing: %j', (changes, ...lines) => {
+  expect(doorLines({ ...open, ...changes })).toEqual(lines)
+})
+
+test('a time is read in the zone of the machine, unless it names another', () => {
+  expect(timeOf('2999-03-01T18:00')).toEqual(new Date(2999, 2, 1, 18))
+  expect(timeOf('2999-03-01 18:00:30+05:45')).toEqual(new Date('2999-03-01T12:15:30Z'))
+  expect(timeOf(undefined)).toBeUndefined()
+})
+
+test.each(['2999-02-30T18:00', '2999-03-01', '2999-03-01T25:00', 'soon'])('%s is no time', (text) => {
+  expect(() => timeOf(text)).toThrow(
+    `--until is "${text}" but should be a date and a time, such as 2027-03-01T18:00.`,
+  )
+})
+
+test('a time that is past is refused', () => {
+  expect(() => timeOf('2020-03-01T12:15Z')).toThrow(`--until is ${localTime(past)}, which is past.`)
+})
+
+test.each(['0', '1.5', '-1', '2147483648', 'x'])('%s is no number of applications', (text) => {
+  expect(() => numberOf(text)).toThrow(
+    `--after is "${text}" but should be a whole number from 1 to 2147483647.`,
+  )
+})
+
+test('the greatest number of applications is one', () => {
+  expect([numberOf('1'), numberOf('2147483647'), numberOf(undefined)]).toEqual([1, 2_147_483_647, undefined])
+})

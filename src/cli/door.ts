@@ -1,0 +1,61 @@
+import { closedSentence } from '../application/limits.ts'
+import type { Door } from '../server/database/door.ts'
+import { OperatorError } from '../settings/operator-error.ts'
+import { countOf, localTime, onOneLine } from './formats.ts'
+
+const greatestNumber = 2_147_483_647
+
+/**
+ * Reads a moment to come: in this machine's time zone, unless the text ends with another.
+ *
+ * @throws {OperatorError} where it is no time, or past.
+ */
+export function timeOf(text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined
+  const [, day, rest] = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)$/.exec(text) ?? []
+  const time = new Date(`${day}T${rest}`)
+  // JavaScript takes the 30th of February for the 2nd of March.
+  const isThere = !Number.isNaN(time.getTime()) && new Date(`${day}T00:00Z`).toJSON().startsWith(`${day}`)
+  if (!isThere) {
+    throw new OperatorError(`--until is "${text}" but should be a date and a time, such as 2027-03-01T18:00.`)
+  }
+  if (time.getTime() <= Date.now()) throw new OperatorError(`--until is ${localTime(time)}, which is past.`)
+  return time
+}
+
+/**
+ * Reads a number of applications.
+ *
+ * @throws {OperatorError} where it is none that a door counts to.
+ */
+export function numberOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const number = /^\d+$/.test(text) ? Number(text) : 0
+  if (number >= 1 && number <= greatestNumber) return number
+  throw new OperatorError(`--after is "${text}" but should be a whole number from 1 to ${greatestNumber}.`)
+}
+
+/** The state of the door, in the lines of a terminal. */
+export function doorLines(door: Door): string[] {
+  const { is_open: isOpen, closes_at: at, closes_after: after, changed_at: changedAt, author } = door
+  const sentence = onOneLine(door.sentence) || closedSentence
+  const lines = [`${stateOf(door)}.`]
+  if (!isOpen) lines.push(`Applicants read: ${sentence}`)
+  else if (at || after) lines.push(`Then applicants read: ${sentence}`)
+  if (changedAt) lines.push(`Last changed on ${localTime(changedAt)} by ${onOneLine(author ?? '')}.`)
+  return lines
+}
+
+function stateOf({ is_open: isOpen, closed, closes_at: at, closes_after: after, received, opened_at }: Door) {
+  if (isOpen) {
+    const parts = [
+      opened_at ? `The door is open since ${localTime(opened_at)}` : 'The door is open',
+      at ? `until ${localTime(at)}` : '',
+      after ? `for ${after - received} more of ${countOf(after)}` : '',
+    ]
+    return parts.filter(Boolean).join(', ')
+  }
+  if (!closed && at && at.getTime() <= Date.now()) return `The door is closed since ${localTime(at)}`
+  if (!closed && after) return `The door is closed: ${countOf(after)} came, as many as it was to take`
+  return 'The door is closed'
+}

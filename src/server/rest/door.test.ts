@@ -1,0 +1,327 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest'
+
+import { anApplication } from '../../../testing/form.ts'
+import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import { valuesOf } from '../../../testing/sql.ts'
+import type { Application } from '../../application/application.ts'
+import { readDoor, setDoor, setSentence } from '../database/door.ts'
+import type { Sql } from '../database/sql.ts'
+
+let server: SignInServer
+let owner: Sql
+let keeper: SupabaseClient
+let email: string
+
+beforeAll(async () => {
+  server = await startSignIn()
+  owner = server.database.owner
+  ;({ client: keeper, email } = await server.signedIn())
+})
+
+/** As in a new database. */
+beforeEach(async () => {
+  await owner`truncate public.retreat_applications, private.history, private.webhook_outbox, private.door cascade`
+  await owner`insert into private.door default values`
+})
+
+interface Happened {
+  author: string
+  kind: string
+  detail: Record<string, unknown>
+}
+interface Door {
+  version: number
+  is_open: boolean
+  closed: boolean
+  sentence: string
+  received: number
+  closes_after: number | null
+  history: Happened[]
+}
+
+/** What a function of the desk answers. */
+async function ask<Answer>(name: string, args: object = {}): Promise<Answer> {
+  const { data, error } = await keeper.rpc(`desk_${name}`, args)
+  if (error) throw error
+  return data as Answer
+}
+
+const door = () => ask<Door>('door')
+const happenings = async () => (await ask<{ happenings: Happened[] }>('history')).happenings
+
+async function set(changes: object) {
+  const { version } = await door()
+  return ask<Door>('set_door', { version, closed: false, ...changes })
+}
+
+/** Sends an application; gives its status, or the refusal. */
+async function send(application = anApplication()) {
+  const { status, error } = await server.client().from('retreat_applications').insert(application)
+  return error === null ? status : [status, error.code, error.message]
+}
+
+async function stored() {
+  const [row] = await owner`select count(*)::int as n from public.retreat_applications`
+  return row?.['n'] as number
+}
+
+test('a closed door refuses with its sentence, on the page too; what is stored is still a repeat', async () => {
+  const before = anApplication()
+  expect(await send(before)).toBe(201)
+  expect(await door()).toMatchObject({ is_open: true, closed: false, version: 0, sentence: '', history: [] })
+  const sentence = 'We are full: 100% “thanks”, see you in 2027. <b>\\</b>'
+  expect(await set({ closed: true, sentence })).toMatchObject({
+    is_open: false,
+    closed: true,
+    sentence,
+    version: 1,
+  })
+  expect(await send()).toEqual([403, 'PT403', sentence])
+  expect(await send(before)).toMatchObject([
+    409,
+    '23505',
+    expect.stringContaining('retreat_applications_once'),
+  ])
+  expect(
+    await server.client().from('retreat_applications').insert([anApplication(), anApplication()]),
+  ).toMatchObject({ status: 403 })
+
+  const native = async (application: Application) => {
+    const body = new URLSearchParams(
+      Object.entries(application).map(([name, value]) => [name, String(value)]),
+    )
+    const answer = await fetch(`${server.origin}/`, { method: 'POST', body })
+    return { status: answer.status, html: await answer.text() }
+  }
+  const late = anApplication({ first_name: 'Late Lucy', reason: 'To be kept in the form.' })
+  const { status, html } = await native(late)
+  expect(status).toBe(403)
+  expect(html).toContain('We are full: 100% “thanks”, see you in 2027. &lt;b&gt;\\&lt;/b&gt;')
+  for (const answer of [late.first_name, late.last_name, late.email, late.reason])
+    expect(html).toContain(answer)
+  expect((await native(before)).status).toBe(200)
+  expect(await stored()).toBe(1)
+  expect(await owner`select from private.webhook_outbox`).toHaveLength(1)
+
+  // Without a sentence it is ours.
+  await set({ closed: true })
+  expect(await send()).toEqual([403, 'PT403', 'Applications are closed.'])
+  await set({ closed: false, sentence })
+  expect(await send(late)).toBe(201)
+  // The door tells who changed it last, the history of all.
+  expect((await door()).history).toMatchObject([{ author: email, kind: 'door', detail: { closed: false } }])
+  expect(await happenings()).toMatchObject([
+    { author: email, kind: 'door', detail: { closed: false, is_open: true } },
+    { author: email, kind: 'door', detail: { closed: true, sentence: '' } },
+    { author: email, kind: 'door', detail: { closed: true, sentence, is_open: false } },
+  ])
+})
+
+test('a door is changed by whoever saw how it stands, and only to what can be', async () => {
+  const other = await server.signedIn()
+  await set({ closed: true, sentence: 'First.' })
+  const change = (args: object, asking = keeper) => asking.rpc('desk_set_door', { closed: false, ...args })
+  const stale = { status: 409, data: null, error: { code: 'PT409' } }
+  expect(await change({ version: 0 }, other.client)).toMatchObject(stale)
+  expect(await change({ version: null })).toMatchObject(stale)
+  for (const wrong of [
+    { closes_after: 0 },
+    { closes_after: -1 },
+    { sentence: 'x'.repeat(301) },
+    { closes_at: 'soon' },
+    { closes_at: 'infinity' },
+    { closes_at: '-infinity' },
+    { closes_at: '10000-01-01T00:00Z' },
+    { closes_at: '20000-01-01T00:00Z' },
+  ]) {
+    expect(await change({ version: 1, ...wrong })).toMatchObject({ status: 400 })
+  }
+  expect(await door()).toMatchObject({ version: 1, closed: true, sentence: 'First.' })
+  // Of two at once one is kept.
+  const both = await Promise.all([
+    change({ version: 1, sentence: 'a' }),
+    change({ version: 1, sentence: 'b', closes_after: 5 }, other.client),
+  ])
+  expect(both.map(({ status }) => String(status)).toSorted()).toEqual(['200', '409'])
+  expect(await door()).toMatchObject({ version: 2 })
+  expect(await happenings()).toHaveLength(2)
+  // A change whose answer was lost is sent again, and is one.
+  const changed = await change({ version: 2, sentence: 'Again.' })
+  expect(changed).toMatchObject({ status: 200, data: { version: 3, sentence: 'Again.' } })
+  expect(await change({ version: 2, sentence: 'Again.' })).toMatchObject({ status: 200, data: changed.data })
+  expect(await change({ version: 2, sentence: 'Other.' })).toMatchObject(stale)
+  expect(await happenings()).toHaveLength(3)
+  expect(await set({ sentence: '🌲'.repeat(300) })).toMatchObject({ sentence: '🌲'.repeat(300) })
+})
+
+test('a door closes by itself at its time', async () => {
+  const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
+  expect(await set({ closes_at: inAnHour, sentence: 'Too late.' })).toMatchObject({ is_open: true })
+  expect(await send()).toBe(201)
+  await owner`update private.door set closes_at = now()`
+  expect(await door()).toMatchObject({ is_open: false, closed: false })
+  expect(await send()).toEqual([403, 'PT403', 'Too late.'])
+  expect(await set({ closes_at: null })).toMatchObject({ is_open: true, closes_at: null })
+  expect(await send()).toBe(201)
+})
+
+test('a door that closed by itself is opened by nobody who saw it open', async () => {
+  const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
+  const closings = [
+    [{ closes_at: inAnHour }, () => owner`update private.door set closes_at = now()`],
+    // One came since it was opened again.
+    [{ closes_after: 2 }, () => send()],
+  ] as const
+  for (const [limits, close] of closings) {
+    const seen = await set(limits)
+    expect(seen).toMatchObject({ is_open: true })
+    await close()
+    const stood = await door()
+    expect(stood).toMatchObject({ is_open: false, closed: false })
+    for (const changes of [{ sentence: 'Soon over.' }, { ...limits, sentence: 'Soon over.' }]) {
+      expect(
+        await keeper.rpc('desk_set_door', { version: seen.version, closed: false, ...changes }),
+      ).toMatchObject({ status: 409, data: null, error: { code: 'PT409' } })
+    }
+    expect(await door()).toEqual(stood)
+    expect(await send()).toEqual([403, 'PT403', 'Applications are closed.'])
+    // Whoever saw it closed may open it.
+    expect(await set({})).toMatchObject({ is_open: true })
+    expect(await send()).toBe(201)
+  }
+})
+
+test('a door closes after so many applications, exactly, whoever comes at the same time; opened again it counts anew', async () => {
+  const crowd = async (size: number) => {
+    const answers = await Promise.all(Array.from({ length: size }, () => send()))
+    expect(new Set(answers.map(String))).toEqual(new Set(['201', '403,PT403,Full.']))
+    return answers.filter((answer) => answer === 201).length
+  }
+  // What came since the door was opened counts: here, since ever.
+  expect(await send()).toBe(201)
+  expect(await send()).toBe(201)
+  expect(await set({ closes_after: 20, sentence: 'Full.' })).toMatchObject({ is_open: true, received: 2 })
+  expect(await crowd(50)).toBe(18)
+  expect(await stored()).toBe(20)
+  expect(await door()).toMatchObject({ is_open: false, closed: false, received: 20 })
+  // Who sets another number where it was reached opens it again.
+  expect(await set({ closes_after: 22, sentence: 'Full.' })).toMatchObject({ received: 0, is_open: true })
+  expect(await crowd(50)).toBe(22)
+  expect(await stored()).toBe(42)
+  await set({ closed: true, sentence: 'Full.' })
+  expect(await set({ closes_after: 3, sentence: 'Full.' })).toMatchObject({ received: 0, is_open: true })
+  expect(await send()).toBe(201)
+  // Another sentence opens nothing anew; a lower number closes.
+  expect(await set({ closes_after: 3, sentence: 'Full!' })).toMatchObject({ received: 1, is_open: true })
+  // Those who are refused for something else, and repeats, do not count.
+  expect(await send(anApplication({ consent: false }))).toMatchObject([400, '23514', expect.anything()])
+  const once = anApplication()
+  expect([await send(once), ((await send(once)) as unknown[])[0]]).toEqual([201, 409])
+  expect(await door()).toMatchObject({ received: 2, is_open: true })
+  // Several together come in together or not at all.
+  const rows = [anApplication(), anApplication()]
+  expect(await server.client().from('retreat_applications').insert(rows)).toMatchObject({ status: 403 })
+  expect(await door()).toMatchObject({ received: 2 })
+  expect(await send()).toBe(201)
+  expect(await send()).toEqual([403, 'PT403', 'Full!'])
+  expect(await stored()).toBe(45)
+})
+
+test('a number that is set while many come in counts every one of them, and nobody waits in a circle', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    await set({ closes_after: 1000 })
+    const changed = async () => {
+      for (let change = 0; change < 5; change += 1) await set({ closes_after: 1000 + change })
+    }
+    const [answers] = await Promise.all([Promise.all(Array.from({ length: 30 }, () => send())), changed()])
+    expect(new Set(answers)).toEqual(new Set([201]))
+    expect((await door()).received).toBe(await stored())
+  }
+})
+
+test('while a vacuum runs a number is set, and nobody who applies waits for either', async () => {
+  await owner.begin(async (vacuum) => {
+    // As a vacuum does, also the automatic one.
+    await vacuum`lock table public.retreat_applications in share update exclusive mode`
+    expect(await set({ closes_after: 2 })).toMatchObject({ received: 0, is_open: true })
+    expect(await send()).toBe(201)
+  })
+})
+
+test('while somebody is storing an application for long a number is not set, and nobody else who applies waits', async () => {
+  await owner.begin(async (transaction) => {
+    await transaction`insert into public.retreat_applications ${valuesOf(anApplication())}`
+    let isSet = false
+    const setting = Promise.resolve(
+      keeper.rpc('desk_set_door', { version: 0, closed: false, closes_after: 1000 }),
+    ).finally(() => (isSet = true))
+    let stored = 0
+    for (; !isSet; stored += 1) expect(await send()).toBe(201)
+    expect(stored).toBeGreaterThan(10)
+    expect(await setting).toMatchObject({ status: 503, error: { code: 'PT503' } })
+  })
+  expect(await door()).toMatchObject({ version: 0, closes_after: null })
+})
+
+test('a door is open or closed, and nobody opens it by saying neither', async () => {
+  await set({ closed: true })
+  expect(await keeper.rpc('desk_set_door', { version: 1, closed: null })).toMatchObject({ status: 400 })
+  expect(await door()).toMatchObject({ version: 1, closed: true })
+})
+
+test('who is applying at the moment when a number is set is counted', async () => {
+  const isWaitedFor = () =>
+    vi.waitFor(async () => expect(await owner`select from pg_locks where not granted`).not.toHaveLength(0))
+  const { setting } = await owner.begin(async (transaction) => {
+    await transaction`insert into public.retreat_applications ${valuesOf({ ...anApplication() })}`
+    const begun = set({ closes_after: 2 })
+    await Promise.race([begun, isWaitedFor()])
+    return { setting: begun }
+  })
+  expect(await setting).toMatchObject({ received: 1, is_open: true })
+  expect(await send()).toBe(201)
+  expect(await send()).toMatchObject([403, 'PT403', 'Applications are closed.'])
+  expect(await stored()).toBe(2)
+})
+
+test('an infinite time, which earlier versions stored, is not shown, and can be changed', async () => {
+  for (const [closes_at, is_open] of [
+    ['infinity', true],
+    ['20000-01-01', true],
+    ['-infinity', false],
+  ] as const) {
+    await owner.unsafe(`update private.door set closes_at = '${closes_at}'`)
+    expect(await door()).toMatchObject({ is_open, closes_at: null })
+    expect(await readDoor(owner)).toMatchObject({ is_open, closes_at: null })
+    expect(await set({ closed: true })).toMatchObject({ is_open: false })
+    expect(await set({})).toMatchObject({ is_open: true })
+  }
+})
+
+test('the operator changes what is given: a sentence opens nothing, each opening counts anew and forgets the limits before', async () => {
+  const change = (given: Partial<Parameters<typeof setDoor>[1]>) =>
+    setDoor(owner, {
+      closed: false,
+      sentence: undefined,
+      closesAt: undefined,
+      closesAfter: undefined,
+      ...given,
+    })
+  await change({ closesAfter: 1, sentence: 'We are full.' })
+  expect(await send()).toBe(201)
+  await setSentence(owner, 'Full.')
+  expect(await send()).toEqual([403, 'PT403', 'Full.'])
+  expect(await readDoor(owner)).toMatchObject({ is_open: false, received: 1, author: 'operator' })
+  // The same again is a new opening.
+  await change({ closesAfter: 1 })
+  expect(await readDoor(owner)).toMatchObject({ is_open: true, received: 0, sentence: 'Full.' })
+  expect([await send(), await send()]).toEqual([201, [403, 'PT403', 'Full.']])
+  await change({ closesAt: new Date('2999-03-01T12:15Z') })
+  expect(await readDoor(owner)).toMatchObject({
+    closes_at: new Date('2999-03-01T12:15Z'),
+    closes_after: null,
+  })
+  await change({ closed: true })
+  expect(await readDoor(owner)).toMatchObject({ closed: true, closes_at: null, sentence: 'Full.' })
+})
