@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
 import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
-import { test } from '../testing/visitor.ts'
+import { test, withoutPauses } from '../testing/visitor.ts'
 
 const desk = deskOfThisFile()
 const failedRequest = /Failed to load resource/
@@ -11,6 +11,7 @@ test('without a connection nothing is erased, and nothing is once it is back', a
   visitor.expects(failedRequest)
   const [{ id, email } = { id: '', email: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`)
+  await withoutPauses(page)
   const { button, dialog } = getDesk(page)
   await button('Erase').click()
   await page.context().setOffline(true)
@@ -108,7 +109,10 @@ test('a desk that could not be opened without a connection opens by itself when 
   visitor.expects(failedRequest)
   const page = await desk.open(visitor, '', {
     isEarly: true,
-    prepare: (opened) => opened.route('**/rest/v1/**', (route) => route.abort()),
+    prepare: async (opened) => {
+      await withoutPauses(opened)
+      await opened.route('**/rest/v1/**', (route) => route.abort())
+    },
   })
   await page.getByRole('heading', { name: 'The desk cannot be opened now' }).waitFor()
   await page.context().setOffline(true)

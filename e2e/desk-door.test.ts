@@ -6,7 +6,7 @@ import { table } from '../src/application/application.ts'
 import { signInPage, startDesk, type DeskServer } from '../testing/desk.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 import { clientOf } from '../testing/organiser.ts'
-import { hydrated, test, type Visitor } from '../testing/visitor.ts'
+import { hydrated, test, type Visitor, withoutPauses } from '../testing/visitor.ts'
 
 let server: DeskServer
 let ada: SupabaseClient
@@ -200,6 +200,7 @@ test('where nothing can be saved, nothing is said to be', async ({ visitor }) =>
   visitor.expects(failedRequest)
   const door = await openDoor(visitor)
   await door.choose('Closed')
+  await withoutPauses(door.page)
   await door.page.route('**/rpc/desk_set_door', (route) => route.abort())
   await door.save.click()
   await door.warning.waitFor()

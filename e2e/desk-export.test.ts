@@ -7,7 +7,7 @@ import { csvHeader, tableColumns } from '../src/application/csv.ts'
 import { readCsv } from '../testing/csv.ts'
 import { signInPage, startDesk, type DeskServer } from '../testing/desk.ts'
 import { anApplication } from '../testing/form.ts'
-import { test } from '../testing/visitor.ts'
+import { test, withoutPauses } from '../testing/visitor.ts'
 import { valuesOf } from '../testing/sql.ts'
 
 let server: DeskServer
@@ -110,6 +110,7 @@ test('a download that fails or is stopped saves nothing, and says so', async ({ 
     calls += 1
     await (calls > 2 ? route.abort() : route.continue())
   })
+  await withoutPauses(page)
   await button.click()
   await page.getByText('Nothing was downloaded. The server could not be reached.').waitFor()
   // Two pages, and five tries of the third.

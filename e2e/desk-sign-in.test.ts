@@ -11,7 +11,7 @@ import { startPostgres } from '../testing/postgres.ts'
 import { dataDirectory, runCommand, startServer, type RunningServer } from '../testing/server.ts'
 import { anAddress, anonKey, codeOf } from '../testing/sign-in.ts'
 import { expectAccessible } from '../testing/accessible.ts'
-import { test, type Visitor } from '../testing/visitor.ts'
+import { test, type Visitor, withoutPauses } from '../testing/visitor.ts'
 import { connectToFiles } from '../testing/sql.ts'
 import type { Pool } from '../src/server/database/pool.ts'
 
@@ -529,6 +529,7 @@ test('without a connection nothing is lost, and what was tried can be tried agai
   await desk.sendCode.click()
   const [received] = await mail.count(1, email)
   await desk.code.fill(received?.code ?? '')
+  await withoutPauses(page)
   await page.route('**/rpc/**', (route) => route.abort())
   await desk.signIn.click()
   await desk.heading('The desk cannot be opened now').waitFor()

@@ -18,7 +18,7 @@ import { anApplication, getForm } from '../testing/form.ts'
 import { startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
 import { anonKey } from '../testing/sign-in.ts'
 import { buildStaticSite } from '../testing/static-site.ts'
-import { hydrated, test, type Visitor } from '../testing/visitor.ts'
+import { hydrated, test, type Visitor, withoutPauses } from '../testing/visitor.ts'
 
 const kilobyte = 1_000
 
@@ -278,6 +278,7 @@ test.for(Object.entries(wrong))(
     expect((await grace.auth.verifyOtp({ type: 'magiclink', token_hash })).error).toBeNull()
     const signedIn = await open(visitor, '/desk/', async (opened) => {
       await signInPage(grace)(opened)
+      await withoutPauses(opened)
       await inItsPlace(answer)(opened)
     })
     await signedIn.page.getByRole('heading', { name: 'The desk cannot be opened now' }).waitFor()

@@ -14,9 +14,10 @@ type Reply = Response | Error
 
 /** Sends the application to a backend that replies so, one after the other; the last one again and again. */
 async function sendTo(...replies: Reply[]) {
-  const sent: { address: unknown; init: RequestInit }[] = []
+  const sent: { address: unknown; init: RequestInit; after: number }[] = []
+  const begun = Date.now()
   const fetcher = vi.fn<typeof fetch>(async (address, init = {}) => {
-    sent.push({ address, init })
+    sent.push({ address, init, after: Date.now() - begun })
     const reply = replies[sent.length - 1] ?? replies.at(-1)
     if (reply instanceof Response) return reply.clone()
     throw reply
@@ -48,7 +49,7 @@ test('an application is sent with the public key, and nothing is asked back', as
 
 test('an application that no try was answered about is sent three times', async () => {
   const { outcome, sent } = await sendTo(noNetwork)
-  expect(sent).toHaveLength(3)
+  expect(sent.map(({ after }) => after)).toEqual([0, 700, 2_500])
   expect(outcome).toEqual(
     new Error('The backend could not be reached. Please check your connection and try again.'),
   )
@@ -81,17 +82,23 @@ test.each([
   expect((await sendTo(reply)).outcome).toEqual(new Error(''))
 })
 
-test('after 20 seconds without an answer a send is given up', async () => {
-  const outcome = insertApplication(
-    application,
-    backend,
-    (_address, init) =>
-      new Promise((_resolve, reject) =>
-        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error)),
-      ),
-  ).catch((error: unknown) => error)
-  await vi.advanceTimersByTimeAsync(20_000)
+test('after 20 seconds without an answer a send is given up, all its tries together', async () => {
+  let tries = 0
+  const outcome = insertApplication(application, backend, (_address, init) => {
+    tries += 1
+    if (tries === 1) return Promise.resolve(away)
+    return new Promise((_resolve, reject) =>
+      init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error)),
+    )
+  }).catch((error: unknown) => error)
+  let isOver = false
+  void outcome.finally(() => (isOver = true))
+  await vi.advanceTimersByTimeAsync(19_999)
+  expect({ isOver, tries }).toEqual({ isOver: false, tries: 2 })
+  await vi.advanceTimersByTimeAsync(1)
   expect(await outcome).toEqual(
     new Error('No answer came within 20 seconds. Please check your connection and try again.'),
   )
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(tries).toBe(2)
 })

@@ -7,7 +7,7 @@ import { withRetry } from './retry.ts'
 /** Milliseconds after which a send is given up, all its tries together. */
 const timeout = 20_000
 /** Milliseconds before the second and the third try. */
-const retryPauses = [700, 1_800]
+export const retryPauses = [700, 1_800]
 const unreachable = 'The backend could not be reached. Please check your connection and try again.'
 
 /**

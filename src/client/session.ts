@@ -35,7 +35,7 @@ export class SignedOutError extends Error {
 }
 
 /** Each call may come twice: it only reads, has an act's id, or changes nothing the second time. */
-const retryPauses = [500, 1_000, 2_000, 4_000]
+export const retryPauses = [500, 1_000, 2_000, 4_000]
 
 /**
  * Signs in, and calls functions with the access token of whoever is signed in. A call that got no answer is repeated with
