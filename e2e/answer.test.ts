@@ -4,12 +4,8 @@ import type { Page, Request, Route } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 
 import { acceptSomebody, answersOf } from '../testing/accepted.ts'
-import { answerStates, aToken, placeRead, places, placesStand } from '../testing/answer-page.ts'
-import { extent } from '../testing/extent.ts'
-import { overflow } from '../testing/overflow.ts'
+import { aToken, placeRead, places, placesStand } from '../testing/answer-page.ts'
 import { dataDirectory, startServer, type RunningServer } from '../testing/server.ts'
-import { smallTargets } from '../testing/targets.ts'
-import { expectAccessible } from '../testing/accessible.ts'
 import { test, type Visitor } from '../testing/visitor.ts'
 import { connectToFiles } from '../testing/sql.ts'
 import type { Pool } from '../src/server/database/pool.ts'
@@ -258,23 +254,3 @@ test('without a script a guest is told to answer by mail, and of nothing that is
     'Please answer the letter by mail.',
   ])
 })
-
-const looked = extent<(keyof typeof answerStates)[]>(
-  ['answered', 'reading', 'sending', 'failed'],
-  Object.keys(answerStates) as (keyof typeof answerStates)[],
-)
-
-test.for(looked)(
-  'axe finds nothing, and nothing sticks out or is missed by a finger: %s',
-  async (state, { visitor }) => {
-    visitor.expects(failedRequest)
-    const { place, reach } = answerStates[state]
-    const page = await openAt(visitor, place)
-    await reach(page)
-    // 320 is 1280 at four times the size.
-    await page.setViewportSize({ width: 320, height: 256 })
-    expect(await overflow(page)).toEqual({ scroll: 0, wide: [] })
-    expect(await smallTargets(page)).toEqual([])
-    await expectAccessible(page, state, [320])
-  },
-)

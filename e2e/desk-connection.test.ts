@@ -1,7 +1,8 @@
 import { expect } from 'vitest'
 
 import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
-import { test, withoutPauses } from '../testing/visitor.ts'
+import { withoutPauses } from '../testing/pauses.ts'
+import { test } from '../testing/visitor.ts'
 
 const desk = deskOfThisFile()
 const failedRequest = /Failed to load resource/

@@ -6,7 +6,8 @@ import { table } from '../src/application/application.ts'
 import { signInPage, startDesk, type DeskServer } from '../testing/desk.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 import { clientOf } from '../testing/organiser.ts'
-import { hydrated, test, type Visitor, withoutPauses } from '../testing/visitor.ts'
+import { withoutPauses } from '../testing/pauses.ts'
+import { hydrated, test, type Visitor } from '../testing/visitor.ts'
 
 let server: DeskServer
 let ada: SupabaseClient

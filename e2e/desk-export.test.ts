@@ -7,7 +7,8 @@ import { csvHeader, tableColumns } from '../src/application/csv.ts'
 import { readCsv } from '../testing/csv.ts'
 import { signInPage, startDesk, type DeskServer } from '../testing/desk.ts'
 import { anApplication } from '../testing/form.ts'
-import { test, withoutPauses } from '../testing/visitor.ts'
+import { withoutPauses } from '../testing/pauses.ts'
+import { test } from '../testing/visitor.ts'
 import { valuesOf } from '../testing/sql.ts'
 
 let server: DeskServer

@@ -2,7 +2,6 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 
 import { addOrganiser, operatorSecret, removeOrganiser } from '../src/server/auth/organisers.ts'
-import { extent } from '../testing/extent.ts'
 import { anApplication } from '../testing/form.ts'
 import { newProject } from '../testing/hosted-project.ts'
 import { startMailServer, type MailServer } from '../testing/mail-server.ts'
@@ -10,8 +9,8 @@ import { clientOf } from '../testing/organiser.ts'
 import { startPostgres } from '../testing/postgres.ts'
 import { dataDirectory, runCommand, startServer, type RunningServer } from '../testing/server.ts'
 import { anAddress, anonKey, codeOf } from '../testing/sign-in.ts'
-import { expectAccessible } from '../testing/accessible.ts'
-import { test, type Visitor, withoutPauses } from '../testing/visitor.ts'
+import { withoutPauses } from '../testing/pauses.ts'
+import { test, type Visitor } from '../testing/visitor.ts'
 import { connectToFiles } from '../testing/sql.ts'
 import type { Pool } from '../src/server/database/pool.ts'
 
@@ -687,129 +686,3 @@ test('the whole way by keyboard alone', async ({ visitor }) => {
   await keyboard.press('Enter')
   await expect.poll(() => focused(page)).toBe('Email')
 })
-
-/** The screens on the way into the desk, and how each is reached. */
-const screens: Record<string, (visitor: Visitor) => Promise<Page>> = {
-  async email(visitor) {
-    const page = await open(visitor)
-    await on(page).email.waitFor()
-    return page
-  },
-  async 'refused link'(visitor) {
-    const page = await open(visitor, `${server.origin}/desk#error=access_denied&error_code=otp_expired`)
-    await on(page).alert.waitFor()
-    return page
-  },
-  async 'wrong code'(visitor) {
-    const page = await open(visitor)
-    await on(page).email.fill('nobody@example.org')
-    await on(page).sendCode.click()
-    await on(page).code.fill('123')
-    await on(page).signIn.click()
-    await on(page).alert.waitFor()
-    return page
-  },
-  async password(visitor) {
-    const page = await open(visitor)
-    await on(page).button('Use a password').click()
-    await on(page).email.fill('nobody@example.org')
-    await page.getByLabel('Password', { exact: true }).fill('not the one')
-    await on(page).signIn.click()
-    await on(page).alert.waitFor()
-    return page
-  },
-  async link(visitor) {
-    const page = await open(visitor, `${server.origin}/desk#token_hash=abc&type=magiclink`)
-    await on(page).signIn.click()
-    await on(page).alert.waitFor()
-    return page
-  },
-  async 'no mail server'(visitor) {
-    const page = await open(visitor)
-    await page.route('**/auth/v1/otp*', (route) =>
-      route.fulfill({ status: 422, json: { code: 422, error_code: 'email_provider_disabled', msg: '' } }),
-    )
-    await on(page).email.fill('ada@example.org')
-    await on(page).sendCode.click()
-    await on(page).alert.waitFor()
-    return page
-  },
-  async 'second factor'(visitor) {
-    const { page, email } = await signedIn(visitor)
-    await on(page).account.click()
-    const secret = await setUpFactor(page)
-    await on(page).code.fill(codeOf(secret))
-    await on(page).button('Switch on').click()
-    await on(page).button('Switch off').waitFor()
-    await page.goto(await linkFor(email))
-    await on(page).signIn.click()
-    await on(page).heading('Second factor').waitFor()
-    return page
-  },
-  async stranger(visitor) {
-    const email = await organiser()
-    const page = await open(visitor, await linkFor(email))
-    await sql`delete from private.organisers using auth.users where account_id = users.id and email = ${email}`
-    await on(page).signIn.click()
-    await on(page).heading('Not an organiser').waitFor()
-    return page
-  },
-  async unreachable(visitor) {
-    const { page } = await signedIn(visitor)
-    await page.route('**/rpc/**', (route) => route.fulfill({ status: 503, json: { code: 'PGRST000' } }))
-    await page.reload()
-    await on(page).heading('The desk cannot be opened now').waitFor()
-    return page
-  },
-  async account(visitor) {
-    const { page } = await signedIn(visitor)
-    await on(page).account.click()
-    await page.getByRole('switch').check()
-    return page
-  },
-  async 'new factor'(visitor) {
-    const { page } = await signedIn(visitor)
-    await on(page).account.click()
-    await setUpFactor(page)
-    await on(page).code.fill('1')
-    await on(page).button('Switch on').click()
-    await on(page).alert.waitFor()
-    return page
-  },
-}
-
-/** How wide the window is where axe looks. */
-const looked = extent([320], [320, 390, 1440])
-
-test.for(Object.entries(screens))(
-  'axe finds nothing, nothing is wider than the window, and each target is 44 px: %s',
-  async ([name, reach], { visitor }) => {
-    visitor.expects(refusedRequest)
-    const page = await reach(visitor)
-    const folder = process.env['SCREENSHOTS']
-    for (const [width, height] of [
-      [320, 640],
-      [390, 844],
-      [1440, 900],
-    ] as const) {
-      await page.setViewportSize({ width, height })
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
-        if (folder)
-          await page.screenshot({ path: `${folder}/${name}-${width}-${colorScheme}.png`, fullPage: true })
-      }
-      const small = await page.locator('main').evaluate((main) =>
-        [...main.querySelectorAll('button, input, label:has(input), select')]
-          .filter((element) => !element.closest('label') || element instanceof HTMLLabelElement)
-          .map((element) => ({
-            text: element.outerHTML.slice(0, 80),
-            height: element.getBoundingClientRect().height,
-          }))
-          .filter((target) => target.height > 0 && target.height < 44),
-      )
-      expect(small).toEqual([])
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
-    }
-    await expectAccessible(page, name, looked)
-  },
-)

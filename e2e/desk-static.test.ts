@@ -18,7 +18,8 @@ import { anApplication, getForm } from '../testing/form.ts'
 import { startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
 import { anonKey } from '../testing/sign-in.ts'
 import { buildStaticSite } from '../testing/static-site.ts'
-import { hydrated, test, type Visitor, withoutPauses } from '../testing/visitor.ts'
+import { withoutPauses } from '../testing/pauses.ts'
+import { hydrated, test, type Visitor } from '../testing/visitor.ts'
 
 const kilobyte = 1_000
 

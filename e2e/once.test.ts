@@ -7,7 +7,8 @@ import { anApplication, getForm } from '../testing/form.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
 import { startServer, dataDirectory, type RunningServer } from '../testing/server.ts'
 import { connectToFiles } from '../testing/sql.ts'
-import { hydrated, test, withoutPauses } from '../testing/visitor.ts'
+import { withoutPauses } from '../testing/pauses.ts'
+import { hydrated, test } from '../testing/visitor.ts'
 
 let receiver: Receiver
 let server: RunningServer

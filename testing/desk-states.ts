@@ -3,9 +3,17 @@ import type { Page } from 'playwright-core'
 import type { LettersOverview } from '../src/client/desk/letters.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 
-/** Stores applications as they may come: several of one e-mail, accents, a LinkedIn that is none. */
-export async function storeExamples(sql: Sql): Promise<void> {
+/**
+ * Stores applications as they may come: several of one e-mail, accents, a LinkedIn that is none. Some stand as if they were
+ * decided on; nothing else was done.
+ */
+export async function storeExamples({ sql }: { sql: Sql }): Promise<void> {
   await sql.unsafe(`
+    delete from public.retreat_applications;
+    delete from private.history;
+    update private.letter_settings set receipts = false;
+    update private.organisers set notices = 'off', blind = false;
+    update private.places set version = version + 1, places = 24, days = 10;
     insert into public.retreat_applications (created_at, first_name, last_name, email, phone, linkedin, company,
       paid_solution, custom_solution, team_size, reason, consent)
     select now() - n * interval '5 hours',
@@ -20,19 +28,7 @@ export async function storeExamples(sql: Sql): Promise<void> {
       (array['To hear myself think.', 'Because my phone knows me better than my friends do.',
         'I have not finished a book in two years.', 'To build one thing slowly, with others.'])[1 + n % 4]
         || E'\\n\\nWithout a phone, with a pen. The rest of the year is loud enough.', true
-    from generate_series(1, 148) as n`)
-}
-
-/** Lets them stand as they did before any act. */
-export async function standAsBefore(sql: Sql): Promise<void> {
-  await sql.unsafe(`
-    delete from private.history;
-    delete from private.letters;
-    delete from private.statuses;
-    update private.letter_settings set receipts = false;
-    update private.organisers set notices = 'off';
-    delete from private.acceptances;
-    update private.places set version = version + 1, places = 24, days = 10;
+    from generate_series(1, 148) as n;
     insert into private.statuses (application_id, created_at, status, version)
       select id, created_at, (array['shortlisted', 'accepted', 'waitlisted', 'declined'])[1 + row % 4], 1
       from (select *, row_number() over (order by created_at desc) as row from public.retreat_applications) as newest
@@ -190,6 +186,18 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
     await page.getByRole('button', { name: 'Filters' }).click()
     await page.locator('tbody .name a').first().waitFor()
   },
+  async blind(page) {
+    await readBlind(page)
+    await page.getByRole('link', { name: 'Applications' }).click()
+    await page.locator('tbody .name a').first().click()
+    await page.getByRole('button', { name: 'Reveal' }).waitFor()
+  },
+  async 'blind-places'(page) {
+    await readBlind(page)
+    await openPlaces(page)
+    await page.getByRole('button', { name: 'Remind' }).click()
+    await page.locator('.reminded').waitFor()
+  },
   async door(page) {
     await page.getByRole('link', { name: 'Door' }).click()
     await page.getByRole('button', { name: 'Save' }).waitFor()
@@ -206,15 +214,6 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
     await page.getByRole('link', { name: 'Door' }).click()
     await page.getByRole('link', { name: 'History' }).click()
     await page.getByRole('heading', { name: 'History' }).waitFor()
-  },
-}
-
-/** Where who has not signed in comes from, and how the screen is known. */
-export const signedOutStates: Record<string, { address: string; reach: (page: Page) => Promise<void> }> = {
-  'sign-in': { address: '/desk', reach: (page) => page.getByLabel('Email').waitFor() },
-  link: {
-    address: '/desk#token_hash=0123456789abcdef&type=magiclink',
-    reach: (page) => page.getByRole('button', { name: 'Sign in' }).waitFor(),
   },
 }
 
@@ -247,6 +246,12 @@ async function writeLetter(page: Page) {
   await page
     .getByLabel('Text', { exact: true })
     .fill('Dear Zoë,\n\nwould you come for the second week alone?\n\nGrace')
+}
+
+async function readBlind(page: Page) {
+  await page.getByRole('link', { name: 'Account' }).click()
+  await page.getByRole('switch', { name: 'Blind reading' }).check()
+  await page.getByRole('status').getByText('Blind reading is on.').waitFor()
 }
 
 async function openPlaces(page: Page) {

@@ -70,6 +70,25 @@ export async function signInOrganiser(sql: Sql, origin: string, email: string): 
   return client
 }
 
+const known = new WeakMap<object, Map<string, Promise<SupabaseClient>>>()
+
+/**
+ * Signs somebody in at a server, once: from one address it takes but a few in a minute.
+ *
+ * @param who Their name here; an organiser's address unless it is said how they sign in.
+ */
+export function knownAt(
+  desk: Pick<DeskServer, 'signedIn'>,
+  who: string,
+  signIn: () => Promise<SupabaseClient> = () => desk.signedIn(who),
+): Promise<SupabaseClient> {
+  const all = known.get(desk) ?? new Map<string, Promise<SupabaseClient>>()
+  known.set(desk, all)
+  const client = all.get(who) ?? signIn()
+  all.set(who, client)
+  return client
+}
+
 /** Where the desk's client keeps who signed in, as `src/client/session.ts` names it. */
 const storageKey = 'unplugged-desk'
 

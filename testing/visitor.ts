@@ -8,8 +8,6 @@ import {
 } from 'playwright-core'
 import { expect, inject, test as base } from 'vitest'
 
-import { retryPauses as pausesOfInsert } from '../src/client/insert.ts'
-import { retryPauses as pausesOfCall } from '../src/client/session.ts'
 import { chromiumArguments } from './browser.ts'
 
 export interface OpenOptions extends BrowserContextOptions {
@@ -158,22 +156,6 @@ export async function accessibilityProblems(
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`),
   )
-}
-
-/**
- * Lets a page send again at once what got no answer, from now on and after a reload. That it waits before is tried in unit
- * tests (`src/client/retry.test.ts`), and takes eight seconds of a test.
- */
-export async function withoutPauses(page: Page): Promise<void> {
-  const send = (pauses: readonly number[]) => {
-    const later = window.setTimeout
-    const sooner = (run: TimerHandler, after = 0, ...given: unknown[]) =>
-      later(run, pauses.includes(after) ? 0 : after, ...given)
-    Object.assign(window, { setTimeout: sooner })
-  }
-  const pauses = [...pausesOfInsert, ...pausesOfCall]
-  await page.addInitScript(send, pauses)
-  await page.evaluate(send, pauses)
 }
 
 /** Shows the page a sign that someone will write; resolves when its script has taken the form over. */

@@ -3,11 +3,9 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 
-import { answerStates, aToken, placesStand } from '../testing/answer-page.ts'
 import { ensureChromium, launchChromium } from '../testing/browser.ts'
-import { signInPage, startDesk } from '../testing/desk.ts'
-import { deskStates, signedOutStates, standAsBefore, storeExamples } from '../testing/desk-states.ts'
-import { states } from '../testing/states.ts'
+import { startDesk } from '../testing/desk.ts'
+import { screens } from '../testing/screens.ts'
 
 const folder = 'screenshots'
 const windows: Record<string, [width: number, height: number]> = {
@@ -31,66 +29,43 @@ const isWanted = (name: string) => words.every((word) => name.split('-').include
 if (words.length === 0) await rm(folder, { recursive: true, force: true })
 await mkdir(folder, { recursive: true })
 const desk = await startDesk()
-await storeExamples(desk.sql)
-const signIn = signInPage(await desk.signedIn('grace@example.org'))
 const browser = await launchChromium(ensureChromium())
 
+/** Takes a picture of a screen, where it is wanted. */
 async function take(
-  address: string,
+  screen: string,
+  look: string,
   options: BrowserContextOptions,
-  before: (page: Page) => Promise<void>,
-  pictures: (page: Page) => Promise<unknown>,
+  picture: (page: Page, path: string) => Promise<unknown>,
 ) {
+  const name = `${screen}-${look}`
+  const found = screens[screen]
+  if (found === undefined || !isWanted(name)) return
   const page = await browser.newPage({ reducedMotion: 'reduce', ...options })
-  await before(page)
-  await page.goto(desk.origin + address, { waitUntil: 'networkidle' })
-  await pictures(page)
+  await found.prepare(page, desk)
+  await page.goto(desk.origin + found.address, { waitUntil: 'networkidle' })
+  await found.reach(page, desk)
+  await picture(page, join(folder, name))
   await page.close()
 }
 
-/** Takes one state in each window and scheme. */
-async function takeAll(
-  state: string,
-  address: string,
-  before: (page: Page) => Promise<void>,
-  reach: (page: Page) => Promise<void>,
-) {
-  for (const [size, [width, height]] of Object.entries(windows)) {
-    for (const [scheme, options] of Object.entries(schemes)) {
-      const name = `${state}-${size}-${scheme}`
-      if (!isWanted(name)) continue
-      await take(address, { viewport: { width, height }, ...options }, before, async (page) => {
-        await reach(page)
-        await page.screenshot({ path: join(folder, `${name}.png`) })
-        await page.screenshot({ path: join(folder, `${name}-whole.png`), fullPage: true })
-      })
-    }
-  }
-}
-
-const nothing = async () => {}
-
 try {
-  for (const [state, reach] of Object.entries(states)) {
-    await takeAll(state, '/', nothing, reach)
-    if (!isWanted(`${state}-print`)) continue
-    await take('/', {}, nothing, async (page) => {
-      await reach(page)
-      await page.pdf({ path: join(folder, `${state}-print.pdf`), format: 'A4' })
-    })
-  }
-  for (const [state, reach] of Object.entries(deskStates)) {
-    const before = async (page: Page) => {
-      await standAsBefore(desk.sql)
-      await signIn(page)
+  for (const screen of Object.keys(screens)) {
+    for (const [size, [width, height]] of Object.entries(windows)) {
+      for (const [scheme, options] of Object.entries(schemes)) {
+        await take(
+          screen,
+          `${size}-${scheme}`,
+          { viewport: { width, height }, ...options },
+          async (page, path) => {
+            await page.screenshot({ path: `${path}.png` })
+            await page.screenshot({ path: `${path}-whole.png`, fullPage: true })
+          },
+        )
+      }
     }
-    await takeAll(`desk-${state}`, '/desk#/?status=all', before, reach)
-  }
-  for (const [state, { address, reach }] of Object.entries(signedOutStates)) {
-    await takeAll(`desk-${state}`, address, nothing, reach)
-  }
-  for (const [state, { place, reach }] of Object.entries(answerStates)) {
-    await takeAll(`answer-${state}`, `/answer/#${aToken()}`, (page) => placesStand(page, () => place), reach)
+    if (!screen.startsWith('form-')) continue
+    await take(screen, 'print', {}, (page, path) => page.pdf({ path: `${path}.pdf`, format: 'A4' }))
   }
 } finally {
   await browser.close()

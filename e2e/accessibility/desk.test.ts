@@ -1,123 +1,13 @@
-import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { deskOfThisFile, focused, getDesk, people } from '../../testing/desk-page.ts'
 import { extent } from '../../testing/extent.ts'
-import { expectUsable } from '../../testing/accessible.ts'
+import { failToDecide, openApplication, storeLong } from '../../testing/long-states.ts'
 import { test } from '../../testing/visitor.ts'
 
 const failedRequest = /Failed to load resource/
 
 const desk = deskOfThisFile()
-
-const long = 'Wolfeschlegelsteinhausenbergerdorff'
-
-/** As the data interface says what went wrong. */
-const refusal = { code: 'XX000', message: long, details: null, hint: null }
-
-/** Applications as they may be: short, long, hostile, and twice from the same e-mail. */
-async function store() {
-  const [first, second] = await desk.store([
-    { first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com', company: 'Engines' },
-    {
-      first_name: long.repeat(2),
-      last_name: 'L',
-      email: `${long}@${long}.example`,
-      phone: 'call me',
-      linkedin: 'javascript:alert(1)',
-      company: long.repeat(3),
-      paid_solution: 'custom',
-      custom_solution: long.repeat(4),
-      reason: `${long.repeat(9)}\n\n${'To think. '.repeat(200)}`,
-    },
-    { first_name: 'Ada', last_name: 'L', email: 'ADA@example.com', company: 'Looms', team_size: '' },
-    ...people(5),
-  ])
-  await desk.stand(first ? [first] : [], 'accepted', desk.bob)
-  await desk.stand(second ? [second] : [], 'declined', desk.bob)
-}
-
-async function openApplication(page: Page, name: string) {
-  await getDesk(page).link(name).click()
-  await getDesk(page).note.waitFor()
-}
-
-/** States of hostile and long content, and of failures, beside those of `testing/desk-states.ts`. */
-const states: Record<string, (page: Page) => Promise<unknown>> = {
-  async list(page) {
-    await getDesk(page).button('At a glance').click()
-    await page.getByRole('figure').first().waitFor()
-  },
-  async 'list with numbers, filters and nothing found'(page) {
-    await getDesk(page).button('Filters').click()
-    await page.getByLabel('Team size').selectOption('10+')
-    await page.getByText('No applications here.').waitFor()
-  },
-  async 'list with problems'(page) {
-    await getDesk(page).select('Ada Lovelace').check()
-    await getDesk(page).select('Ada L').check()
-    await page.route('**/rpc/desk_decide', (route) => route.fulfill({ status: 403, json: refusal }))
-    await getDesk(page).button('Decline').click()
-    await getDesk(page).alert.getByText('and 1 other').waitFor()
-  },
-  async 'list that could not be read'(page) {
-    await page.route('**/rpc/desk_list', (route) => route.fulfill({ status: 400, json: refusal }))
-    await getDesk(page).tab('Declined').click()
-    await page.getByRole('alert').getByText(long).waitFor()
-  },
-  async 'an application with long answers'(page) {
-    await openApplication(page, `${long.repeat(2)} L`)
-  },
-  async 'an application with a letter to one person, and another being written'(page) {
-    await openApplication(page, `${long.repeat(2)} L`)
-    for (const text of [long, long.repeat(3)]) {
-      await getDesk(page).button('Write a letter').click()
-      await page.getByLabel('Subject').fill(text)
-      await page.getByLabel('Text', { exact: true }).fill(text)
-      if (text === long) await getDesk(page).button('Preview').click()
-    }
-    await page.locator('.draft .body').waitFor()
-  },
-  async 'an application that somebody else decided'(page) {
-    await openApplication(page, 'Person 1')
-    const [row] = await desk.sql<{ id: string }[]>`
-      select id from public.retreat_applications where last_name = '1'`
-    await desk.stand(row ? [row] : [], 'declined', desk.bob)
-    await getDesk(page).button('Accept').click()
-    await getDesk(page).alert.waitFor()
-  },
-  async 'an application that somebody else changed while it was shown'(page) {
-    await openApplication(page, 'Person 1')
-    const [row] = await desk.sql<{ id: string }[]>`
-      select id from public.retreat_applications where last_name = '1'`
-    await desk.stand(row ? [row] : [], 'declined', desk.bob)
-    await page.evaluate(() => dispatchEvent(new Event('focus')))
-    await page.getByText('Set by bob@example.org since you looked').waitFor()
-  },
-  async 'an application that is not there'(page) {
-    await page.evaluate((id) => location.assign(`#/applications/${id}`), crypto.randomUUID())
-    await page.getByText('There is no such application').waitFor()
-  },
-  async 'the dialog that erases'(page) {
-    await openApplication(page, 'Ada Lovelace')
-    await getDesk(page).button('Erase').click()
-    await page.getByLabel(/^Type the e-mail/).fill('somebody else')
-    await getDesk(page).button('Erase for good').click()
-    await page.getByText('This is not the e-mail').waitFor()
-  },
-}
-
-test.for(Object.entries(states))(
-  'axe finds nothing at any width, light, dark or in forced colours, nothing sticks out, and no finger misses: %s',
-  async ([state, reach], { visitor }) => {
-    visitor.expects(failedRequest)
-    await store()
-    const page = await desk.open(visitor, '/?status=all')
-    await getDesk(page).link('Ada Lovelace').waitFor()
-    await reach(page)
-    await expectUsable(page, state)
-  },
-)
 
 test.for(
   extent<[number, number][]>(
@@ -132,7 +22,7 @@ test.for(
   'what has the focus is never behind the bar at the foot (%d x %d)',
   async ([width, height], { visitor }) => {
     visitor.expects(failedRequest)
-    await store()
+    await storeLong(desk)
     const page = await desk.open(visitor, '/?status=all', { viewport: { width, height } })
     await getDesk(page).link('Ada Lovelace').waitFor()
     /** Tabs through the page; gives what was not seen of what had the focus. */
@@ -165,7 +55,7 @@ test.for(
     expect(await hidden('Tab')).toEqual([])
     expect(await hidden('Shift+Tab')).toEqual([])
     await page.getByLabel('Select all shown').uncheck()
-    await states['list with problems']?.(page)
+    await failToDecide(page)
     expect(await hidden('Tab')).toEqual([])
     expect(await hidden('Shift+Tab')).toEqual([])
     await openApplication(page, 'Ada Lovelace')
@@ -175,7 +65,7 @@ test.for(
 )
 
 test('on a phone the five buttons are in reach wherever the page is', async ({ visitor }) => {
-  await store()
+  await storeLong(desk)
   const page = await desk.open(visitor, '/?status=all', { viewport: { width: 390, height: 844 } })
   await openApplication(page, 'Ada Lovelace')
   const inSight = () =>
@@ -203,7 +93,7 @@ test('on a phone the five buttons are in reach wherever the page is', async ({ v
 test('what was done is said without motion for who asked for none, and goes by itself', async ({
   visitor,
 }) => {
-  await store()
+  await storeLong(desk)
   for (const reducedMotion of ['reduce', 'no-preference'] as const) {
     const page = await desk.open(visitor, '/?status=all', { reducedMotion })
     await openApplication(page, 'Ada Lovelace')
@@ -331,7 +221,7 @@ test('after a problem was settled the focus is on what it was about', async ({ v
 })
 
 test('the whole journey by keyboard alone, single keys switched off', async ({ visitor }) => {
-  await store()
+  await storeLong(desk)
   const page = await desk.open(visitor, '', {
     viewport: { width: 1280, height: 720 },
     prepare: (opened) => opened.addInitScript(() => localStorage.setItem('unplugged-desk-keys', 'off')),

@@ -2,12 +2,10 @@ import type { Locator, Page } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 
 import { textFields } from '../../src/application/fields.ts'
-import { extent } from '../../testing/extent.ts'
 import { anApplication, getForm } from '../../testing/form.ts'
 import { overflow } from '../../testing/overflow.ts'
 import { startServer, dataDirectory, type RunningServer } from '../../testing/server.ts'
 import { states } from '../../testing/states.ts'
-import { expectAccessible } from '../../testing/accessible.ts'
 import { hydrated, test } from '../../testing/visitor.ts'
 
 const failedRequest = /Failed to load resource/
@@ -41,16 +39,6 @@ async function accessibilityTree(page: Page) {
   }
   return read(nodes[0]?.nodeId ?? '')
 }
-
-test.for(Object.entries(states))(
-  'axe finds nothing at any width, light, dark or in forced colours: %s',
-  async ([, reach], { visitor }) => {
-    visitor.expects(failedRequest)
-    const page = await visitor.open(server.origin)
-    await reach(page)
-    await expectAccessible(page, 'the form', extent([320], [320, 768, 1440]), 'colours, AAA')
-  },
-)
 
 test('every control has its name, its role and whether it is required, in reading order', async ({
   visitor,

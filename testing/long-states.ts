@@ -1,0 +1,113 @@
+import type { Page } from 'playwright-core'
+
+import { getDesk, people } from './desk-page.ts'
+import { knownAt, type DeskServer } from './desk.ts'
+import { anApplication } from './form.ts'
+import { valuesOf } from './sql.ts'
+
+const long = 'Wolfeschlegelsteinhausenbergerdorff'
+
+/** As the data interface says what went wrong. */
+const refusal = { code: 'XX000', message: long, details: null, hint: null }
+
+const given = [
+  { first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com', company: 'Engines' },
+  {
+    first_name: long.repeat(2),
+    last_name: 'L',
+    email: `${long}@${long}.example`,
+    phone: 'call me',
+    linkedin: 'javascript:alert(1)',
+    company: long.repeat(3),
+    paid_solution: 'custom',
+    custom_solution: long.repeat(4),
+    reason: `${long.repeat(9)}\n\n${'To think. '.repeat(200)}`,
+  },
+  { first_name: 'Ada', last_name: 'L', email: 'ADA@example.com', company: 'Looms', team_size: '' },
+  ...people(5),
+] as const
+
+type Desk = Pick<DeskServer, 'sql' | 'signedIn'>
+
+const decide = async (desk: Desk, decisions: { id: string; version: number; status: string }[]) => {
+  const bob = await knownAt(desk, 'bob@example.org')
+  await bob.rpc('desk_decide', { act: crypto.randomUUID(), decisions }).throwOnError()
+}
+
+/** Stores applications as they may be, the newest first: short, long, hostile, and twice from the same e-mail. */
+export async function storeLong(desk: Desk): Promise<void> {
+  await desk.sql`delete from public.retreat_applications`
+  const rows = given.map((answers, place) => ({
+    ...anApplication(answers),
+    created_at: new Date(Date.now() - (place + 1) * 60_000),
+  }))
+  const [first, second] = await desk.sql<{ id: string }[]>`
+    insert into public.retreat_applications ${valuesOf(rows)} returning id`
+  await decide(desk, [
+    { id: first?.id ?? '', version: 0, status: 'accepted' },
+    { id: second?.id ?? '', version: 0, status: 'declined' },
+  ])
+}
+
+export async function openApplication(page: Page, name: string): Promise<void> {
+  await getDesk(page).link(name).click()
+  await getDesk(page).note.waitFor()
+}
+
+/** Decides on two, which is not kept. */
+export async function failToDecide(page: Page): Promise<void> {
+  await getDesk(page).select('Ada Lovelace').check()
+  await getDesk(page).select('Ada L').check()
+  await page.route('**/rpc/desk_decide', (route) => route.fulfill({ status: 403, json: refusal }))
+  await getDesk(page).button('Decline').click()
+  await getDesk(page).alert.getByText('and 1 other').waitFor()
+}
+
+/** States of the desk with long and hostile content, and failures; how an organiser reaches each from the list. */
+export const longStates: Record<string, (page: Page, desk: Desk) => Promise<void>> = {
+  async glance(page) {
+    await getDesk(page).button('At a glance').click()
+    await page.getByRole('figure').first().waitFor()
+  },
+  async filtered(page) {
+    await getDesk(page).button('Filters').click()
+    await page.getByLabel('Team size').selectOption('10+')
+    await page.getByText('No applications here.').waitFor()
+  },
+  problems: failToDecide,
+  async unread(page) {
+    await page.route('**/rpc/desk_list', (route) => route.fulfill({ status: 400, json: refusal }))
+    await getDesk(page).tab('Declined').click()
+    await page.getByRole('alert').getByText(long).waitFor()
+  },
+  'long-answers': (page) => openApplication(page, `${long.repeat(2)} L`),
+  async 'long-letters'(page) {
+    await openApplication(page, `${long.repeat(2)} L`)
+    for (const text of [long, long.repeat(3)]) {
+      await getDesk(page).button('Write a letter').click()
+      await page.getByLabel('Subject').fill(text)
+      await page.getByLabel('Text', { exact: true }).fill(text)
+      if (text === long) await getDesk(page).button('Preview').click()
+    }
+    await page.locator('.draft .body').waitFor()
+  },
+  async 'decided-meanwhile'(page, desk) {
+    await openApplication(page, 'Person 1')
+    const [row] = await desk.sql<{ id: string }[]>`
+      select id from public.retreat_applications where last_name = '1'`
+    await decide(desk, [{ id: row?.id ?? '', version: 0, status: 'declined' }])
+    await page.evaluate(() => dispatchEvent(new Event('focus')))
+    await page.getByText('Set by bob@example.org since you looked').waitFor()
+  },
+  async gone(page) {
+    await page.evaluate((id) => location.assign(`#/applications/${id}`), crypto.randomUUID())
+    await page.getByText('There is no such application').waitFor()
+  },
+  async 'not-erased'(page) {
+    await openApplication(page, 'Ada Lovelace')
+    await getDesk(page).button('Erase').click()
+    await page.getByLabel(/^Type the e-mail/).fill('somebody else')
+    await getDesk(page).button('Erase for good').click()
+    await page.getByText('This is not the e-mail').waitFor()
+  },
+}

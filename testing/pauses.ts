@@ -1,0 +1,20 @@
+import type { Page } from 'playwright-core'
+
+import { retryPauses as pausesOfInsert } from '../src/client/insert.ts'
+import { retryPauses as pausesOfCall } from '../src/client/session.ts'
+
+/**
+ * Lets a page send again at once what got no answer, from now on and after a reload. That it waits before is tried in unit
+ * tests (`src/client/retry.test.ts`), and takes eight seconds of a test.
+ */
+export async function withoutPauses(page: Page): Promise<void> {
+  const send = (pauses: readonly number[]) => {
+    const later = window.setTimeout
+    const sooner = (run: TimerHandler, after = 0, ...given: unknown[]) =>
+      later(run, pauses.includes(after) ? 0 : after, ...given)
+    Object.assign(window, { setTimeout: sooner })
+  }
+  const pauses = [...pausesOfInsert, ...pausesOfCall]
+  await page.addInitScript(send, pauses)
+  await page.evaluate(send, pauses)
+}

@@ -1,0 +1,69 @@
+import type { Page } from 'playwright-core'
+
+import { answerStates, aToken, placesStand } from './answer-page.ts'
+import { deskStates, storeExamples } from './desk-states.ts'
+import { knownAt, signInPage, type DeskServer } from './desk.ts'
+import { longStates, storeLong } from './long-states.ts'
+import { signInStates } from './sign-in-states.ts'
+import { states } from './states.ts'
+
+/** A screen in one of its states. */
+interface Screen {
+  /** Below the site's. */
+  address: string
+  /** Makes what has to be there before the page is opened. */
+  prepare: (page: Page, desk: DeskServer) => Promise<void>
+  /** Gets the page there once it is open. */
+  reach: (page: Page, desk: DeskServer) => Promise<void>
+}
+
+type Reach = Screen['reach']
+
+const nothing = async () => {}
+
+const ofForm = (reach: Reach): Screen => ({ address: '/', prepare: nothing, reach })
+
+/** The list of all applications, as an organiser opens it. */
+const ofDesk =
+  (store: (desk: DeskServer) => Promise<void>) =>
+  (reach: Reach): Screen => ({
+    address: '/desk#/?status=all',
+    async prepare(page, desk) {
+      await store(desk)
+      await signInPage(await knownAt(desk, 'grace@example.org'))(page)
+    },
+    async reach(page, desk) {
+      await page.locator('tbody .name a').first().waitFor()
+      await reach(page, desk)
+    },
+  })
+
+const ofSignIn = ({ hash, as, reach }: (typeof signInStates)[string]): Screen => ({
+  address: `/desk${hash}`,
+  async prepare(page, desk) {
+    if (as) await signInPage(await as(desk))(page)
+  },
+  reach,
+})
+
+const ofAnswer = ({ place, reach }: (typeof answerStates)[keyof typeof answerStates]): Screen => ({
+  address: `/answer/#${aToken()}`,
+  prepare: (page) => placesStand(page, () => place),
+  reach,
+})
+
+/** Makes screens of states, under names that begin with that of their page. */
+function screensOf<State>(page: string, all: Record<string, State>, screenOf: (state: State) => Screen) {
+  return Object.fromEntries(
+    Object.entries(all).map(([name, state]) => [`${page}-${name}`, screenOf(state)] as const),
+  )
+}
+
+/** Every screen that is looked at, by axe in every scheme and in pictures. */
+export const screens: Record<string, Screen> = {
+  ...screensOf('form', states, ofForm),
+  ...screensOf('desk', deskStates, ofDesk(storeExamples)),
+  ...screensOf('desk', longStates, ofDesk(storeLong)),
+  ...screensOf('desk', signInStates, ofSignIn),
+  ...screensOf('answer', answerStates, ofAnswer),
+}
