@@ -5,6 +5,7 @@ import { operatorSecret } from '../src/server/auth/organisers.ts'
 import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 import { clientOf } from '../testing/organiser.ts'
+import { withoutPauses } from '../testing/pauses.ts'
 import { test } from '../testing/visitor.ts'
 
 const desk = deskOfThisFile()
@@ -323,7 +324,8 @@ test('what was sent again because its answer was lost happened once, and is told
   const said = async (words: string) => {
     await expect.poll(() => status.textContent()).toBe(words)
   }
-  for (const name of ['set_door', 'set_blind', 'reveal', 'note', 'erase'])
+  await withoutPauses(page)
+  for (const name of ['set_door', 'set_blind', 'reveal', 'note', 'decide', 'erase'])
     await page.route(calls(name), loseAnswer, { times: 1 })
   await page.getByLabel('Sentence for applicants').fill('Later.')
   await button('Save').click()
@@ -340,12 +342,17 @@ test('what was sent again because its answer was lost happened once, and is told
   await button('Add note').click()
   await said('Note added')
   expect(await timeline.filter({ hasText: 'A strong one.' }).count()).toBe(1)
+  await button('Accept').click()
+  await said('Ada L: Accepted')
+  const happened =
+    await desk.sql`select kind from private.history where application_id is not null order by id`
+  expect(happened.map(({ kind }) => kind as string)).toEqual(['revealed', 'note', 'status'])
   await button('Erase').click()
   await dialog.getByLabel(/^Looms, /).check()
   await dialog.getByLabel(/^Type the e-mail/).fill('ada@example.com')
   await button('Erase for good').click()
   await said('Ada L: erased, 2 applications')
-  // What was noted and revealed went with the applications.
+  // What else happened went with the applications.
   expect(await desk.sql`select kind, detail from private.history order by id`).toMatchObject([
     { kind: 'door' },
     { kind: 'blind' },

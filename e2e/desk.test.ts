@@ -829,42 +829,6 @@ test('a decision that gets no answer is tried again for a while, and then shown 
   expect(await desk.statusOf(id)).toBe('accepted')
 })
 
-test('an answer that was lost is asked for again, and the decision is made once', async ({ visitor }) => {
-  visitor.expects(failedRequest)
-  const [{ id } = { id: '' }] = await desk.store([{ first_name: 'Ada', last_name: 'L' }])
-  const page = await desk.open(visitor, `/applications/${id}`)
-  const { button, status } = getDesk(page)
-  let asked = 0
-  await page.route('**/rpc/desk_decide', async (route) => {
-    asked += 1
-    if (asked > 1) return route.continue()
-    await route.fetch()
-    return route.abort()
-  })
-  await button('Accept').click()
-  await expect.poll(() => status.textContent()).toBe('Ada L: Accepted')
-  expect(asked).toBe(2)
-  expect(await desk.sql`select from private.history where application_id = ${id}`).toHaveLength(1)
-})
-
-test('while nobody is behind the proxy the desk waits, and then opens without a word of it', async ({
-  visitor,
-}) => {
-  visitor.expects(failedRequest)
-  await desk.store(people(2))
-  let refused = 0
-  const page = await desk.open(visitor, '', {
-    prepare: (opened) =>
-      opened.route('**/rpc/**', (route) => {
-        if (refused === 2) return route.continue()
-        refused += 1
-        return route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad Gateway</h1>' })
-      }),
-  })
-  await expect.poll(getDesk(page).names).toEqual(['Person 1', 'Person 2'])
-  expect(refused).toBe(2)
-})
-
 test('what is revealed is in sight until its screen is left, and written down once however often it was asked for', async ({
   visitor,
 }) => {

@@ -2,8 +2,8 @@ import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-import { temporaryDirectory } from '../testing/server.ts'
-import { buildCopy, copyCheckout } from '../testing/static-site.ts'
+import { temporaryDirectory } from '../../testing/server.ts'
+import { buildCopy, copyCheckout } from '../../testing/static-site.ts'
 
 /** Every file of a build, by its name. */
 async function filesOf(folder: string) {

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest'
+
+import { storeDueLetters } from '../../testing/letters.ts'
+import { startMailServer } from '../../testing/mail-server.ts'
+import { startPostgres } from '../../testing/postgres.ts'
+import { runCommand, startServer } from '../../testing/server.ts'
+
+test('letters are counted, listed, tried again and stopped by a command, beside a server', async () => {
+  let refuses = true
+  const [postgres, mails] = await Promise.all([
+    startPostgres(),
+    startMailServer({
+      answer: (at, address) =>
+        at === 'RCPT TO' && address.startsWith('a1@') && refuses
+          ? { code: 550, text: 'no \u001b[31msuch user' }
+          : undefined,
+    }),
+  ])
+  const settings = {
+    DATABASE_URL: postgres.url(),
+    SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+    MAIL_FROM: 'hello@example.org',
+    MAIL_PER_MINUTE: '0',
+  }
+  const letters = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runCommand(['letters', ...args], settings)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^Using .*\n$/) as string })
+    return stdout
+  }
+  const server = await startServer(settings)
+  expect(server.output()).toContain(`\nMails leave by 127.0.0.1:${mails.port}.\n`)
+  expect(await letters('--stop')).toBe('No letter leaves from now on.\n')
+  await storeDueLetters(postgres.admin, 3)
+  expect(await letters()).toMatch(/^waiting +3\n.*\nsent +0\n(.*\n)*No letter leaves: that was stopped\./m)
+  expect(mails.received).toEqual([])
+  expect(await letters('--start')).toBe('Letters leave again.\n')
+  const states = async () =>
+    (await postgres.admin<{ state: string }[]>`select state from private.letters order by 1`)
+      .map(({ state }) => state)
+      .join()
+  await expect.poll(states).toBe('refused,sent,sent')
+  const listed = await letters('--list')
+  expect(listed).toMatch(/ {2}refused {2}mail {2}Travel {2}a1@example\.org {2}550 no .*such user\n$/)
+  expect(listed).not.toContain('\u001b')
+  // Whoever applies under such an address forges no line.
+  const rename = (email: string) => postgres.admin`
+    update public.retreat_applications set email = ${email} where email like 'a1@%'`
+  await rename('a1@example.org\nAll of them  sent')
+  expect((await letters('--list')).split('\n')).toEqual([
+    expect.stringContaining('a1@example.org All of'),
+    '',
+  ])
+  await rename('a1@example.org')
+  refuses = false
+  expect(await letters('--retry')).toBe('1 letter will be tried again.\n')
+  await expect.poll(states).toBe('sent,sent,sent')
+  expect(await letters('--list')).toBe('')
+  expect(await letters('--retry')).toBe('0 letters will be tried again.\n')
+  expect(mails.received).toHaveLength(3)
+  expect(await runCommand(['letters', '--stop', '--retry'], settings)).toMatchObject({
+    code: 1,
+    stderr: '--stop and --retry are two things: choose one.\n',
+  })
+  // What is tried again is listed with the last answer, and what keeps all letters is told with the next try.
+  await postgres.admin`update private.postman set problem = 'It is not there.', failing_since = now(),
+    paused_until = now() + interval '1 hour'`
+  await postgres.admin`
+    update private.letters set state = 'waiting', sent_at = null, due_at = now() + interval '1 hour',
+      answer = '451 later' where id in (select id from private.letters limit 1)`
+  expect(await letters('--list')).toMatch(
+    / {2}next try 2\S+ \S+ \(\S+\) {2}mail {2}Travel {2}\S+ {2}451 later\n$/,
+  )
+  expect(await letters()).toMatch(/\nLetters are kept since 2.*: It is not there\. Next try 2.*\n$/)
+  // What the log holds names nobody.
+  expect(server.output()).not.toMatch(/a\d@example\.org|such user/)
+  expect(await server.stop()).toBe(0)
+})
