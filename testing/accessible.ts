@@ -16,7 +16,7 @@ const aside = 'svg, .visually-hidden, thead, .skip, .tabs, .said, .bar'
  * Expects of a page as it is now that nothing sticks out of any window, that no finger misses, and that axe finds nothing:
  * light, dark and in forced colours, between which nothing but colours changes.
  *
- * @param name What is shown. The applicants' form keeps the contrasts of AAA.
+ * @param name What is shown. By night the applicants' form has the contrasts of AAA.
  */
 export async function expectUsable(page: Page, name: string): Promise<void> {
   for (const [width, height] of [
