@@ -1,6 +1,6 @@
 /**
  * Makes a release, and pushes nothing: `npm run release -- 1.1.0`. It sets the version, dates the heading of the changes,
- * runs the check, makes the archive, commits and tags. A second commit begins the version after it.
+ * freezes the open migrations, runs the check, makes the archive, commits and tags. A second commit begins the version after it.
  *
  * `--check <command>` runs another command than `npm run check`; `--to <folder>` is where the archive goes.
  */
@@ -10,11 +10,12 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs, promisify } from 'node:util'
 
 import { OperatorError, runProgram } from '../src/settings/operator-error.ts'
+import { freezeMigrations, releasedList } from './released-migrations.ts'
 import { beginUnreleased, hasUnreleased, lastRelease, release } from './changelog.ts'
 
 const run = promisify(execFile)
 const changelog = 'CHANGELOG.md'
-const written = ['package.json', 'package-lock.json', changelog]
+const written = ['package.json', 'package-lock.json', changelog, releasedList]
 
 const git = async (...words: string[]) => (await run('git', words)).stdout.trim()
 
@@ -93,6 +94,7 @@ async function main() {
   const released = release(changes, version, new Date().toISOString().slice(0, 10))
   try {
     await write(version, released)
+    await freezeMigrations()
     await show(check, [], true)
     await show('npm', ['run', 'archive', '--', to])
     await git('commit', '--quiet', '--message', `release: ${version}`, '--', ...written)

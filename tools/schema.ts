@@ -1,10 +1,18 @@
 /**
- * Writes the beginning of a migration: what has to be done for the database of the migrations so far to have the
- * functions as the declared schema has them. `npm run schema` shows it; with `-- <words>` it is written into a file.
+ * Writes the second part of the open migrations: what gives the database of the released migrations, and of the first part, the
+ * functions that are declared. The first part, which nothing overwrites, has the steps that are written by hand: tables, columns,
+ * rows. Where no migration is open, `npm run schema` shows what is missing; `-- <words>` begins one.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import {
+  isReleased,
+  migrations,
+  nameOf as migrationNameOf,
+  newestVersion,
+  runsAlone,
+} from '../src/server/database/migrations.ts'
 import { migrate } from '../src/server/database/schema.ts'
 import { compare, declareSchema, readCatalogue, schemaFolders } from '../testing/catalogue.ts'
 import { startPostgres } from '../testing/postgres.ts'
@@ -75,8 +83,8 @@ async function bringFunctions(migrated: Sql, declared: Sql): Promise<Map<string,
   const statements = new Map<string, string[]>()
   const run = async (folder: string, statement: string) => {
     await migrated.unsafe(statement)
-    const migrations = migrationsOf[folder] ?? folder
-    statements.set(migrations, [...(statements.get(migrations) ?? []), statement])
+    const target = migrationsOf[folder] ?? folder
+    statements.set(target, [...(statements.get(target) ?? []), statement])
   }
   const tryTo = (folder: string, statement: string) =>
     run(folder, statement).then(
@@ -116,14 +124,26 @@ async function sentences(migrated: Sql, declared: Sql): Promise<string[]> {
   })
 }
 
-/** A version behind all that there are. */
-async function nextVersion() {
-  const names = (await Promise.all(Object.values(migrationsOf).map((folder) => readdir(folder)))).flat()
-  const newest = names.map((name) => Number(name.slice(0, 14))).reduce((a, b) => Math.max(a, b))
+/** Begins the second part of an open migration. */
+const marker =
+  '-- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.\n'
+const handPart = (text: string) => text.split(marker)[0]?.trimEnd() ?? ''
+
+/** A version after every migration. */
+function nextVersion() {
   const now = Number(new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14))
-  return Math.max(now, newest + 100)
+  return String(Math.max(now, Number(newestVersion) + 100))
 }
 
+/** The open migration of a folder, and where it is or would begin; without words none begins. */
+function openIn(folder: string) {
+  const ledger = folder === migrationsOf['supabase/schemas'] ? 'shared' : 'server'
+  const open = openMigrations.find((each) => each.ledger === ledger)
+  if (open !== undefined) return { path: join(folder, `${migrationNameOf(open)}.sql`), text: open.sql }
+  return { path: words === '' ? undefined : join(folder, `${nextVersion()}_${words}.sql`), text: '' }
+}
+
+const openMigrations = migrations.filter((each) => !isReleased(each) && !runsAlone(each))
 const words = process.argv.slice(2).join('_').toLowerCase()
 const server = await startPostgres()
 try {
@@ -132,19 +152,27 @@ try {
     return connectTo(server.url(name), 2)
   }
   const [migrated, declared] = [await connect('migrated'), await connect('declared')]
-  await migrate(migrated)
+  const byHand = migrations.map((each) =>
+    openMigrations.includes(each) ? { ...each, sql: handPart(each.sql) || 'select' } : each,
+  )
+  await migrate(migrated, { files: byHand })
   await declareSchema(declared, 'server')
   const statements = await bringFunctions(migrated, declared)
-  const left = await sentences(migrated, declared)
-  for (const [folder, each] of statements) {
-    const text = `${each.join('\n\n')}\n`
-    const path = join(folder, `${await nextVersion()}_${words}.sql`)
-    if (words === '') console.log(`-- For ${folder}:\n\n${text}`)
-    else await writeFile(path, text, { flag: 'wx' })
-    if (words !== '') console.log(`Written: ${path}`)
+  for (const folder of Object.values(migrationsOf)) {
+    const functions = statements.get(folder) ?? []
+    const { path, text: former } = openIn(folder)
+    const second = functions.length > 0 ? [marker + functions.join('\n\n')] : []
+    const text = [handPart(former), ...second].filter(Boolean).join('\n\n')
+    if (text === former.trimEnd()) continue
+    if (path === undefined) console.log(`-- For ${folder}:\n\n${text}\n`)
+    else {
+      await writeFile(path, `${text}\n`)
+      console.log(`Written: ${path}`)
+    }
   }
+  const left = await sentences(migrated, declared)
   for (const sentence of left) console.error(sentence)
-  if (statements.size + left.length === 0) console.log('The migrations come to the declared schema.')
+  if (left.length === 0) console.log('The migrations come to the declared schema.')
   await Promise.all([migrated.end(), declared.end()])
 } finally {
   await server.close()

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { appendFile, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -45,8 +46,14 @@ beforeEach(async () => {
   await symlink(resolve('node_modules'), join(folder, 'node_modules'))
 })
 
-/** Writes a change under the heading, and commits it. */
+const migration = 'supabase/migrations/99990101000000_open.sql'
+const statement = 'select 1;\n'
+const open = `${createHash('sha256').update(statement).digest('hex')}  ${migration}`
+
+/** Opens a migration, writes a change under the heading, and commits it. */
 async function change() {
+  await writeFile(join(clone, migration), statement)
+  await git('add', migration)
   const changes = await readFile(join(clone, 'CHANGELOG.md'), 'utf8')
   const changed = changes.replace('## Unreleased\n', '## Unreleased\n\n### Fixed\n\n- What was wrong.\n')
   await writeFile(join(clone, 'CHANGELOG.md'), changed)
@@ -106,6 +113,9 @@ test('a release is a commit, a tag and an archive with its checksum, licenses an
   }
   expect(await versionAt('v1.1.0')).toEqual(['1.1.0', `## 1.1.0 - ${day}`])
   expect(await versionAt('HEAD')).toEqual(['1.1.1-dev', '## Unreleased'])
+  // From now on nobody edits them.
+  const frozen = (revision: string) => git('show', `${revision}:supabase/released.sha256`)
+  expect(await frozen('v1.1.0')).toBe(`${await frozen('v1.1.0^')}\n${open}`)
 
   const folder = join(clone, 'release')
   const name = 'unplugged-1.1.0'

@@ -8,7 +8,7 @@ import {
   type DatabaseLocation,
   type OpenOptions,
 } from '../server/database/database.ts'
-import { toUpdate } from '../server/database/schema.ts'
+import { toUpdate } from '../server/database/schema-state.ts'
 import { leave } from '../settings/leave.ts'
 import { OperatorError } from '../settings/operator-error.ts'
 import { readSettings } from '../settings/server-settings.ts'

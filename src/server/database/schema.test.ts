@@ -8,7 +8,8 @@ import { applicationsWithDeliveries, withWhatWasMade } from './applications.ts'
 import { visitor } from './pools.ts'
 import { openDatabase } from './database.ts'
 import { insertApplications, rowsOf } from './insert.ts'
-import { migrate, migrations, repeatMigrations } from './schema.ts'
+import { migrations } from './migrations.ts'
+import { migrate, repeatMigrations } from './schema.ts'
 import type { Sql } from './sql.ts'
 import { connectTo, valuesOf } from '../../../testing/sql.ts'
 import { identifier } from './sql.ts'
@@ -150,7 +151,9 @@ test('a migration that was edited since it was applied ends the start, and is na
   ] as const) {
     const putBack = await record(table, name, (text) => [text.replace('default 0', 'default 1')])
     await expect(open(url)).rejects.toThrow(
-      new RegExp(`^The migration "\\d+_${name}" was edited since this database applied it: `),
+      new RegExp(
+        `^Edited since they were applied: \\d+_${name}\\. Put them back as they were, and write new ones\\.$`,
+      ),
     )
     await putBack()
   }
@@ -185,8 +188,28 @@ test('a schema is repeated in the texts that were applied, and not where one of 
 
   await record('select 1')
   const empty = connectTo(await newDatabase('unrepeated'))
-  await expect(repeatMigrations(from, empty)).rejects.toThrow(/search_index_in_smaller_steps" was edited/)
+  await expect(repeatMigrations(from, empty)).rejects.toThrow(/^Edited since .*search_index_in_smaller_steps/)
 })
+
+test.each(['own', 'project'])(
+  'a database of %s that applied an earlier text of an open migration is refused with the way back',
+  async (whose) => {
+    const url =
+      whose === 'own' ? await newDatabase('opened') : (await newProject(server, 'opened_project')).url
+    const sql = connectTo(url, 2)
+    const withOpen = (text: string) => ({
+      files: [
+        ...migrations,
+        { ledger: 'shared', version: '99990101000000', name: 'open', sql: text } as const,
+      ],
+    })
+    expect(await migrate(sql, withOpen('select 1'))).toMatchObject({ edited: [] })
+    expect(await migrate(sql, withOpen('select 1 -- one'))).toMatchObject({ applied: [], edited: [] })
+    await expect(migrate(sql, withOpen('select 2'))).rejects.toThrow(
+      'The database applied an earlier text of 99990101000000_open, which is not released yet: go back to the backup of before that update (docs/operate.md#go-back), or begin with an empty database.',
+    )
+  },
+)
 
 test('of a migration that was edited since a hosted project applied it a server tells, and starts', async () => {
   const project = await newProject(server, 'editing')

@@ -1,5 +1,6 @@
 import type { OpenedAsItIs } from '../database/database.ts'
-import { schemaState, toGoBack } from '../database/schema.ts'
+import { toGoBack, toMend } from '../database/ledgers.ts'
+import { schemaState } from '../database/schema-state.ts'
 import { notKnown, ok, wrong, wrongIf } from '../finding.ts'
 import type { Sql } from '../database/sql.ts'
 
@@ -106,8 +107,7 @@ export async function checkSchemaState({ read }: OpenedAsItIs) {
     : 'start the server once more, which applies them'
   return (
     wrongIf([
-      edited.length > 0 &&
-        `Edited since they were applied: ${edited.join(', ')}. Put them back as they were, and write new ones.`,
+      toMend(edited),
       missing.length > 0 &&
         `The newest migration is ${newest}, and ${missing.length} of this version ${missing.length === 1 ? 'is' : 'are'} missing: ${how}.`,
     ]) ?? ok(`${newest} is the newest migration.`)

@@ -18,7 +18,8 @@ import {
 } from './manifest.ts'
 import { syncDirectory } from '../disk.ts'
 import { justSo, type FileWork } from './file-work.ts'
-import { ownerOfAuth, schemaVersion } from '../schema.ts'
+import { ownerOfAuth } from '../owner-of-auth.ts'
+import { schemaVersion } from '../schema-state.ts'
 import { inBatches, type Sql } from '../sql.ts'
 
 /** How much a backup holds, or was restored from it. */

@@ -21,7 +21,8 @@ import {
 } from './manifest.ts'
 import type { Kept } from './backup.ts'
 import { triggers } from './triggers.ts'
-import { newestVersion, ownerOfAuth } from '../schema.ts'
+import { newestVersion } from '../migrations.ts'
+import { ownerOfAuth } from '../owner-of-auth.ts'
 import type { Sql } from '../sql.ts'
 
 /** The migration that made the column of who set a deadline: backups of before have it in the history alone. */

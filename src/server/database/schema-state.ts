@@ -1,0 +1,58 @@
+import { OperatorError } from '../../settings/operator-error.ts'
+import { appliedMigrations, editedMigrations, isNewer, refuseNewer } from './ledgers.ts'
+import { migrations, nameOf, type Migration } from './migrations.ts'
+import { ownerOfAuth } from './owner-of-auth.ts'
+import type { Sql } from './sql.ts'
+
+/**
+ * Checks that this program can work with the schema as it is, and changes nothing. An older schema passes.
+ *
+ * @returns Whether it is up to date.
+ * @throws {OperatorError} where it is newer than this program, or not there.
+ */
+export async function checkSchema(sql: Sql): Promise<boolean> {
+  const applied = await appliedMigrations(sql)
+  if (applied.shared.size === 0)
+    throw new OperatorError(`This database holds no applications yet: ${toUpdate}.`)
+  refuseNewer(applied)
+  return migrations.every(({ ledger, version }) => applied[ledger].has(version))
+}
+
+/** A database's schema, compared with this program's. */
+export interface SchemaState {
+  /** The newest migration that the database records; nothing where it has none of ours. */
+  newest: string | undefined
+  /** Migrations of this program that it lacks. In a hosted project without a server, only those that `supabase db push` applies. */
+  missing: string[]
+  /** Whether a newer version of this program has changed it. */
+  isNewer: boolean
+  /** Migrations that were edited after they were applied. */
+  edited: Migration[]
+  isProjects: boolean
+}
+
+/** Compares the schema with this program's, and changes nothing. */
+export async function schemaState(sql: Sql): Promise<SchemaState> {
+  const applied = await appliedMigrations(sql)
+  const isProjects = (await ownerOfAuth(sql)) === 'supabase'
+  const isPushed = isProjects && applied.server.size === 0
+  const wanted = migrations.filter(({ ledger }) => ledger === 'shared' || !isPushed)
+  const ours = wanted.filter(({ ledger, version }) => applied[ledger].has(version))
+  const last = isNewer(applied) ? { version: await schemaVersion(sql), name: '' } : ours.at(-1)
+  return {
+    newest: last && (last.name === '' ? last.version : nameOf(last)),
+    missing: wanted.filter((each) => !ours.includes(each)).map(nameOf),
+    isNewer: isNewer(applied),
+    edited: await editedMigrations(sql),
+    isProjects,
+  }
+}
+
+/** The version of the newest migration that the database records, of either ledger. */
+export async function schemaVersion(sql: Sql): Promise<string> {
+  const { shared, server } = await appliedMigrations(sql)
+  return [...shared, ...server].reduce((newest, version) => (version > newest ? version : newest), '')
+}
+
+/** What an operator does where the schema is missing, or too old for a command. */
+export const toUpdate = 'start the server once, which brings its schema up to date'
