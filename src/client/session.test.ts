@@ -39,6 +39,28 @@ const accountIn = ({ headers }: IncomingMessage) =>
     }
   ).sub
 
+test('the address of a backend keeps its folder, and may end with a slash', async () => {
+  const asked: string[] = []
+  vi.stubGlobal('fetch', (address: string) => {
+    asked.push(address)
+    return Promise.resolve(new Response('{}'))
+  })
+  const user = { id: 'ada' }
+  const expires_at = 4_102_444_800
+  vi.stubGlobal('localStorage', {
+    getItem: () => JSON.stringify({ access_token: 'token', expires_at, user }),
+  })
+  for (const url of ['https://example.org/folder', 'https://example.org/folder/']) {
+    const session = createSession({ url, anonKey: 'key' }, [])
+    await session.callAs('ada')('desk_me', {}, new AbortController().signal)
+    await expect(session.callAs('grace')('desk_me', {}, new AbortController().signal)).rejects.toThrow(
+      'You are not signed in any more.',
+    )
+  }
+  vi.unstubAllGlobals()
+  expect(new Set(asked)).toEqual(new Set(['https://example.org/folder/rest/v1/rpc/desk_me']))
+})
+
 /** A backend where whoever shows a token is signed in; other calls are answered so. */
 function backendOf(answer: (request: IncomingMessage, response: ServerResponse) => unknown) {
   return sessionAt((request, response) => {
@@ -114,7 +136,7 @@ test.each([
   await auth.verifyOtp({ type: 'email', email: 'ada@example.org', token: '123456' })
   await auth.refreshSession({ refresh_token: 'next' })
   await signIn(session, 'ada')
-  await createDesk(session.callAs('ada'))('desk_me', {})
+  await createDesk(session.callAs('ada'))('desk_me', {}, new AbortController().signal)
   const signedIn = `Bearer ${tokenOf('ada')}`
   expect(shown).toEqual([bearer, bearer, bearer, signedIn, signedIn].map((each) => [anonKey, each]))
 })

@@ -29,11 +29,11 @@ export function hostAndPort({ host, port, secure }: MailServer): { host: string;
 export function readMailServer(environment: Environment): MailServer | undefined {
   // Before it is read as an address: a password that is not encoded can make it none.
   const raw = environment['SMTP_URL'] ?? ''
-  if (/^smtps?:\/\//i.test(raw) && !isEncoded(raw)) throw unreadable(raw)
+  if (/^smtps?:\/\//i.test(raw) && !isEncoded(raw)) refuseUnreadable(raw)
   const given = readAddress(environment, 'SMTP_URL', mailProtocols)
   if (given === undefined) return undefined
   const { protocol, hostname: host, port, username, password, pathname, search } = new URL(given)
-  if (host === '' || !/^\/?$/.test(pathname) || search !== '') throw unreadable(given)
+  if (host === '' || !/^\/?$/.test(pathname) || search !== '') refuseUnreadable(given)
   const from = senderIn(environment['MAIL_FROM'] ?? '')
   return {
     host,
@@ -56,8 +56,8 @@ function senderIn(given: string) {
   )
 }
 
-function unreadable(given: string) {
-  return new OperatorError(
+function refuseUnreadable(given: string): never {
+  throw new OperatorError(
     `SMTP_URL ${shown(given)} cannot be read: it should be user, password, host and port at the most, and signs such as # / ? @ % in its user and password should be percent-encoded, so that # is %23.`,
   )
 }

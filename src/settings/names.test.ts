@@ -27,6 +27,9 @@ test.each([
   ['BACKUP-AT', 'BACKUP_AT'],
   ['ABCKUP_AT', 'BACKUP_AT'],
   ['BACKUP_TA', 'BACKUP_AT'],
+  // BACKUP_DIR, which is listed before it, is two letters off.
+  ['BACKUP_AIT', 'BACKUP_AT'],
+  ['MAIL_PER_MINUTES', 'MAIL_PER_MINUTE'],
   ['BACKUP_KEP', 'BACKUP_KEEP'],
   ['BACKUP_A', 'BACKUP_AT'],
   ['MAILFRO', 'MAIL_FROM'],

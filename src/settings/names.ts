@@ -70,7 +70,8 @@ function distance(one: string, other: string) {
     const next = [row + 1]
     for (const [column, expected] of Array.from(other).entries()) {
       const replaced = (former[column] ?? 0) + (letter === expected ? 0 : 1)
-      const isSwapped = row > 0 && column > 0 && letter === other[column - 1] && one[row - 1] === expected
+      // Before the first letter there is none, which no letter equals.
+      const isSwapped = letter === other[column - 1] && one[row - 1] === expected
       const swapped = isSwapped ? (beforeFormer[column - 1] ?? 0) + 1 : Infinity
       next.push(Math.min(replaced, swapped, (former[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1))
     }

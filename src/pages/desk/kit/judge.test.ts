@@ -157,6 +157,15 @@ test('of several each outcome is told, and those that were kept are undone toget
   expect(outcomes[1]).toBe('2 applications: as they were before')
 })
 
+test('what is decided again takes its problems away, and those of others stay', async () => {
+  const { judge, answer } = deskOf()
+  judge.decide([seen('1'), seen('2'), seen('3')], 'accepted')
+  await answer(stale)
+  expect(judge.judgement().problems).toHaveLength(3)
+  judge.decide([seen('1'), seen('3')], 'waitlisted')
+  expect(judge.judgement().problems).toMatchObject([{ seen: { id: '2' } }])
+})
+
 test('an act that is undone before it was kept is undone after it', async () => {
   const { judge, asked, answer } = deskOf()
   judge.decide([seen('1')], 'accepted')
@@ -194,6 +203,15 @@ test('what is read later counts where it is newer, and never while a decision is
   expect(judge.shownOf(seen('1', 'new', 3)).status).toBe('accepted')
   await answer(kept)
   expect(judge.shownOf(seen('1', 'waitlisted', 9))).toMatchObject({ status: 'waitlisted', version: 9 })
+})
+
+test('before anything was decided there is nothing to undo, and what nobody decided is shown as it was read', () => {
+  const { judge } = deskOf()
+  const read = { id: 'a', status: 'new', version: 3 } as const
+  expect(judge.shownOf(read)).toEqual({ status: 'new', version: 3, isPending: false })
+  judge.learn(read)
+  expect(judge.judgement().lastAct).toBeNull()
+  expect(judge.shownOf({ ...read, version: 2 })).toMatchObject({ version: 3, isOthers: true })
 })
 
 test('undo is made on the version that it takes back, not on a newer one that was read since', async () => {

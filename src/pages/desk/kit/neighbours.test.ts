@@ -50,6 +50,25 @@ test('who decides through a list that was opened by a link keeps their place in 
   expect(see('c', { number: 1, count: 1 })).toEqual({ previous: 'b', next: undefined, words: '3 of 3' })
 })
 
+test('a list that was read to its end has as many as were read, and nobody more comes before or after those in it', () => {
+  const whole = leftWith(
+    undefined,
+    [page(['a', 'b', 'c'], true)],
+    'b',
+    place({ count: 1000, more: true, previous: 'x', next: 'y' }),
+  )
+  expect(neighboursIn(whole, 'b')).toEqual({ previous: 'a', next: 'c', words: '2 of 3' })
+  const begun = leftWith(undefined, [page(['a', 'b'], false)], 'a', place({ count: 1000, more: true }))
+  expect(neighboursIn(begun, 'a').words).toBe('1 of more than 1,000')
+  expect(neighboursIn(whole, 'a').previous).toBeUndefined()
+  expect(neighboursIn(whole, 'c').next).toBeUndefined()
+})
+
+test('the number of a place is never greater than the number of all', () => {
+  const left = leftWith(undefined, undefined, 'a', place({ number: 5, count: 3 }))
+  expect(neighboursIn(left, 'a').words).toBe('5 of 5')
+})
+
 test('a list that was read is gone through as it was left, and on from its end', () => {
   const [whole, begun] = [[page(['a', 'b'], true)], [page(['a', 'b'], false)]]
   const decided = place({ count: 1, previous: null, next: null })
