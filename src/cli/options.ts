@@ -14,7 +14,7 @@ type Options = NonNullable<ParseArgsConfig['options']>
  */
 export function readOptions<const T extends Options>(options: T, usage: string) {
   const { values } = parse({ ...options, help: { type: 'boolean' } } as const, usage)
-  if (!('help' in values && values.help === true)) return values
+  if (!('help' in values)) return values
   console.log(usage)
   return undefined
 }

@@ -28,7 +28,7 @@ export async function withRetry(
 
 function delay(milliseconds: number, signal?: AbortSignal | null) {
   return new Promise<void>((resolve, reject) => {
-    signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+    signal?.addEventListener('abort', () => reject(signal.reason as Error))
     setTimeout(resolve, milliseconds)
   })
 }

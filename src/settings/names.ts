@@ -36,7 +36,7 @@ export const secretNames = [
 
 /** Beginnings of our names, and names, that no other program's name has. */
 const ownPrefix =
-  /^(WEBHOOK|SMTP)$|^(WEBHOOK|SMTP|MAIL|BACKUP|RATE_LIMIT|TRUST_PROXY|SITE_URL|DATABASE_URL|DATABASE_POOLER|DATA_DIR|POSTGRES_BIN)_?./
+  /^(WEBHOOK|SMTP|(MAIL|BACKUP|RATE_LIMIT|TRUST_PROXY|SITE_URL|DATABASE_URL|DATABASE_POOLER|DATA_DIR|POSTGRES_BIN).)/
 /** Settings of Node.js, the pager and PostgreSQL's library, which may also stand in the file of settings. */
 const ofOthers = /^(NODE_|npm_|PG|LC_|OPENSSL_|SSL_CERT_|TZ$|LANG$|PAGER$|LESS$|PATH$|HOME$)/
 /** How many mistakes a name of this length may have. A short name is too close to other programs' names. */
@@ -64,8 +64,8 @@ export function unknownName(name: string, isInFile: boolean): string | undefined
 
 /** How many letters have to be added, removed or replaced, or neighbours swapped, to turn one word into the other. */
 function distance(one: string, other: string) {
-  let beforeFormer: number[] = []
   let former = Array.from({ length: other.length + 1 }, (_, index) => index)
+  let beforeFormer = former
   for (const [row, letter] of Array.from(one).entries()) {
     const next = [row + 1]
     for (const [column, expected] of Array.from(other).entries()) {

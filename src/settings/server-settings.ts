@@ -60,7 +60,7 @@ export function readSettings(environment: Environment = process.env): Settings {
   return {
     port: readNumber(environment, 'PORT', 3000, 65_535),
     host: environment['HOST'] || '127.0.0.1',
-    dataDir: resolve(environment['DATA_DIR'] || './data'),
+    dataDir: dataDirIn(environment),
     databaseUrl: databaseUrl(environment),
     databasePooler: pooler(environment['DATABASE_POOLER'] || undefined),
     postgresBin: environment['POSTGRES_BIN'] ? resolve(environment['POSTGRES_BIN']) : undefined,
@@ -81,11 +81,15 @@ export function readSettings(environment: Environment = process.env): Settings {
   }
 }
 
+function dataDirIn(environment: Environment) {
+  return resolve(environment['DATA_DIR'] || './data')
+}
+
 function backupDir(environment: Environment) {
   const given = environment['BACKUP_DIR']
   if (!given) return undefined
   const dir = resolve(given)
-  const dataDir = resolve(environment['DATA_DIR'] || './data')
+  const dataDir = dataDirIn(environment)
   if (environment['DATABASE_URL'] || !`${dir}${sep}`.startsWith(`${dataDir}${sep}`)) return dir
   throw new OperatorError(
     `BACKUP_DIR is "${dir}", which lies in DATA_DIR and would be lost with it: name a folder elsewhere, best on another disk.`,

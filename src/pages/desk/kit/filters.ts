@@ -87,7 +87,7 @@ export function wholeWordOf(search: string): string {
   const last =
     search
       .trim()
-      .split(/[\s@.:/_+<>&-]+/)
+      .split(/[\s@.:/_+<>&-]/)
       .at(-1) ?? ''
   return /^.{1,2}$/u.test(last) ? last : ''
 }

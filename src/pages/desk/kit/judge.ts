@@ -109,7 +109,7 @@ export class Judge {
 
   /** Stops an act that is sent in several calls: what has not been sent yet is not sent. */
   readonly stop = (): void => {
-    this.#isStopping = this.#judgement.progress !== null
+    this.#isStopping = true
   }
 
   /** Sends nothing any more, not even waiting decisions, because whoever decided has left. */
@@ -148,7 +148,7 @@ export class Judge {
   undo(): void {
     this.#act(
       this.#lastAct.map((entry) => ({
-        seen: { ...entry.seen, status: entry.wanted, version: entry.kept ?? entry.seen.version },
+        seen: entry.seen,
         wanted: entry.seen.status,
         // A later decision of somebody else on it is not taken back with it.
         from: entry.kept ?? undefined,
@@ -196,7 +196,7 @@ export class Judge {
     const sent = entries.filter(({ previous }) => previous?.kept !== null)
     for (const entry of entries) {
       if (entry.previous?.isStopped) this.#leave(entry)
-      else if (!sent.includes(entry)) this.#lose(entry, entry.previous?.problem)
+      else if (entry.previous?.problem) this.#lose(entry, entry.previous.problem)
     }
     const count = sent.length
     this.#isStopping = false
@@ -263,10 +263,9 @@ export class Judge {
     this.#showOutcome(entry, { status: entry.seen.status, version: versionOf(entry) })
   }
 
-  #lose(entry: Entry, why: Omit<Unkept, 'wanted'> | undefined) {
+  #lose(entry: Entry, why: Omit<Unkept, 'wanted'>) {
     entry.kept = null
-    this.#showOutcome(entry, why?.seen ?? entry.seen)
-    if (why === undefined) return
+    this.#showOutcome(entry, why.seen)
     const problem = { ...why, wanted: entry.wanted }
     entry.problem = problem
     const problems = this.#judgement.problems.filter(({ seen }) => seen.id !== entry.seen.id)
