@@ -47,11 +47,14 @@ test('a page is built with the backend and the addresses that the VITE_ settings
   }
 })
 
-test('a page that is built without any asks its own origin, and calls no webhook', () => {
-  expect(readPageSettings({})).toEqual({
-    backendUrl: null,
-    anonKey: 'public-anon-key',
-    webhookUrl: null,
-    siteUrl: undefined,
-  })
-})
+test.each([{}, { HOME: '/home/ada' }])(
+  'a page that is built without any asks its own origin, and calls no webhook: %j',
+  (environment) => {
+    expect(readPageSettings(environment)).toEqual({
+      backendUrl: null,
+      anonKey: 'public-anon-key',
+      webhookUrl: null,
+      siteUrl: undefined,
+    })
+  },
+)

@@ -88,10 +88,11 @@ test.each([
   ['smtp://user:p%ss@mail.example', 'hello@example.org', /^SMTP_URL .* percent-encoded/],
   ['smtp://mail.example/inbox', 'hello@example.org', /^SMTP_URL .* percent-encoded/],
   ['smtp://mail.example/?tls=1', 'hello@example.org', /^SMTP_URL .* percent-encoded/],
-  ['http://u@smtp://mail.example', 'hello@example.org', /^SMTP_URL .*smtp:\/\/ or smtps:\/\//],
+  ['http://u:100%@smtp://mail.example', 'hello@example.org', /^SMTP_URL .*smtp:\/\/ or smtps:\/\//],
   ['smtp://', 'hello@example.org', /^SMTP_URL /],
   ['https://mail.example', 'hello@example.org', /^SMTP_URL .*smtp:\/\/ or smtps:\/\//],
   ['smtp://mail.example', '', /^MAIL_FROM is "" but should be the address/],
+  ['smtp://mail.example', undefined, /^MAIL_FROM is "" but should be the address/],
   ['smtp://mail.example', 'a@b.org, c@d.org', /^MAIL_FROM /],
   ['smtp://mail.example', 'a: b <c@d.org>, e', /^MAIL_FROM /],
   ['smtp://mail.example', 'x\r\nBcc: c@d.org <a@b.org>', /^MAIL_FROM /],
@@ -134,6 +135,8 @@ test.each([
   ['TRUST_PROXY', '::/129', 'ranges'],
   ['TRUST_PROXY', '10.0.0.0/x8', 'ranges'],
   ['TRUST_PROXY', '10.0.0.0/8x', 'ranges'],
+  ['TRUST_PROXY', '10.0.0.0/8.0', 'ranges'],
+  ['TRUST_PROXY', '10.0.0.0/08', 'ranges'],
   ['SITE_URL', 'unplugged.example', 'https://'],
   ['VITE_SITE_URL', 'unplugged.example', 'https://'],
   ['WEBHOOK_URL', 'http://example.com:25/hook', 'names port 25'],
@@ -144,7 +147,7 @@ test.each([
   ['DATABASE_URL', 'postgres://u@a:1,b:2/d', 'several hosts'],
   ['DATABASE_URL', 'postgres://a,b/d', 'several hosts'],
   ['DATABASE_URL', 'postgres://user:secret@a,b/d', 'several hosts'],
-  ['DATABASE_URL', 'http://a/postgres://', 'postgres:// or postgresql://'],
+  ['DATABASE_URL', 'http://a,b/postgres://', 'postgres:// or postgresql://'],
   ['DATABASE_POOLER', 'session', '"transaction"'],
 ])('%s set to %s is refused by a sentence that says what it should be', (name, value, expected) => {
   const read = () => readSettings({ [name]: value })
@@ -158,12 +161,20 @@ test.each([
     '("ftp://…@hooks.example.com:8080/…", without its secrets)',
   ],
   ['ftp://hooks.example.com/', '("ftp://hooks.example.com/")'],
+  ['FTP://Hooks.example.com', '("FTP://Hooks.example.com")'],
+  ['hooks.example.com', '("hooks.example.com")'],
+  ['hooks.example.com:8080', '("hooks.example.com:8080")'],
   ['hooks.example.com/catch/hunter2', '("hooks.example.com/…", without its secrets)'],
   ['ftp://[2001:db8::1]:21', '("ftp://[2001:db8::1]:21")'],
   ['ftp://ada:hun/ter2@hooks.example.com', '("ftp://…", without its secrets)'],
   ['ftp://ada:123/4@hooks.example.com', '("ftp://…", without its secrets)'],
   ['ftp://ada:hunter2', '("ftp://…", without its secrets)'],
+  ['ftp://ada:hunter://@hooks.example.com', '("ftp://…", without its secrets)'],
   ['ada:hunter2@hooks.example.com', '(not shown: it may hold a password)'],
+  ['ada:hunter@hooks.example.com', '(not shown: it may hold a password)'],
+  ['ada:1/hunter2://@hooks.example.com', '(not shown: it may hold a password)'],
+  ['ada.example:12345@hooks.example.com', '(not shown: it may hold a password)'],
+  ['ada.example:secre', '(not shown: it may hold a password)'],
   ['whsec_hunter2', '(not shown: it may hold a password)'],
 ])('of the refused address %s is shown what is no secret', (given, expected) => {
   expect(() => readSettings({ WEBHOOK_URL: given })).toThrow(
@@ -218,6 +229,11 @@ test('folders are absolute, and backups may lie in DATA_DIR where the database d
   )
   const elsewhere = { DATABASE_URL: 'postgresql://h/d', BACKUP_DIR: 'data/backups' }
   expect(readSettings(elsewhere).backupDir).toBe(resolve('data/backups'))
+})
+
+test('a database has one host also where a list stands behind it', () => {
+  const url = 'postgres://h/d?application_name=http://a,b'
+  expect(readSettings({ DATABASE_URL: url }).databaseUrl).toBe(url)
 })
 
 test('a database may be behind a pooler of transactions, and a webhook at any port of the web', () => {
