@@ -50,7 +50,7 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     // Most of them wait: for PostgreSQL, a browser, a time limit.
     maxWorkers: 4,
-    // What the files import is read once a worker. No test changes a module.
+    // What the files import is read once a worker. No test leaves a module changed.
     isolate: false,
     sequence: { sequencer: WaitingFirst },
   },

@@ -32,4 +32,7 @@ test('whoever asks for help gets it, and nothing else is done', () => {
 test('an option that is not there is told with those that are', () => {
   expect(() => read('--json')).toThrow(OperatorError)
   expect(() => read('--json')).toThrow(/'--json'[^]*\n\nUsage: npm run applications$/)
+  expect(() => read('--json')).toThrow(
+    expect.objectContaining({ cause: expect.objectContaining({ code: 'ERR_PARSE_ARGS_UNKNOWN_OPTION' }) }),
+  )
 })

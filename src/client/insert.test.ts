@@ -82,6 +82,11 @@ test.each([
   expect((await sendTo(reply)).outcome).toEqual(new Error(''))
 })
 
+test('once it is answered nobody waits for those 20 seconds', async () => {
+  await insertApplication(application, backend, async () => stored)
+  expect(vi.getTimerCount()).toBe(0)
+})
+
 test('after 20 seconds without an answer a send is given up, all its tries together', async () => {
   let tries = 0
   const outcome = insertApplication(application, backend, (_address, init) => {

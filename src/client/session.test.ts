@@ -1,3 +1,4 @@
+import type { AuthError } from '@supabase/auth-js'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -5,6 +6,7 @@ import { expect, test, vi } from 'vitest'
 
 import { atEnd } from '../../testing/endings.ts'
 import { createDesk } from './desk.ts'
+import { MissingScript } from './missing-script.ts'
 import { createSession, SignedOutError } from './session.ts'
 
 /** A session at a backend that answers so. */
@@ -59,6 +61,35 @@ test('the address of a backend keeps its folder, and may end with a slash', asyn
   }
   vi.unstubAllGlobals()
   expect(new Set(asked)).toEqual(new Set(['https://example.org/folder/rest/v1/rpc/desk_me']))
+})
+
+test('whoever is not signed in calls nothing', async () => {
+  atEnd(() => void vi.unstubAllGlobals())
+  vi.stubGlobal('localStorage', { getItem: () => null })
+  const session = createSession({ url: 'https://example.org', anonKey: 'key' }, [])
+  await expect(session.callAs('ada')('desk_me', {}, new AbortController().signal)).rejects.toThrow(
+    SignedOutError,
+  )
+})
+
+test('a sign-in that gives no new token is no sign-out', async () => {
+  const session = createSession({ url: 'https://example.org', anonKey: 'key' }, [])
+  const cause = Object.assign(new Error('Bad Gateway'), { name: 'AuthRetryableFetchError' }) as AuthError
+  vi.spyOn(await session.auth(), 'getSession').mockResolvedValue({ data: { session: null }, error: cause })
+  const called = session.callAs('ada')('desk_me', {}, new AbortController().signal)
+  await expect(called).rejects.toThrow(new TypeError('no new token came', { cause }))
+})
+
+test('a sign-in whose script does not come is loaded again when it is needed again', async () => {
+  vi.doMock('./auth.ts', () => {
+    throw new TypeError('Failed to fetch dynamically imported module')
+  })
+  const session = createSession({ url: 'https://example.org', anonKey: 'key' }, [])
+  const failed = await session.auth().catch((error: unknown) => error)
+  vi.doUnmock('./auth.ts')
+  expect(failed).toBeInstanceOf(MissingScript)
+  const client = await session.auth()
+  expect([await session.auth(), await session.authIsThere]).toEqual([client, client])
 })
 
 /** A backend where whoever shows a token is signed in; other calls are answered so. */

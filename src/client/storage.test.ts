@@ -41,6 +41,7 @@ test('what a full store refuses is kept as long as the page, told once, and stor
   const told = vi.spyOn(console, 'info').mockReturnValue()
   const store = storageOf('localStorage')
   store.setItem('a', '1')
+  expect(told).toHaveBeenCalledOnce()
   store.setItem('b', '2')
   expect([store.getItem('a'), store.getItem('b')]).toEqual(['1', '2'])
   expect(told.mock.calls).toEqual([
