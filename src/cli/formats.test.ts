@@ -123,6 +123,7 @@ test('what was not answered has no line, and words of one’s own have one', asy
   expect(text).not.toMatch(/Paid before|Team/)
   expect(text).toContain('\n  In own words  A cabin\n')
   expect(text).toMatch(/\n\n2 applications\.\n$/)
+  expect(text).toMatch(/\n {2}Webhook {7}waiting\n\nAda Lovelace/)
 })
 
 test('on a terminal the number comes first, the name is bold and the time is the one here', async () => {

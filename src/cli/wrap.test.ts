@@ -6,6 +6,8 @@ test.each([
   ['words stay whole', 'to think without a screen', ['to think', 'without a', 'screen']],
   ['a row may be filled', 'just enough away', ['just', 'enough', 'away']],
   ['a row of all columns', '0123456789 0123456789', ['0123456789', '0123456789']],
+  ['a word that fills a row stays whole', 'ab 0123456789', ['ab', '0123456789']],
+  ['so does one with many blanks behind it', 'ab 01234567   x', ['ab', '01234567', 'x']],
   ['a long word is broken', 'see https://example.com/a/b', ['see https:', '//example.', 'com/a/b']],
   ['the blanks of a list stay', '  - one two three', ['  - one', 'two three']],
   ['blanks between words stay', 'one   two', ['one   two']],
@@ -32,6 +34,7 @@ test.each([
   ['families stay together', '👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧', ['👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧', '👨‍👩‍👧']],
   ['so do flags', '🇩🇪🇫🇷🇮🇹🇪🇸🇵🇹🇵🇱', ['🇩🇪🇫🇷🇮🇹🇪🇸🇵🇹', '🇵🇱']],
   ['a sign made an emoji takes two', '❤️❤️❤️❤️❤️❤️', ['❤️❤️❤️❤️❤️', '❤️']],
+  ['a soft hyphen takes one among Latin letters', '01234\u00ad67890', ['01234\u00ad6789', '0']],
   ['what is not seen takes none', `one${'\u200b'.repeat(20)} two`, [`one${'\u200b'.repeat(20)} two`]],
 ])('wrapped at ten columns, %s', (_, line, rows) => {
   expect(wrap(line, 10)).toEqual(rows)

@@ -44,7 +44,6 @@ function charactersOf(text: string) {
 
 /** How many columns a text takes on a terminal. */
 function widthOf(text: string) {
-  // Stryker disable next-line ConditionalExpression: it is only quicker
   if (narrow.test(text)) return text.length
   let width = 0
   // In composed form, since each part of a Korean syllable would count otherwise.
