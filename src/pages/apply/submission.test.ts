@@ -2,6 +2,10 @@ import { expect, test } from 'vitest'
 
 import { idle, messageOf, nextSubmission } from './submission.ts'
 
+test('before the first send nothing is under way and nothing is said', () => {
+  expect(idle).toEqual({ status: 'idle', sending: false, message: '', accepted: 0 })
+})
+
 test('a new send clears the old message at once', () => {
   const failed = nextSubmission(idle, { type: 'failed', error: new Error('no') })
   expect(failed).toMatchObject({ status: 'error', message: 'no', sending: false })

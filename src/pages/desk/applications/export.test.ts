@@ -27,7 +27,8 @@ const row = (): Exported => ({
 /** A desk that answers these pages, and what it was asked for. */
 function deskOf(pages: (Exported[] | Error)[]) {
   const asked: unknown[] = []
-  const callDesk = async (_name: string, given: { after?: unknown }): Promise<Page<Exported>> => {
+  const callDesk = async (name: string, given: { after?: unknown }): Promise<Page<Exported>> => {
+    expect(name).toBe('desk_export')
     asked.push(given.after)
     const answer = pages[asked.length - 1] ?? []
     if (answer instanceof Error) throw answer
@@ -46,6 +47,7 @@ test('pages are asked for until there is no next one, also where one of them is 
   const { file, count } = await readTable(callDesk, {}, (so) => counts.push(so), signal)
   expect(asked.map((after) => (after as Exported | null)?.id ?? null)).toEqual([null, '1', '2'])
   expect({ count, counts }).toEqual({ count: 3, counts: [2, 2, 3] })
+  expect(file.type).toBe('text/csv')
   expect(new Uint8Array(await file.slice(0, 3).arrayBuffer())).toEqual(new Uint8Array([0xef, 0xbb, 0xbf]))
   const table = readCsv(await file.text())
   expect(`${table.header.join()}\r\n`).toBe(csvHeader(tableColumns))

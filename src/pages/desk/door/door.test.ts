@@ -118,6 +118,9 @@ test('a door without limits begins with none, and another moment is the one that
   expect(entriesOf(open)).toEqual({ closed: false, sentence: '', closesAt: '', closesAfter: '' })
   const entries = { ...entriesOf(limited), closesAt: '2999-12-31T18:00' }
   expect(changeFrom(entries, limited).closes_at).toBe(new Date(2999, 11, 31, 18).toISOString())
+  // The first moment that computers count is none that was there before.
+  const first = { ...entriesOf(open), closesAt: localTimeOf(0) }
+  expect(changeFrom(first, open).closes_at).toBe(new Date(0).toISOString())
 })
 
 test('closing forgets the limits', () => {

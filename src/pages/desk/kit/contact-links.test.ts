@@ -34,6 +34,7 @@ test.each([
 test.each([
   ['https://www.linkedin.com/in/ada', 'https://www.linkedin.com/in/ada'],
   ['http://uk.linkedin.com/in/ada', 'http://uk.linkedin.com/in/ada'],
+  ['https://m1.linkedin.com/in/ada', 'https://m1.linkedin.com/in/ada'],
   ['linkedin.com/in/ada', 'https://linkedin.com/in/ada'],
   ['in/ada', 'https://www.linkedin.com/in/ada'],
   [' in/ada\n', 'https://www.linkedin.com/in/ada'],

@@ -22,6 +22,16 @@ test('what a list is narrowed to survives the address', () => {
   expect(searchOf(filters)).toBe(everything)
 })
 
+test.each(['team_size', 'paid_solution'])('who did not answer is asked for by a word: %s', (name) => {
+  const filters = filtersFrom(`${name}=none`)
+  expect(filters).toMatchObject({ [name]: '' })
+  expect(searchOf(filters)).toBe(`${name}=none`)
+})
+
+test.each(['2026-03-28(', '+002026-03-28'])('what only begins or ends as a day is none: %s', (day) => {
+  expect(filtersFrom(new URLSearchParams({ from: day }).toString()).from).toBe('')
+})
+
 test('an address that says nothing, or what is not there, asks for what is new', () => {
   const nothing = filtersFrom('')
   expect(nothing).toMatchObject({
@@ -43,6 +53,7 @@ test('an address that says nothing, or what is not there, asks for what is new',
 test('the database is asked for whole days of the organiser, and for no status where all are wanted', () => {
   expect(filterOf(filtersFrom('status=all'))).toEqual({})
   expect(filterOf(filtersFrom('search=%20%20'))).toEqual({ status: 'new' })
+  expect(filterOf(filtersFrom('search=%20acme%20'))).toEqual({ status: 'new', search: 'acme' })
   const { since, until, ...rest } = filterOf(filtersFrom(everything))
   expect(rest).toEqual({
     status: 'accepted',

@@ -71,6 +71,42 @@ test('where somebody else decided the same meanwhile nothing is lost', async () 
   expect(judge.judgement()).toMatchObject({ problems: [], lastAct: null })
 })
 
+test('who decides back while the first decision is under way is told, too, that an application is gone', async () => {
+  const { judge, settled } = judgeOf({ '1': { outcome: 'gone' } })
+  judge.decide([seen('1')], 'accepted')
+  judge.decide([seen('1')], 'new')
+  expect(await settled()).toEqual(['Person 1: not saved', 'Person 1: not saved'])
+  expect(judge.judgement().problems).toMatchObject([{ wanted: 'new', reason: { kind: 'gone' } }])
+})
+
+test('who takes several back is not told how they stood, also where somebody else decided on one twice', async () => {
+  const became: Record<string, Outcome> = {}
+  const { judge, decide, settled } = judgeOf(became)
+  await decide([seen('1'), seen('2')], 'accepted')
+  judge.learn(seen('1', 'declined', 2))
+  became['1'] = { ...bob, outcome: 'stale', status: 'new' }
+  judge.undo()
+  expect(await settled()).toEqual(['2 applications: New'])
+})
+
+test('of what is under way when it ends nothing is said', async () => {
+  const said = vi.fn<(sentence: string) => void>()
+  const asked = vi.fn<() => void>()
+  const callDesk = ((_name: string, _given: object, signal: AbortSignal) => {
+    asked()
+    return new Promise((_resolve, reject) =>
+      signal.addEventListener('abort', () => reject(signal.reason as Error)),
+    )
+  }) as CallDesk
+  const judge = new Judge(callDesk, said)
+  judge.decide([seen('1')], 'accepted')
+  await expect.poll(() => asked.mock.calls).toHaveLength(1)
+  judge.end()
+  // Its turn is over by then.
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  expect([said.mock.calls, judge.judgement().problems]).toEqual([[], []])
+})
+
 test('a problem goes when its application is decided on anew, and others stay', async () => {
   const { judge, decide, settled } = judgeOf({
     '1': { ...bob, outcome: 'stale', status: 'declined' },
@@ -115,6 +151,9 @@ test('what somebody else changed since is told from what was decided here', asyn
   expect(judge.shownOf(seen('1', 'accepted', 1)).status).toBe('declined')
   await decide([seen('1', 'declined', 1)], 'accepted')
   expect(judge.isChanged(read)).toBe(false)
+  judge.learn(seen('1', 'waitlisted', 3))
+  expect(judge.isChanged(read)).toBe(true)
+  expect(judge.shownOf(read)).toEqual({ status: 'waitlisted', version: 3, isPending: false, isOthers: true })
 })
 
 test('whoever listens hears of each change until they stop', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { filtersFrom } from './filters.ts'
-import { hrefOf, routeOf, type Route } from './route.ts'
+import { hrefOf, routeOf, wholeList, type Route } from './route.ts'
 
 const filters = filtersFrom('status=all&search=acme')
 
@@ -14,6 +14,8 @@ test.each<[string, Route]>([
   ['#/letters/drafts/A%20%2F%20B%25', { screen: 'drafts', occasion: 'A / B%' }],
   ['#/letters/personal', { screen: 'drafts', occasion: '' }],
   ['#/letters/templates/Travel', { screen: 'template', occasion: 'Travel' }],
+  ['#/letters/outbox/waiting', { screen: 'outbox', state: 'waiting' }],
+  ['#/letters/outbox/refused', { screen: 'outbox', state: 'refused' }],
   ['#/letters/outbox/given%20up', { screen: 'outbox', state: 'given up' }],
   ['#/door', { screen: 'door' }],
   ['#/account', { screen: 'account' }],
@@ -25,6 +27,7 @@ test.each<[string, Route]>([
 
 test.each(['', '#', '/'])('where the address says nothing, the list is there: %j', (hash) => {
   expect(routeOf(hash)).toEqual({ screen: 'list', filters: filtersFrom('') })
+  expect(wholeList).toEqual(routeOf(hash))
 })
 
 test.each([

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 import type { Letter } from '../../../client/desk/letters.ts'
+import { atEnd } from '../../../../testing/endings.ts'
 import { momentOf } from '../kit/format.ts'
 import {
   eventsOf,
@@ -14,6 +15,9 @@ import {
   nameOfLetter,
   nameOfOccasion,
   partsOf,
+  placeHint,
+  placeWords,
+  siteOfDesk,
   triesOf,
   wordsOfLetter,
 } from './letters.ts'
@@ -192,11 +196,22 @@ test('placeholders of the place are read as words, and others as they are', () =
     { words: 'the last day to answer', isFilledLater: true },
     { words: ', {{first_name}}.', isFilledLater: false },
   ])
+  for (const [placeholder, words] of Object.entries(placeWords))
+    expect(placeHint).toContain(`{{${placeholder}}} is ${words}`)
   expect(partsOf('answer_link')).toEqual([{ words: 'answer_link', isFilledLater: false }])
   const filledLater = (subject: string, body: string) => isFilledLater({ subject, body })
   expect(filledLater('{{  answer_link  }}', '')).toBe(true)
   expect(filledLater('', '{{reply_by}}')).toBe(true)
   expect(filledLater('answer_link', '{{first_name}}')).toBe(false)
+})
+
+test.each([
+  ['/desk', 'https://retreat.example'],
+  ['/folder/desk/', 'https://retreat.example/folder'],
+])('from %s letters lead to the site at %s', (pathname, site) => {
+  atEnd(() => void vi.unstubAllGlobals())
+  vi.stubGlobal('location', { origin: 'https://retreat.example', pathname })
+  expect(siteOfDesk()).toBe(site)
 })
 
 test('only a draft without gaps, unknown words and too much text may be sent', () => {
