@@ -9,31 +9,43 @@ import { OperatorError, runProgram } from '../../src/settings/operator-error.ts'
 const report = 'tools/proofs/reports/mutation.json'
 const list = 'tools/proofs/survivors.txt'
 
+/** Both are counted from 1. */
+interface Position {
+  line: number
+  column: number
+}
+
 interface Report {
   files: Record<
     string,
     {
       source: string
       mutants: {
-        mutatorName: string
         replacement?: string
         status: string
-        location: { start: { line: number } }
+        location: { start: Position; end: Position }
       }[]
     }
   >
 }
 
-/** Each survivor in a line that stays the same when lines are added above it: its file, its line and what replaced some of it. */
+/**
+ * Each survivor in a line that stays the same when lines are added above it: its file, and its line with what was replaced there
+ * and by what, as `git diff --word-diff` writes it. So two mutants of one line differ, also where they replace the same signs.
+ */
 function survivorsOf({ files }: Report): string[] {
   return Object.entries(files).flatMap(([file, { source, mutants }]) => {
     const lines = source.split('\n')
+    const offsetOf = ({ line, column }: Position) =>
+      lines.slice(0, line - 1).reduce((sum, { length }) => sum + length + 1, column - 1)
     return mutants
       .filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
-      .map(({ mutatorName, replacement = '', location }) => {
-        const line = lines[location.start.line - 1] ?? ''
-        const short = (text: string) => text.replaceAll(/\s+/g, ' ').trim().slice(0, 100)
-        return `${file} | ${short(line)} | ${mutatorName}: ${short(replacement)}`
+      .map(({ replacement = '', location: { start, end } }) => {
+        const before = lines[start.line - 1]?.slice(0, start.column - 1) ?? ''
+        const replaced = source.slice(offsetOf(start), offsetOf(end))
+        const after = lines[end.line - 1]?.slice(end.column - 1) ?? ''
+        const whole = `${before}[-${replaced}-]{+${replacement}+}${after}`
+        return `${file} | ${whole.replaceAll(/\s+/g, ' ').trim()}`
       })
   })
 }
@@ -55,7 +67,7 @@ async function main() {
       `${unknown.length} mutants survive without a reason. Test what they change, or say in ${list} why not:\n${unknown.join('\n')}`,
     )
   }
-  console.log(`Each of the ${survivors.size} kinds of survivors has its reason in ${list}.`)
+  console.log(`Each of the ${survivors.size} survivors has its reason in ${list}.`)
 }
 
 await runProgram(main)
