@@ -24,8 +24,8 @@ export async function fill(sql: Sql, count: number): Promise<void> {
         || (select string_agg('w' || (power(abs(hashint4(n * 31 + k)) / 2147483648.0, 4) * 30000)::int, ' ')
             from generate_series(1, 40) as k), true
     from generate_series(1, ${count}) as n;
-    update private.webhook_outbox
-      set attempts = 1, delivered_at = now(), next_attempt_at = null, last_status = 200;
+    update private.deliveries
+      set state = 'done', attempts = 1, done_at = now(), due_at = null, reply_status = 200;
     insert into private.statuses (application_id, created_at, status, version)
       select id, created_at, (array['shortlisted', 'accepted', 'waitlisted', 'declined'])[1 + row % 4], 1
       from (select id, created_at, row_number() over (order by created_at desc) as row

@@ -25,7 +25,7 @@ export async function fill(sql: Sql, count: number) {
     select 'Ada', 'Lovelace ' || n, 'ada.' || n || '@example.com', '+44 (20) 7946 0958', 'in/ada',
       'Analytical Engines', 'travel', '3-10', 'To think. Without a screen. ' || n, true
     from generate_series(1, ${count}) as n;
-    update private.webhook_outbox set attempts = 1, delivered_at = now(), next_attempt_at = null, last_status = 200`)
+    update private.deliveries set state = 'done', attempts = 1, done_at = now(), due_at = null, reply_status = 200`)
   await sql`vacuum analyze`
 }
 
@@ -152,9 +152,9 @@ export async function benchGrowth(): Promise<void> {
     // Everything but one is delivered: the figures are of the look-up, not of a queue.
     const server = await startServer({ DATA_DIR: path })
     const own = connectToFiles(path)
-    await own`update private.webhook_outbox set next_attempt_at = null, delivered_at = now() where delivered_at is null`
-    await own`update private.webhook_outbox set next_attempt_at = now(), delivered_at = null
-      where application_id = (select application_id from private.webhook_outbox limit 1)`
+    await own`update private.deliveries set state = 'done', due_at = null, done_at = now() where state <> 'done'`
+    await own`update private.deliveries set state = 'waiting', due_at = now(), done_at = null
+      where id = (select id from private.deliveries limit 1)`
     await own.end()
     await server.stop()
     deliveries.push([name, spread(await deliveryTimes(path), 1)])

@@ -61,7 +61,7 @@ export async function benchLaunch(): Promise<void> {
   const [size] = await admin<{ applications: number; bytes: number }[]>`
     select count(*)::float as applications,
       (pg_total_relation_size('public.retreat_applications')
-        + pg_total_relation_size('private.webhook_outbox'))::float as bytes
+        + pg_total_relation_size('private.deliveries'))::float as bytes
     from public.retreat_applications`
   await admin.end()
   await server.stop()

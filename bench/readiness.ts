@@ -1,5 +1,5 @@
 import { letterHealth } from '../src/server/letters/overview.ts'
-import { deliveryHealth } from '../src/server/webhook/outbox.ts'
+import { deliveryHealth } from '../src/server/deliveries/overview.ts'
 import { openTestDatabase } from '../testing/database.ts'
 import { fill } from './growth.ts'
 import { printTable, spread } from './table.ts'
@@ -15,9 +15,9 @@ export async function benchReadiness(): Promise<void> {
   const rows: string[][] = []
   for (const waiting of [0, 1, 1_000, many]) {
     await sql`
-      update private.webhook_outbox set delivered_at = null, next_attempt_at = now() + interval '5 minutes'
-      where delivered_at is not null
-        and application_id in (select id from public.retreat_applications order by created_at desc limit ${waiting})`
+      update private.deliveries set state = 'waiting', done_at = null, due_at = now() + interval '5 minutes'
+      where state = 'done'
+        and id in (select id from public.retreat_applications order by created_at desc limit ${waiting})`
     // The first of them clears away what the update has left, as autovacuum would.
     await deliveryHealth(sql)
     const milliseconds: number[] = []

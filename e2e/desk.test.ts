@@ -581,9 +581,7 @@ test('the timeline tells what happened, when and by whom, the webhook’s delive
   const application = anApplication({ first_name: 'Ada', last_name: 'L' })
   expect(await send(desk.origin, application)).toBe(201)
   await receiver.count(1, ({ body }) => body.includes(encodeURIComponent(application.email)))
-  await expect
-    .poll(() => desk.sql`select from private.webhook_outbox where delivered_at is null`)
-    .toHaveLength(0)
+  await expect.poll(() => desk.sql`select from private.deliveries where state <> 'done'`).toHaveLength(0)
   const [{ id } = { id: '' }] = await desk.sql<{ id: string }[]>`select id from public.retreat_applications`
   await desk.stand([{ id }], 'waitlisted', desk.bob)
   const page = await desk.open(visitor)

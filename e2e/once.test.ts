@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 
 const stored = (email: string) => sql`select from public.retreat_applications where email = ${email}`
-const undelivered = () => sql`select from private.webhook_outbox where delivered_at is null`
+const undelivered = () => sql`select from private.deliveries where state <> 'done'`
 const isAbout = (email: string) => (request: { body: string }) =>
   request.body.includes(encodeURIComponent(email))
 

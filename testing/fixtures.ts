@@ -185,12 +185,11 @@ async function startReceivers() {
 async function settled(sql: Sql) {
   const soon = () => sql`
     select from private.letters where state = 'sending' or state = 'waiting' and due_at <= now()
-    union all select from private.webhook_outbox where next_attempt_at <= now() + interval '30 seconds'
-    union all select from private.notices where due_at <= now() + interval '90 seconds'
-    union all select from private.answer_outbox as outbox
-      where next_attempt_at <= now() + interval '30 seconds' and not exists (
-        select from private.answer_outbox as earlier where earlier.application_id = outbox.application_id
-          and earlier.answer_id < outbox.answer_id and earlier.next_attempt_at is not null)`
+    union all select from private.deliveries as delivery
+      where due_at <= now() + interval '30 seconds' and not exists (
+        select from private.deliveries as earlier where earlier.application_id = delivery.application_id
+          and earlier.event_id < delivery.event_id and earlier.due_at is not null)
+    union all select from private.notices where due_at <= now() + interval '90 seconds'`
   await expect.poll(async () => (await soon()).length, { timeout: 120_000 }).toBe(0)
 }
 
@@ -218,10 +217,11 @@ async function apply(origin: string) {
 /** The RSVPs that are still to be delivered to the automation, which the desk does not show. */
 async function rsvpsToDeliver(sql: Sql) {
   const rows = await sql<{ line: string }[]>`
-    select split_part(email, '@', 1) || ': ' || attempts || 'x, ' || case when next_attempt_at is null then 'given up, ' else '' end
-      || last_answer as line
-    from private.answer_outbox join public.retreat_applications as application on application.id = application_id
-    order by email, answer_id`
+    select split_part(email, '@', 1) || ': ' || attempts || 'x, ' || case state when 'failed' then 'given up, ' else '' end
+      || reply as line
+    from private.deliveries join public.retreat_applications as application on application.id = application_id
+    where kind = 'rsvp' and state in ('waiting', 'sending', 'failed')
+    order by email, event_id`
   return rows.map(({ line }) => line)
 }
 

@@ -139,7 +139,7 @@ test('with the public key nothing can be read', async () => {
   ][] = [
     [401, 'GET', '?select=*', {}],
     [401, 'GET', '?select=email&email=neq.x&limit=1', {}],
-    [401, 'GET', '?select=*,webhook_outbox(*)', {}],
+    [401, 'GET', '?select=*,deliveries(*)', {}],
     [401, 'GET', '', { range: '0-9', 'range-unit': 'items' }],
     [401, 'GET', '', { accept: 'text/csv' }],
     [401, 'GET', '', { accept: 'application/vnd.pgrst.plan' }],

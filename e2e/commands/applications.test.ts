@@ -241,8 +241,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
       { schema: 'check' },
     )
     await database.owner`
-    update private.webhook_outbox set attempts = 5, next_attempt_at = now() + interval '5 hours'
-    where next_attempt_at is not null`
+    update private.deliveries set attempts = 5, due_at = now() + interval '5 hours' where state = 'waiting'`
     await database.close()
     status = 200
     const told = await runCommand(['webhooks', '--retry'], settings)

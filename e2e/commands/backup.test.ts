@@ -302,19 +302,16 @@ test('a backup of the first versions, which wrote no manifest, is restored with 
   await server.stop()
   expect((await runCommand(['backup', '--to', folder], original)).code).toBe(0)
   // As those left it: two files, and of a delivery what was known then.
-  const [applications, deliveries] = [
-    'public.retreat_applications.jsonl',
-    'private.webhook_outbox.jsonl',
-  ] as const
+  const delivery = JSON.parse(await readFile(join(folder, 'private.deliveries.jsonl'), 'utf8')) as Record<
+    string,
+    unknown
+  >
   for (const name of await readdir(folder)) {
-    if (name !== applications && name !== deliveries) await rm(join(folder, name))
+    if (name !== 'public.retreat_applications.jsonl') await rm(join(folder, name))
   }
-  const delivery = JSON.parse(await readFile(join(folder, deliveries), 'utf8')) as Record<string, unknown>
-  const known = ['application_id', 'attempts', 'next_attempt_at', 'delivered_at', 'last_status']
-  await writeFile(
-    join(folder, deliveries),
-    `${JSON.stringify(Object.fromEntries(known.map((name) => [name, delivery[name]])))}\n`,
-  )
+  const { application_id, attempts, due_at } = delivery
+  const known = { application_id, attempts, next_attempt_at: due_at, delivered_at: null, last_status: null }
+  await writeFile(join(folder, 'private.webhook_outbox.jsonl'), `${JSON.stringify(known)}\n`)
   const restored = await runCommand(['restore', '--from', folder], copy)
   expect(restored).toMatchObject({
     code: 0,
@@ -331,8 +328,8 @@ test('a backup of the first versions, which wrote no manifest, is restored with 
   const database = await openDatabase({ dataDir: copy.DATA_DIR, databaseUrl: undefined }, { schema: 'check' })
   expect(
     await database.owner`
-      select queued_at = created_at as is_known from private.webhook_outbox
-      join public.retreat_applications on id = application_id`,
+      select queued_at = created_at as is_known from private.deliveries
+      join public.retreat_applications as application on application.id = application_id`,
   ).toEqual([{ is_known: true }])
 })
 
@@ -374,10 +371,10 @@ test('a backup and a restore that cannot be made are refused in one sentence and
     await isRefused(/is not a whole backup: public\.retreat_applications\.jsonl/)
   }
   await writeFile(rows, whole)
-  const deliveries = join(folder, 'private.webhook_outbox.jsonl')
+  const deliveries = join(folder, 'private.deliveries.jsonl')
   const queued = await readFile(deliveries, 'utf8')
   await writeFile(deliveries, '')
-  await isRefused(/is not a whole backup: private\.webhook_outbox\.jsonl/)
+  await isRefused(/is not a whole backup: private\.deliveries\.jsonl/)
   await writeFile(deliveries, queued)
   const manifest = await readFile(join(folder, 'manifest.json'), 'utf8')
   await rm(join(folder, 'manifest.json'))

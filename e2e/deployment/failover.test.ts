@@ -80,7 +80,7 @@ test('the primary dies three times under load: nothing acknowledged is lost or d
     await withReceipts()
     return sql<{ what: string; count: number }[]>`
     select 'not delivered' as what, count(*)::integer as count
-    from private.webhook_outbox where delivered_at is null having count(*) > 0
+    from private.deliveries where state <> 'done' having count(*) > 0
     union all
     select state, count(*)::integer from private.letters where state <> 'sent' group by state`
   }

@@ -227,19 +227,19 @@ export const checks: readonly Check[] = [
     denied,
   ),
   refusal(
-    'the outbox is not there for visitors',
-    ({ client }) => client.from('webhook_outbox').select('application_id').limit(1),
+    'the deliveries are not there for visitors',
+    ({ client }) => client.from('deliveries').select('application_id').limit(1),
     // PostgREST 12 leaves it to PostgreSQL to miss a table.
     { status: 404, codes: ['PGRST205', '42P01'] },
   ),
   refusal(
     'the private schema cannot be read',
-    ({ client }) => client.schema('private').from('webhook_outbox').select('application_id').limit(1),
+    ({ client }) => client.schema('private').from('deliveries').select('application_id').limit(1),
     { status: 406, codes: ['PGRST106'] },
   ),
   refusal(
     'the private schema cannot be written to',
-    ({ client }) => client.schema('private').from('webhook_outbox').insert({ application_id: randomUUID() }),
+    ({ client }) => client.schema('private').from('deliveries').insert({ application_id: randomUUID() }),
     { status: 406, codes: ['PGRST106'] },
   ),
   {

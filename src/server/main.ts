@@ -9,7 +9,8 @@ import { fileFailure, unreachable } from './database/failures.ts'
 import { serverName } from './database/lock.ts'
 import { writeSite } from './database/places.ts'
 import { siteOf } from './auth/mail/links.ts'
-import { answersOutbox } from './letters/answers.ts'
+import { startDispatcher } from './deliveries/dispatcher.ts'
+import { outboxOf } from './deliveries/outbox.ts'
 import { startDecisions } from './letters/decisions.ts'
 import { startMailChecks } from './letters/mail-checks.ts'
 import { startPostman } from './letters/postman.ts'
@@ -19,8 +20,6 @@ import { leave } from '../settings/leave.ts'
 import { OperatorError, runProgram } from '../settings/operator-error.ts'
 import { readSettings, type Settings } from '../settings/server-settings.ts'
 import { stopParts, type Part } from './stop-parts.ts'
-import { startDispatcher } from './webhook/dispatcher.ts'
-import { applicationsOutbox } from './webhook/outbox.ts'
 
 /** Milliseconds between two signals that are two: Ctrl-C reaches this process from the terminal and again from npm. */
 const twice = 500
@@ -100,7 +99,7 @@ async function start(settings: Settings, log: Logger) {
         ? undefined
         : startDispatcher({
             sql: database.server,
-            outbox: applicationsOutbox,
+            outbox: outboxOf('application'),
             receiver: { url: webhookUrl, secret: webhookSecret },
             log,
           })
@@ -132,8 +131,8 @@ async function start(settings: Settings, log: Logger) {
       const receiver = { url: webhookDecisionsUrl, secret: webhookSecret }
       const decisions = startDecisions({ sql: database.server, receiver, log })
       parts.push({ name: 'The webhook of decisions', stop: () => decisions.stop() })
-      const answers = startDispatcher({ sql: database.server, outbox: answersOutbox, receiver, log })
-      parts.push({ name: 'The webhook of RSVPs', stop: () => answers.stop() })
+      const rsvps = startDispatcher({ sql: database.server, outbox: outboxOf('rsvp'), receiver, log })
+      parts.push({ name: 'The webhook of RSVPs', stop: () => rsvps.stop() })
     }
     if (backups) {
       backups.start(database)

@@ -331,9 +331,9 @@ begin
       from private.history where application_id = application
     ),
     'delivery', (
-      select jsonb_build_object('delivered_at', delivered_at, 'attempts', attempts, 'last_status', last_status,
-        'next_attempt_at', next_attempt_at)
-      from private.webhook_outbox where application_id = application
+      select jsonb_build_object('delivered_at', done_at, 'attempts', attempts, 'last_status', reply_status,
+        'next_attempt_at', due_at)
+      from private.deliveries where id = application
     ),
     'others', case when blind then '[]' else (
       select coalesce(jsonb_agg(jsonb_build_object(
@@ -579,8 +579,7 @@ begin
       from private.letters where application_id = application
     ),
     (
-      select jsonb_build_array(attempts, delivered_at, next_attempt_at)
-      from private.webhook_outbox where application_id = application
+      select jsonb_build_array(state, attempts, due_at) from private.deliveries where id = application
     )
   )::text);
 end

@@ -40,10 +40,10 @@ export const applications: readonly Break[] = [
   {
     promise: 'a delivery is not forged or replayed unnoticed',
     broken: 'The signature is of the body alone, which anybody may send again',
-    file: 'src/server/webhook/delivery.ts',
+    file: 'src/server/deliveries/webhook.ts',
     find: 'sign(secret, `${id}.${timestamp}.${body}`)',
     replace: 'sign(secret, body)',
-    test: 'src/server/webhook/dispatcher.test.ts',
+    test: 'src/server/deliveries/dispatcher.test.ts',
     name: 'the signature is the one that the Standard Webhooks library makes',
   },
   {

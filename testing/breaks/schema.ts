@@ -147,26 +147,20 @@ update private.statuses set set_at = now();`,
     promise: 'and a lease on what was taken',
     of: 'docs/architecture.md',
     broken: 'Two servers make one delivery',
-    file: 'src/server/webhook/outbox.ts',
-    find: `      limit \${most}
-      for update skip locked
-    ), claimed as (`,
-    replace: `      limit \${most}
-    ), claimed as (`,
-    test: 'src/server/webhook/dispatcher.test.ts',
+    file: 'supabase/schemas/14_deliveries.sql',
+    find: 'order by due_at limit most for update skip locked',
+    replace: 'order by due_at limit most',
+    test: 'src/server/deliveries/dispatcher.test.ts',
     name: 'what one server is claiming another one passes by, and does not wait for',
   },
   {
-    promise:
-      'Where the lease ran out meanwhile, another server may have the delivery, and nothing is recorded of this try.',
-    of: 'src/server/webhook/outbox.ts',
-    broken: 'A late answer is recorded of a delivery that is somebody else’s',
-    file: 'src/server/webhook/outbox.ts',
-    find: `        last_answer = \${delivered ? '' : text.replaceAll('\\0', '')}
-    where application_id = \${id} and attempts = \${attempt}`,
-    replace: `        last_answer = \${delivered ? '' : text.replaceAll('\\0', '')}
-    where application_id = \${id} and \${attempt} = \${attempt}`,
-    test: 'src/server/webhook/dispatcher.test.ts',
+    promise: 'The result is false where another server has claimed it since, or it was cancelled.',
+    of: 'supabase/schemas/14_deliveries.sql',
+    broken: 'A late response is recorded of a delivery that is somebody else’s',
+    file: 'supabase/schemas/14_deliveries.sql',
+    find: "where id = delivery and attempts = attempt and claimed.state = 'sending'",
+    replace: "where id = delivery and claimed.state = 'sending'",
+    test: 'src/server/deliveries/dispatcher.test.ts',
     name: 'whose lease ran out records nothing, and gives nothing back',
   },
   {

@@ -4,7 +4,7 @@ import {
   retryFailing,
   retryGivenUp,
   type Undelivered,
-} from '../../server/webhook/outbox.ts'
+} from '../../server/deliveries/overview.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { localTime, onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'
@@ -55,10 +55,10 @@ export async function run(): Promise<void> {
   })
 }
 
-function lineOf({ id, email, at, attempts, nextAt, status, answer }: Undelivered) {
+function lineOf({ id, email, at, attempts, nextAt, status, reply }: Undelivered) {
   const tries = `${attempts} ${attempts === 1 ? 'try' : 'tries'}`
   const next = nextAt === null ? `given up after ${tries}` : `${tries}, next ${localTime(nextAt)}`
-  const said = [status ?? 'no answer', answer].filter((part) => part !== '').join(': ')
+  const said = [status ?? 'no answer', reply].filter((part) => part !== '').join(': ')
   return [localTime(at), next, id, email, said].map(onOneLine).join('  ')
 }
 

@@ -13,14 +13,29 @@ interface Delivery {
 /** An application as it is stored, and how its delivery stands. */
 export type StoredApplication = Application & Delivery & { id: string; created_at: Date }
 
+/** A query of all applications with their deliveries and `more`, also where the schema is older than the table of deliveries. */
+async function withDeliveries(sql: Sql, more = '') {
+  const [row] = await sql<[{ known: boolean }]>`select to_regclass('private.deliveries') is not null as known`
+  const deliveries = row.known
+    ? 'private.deliveries'
+    : `(select application_id as id, next_attempt_at as due_at, delivered_at as done_at, attempts, last_status as reply_status
+        from private.webhook_outbox)`
+  return `
+    select application.*, due_at as next_attempt_at, done_at as delivered_at, attempts, reply_status as last_status
+      ${more}
+    from public.retreat_applications as application left join ${deliveries} as delivery on delivery.id = application.id`
+}
+
 /** All applications, the newest first, in batches of this size, in a transaction. */
-export function applicationsWithDeliveries(sql: Sql, batch: number): AsyncIterable<StoredApplication[]> {
-  const text = `
-    select application.*, next_attempt_at, delivered_at, attempts, last_status
-    from public.retreat_applications as application
-    left join private.webhook_outbox on application_id = id
-    order by created_at desc, id desc`
-  return inBatches(sql, text, batch)
+export async function* applicationsWithDeliveries(
+  sql: Sql,
+  batch: number,
+): AsyncGenerator<StoredApplication[]> {
+  yield* inBatches<StoredApplication>(
+    sql,
+    `${await withDeliveries(sql)} order by created_at desc, application.id desc`,
+    batch,
+  )
 }
 
 /** An application as a table has it. */
@@ -72,19 +87,17 @@ export async function* applicationsForReading(
   batch: number,
   newest: 'first' | 'last',
 ): AsyncGenerator<StoredApplication[]> {
-  const [beyond, order] = newest === 'first' ? [sql`<`, sql`desc`] : [sql`>`, sql`asc`]
+  const [beyond, order] = newest === 'first' ? ['<', 'desc'] : ['>', 'asc']
+  const query = `${await withDeliveries(sql, ', created_at::text as moment')}
+    where (created_at, application.id) ${beyond} ($1::timestamptz, $2::uuid)
+    order by created_at ${order}, application.id ${order} limit ${batch}`
   // As text, since a Date has only milliseconds.
   let last = {
     moment: newest === 'first' ? 'infinity' : '-infinity',
     id: '00000000-0000-0000-0000-000000000000',
   }
   for (;;) {
-    const rows = await sql<(StoredApplication & { moment: string })[]>`
-      select application.*, next_attempt_at, delivered_at, attempts, last_status, created_at::text as moment
-      from public.retreat_applications as application
-      left join private.webhook_outbox on application_id = id
-      where (created_at, id) ${beyond} (${last.moment}::timestamptz, ${last.id})
-      order by created_at ${order}, id ${order} limit ${batch}`
+    const rows = await sql.unsafe<(StoredApplication & { moment: string })[]>(query, [last.moment, last.id])
     const end = rows.at(-1)
     if (end === undefined) return
     yield rows

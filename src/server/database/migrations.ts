@@ -55,6 +55,18 @@ export const nameOf = ({ version, name }: Pick<Migration, 'version' | 'name'>) =
 export const isReleased = (migration: Pick<Migration, 'version' | 'name'>) =>
   releasedList.includes(`/${nameOf(migration)}.sql\n`)
 
+/** The shared migration after which the tables are gone that earlier migrations of our own server act on. */
+const deliveriesVersion = '20261126000000'
+
+/**
+ * Whether a migration of our own server was written for tables that a hosted project has no more, whose own migrations came
+ * further before a server was pointed at it. It is recorded and not applied: a later one makes what is missing.
+ */
+export const isOvertaken = (
+  { ledger, version }: Pick<Migration, 'ledger' | 'version'>,
+  shared: ReadonlySet<string>,
+) => ledger === 'server' && version < deliveriesVersion && shared.has(deliveriesVersion)
+
 /** An index that is built while others write, with its name and schema; or a constraint that is checked meanwhile. */
 export const alone =
   /^(?:create (?:unique )?index concurrently if not exists (?<index>\w+)\s+on (?<schema>\w+)\.|alter table \S+\s+validate constraint )/m

@@ -65,7 +65,7 @@ test.each([0, 1] as const)(
   },
 )
 
-test.each(['select * from public.retreat_applications', 'select * from private.webhook_outbox'])(
+test.each(['select * from public.retreat_applications', 'select * from private.deliveries'])(
   'somebody who signed in may not run: %s',
   async (statement) => {
     for (const database of databases) {

@@ -123,11 +123,11 @@ test('an application and its place in the outbox are stored together or not at a
   })
   const two = [anApplication(), anApplication()].map((row) => ({ ...row }))
   await owner`insert into public.retreat_applications ${valuesOf(two)}`
-  expect(await owner`select attempts, delivered_at from private.webhook_outbox`).toEqual(
-    Array.from({ length: 3 }, () => ({ attempts: 0, delivered_at: null })),
+  expect(await owner`select state, attempts from private.deliveries`).toEqual(
+    Array.from({ length: 3 }, () => ({ state: 'waiting', attempts: 0 })),
   )
   await owner`delete from public.retreat_applications`
-  expect(await owner`select from private.webhook_outbox`).toHaveLength(0)
+  expect(await owner`select from private.deliveries`).toHaveLength(0)
 })
 
 test('a migration that was edited since it was applied ends the start, and is named', async () => {
@@ -242,8 +242,13 @@ async function store(sql: Sql) {
   return row.id
 }
 
+/** The outbox as the first versions had it. */
 const outboxOf = (sql: Sql) =>
   sql`select application_id, attempts, next_attempt_at, delivered_at, last_status from private.webhook_outbox order by 1`
+/** The same of what took its place. */
+const deliveriesOf = (sql: Sql) => sql`
+  select application_id, attempts, due_at as next_attempt_at, done_at as delivered_at, reply_status as last_status
+  from private.deliveries order by 1`
 
 test('an existing self-hosted database keeps every pending and given-up delivery over the upgrade', async () => {
   const url = await newDatabase('upgraded')
@@ -261,15 +266,15 @@ test('an existing self-hosted database keeps every pending and given-up delivery
   const before = await outboxOf(sql)
   expect(before).toHaveLength(4)
   const database = await open(url)
-  expect(await outboxOf(sql)).toEqual(before)
-  const due = await sql`select application_id from private.webhook_outbox where next_attempt_at <= now()`
+  expect(await deliveriesOf(sql)).toEqual(before)
+  const due = await sql`select application_id from private.deliveries where due_at <= now()`
   expect(due.map(({ application_id }) => application_id as string).toSorted()).toEqual(
     [waiting, failing].toSorted(),
   )
 
   // What comes from then on is queued as before, once.
   await insertApplications(database.as(visitor), rowsOf(anApplication()))
-  expect(await outboxOf(sql)).toHaveLength(5)
+  expect(await deliveriesOf(sql)).toHaveLength(5)
 })
 
 test('while a long reader keeps the schema from changing applications are stored, and then it changes', async () => {
@@ -412,7 +417,7 @@ test('an existing self-hosted database that never had a webhook keeps all that w
   await store(sql)
   const before = await outboxOf(sql)
   await open(url)
-  expect(await outboxOf(sql)).toEqual(before)
+  expect(await deliveriesOf(sql)).toEqual(before)
   expect(before.every(({ next_attempt_at }) => next_attempt_at !== null)).toBe(true)
 })
 
@@ -428,14 +433,14 @@ test('a hosted project queues nothing; a server pointed at its database delivers
   }
   const unqueued = await store(project.owner)
   const queued = async () =>
-    (await outboxOf(project.owner)).map(({ application_id }) => application_id as string).toSorted()
+    (await deliveriesOf(project.owner)).map(({ application_id }) => application_id as string).toSorted()
   expect(await queued()).toEqual(before.toSorted())
 
   const database = await open(project.url)
   const after = await store(project.owner)
   const due = async () => {
     const rows = await project.owner`
-      select application_id from private.webhook_outbox where next_attempt_at is not null`
+      select application_id from private.deliveries where due_at is not null`
     return rows.map(({ application_id }) => application_id as string)
   }
   expect(await due()).toEqual([after])
@@ -455,8 +460,7 @@ test('a hosted project from which a server has delivered keeps what waits', asyn
     update private.webhook_outbox set attempts = 1, next_attempt_at = null, delivered_at = now()
     where application_id = ${delivered}`
   await open(project.url)
-  const due =
-    await project.owner`select application_id from private.webhook_outbox where next_attempt_at is not null`
+  const due = await project.owner`select application_id from private.deliveries where due_at is not null`
   expect(due).toEqual([{ application_id: waiting }])
 })
 

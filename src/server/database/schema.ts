@@ -11,7 +11,15 @@ import {
   refuseEdited,
   refuseNewer,
 } from './ledgers.ts'
-import { alone, isReleased, migrations, nameOf, runsAlone, type Migration } from './migrations.ts'
+import {
+  alone,
+  isOvertaken,
+  isReleased,
+  migrations,
+  nameOf,
+  runsAlone,
+  type Migration,
+} from './migrations.ts'
 import { ownerOfAuth } from './owner-of-auth.ts'
 import { createRoles } from './roles.ts'
 import type { Sql } from './sql.ts'
@@ -147,7 +155,8 @@ async function applyNext(
     await createRoles(transaction)
     await prepareLedgers(transaction)
     await transaction`select set_config('unplugged.auth', ${await ownerOfAuth(transaction)}, true)`
-    for (const migration of next) await transaction.unsafe(migration.sql)
+    for (const migration of next.filter((each) => !isOvertaken(each, found.shared)))
+      await transaction.unsafe(migration.sql)
   }
   for (const migration of next) await recordMigration(transaction, migration)
   return { applied: next.map(nameOf), edited: edited.map(nameOf), isLast: next.length === missing.length }

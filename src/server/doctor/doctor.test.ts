@@ -129,9 +129,9 @@ test('what was given up, refused, waits or is kept is told, with the command tha
   }
   const { owner } = database
   await owner`
-    update private.webhook_outbox set next_attempt_at = null, attempts = 10, last_status = 410, last_answer = 'gone'
-    where application_id = (select min(id::text)::uuid from public.retreat_applications)`
-  await owner`update private.webhook_outbox set queued_at = now() - interval '1 hour'`
+    update private.deliveries set state = 'failed', due_at = null, attempts = 10, reply_status = 410, reply = 'gone'
+    where id = (select min(id::text)::uuid from public.retreat_applications)`
+  await owner`update private.deliveries set queued_at = now() - interval '1 hour'`
   await storeDueLetters(owner, 3)
   await owner`
     update private.letters set state = 'refused', due_at = null where id = (select min(id::text)::uuid from private.letters)`
@@ -153,14 +153,15 @@ test('a delivery and a letter that fail once are wrong, with the last response a
     for (let count = 0; count < 2; count += 1) await insertApplications(sql, rowsOf(anApplication()))
     await storeDueLetters(sql, 1)
     // A first try that is pending has not failed.
-    await sql`update private.webhook_outbox set attempts = 1, next_attempt_at = now() + interval '30 seconds'`
+    await sql`update private.deliveries set state = 'sending', attempts = 1, due_at = now() + interval '30 seconds'`
   })
   const webhook = async () => (await said({ DATABASE_URL, WEBHOOK_URL: 'http://127.0.0.1:4999/' }))['webhook']
   expect(await webhook()).toBe('ok: 0 delivered, 3 waiting, none given up.')
   await change(DATABASE_URL, async (sql) => {
     await sql`
-      update private.webhook_outbox set last_status = 500, last_answer = 'no "ada@example.org"', next_attempt_at = now() + interval '5 minutes'
-      where application_id = (select min(application_id::text)::uuid from private.webhook_outbox)`
+      update private.deliveries
+      set state = 'waiting', reply_status = 500, reply = 'no "ada@example.org"', due_at = now() + interval '5 minutes'
+      where id = (select min(id::text)::uuid from private.deliveries)`
     await sql`update private.letters set attempts = 1, answer = '450 <ada@example.org> comes too often'`
   })
   expect(await webhook()).toBe(

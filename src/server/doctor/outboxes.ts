@@ -2,7 +2,7 @@ import type { Settings } from '../../settings/server-settings.ts'
 import type { OpenedAsItIs } from '../database/database.ts'
 import { notSet, ok, oneLine, wrongIf } from '../finding.ts'
 import { countLetters, listUndelivered, postmanState } from '../letters/overview.ts'
-import { countDeliveries, countRefusals, deliveryHealth } from '../webhook/outbox.ts'
+import { countDeliveries, countRefusals, deliveryHealth } from '../deliveries/overview.ts'
 
 /** Seconds for which a delivery may wait before that counts as a problem. */
 const late = 600

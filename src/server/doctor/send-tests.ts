@@ -5,7 +5,7 @@ import { hostAndPort } from '../../settings/mail-settings.ts'
 import { lookInto, notSet, ok, oneLine, wrong, type Finding } from '../finding.ts'
 import { compose } from '../letters/compose.ts'
 import { createHandover } from '../letters/handover.ts'
-import { deliver } from '../webhook/delivery.ts'
+import { deliver } from '../deliveries/webhook.ts'
 
 /** Milliseconds for a test mail, and for a test delivery. */
 const limit = 30_000

@@ -12,7 +12,7 @@ import { insertApplications, rowsOf } from '../database/insert.ts'
 import { version } from '../../settings/version.ts'
 import { DeadlineError } from '../database/connection.ts'
 import { pauseAll } from '../letters/pace.ts'
-import { deliveryHealth } from '../webhook/outbox.ts'
+import { deliveryHealth } from '../deliveries/overview.ts'
 import { logOptions } from '../log.ts'
 import { health } from './health.ts'
 import { through } from '../../../testing/sql.ts'
@@ -59,12 +59,13 @@ async function store(delivery: { waitsFor: number } | 'given up' | 'delivered') 
   await insertApplications(database.as(visitor), rowsOf(anApplication()))
   const waitsFor = typeof delivery === 'string' ? 0 : delivery.waitsFor
   await database.owner`
-    update private.webhook_outbox set queued_at = now() - ${waitsFor} * interval '1 second',
-      next_attempt_at = ${typeof delivery === 'string' ? null : database.owner`next_attempt_at`},
-      delivered_at = ${delivery === 'delivered' ? database.owner`now()` : null}
+    update private.deliveries set queued_at = now() - ${waitsFor} * interval '1 second',
+      state = ${delivery === 'given up' ? 'failed' : delivery === 'delivered' ? 'done' : 'waiting'},
+      due_at = ${typeof delivery === 'string' ? null : database.owner`due_at`},
+      done_at = ${delivery === 'delivered' ? database.owner`now()` : null}
     where attempts = 0`
   // So that the next one is told from this one.
-  await database.owner`update private.webhook_outbox set attempts = 1`
+  await database.owner`update private.deliveries set attempts = 1`
 }
 
 test('readiness tells how long the oldest application waits for its delivery', async () => {
@@ -105,14 +106,14 @@ test('what was delivered is not looked at, however much it is', async () => {
   await database.owner`
     insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
     select 'Ada', 'L', n, '1', 'l', 'c', 'r', true from generate_series(1, ${many}::int) as n`
-  await database.owner`update private.webhook_outbox set attempts = 1, next_attempt_at = null, delivered_at = now()`
+  await database.owner`update private.deliveries set state = 'done', attempts = 1, due_at = null, done_at = now()`
   await store({ waitsFor: 60 })
-  await database.owner`vacuum analyze private.webhook_outbox`
+  await database.owner`vacuum analyze private.deliveries`
   const read = await database.owner.begin(async (transaction) => {
     const soFar = async () => {
       const [row] = await transaction<[{ read: number }]>`
         select sum(pg_stat_get_xact_tuples_returned(oid) + pg_stat_get_xact_tuples_fetched(oid))::int as read
-        from pg_class where relname like 'webhook_outbox%' or relname like 'retreat_applications%'`
+        from pg_class where relname like 'deliveries%' or relname like 'retreat_applications%'`
       return row.read
     }
     const before = await soFar()

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { version } from '../../settings/version.ts'
 import type { BackupState } from '../database/backups/scheduled.ts'
 import { letterHealth, type LetterHealth } from '../letters/overview.ts'
-import { deliveryHealth, type DeliveryHealth } from '../webhook/outbox.ts'
+import { deliveryHealth, type DeliveryHealth } from '../deliveries/overview.ts'
 import type { Sql } from '../database/sql.ts'
 import { within } from '../within.ts'
 

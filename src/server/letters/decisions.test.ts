@@ -9,8 +9,8 @@ import { startReceiver } from '../../../testing/receiver.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import type { Letter, LettersOverview, ReleaseOutcome } from '../../client/desk/letters.ts'
 import type { Places } from '../../client/desk/retreat.ts'
-import { startDispatcher } from '../webhook/dispatcher.ts'
-import { answersOutbox } from './answers.ts'
+import { startDispatcher } from '../deliveries/dispatcher.ts'
+import { outboxOf } from '../deliveries/outbox.ts'
 import { startDecisions } from './decisions.ts'
 import { claimDecisions, claimDue } from './claims.ts'
 import { record } from './outcomes.ts'
@@ -140,7 +140,7 @@ test('an automation is told where and until when is answered, and the answers, i
 
   const answers = startDispatcher({
     sql: server.database.server,
-    outbox: answersOutbox,
+    outbox: outboxOf('rsvp'),
     receiver: { url: `${receiver.origin}/hook`, secret },
     log: aLog().log,
     interval: 50,
@@ -157,7 +157,7 @@ test('an automation is told where and until when is answered, and the answers, i
     .toEqual(['HTTP 500'])
   expect(await countLetters(sql())).toMatchObject({ toTell: 3, untold: 0 })
   answersWith = 200
-  await sql()`update private.answer_outbox set next_attempt_at = now() where attempts > 0`
+  await sql()`update private.deliveries set due_at = now() where kind = 'rsvp' and state = 'waiting' and attempts > 0`
   const told = (await receiver.count(5)).slice(1).map(({ body, headers }) => ({
     ...Object.fromEntries(new URLSearchParams(body)),
     webhookId: headers['webhook-id'],
@@ -174,7 +174,11 @@ test('an automation is told where and until when is answered, and the answers, i
     webhookId,
   })
   expect(told.slice(1)).toEqual([of('coming'), of('not coming'), of('none')])
-  await expect.poll(() => sql()`select from private.answer_outbox`).toHaveLength(0)
+  await expect
+    .poll(
+      () => sql()`select from private.deliveries where kind = 'rsvp' and state not in ('done', 'cancelled')`,
+    )
+    .toHaveLength(0)
 })
 
 test('an answer that was given up is not told after a later one, whoever tries again', async () => {
@@ -185,12 +189,11 @@ test('an answer that was given up is not told after a later one, whoever tries a
     ask('set_answer', { act: crypto.randomUUID(), application: id, answer: given })
   /** What an automation is told next, and what it says to that. */
   const claimed = async () => {
-    const claims = await answersOutbox.claimDue(sql(), 10)
+    const rsvps = outboxOf('rsvp')
+    const claims = await rsvps.claimDue(sql(), 10)
     const end = (status: number) =>
       Promise.all(
-        claims.map((claim) =>
-          answersOutbox.record(sql(), claim, { delivered: status === 200, status, text: '' }),
-        ),
+        claims.map((claim) => rsvps.record(sql(), claim, { delivered: status === 200, status, text: '' })),
       )
     return { told: claims.map(({ body }) => body.get('answer')), end }
   }
@@ -212,7 +215,9 @@ test('an answer that was given up is not told after a later one, whoever tries a
   expect(second.told).toEqual(['coming'])
   expect(await second.end(200)).toEqual(['delivered'])
   expect(await retryUndelivered(sql())).toBe(0)
-  expect(await sql()`select from private.answer_outbox`).toHaveLength(0)
+  expect(
+    await sql()`select from private.deliveries where kind = 'rsvp' and state not in ('done', 'cancelled')`,
+  ).toHaveLength(0)
 })
 
 test('an answer is queued where an automation was told of some within a day, and nowhere else', async () => {
@@ -221,7 +226,7 @@ test('an answer is queued where an automation was told of some within a day, and
     const id = await store()
     await decide(id, 'accepted')
     await ask('set_answer', { act: crypto.randomUUID(), application: id, answer: 'coming' })
-    return (await sql()`select from private.answer_outbox where application_id = ${id}`).length
+    return (await sql()`select from private.deliveries where kind = 'rsvp' and application_id = ${id}`).length
   }
   expect([await queuedAfter(25), await queuedAfter(23)]).toEqual([0, 1])
 })

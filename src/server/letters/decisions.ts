@@ -4,7 +4,7 @@ import {
   type Dispatcher,
   type DispatcherOptions,
   type Outbox,
-} from '../webhook/dispatcher.ts'
+} from '../deliveries/dispatcher.ts'
 import { beat, claimDecisions, type DecisionClaim } from './claims.ts'
 import { giveBack, record } from './outcomes.ts'
 

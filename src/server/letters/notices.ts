@@ -1,4 +1,4 @@
-import { nextAttempt } from '../schedule.ts'
+import { nextAttempt } from '../deliveries/schedule.ts'
 import type { Letter } from './compose.ts'
 import { lease } from './claims.ts'
 import { isOften, type Recorded } from './outcomes.ts'

@@ -1,4 +1,4 @@
-import { nextAttempt } from '../schedule.ts'
+import { nextAttempt } from '../deliveries/schedule.ts'
 import type { HandoverResult } from './handover.ts'
 import { noProblem } from './pace.ts'
 import type { Sql } from '../database/sql.ts'

@@ -16,7 +16,7 @@ export async function letterHealth(sql: Sql): Promise<LetterHealth> {
     select
       (select count(*)::int from (
         select from private.letters where state in ('refused', 'given up')
-        union all select from private.answer_outbox where next_attempt_at is null
+        union all select from private.deliveries where kind = 'rsvp' and state = 'failed'
         limit 100000
       ) as refused) as "lettersRefused",
       (select count(*)::int from (
@@ -57,9 +57,9 @@ export async function countLetters(sql: Sql): Promise<LetterCounts> {
       (count(*) filter (where is_mail and uncertain > 0))::int as uncertain,
       (count(*) filter (where not is_mail and state = 'sent'))::int as told,
       (count(*) filter (where not is_mail and state in ('waiting', 'sending')))::int
-        + (select count(*)::int from private.answer_outbox where next_attempt_at is not null) as "toTell",
+        + (select count(*)::int from private.deliveries where kind = 'rsvp' and state in ('waiting', 'sending')) as "toTell",
       (count(*) filter (where not is_mail and state in ('refused', 'given up')))::int
-        + (select count(*)::int from private.answer_outbox where next_attempt_at is null) as untold
+        + (select count(*)::int from private.deliveries where kind = 'rsvp' and state = 'failed') as untold
     from (select *, way = 'mail' as is_mail from private.letters) as letters`
   return row
 }
@@ -86,10 +86,9 @@ export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
     from private.letters join public.retreat_applications as application on application.id = application_id
     where state in ('refused', 'given up') or (state = 'waiting' and answer <> '')
     union all
-    select case when next_attempt_at is null then 'given up' else 'waiting' end, 'automation', 'answer', email, queued_at,
-      next_attempt_at, last_answer
-    from private.answer_outbox join public.retreat_applications as application on application.id = application_id
-    where next_attempt_at is null or last_answer <> ''
+    select case when state = 'failed' then 'given up' else 'waiting' end, 'automation', 'answer', email, queued_at, due_at, reply
+    from private.deliveries join public.retreat_applications as application on application.id = application_id
+    where kind = 'rsvp' and (state = 'failed' or state in ('waiting', 'sending') and reply <> '')
     order by at`
 }
 
@@ -121,17 +120,7 @@ export async function postmanState(sql: Sql): Promise<PostmanState> {
  */
 export async function retryUndelivered(sql: Sql): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
-    with answers as (
-      -- A later answer that waits takes their place; it may be under way at this moment.
-      update private.answer_outbox as answer set attempts = 0, next_attempt_at = now()
-      where next_attempt_at is null and not exists (
-        select from private.answer_outbox as later
-        where later.application_id = answer.application_id and later.answer_id > answer.answer_id
-          and later.next_attempt_at is not null
-      )
-      returning id
-    )
     select private.retry(array(select id from private.letters where state in ('refused', 'given up')))
-      + (select count(*)::int from answers) as count`
+      + private.retry_deliveries('rsvp') as count`
   return row.count
 }

@@ -293,8 +293,7 @@ test('the stamp of an application is another one when something of it changed, a
     () => ask('note', { act: crypto.randomUUID(), application: id, note: 'A note.' }),
     () => releaseAll('accepted'),
     () => owner`update private.letters set attempts = 1 where application_id = ${id}`,
-    () =>
-      owner`update private.webhook_outbox set attempts = 1, last_status = 500 where application_id = ${id}`,
+    () => owner`update private.deliveries set attempts = 1, reply_status = 500 where id = ${id}`,
   ]
   for (const change of changes) {
     await change()

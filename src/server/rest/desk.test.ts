@@ -898,7 +898,7 @@ test('erasing needs the e-mail, takes all that is known with it, and is itself r
     status: 400,
   })
   const left = async () => {
-    const tables = ['private.history', 'private.statuses', 'private.webhook_outbox']
+    const tables = ['private.history', 'private.statuses', 'private.deliveries']
     const counts = tables.map(async (name) => {
       const [row] = await owner.unsafe(
         `select count(*)::int as n from ${name} where application_id in ($1, $2)`,

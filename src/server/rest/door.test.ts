@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 /** As in a new database. */
 beforeEach(async () => {
-  await owner`truncate public.retreat_applications, private.history, private.webhook_outbox, private.door cascade`
+  await owner`truncate public.retreat_applications, private.history, private.deliveries, private.door cascade`
   await owner`insert into private.door default values`
 })
 
@@ -102,7 +102,7 @@ test('a closed door refuses with its sentence, on the page too; what is stored i
     expect(html).toContain(answer)
   expect((await native(before)).status).toBe(200)
   expect(await stored()).toBe(1)
-  expect(await owner`select from private.webhook_outbox`).toHaveLength(1)
+  expect(await owner`select from private.deliveries`).toHaveLength(1)
 
   // Without a sentence it is ours.
   await set({ closed: true })

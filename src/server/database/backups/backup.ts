@@ -8,11 +8,10 @@ import {
   accounts,
   accountTables,
   applications,
-  deskTables,
   fileOf,
   keptColumns,
   manifestName,
-  tables,
+  keptTables,
   unusable,
   type Manifest,
 } from './manifest.ts'
@@ -118,7 +117,7 @@ async function writeTables(transaction: Sql, folder: string, options: BackupOpti
   await transaction`set local time zone 'UTC'`
   const files: Manifest['files'] = {}
   const isOurs = (await ownerOfAuth(transaction)) === 'us'
-  for (const name of [...tables, ...deskTables, ...(isOurs ? accountTables : [])]) {
+  for (const name of keptTables.filter((each) => isOurs || !accountTables.includes(each))) {
     const [row] = await transaction<{ there: boolean }[]>`select to_regclass(${name}) is not null as there`
     if (!row?.there) continue
     files[fileOf(name)] = await writeTable(transaction, name, folder, options)

@@ -7,13 +7,12 @@ import { OperatorError } from '../../../settings/operator-error.ts'
 
 /** The tables of a backup, in the order in which they can be restored. */
 export const applications = `public.${table}`
-export const tables = [applications, 'private.webhook_outbox']
 /** Tables of the desk and of letters, which older databases and backups do not have. */
 export const statuses = 'private.statuses'
 export const history = 'private.history'
 export const letters = 'private.letters'
 export const acceptances = 'private.acceptances'
-export const answerOutbox = 'private.answer_outbox'
+export const deliveries = 'private.deliveries'
 /** Tables in which a new database may have rows, and their keys: restored rows replace those. */
 export const furniture: Record<string, string> = {
   'private.door': 'is_only',
@@ -29,7 +28,7 @@ export const keptColumns: Record<string, string> = {
   'private.postman': 'is_only, stopped',
   'private.places': 'is_only, version, places, days, zone',
 }
-export const deskTables = [statuses, history, ...Object.keys(furniture), letters, acceptances, answerOutbox]
+export const deskTables = [statuses, history, ...Object.keys(furniture), letters, acceptances, deliveries]
 /**
  * What is kept of the organisers where their accounts are ours: no sessions, codes, factors' secrets or keys. Of a
  * hosted project nothing is: the accounts are the project's, and rights mean nothing without them.
@@ -37,8 +36,13 @@ export const deskTables = [statuses, history, ...Object.keys(furniture), letters
 export const accounts = 'auth.users'
 export const accountTables = [accounts, 'auth.identities', 'private.organisers']
 
+/** The tables of a backup that the first versions wrote. */
+export const firstTables = [applications, 'private.webhook_outbox']
+/** Tables of databases and backups before there were deliveries. */
+export const olderTables: readonly string[] = ['private.webhook_outbox', 'private.answer_outbox']
+
 /** Every table of a backup. */
-export const keptTables: readonly string[] = [...tables, ...deskTables, ...accountTables]
+export const keptTables: readonly string[] = [applications, ...olderTables, ...deskTables, ...accountTables]
 
 /** A backup's manifest. It is written last, so that a backup without it was cut off. */
 export interface Manifest {
@@ -66,7 +70,7 @@ export const fileOf = (name: string) => `${name}.jsonl`
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
   const names = await readdir(folder)
   if (!names.includes(manifestName)) {
-    const isOfFirst = names.toSorted().join() === tables.map(fileOf).toSorted().join()
+    const isOfFirst = names.toSorted().join() === firstTables.map(fileOf).toSorted().join()
     if (!isOfFirst) {
       throw new OperatorError(
         `The folder "${folder}" is not a whole backup: it has no ${manifestName}, which is written last.`,

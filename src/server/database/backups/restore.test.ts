@@ -7,11 +7,11 @@ import { openTestDatabase } from '../../../../testing/database.ts'
 import { aLog } from '../../../../testing/postman.ts'
 import { startReceiver } from '../../../../testing/receiver.ts'
 import { temporaryDirectory } from '../../../../testing/server.ts'
-import { answersOutbox } from '../../letters/answers.ts'
-import { startDispatcher } from '../../webhook/dispatcher.ts'
+import { startDispatcher } from '../../deliveries/dispatcher.ts'
+import { outboxOf } from '../../deliveries/outbox.ts'
 import type { Database } from '../database.ts'
 import { backUp } from './backup.ts'
-import { answerOutbox, fileOf, manifestName, type Manifest } from './manifest.ts'
+import { deliveries, fileOf, manifestName, type Manifest } from './manifest.ts'
 import { checkBackup, restore } from './restore.ts'
 import { triggers } from './triggers.ts'
 
@@ -21,7 +21,7 @@ async function startAutomation({ owner, server }: Database) {
   const receiver = await startReceiver()
   const dispatcher = startDispatcher({
     sql: server,
-    outbox: answersOutbox,
+    outbox: outboxOf('rsvp'),
     receiver: { url: receiver.origin, secret: undefined },
     log: aLog().log,
     interval: 50,
@@ -36,7 +36,7 @@ async function startAutomation({ owner, server }: Database) {
 }
 
 const waiting = ({ owner }: Database) => owner<{ id: string }[]>`
-  select id from private.answer_outbox where next_attempt_at is not null`
+  select id from private.deliveries where kind = 'rsvp' and due_at is not null`
 
 test('a restore tells an automation no RSVP twice, and each that was waiting once, by its id', async () => {
   const [from, to, older] = await Promise.all([openTestDatabase(), openTestDatabase(), openTestDatabase()])
@@ -65,14 +65,14 @@ test('a restore tells an automation no RSVP twice, and each that was waiting onc
   expect(second.receiver.received).toHaveLength(1)
 
   // As 1.0.0 wrote it.
-  await rm(join(folder, fileOf(answerOutbox)))
+  await rm(join(folder, fileOf(deliveries)))
   const manifest = JSON.parse(await readFile(join(folder, manifestName), 'utf8')) as Manifest
-  const { [fileOf(answerOutbox)]: _, ...files } = manifest.files
+  const { [fileOf(deliveries)]: _, ...files } = manifest.files
   await writeFile(join(folder, manifestName), JSON.stringify({ ...manifest, files }))
   await older.owner`update private.postman set automation_seen_at = now()`
   await restore(older.owner, await checkBackup(folder))
   expect(await older.owner`select from private.history where kind = 'answer'`).toHaveLength(2)
-  expect(await older.owner`select from private.answer_outbox`).toEqual([])
+  expect(await older.owner`select from private.deliveries`).toEqual([])
 })
 
 test('of each trigger is said what a restore does with it, and all are on afterwards', async () => {

@@ -11,15 +11,17 @@ import {
   checkRegular,
   deskTables,
   fileOf,
+  firstTables,
   furniture,
   history,
   letters,
+  olderTables,
   readManifest,
-  tables,
   unusable,
   type Manifest,
 } from './manifest.ts'
 import type { Kept } from './backup.ts'
+import { emptyOlderTables, makeOlderTables } from './older.ts'
 import { triggers } from './triggers.ts'
 import { newestVersion } from '../migrations.ts'
 import { ownerOfAuth } from '../owner-of-auth.ts'
@@ -72,15 +74,13 @@ export async function restore(
       )
       for (const { table, name } of silenced)
         await transaction.unsafe(`alter table ${table} disable trigger ${name}`)
+      await makeOlderTables(transaction)
       const restored = kept.filter((name) => hasAccounts || !accountTables.includes(name))
       for (const name of restored) {
         await insertLines(transaction, name, join(folder, fileOf(name)))
       }
       await afterRows?.(transaction, restored)
-      // Older backups do not have this time, so the moment of the restore is stored.
-      await transaction.unsafe(`
-        update private.webhook_outbox set queued_at = created_at
-        from ${applications} where id = application_id and delivered_at is null and queued_at = now()`)
+      await emptyOlderTables(transaction)
       // New rows get ids after the restored ones.
       await transaction.unsafe(
         `select setval(pg_get_serial_sequence('${history}', 'id'), max(id)) from ${history}`,
@@ -109,15 +109,15 @@ export async function restore(
 export async function checkBackup(folder: string): Promise<Backup> {
   try {
     const manifest = await readManifest(folder)
-    if (manifest === undefined) return { folder, tables, manifest }
+    if (manifest === undefined) return { folder, tables: firstTables, manifest }
     if (manifest.schema > newestVersion) {
       throw new OperatorError(
         `The backup in "${folder}" was made by a newer version of this program: restore it with that version or a later one, or take a backup of before the update (docs/operate.md#go-back).`,
       )
     }
     // Older backups have no accounts and nothing of the desk; those of hosted projects have no accounts.
-    const optional = [...deskTables, ...accountTables]
-    const kept = [...tables, ...optional.filter((name) => manifest.files[fileOf(name)] !== undefined)]
+    const optional = [...olderTables, ...deskTables, ...accountTables]
+    const kept = [applications, ...optional.filter((name) => manifest.files[fileOf(name)] !== undefined)]
     for (const name of kept.map(fileOf)) {
       const hash = createHash('sha256')
       await checkRegular(join(folder, name))

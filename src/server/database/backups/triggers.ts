@@ -1,4 +1,4 @@
-import { answerOutbox, applications, history, letters, statuses } from './manifest.ts'
+import { applications, history, letters, statuses } from './manifest.ts'
 
 /** What a restore does with a trigger. */
 export interface Trigger {
@@ -26,13 +26,11 @@ export const triggers: readonly Trigger[] = [
   { table: statuses, name: 'redraft', fires: 'without letters' },
   { table: statuses, name: 'then_accept_first', fires: 'without letters' },
   { table: statuses, name: 'then_accept', fires: 'without letters' },
-  // The backup has the RSVPs that an automation is still to be told, with their ids; an older one tells none.
-  { table: history, name: 'enqueue_answer', fires: false },
+  // The backup has the deliveries of RSVPs, with their ids; an older one has none.
+  { table: history, name: 'enqueue_rsvp', fires: false },
   // A restore moves letters to where they wait for somebody, and sends none.
   { table: letters, name: 'begin_wait', fires: true },
   { table: letters, name: 'follow_letter', fires: true },
   // Updates alone, which count a wait from then on.
-  { table: 'private.webhook_outbox', name: 'begin_wait', fires: true },
-  { table: answerOutbox, name: 'begin_wait', fires: true },
   { table: 'private.notices', name: 'begin_wait', fires: true },
 ]

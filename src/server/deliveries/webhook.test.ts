@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 import { atEnd } from '../../../testing/endings.ts'
 import { startReceiver } from '../../../testing/receiver.ts'
-import { deliver } from './delivery.ts'
+import { deliver } from './webhook.ts'
 
 const send = (url: string, cancelled?: AbortSignal, limit?: number) =>
   deliver('id', new URLSearchParams({ a: 'b' }), { url, secret: undefined }, cancelled, limit)

@@ -8,14 +8,16 @@ import { startReceiver } from '../../../testing/receiver.ts'
 import { visitor } from '../database/pools.ts'
 import type { Database } from '../database/database.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
-import { deliver } from './delivery.ts'
+import { deliver } from './webhook.ts'
 import { startDispatcher as start, type DispatcherOptions } from './dispatcher.ts'
-import { applicationsOutbox, claimDue, giveBack, record, type Claim } from './outbox.ts'
+import { outboxOf, type Claim } from './outbox.ts'
 import type { Sql } from '../database/sql.ts'
 import { through } from '../../../testing/sql.ts'
 
+const applications = outboxOf('application')
+const { claimDue, giveBack, record } = applications
 const startDispatcher = (options: Omit<DispatcherOptions<Claim>, 'outbox'>) =>
-  start({ ...options, outbox: applicationsOutbox })
+  start({ ...options, outbox: applications })
 
 let database: Database
 
@@ -52,9 +54,8 @@ function aLog() {
 const store = () => insertApplications(database.as(visitor), rowsOf(anApplication()))
 /** Lets time pass for the outbox: everything becomes due earlier by so many seconds. */
 const pass = (seconds: number) => database.owner`
-  update private.webhook_outbox set next_attempt_at = next_attempt_at - ${seconds} * interval '1 second'`
-const outbox = () =>
-  database.owner`select attempts, last_status, delivered_at, next_attempt_at from private.webhook_outbox`
+  update private.deliveries set due_at = due_at - ${seconds} * interval '1 second'`
+const outbox = () => database.owner`select state, attempts, reply_status, due_at from private.deliveries`
 
 test('what waits in the outbox is delivered once, form-encoded, and logged with the answer cut short', async () => {
   await store()
@@ -73,7 +74,7 @@ test('what waits in the outbox is delivered once, form-encoded, and logged with 
     'application/x-www-form-urlencoded;charset=UTF-8',
   )
   expect(lines[0]?.details).toMatchObject({ status: 200, answer: 'y'.repeat(200), attempt: 1 })
-  expect(await outbox()).toMatchObject([{ attempts: 1, last_status: 200, next_attempt_at: null }])
+  expect(await outbox()).toMatchObject([{ attempts: 1, state: 'done', reply_status: 200 }])
 })
 
 test('a failed delivery is tried again on the schedule, with the same id', async () => {
@@ -89,7 +90,7 @@ test('a failed delivery is tried again on the schedule, with the same id', async
     log,
   })
   await failed
-  expect(await outbox()).toMatchObject([{ attempts: 1, last_status: 500, delivered_at: null }])
+  expect(await outbox()).toMatchObject([{ attempts: 1, state: 'waiting', reply_status: 500 }])
   status = 204
   await pass(6)
   dispatcher.wake()
@@ -153,14 +154,14 @@ test('only 2xx is success: a redirect is not followed', async () => {
   )
   await runUntil('webhook failed; it will be tried again', receiver.origin)
   expect(elsewhere.received).toEqual([])
-  expect(await outbox()).toMatchObject([{ last_status: 302, delivered_at: null }])
+  expect(await outbox()).toMatchObject([{ state: 'waiting', reply_status: 302 }])
 })
 
 test('410 ends the tries', async () => {
   await store()
   const receiver = await startReceiver((_request, response) => response.writeHead(410).end())
   await runUntil('webhook given up', receiver.origin)
-  expect(await outbox()).toMatchObject([{ attempts: 1, next_attempt_at: null, delivered_at: null }])
+  expect(await outbox()).toMatchObject([{ state: 'failed', attempts: 1 }])
 })
 
 test.each([
@@ -173,19 +174,19 @@ test.each([
   )
   await runUntil('webhook failed; it will be tried again', receiver.origin)
   const [row] = await outbox()
-  expect(Number(row?.['next_attempt_at']) - Date.now()).toBeGreaterThan(3_500_000)
+  expect(Number(row?.['due_at']) - Date.now()).toBeGreaterThan(3_500_000)
 })
 
 test('Retry-After sooner than the schedule is honoured, and such a try does not count', async () => {
   await store()
-  await database.owner`update private.webhook_outbox set attempts = 4`
+  await database.owner`update private.deliveries set attempts = 4`
   const receiver = await startReceiver((_request, response) =>
     response.writeHead(429, { 'retry-after': '60' }).end(),
   )
   await runUntil('webhook failed; it will be tried again', receiver.origin)
   const [row] = await outbox()
-  expect(Number(row?.['next_attempt_at']) - Date.now()).toBeLessThan(61_000)
-  expect(row).toMatchObject({ attempts: 4, last_status: 429 })
+  expect(Number(row?.['due_at']) - Date.now()).toBeLessThan(61_000)
+  expect(row).toMatchObject({ attempts: 4, reply_status: 429 })
 })
 
 test.each([
@@ -203,7 +204,7 @@ test.each([
   })
   const [line] = await runUntil('webhook delivered', receiver.origin)
   expect(line?.details).toMatchObject({ status: 200 })
-  expect(await outbox()).toMatchObject([{ attempts: 1, next_attempt_at: null }])
+  expect(await outbox()).toMatchObject([{ state: 'done', attempts: 1 }])
 })
 
 test('user and password of the address are sent as basic authentication, and logged nowhere', async () => {
@@ -253,7 +254,7 @@ test('whose lease ran out records nothing, and gives nothing back', async () => 
   const before = await outbox()
   if (late === undefined) throw new Error('nothing was claimed')
   expect(await record(database.owner, late, { delivered: true, status: 200, text: '' })).toBe('lost')
-  await giveBack(database.owner, late)
+  await giveBack(database.owner, late, false)
   expect(await outbox()).toEqual(before)
 })
 
@@ -276,7 +277,7 @@ test('whenever it is woken, it looks again', async () => {
   let polls = 0
   let afterPoll = () => {}
   const watched = {
-    ...applicationsOutbox,
+    ...applications,
     async claimDue(sql: Sql, most: number) {
       polls += 1
       const claims = await claimDue(sql, most)
@@ -332,46 +333,32 @@ test('a webhook that is down for hours is delivered to when it is back', async (
   expect(back.received).toHaveLength(1)
 })
 
-test('when the clock is set back, a delivery waits as long as it was told to, and no longer', async () => {
+test('when the clock is set back, what is due later than any wait takes is due at once', async () => {
   for (let index = 0; index < 3; index += 1) await store()
-  const [asked, claimed] = await claimDue(database.owner, 2)
-  if (asked === undefined || claimed === undefined) throw new Error('nothing was claimed')
-  const busy = { delivered: false, status: 503, text: '', retryAfter: 3_600_000 }
+  const [asked] = await claimDue(database.owner, 2)
+  if (asked === undefined) throw new Error('nothing was claimed')
+  const busy = { delivered: false, status: 503, text: '', retryAfter: 24 * 3_600_000 }
   expect(await record(database.owner, asked, busy)).toBe('retry')
-  await database.owner.begin(async (sql) => {
-    await sql`set local session_replication_role = replica`
-    await sql`
-      update private.webhook_outbox set next_attempt_at = next_attempt_at + interval '30 days',
-        waits_since = waits_since + interval '30 days', queued_at = queued_at + interval '30 days'`
-    await sql`update public.retreat_applications set created_at = created_at + interval '30 days'`
-  })
+  expect(await claimDue(database.owner, 10)).toHaveLength(1)
   expect(await claimDue(database.owner, 10)).toEqual([])
-  await applicationsOutbox.keep(database.owner)
-  expect(
-    await database.owner`
-      select floor(extract(epoch from next_attempt_at - waits_since))::int as wait, waits_since <= now() as is_now
-      from private.webhook_outbox order by wait`,
-  ).toEqual([
-    { wait: 0, is_now: true },
-    { wait: 30, is_now: true },
-    { wait: 3_600, is_now: true },
-  ])
-  const [due] = await claimDue(database.owner, 10)
+  await database.owner`
+    update private.deliveries set due_at = due_at + interval '30 days', queued_at = queued_at + interval '30 days'`
+  const due = await claimDue(database.owner, 10)
+  expect(due).toHaveLength(3)
   // Nobody knows for how long it asked for the next try: each is one of the schedule's.
-  expect(due && (await record(database.owner, due, { ...busy, retryAfter: 1_000 }))).toBe('retry')
-  expect(await database.owner`select attempts from private.webhook_outbox`).toEqual([
-    { attempts: 1 },
-    { attempts: 1 },
-    { attempts: 1 },
-  ])
+  for (const claim of due) {
+    expect(await record(database.owner, claim, { ...busy, retryAfter: 1_000 })).toBe('retry')
+  }
+  const tries = await database.owner`select attempts from private.deliveries order by 1`
+  expect(tries).toEqual([{ attempts: 2 }, { attempts: 2 }, { attempts: 2 }])
 })
 
 test('after ten tries a delivery is given up', async () => {
   await store()
-  await database.owner`update private.webhook_outbox set attempts = 9`
+  await database.owner`update private.deliveries set attempts = 9`
   const receiver = await startReceiver((_request, response) => response.writeHead(500).end())
   await runUntil('webhook given up', receiver.origin)
-  expect(await outbox()).toMatchObject([{ attempts: 10, next_attempt_at: null }])
+  expect(await outbox()).toMatchObject([{ state: 'failed', attempts: 10 }])
 })
 
 test('a receiver that does not answer holds up no other delivery', async () => {
@@ -390,8 +377,7 @@ test('a receiver that does not answer holds up no other delivery', async () => {
   await receiver.count(20, ({ headers }) => headers['webhook-id'] !== slowId)
   await dispatcher.stop()
   // What was broken off by the stop is due again and does not count.
-  const unfinished =
-    await database.owner`select attempts from private.webhook_outbox where delivered_at is null`
+  const unfinished = await database.owner`select attempts from private.deliveries where state <> 'done'`
   expect(unfinished).toEqual([{ attempts: 0 }])
 })
 

@@ -1,5 +1,5 @@
 import { keepInterval, startPolling } from '../polling.ts'
-import { deliver, type DeliveryResult, type Receiver } from './delivery.ts'
+import { deliver, type DeliveryResult, type Receiver } from './webhook.ts'
 import type { Sql } from '../database/sql.ts'
 
 /** A delivery that this server has claimed. */
@@ -21,8 +21,8 @@ export interface Outbox<Taken extends Claim> {
   record: (sql: Sql, claim: Taken, result: DeliveryResult) => Promise<keyof typeof said>
   /** Gives a claim back whose try was broken off. */
   giveBack: (sql: Sql, claim: Taken, isUncertain: boolean | undefined) => Promise<void>
-  /** Work that has to be done now and then. */
-  keep: (sql: Sql) => Promise<void>
+  /** Work that has to be done now and then, where there is any. */
+  keep?: (sql: Sql) => Promise<void>
 }
 
 /** Delivers what is in the outbox, as long as it runs. */
@@ -93,7 +93,7 @@ export function startDispatcher<Taken extends Claim>({
 
   let kept = Number.NEGATIVE_INFINITY
   const claimDue = async (most: number) => {
-    if (performance.now() - kept >= keepInterval) {
+    if (outbox.keep && performance.now() - kept >= keepInterval) {
       // Also where it fails, since deliveries that are due do not wait for it.
       kept = performance.now()
       await outbox.keep(sql)

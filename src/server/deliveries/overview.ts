@@ -1,0 +1,117 @@
+import { inBatches, type Sql } from '../database/sql.ts'
+
+/** The numbers of deliveries by their state. */
+export interface DeliveryCounts {
+  delivered: number
+  /** Not tried yet. */
+  waiting: number
+  /** Tried, and to be tried again. */
+  failing: number
+  givenUp: number
+}
+
+const isOpen = (sql: Sql) => sql`state in ('waiting', 'sending')`
+/** Whether a try has failed: a first one that is under way has not. */
+const hasFailed = (sql: Sql) => sql`attempts > (state = 'sending')::integer`
+
+export async function countDeliveries(sql: Sql): Promise<DeliveryCounts> {
+  const [row] = await sql<[DeliveryCounts]>`
+    select
+      (count(*) filter (where state = 'done'))::int as delivered,
+      (count(*) filter (where ${isOpen(sql)} and not ${hasFailed(sql)}))::int as waiting,
+      (count(*) filter (where ${isOpen(sql)} and ${hasFailed(sql)}))::int as failing,
+      (count(*) filter (where state = 'failed'))::int as "givenUp"
+    from private.deliveries where kind = 'application'`
+  return row
+}
+
+/** What the receiver refused so far, or did not respond to. */
+export interface Refusals {
+  /** Deliveries that failed and will be tried again. */
+  failing: number
+  /** Of the last try that failed: the HTTP status, null where there was no response, and the beginning of the response. */
+  status: number | null
+  text: string
+}
+
+/** The failed deliveries. A first try that is pending has not failed. */
+export async function countRefusals(sql: Sql): Promise<Refusals | undefined> {
+  const [row] = await sql<[Refusals?]>`
+    select (count(*) filter (where ${isOpen(sql)}) over ())::int as failing, reply_status as status, reply as text
+    from private.deliveries
+    where kind = 'application' and (${isOpen(sql)} or state = 'failed') and (reply_status is not null or reply <> '')
+    order by tried_at desc nulls last limit 1`
+  return row
+}
+
+/**
+ * Makes deliveries due again that were given up, from the schedule's beginning. A running server sees them within a second.
+ *
+ * @returns How many they are.
+ */
+export async function retryGivenUp(sql: Sql): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`select private.retry_deliveries('application') as count`
+  return row.count
+}
+
+/**
+ * Makes deliveries due that wait for their next try.
+ *
+ * @returns How many they are.
+ */
+export async function retryFailing(sql: Sql): Promise<number> {
+  const { count } = await sql`
+    update private.deliveries set due_at = now()
+    where kind = 'application' and state = 'waiting' and due_at > now()`
+  return count
+}
+
+/** A delivery that failed so far. */
+export interface Undelivered {
+  /** The application's id. */
+  id: string
+  email: string
+  /** Since when there has been something to deliver. */
+  at: Date
+  attempts: number
+  /** When it is tried again; null where it was given up. */
+  nextAt: Date | null
+  /** The HTTP status of the last response; null where there was none. */
+  status: number | null
+  /** The beginning of the last response, or what went wrong. */
+  reply: string
+}
+
+/** Deliveries that failed so far, the oldest first, so many at a time, in a transaction. */
+export function listUndelivered(sql: Sql, batch: number): AsyncIterable<Undelivered[]> {
+  const text = `
+    select application_id as id, email, queued_at as at, attempts, due_at as "nextAt",
+      reply_status as status, reply
+    from private.deliveries join public.retreat_applications as application on application.id = application_id
+    where kind = 'application' and state in ('waiting', 'sending', 'failed')
+      and (attempts > 0 or reply_status is not null or reply <> '')
+    order by queued_at, application_id`
+  return inBatches(sql, text, batch)
+}
+
+/** What whoever watches has to know of the deliveries. */
+export interface DeliveryHealth {
+  /** For how long the oldest application waits for its delivery; null where none does. */
+  oldestUndeliveredSeconds: number | null
+  /** Deliveries that were given up, counted up to a hundred thousand. */
+  deliveriesGivenUp: number
+}
+
+/** The state of the deliveries. It reads only those that were not delivered. */
+export async function deliveryHealth(sql: Sql): Promise<DeliveryHealth> {
+  const [row] = await sql<[DeliveryHealth]>`
+    select
+      (select round(extract(epoch from now() - least(
+        (select min(queued_at) from private.deliveries where kind = 'application' and state = 'waiting'),
+        (select min(queued_at) from private.deliveries where kind = 'application' and state = 'sending')
+      )))::float8) as "oldestUndeliveredSeconds",
+      (select count(*)::int from (
+        select from private.deliveries where kind = 'application' and state = 'failed' limit 100000
+      ) as given_up) as "deliveriesGivenUp"`
+  return row
+}
