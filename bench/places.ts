@@ -17,17 +17,17 @@ export async function benchPlaces() {
     insert into private.statuses (application_id, created_at, status, version)
       select id, created_at, 'accepted', 1 from public.retreat_applications
       where not exists (select from private.statuses where application_id = id)
-      order by created_at limit ${accepted} - (select count(*) from private.acceptances)`
+      order by created_at limit ${accepted} - (select count(*) from private.invitations)`
   await sql`
-    update private.acceptances as acceptance set
-        told_at = case when row % 10 < 8 then now() end, kept_until = private.today() + (row % 20)::integer - 3,
-        answer = (array['coming', 'not coming', 'coming'])[row % 10],
-        answered_at = case when row % 10 between 1 and 3 then now() end
-      from (select application_id, row_number() over () as row from private.acceptances) as numbered
-      where numbered.application_id = acceptance.application_id`
-  await sql`vacuum analyze private.acceptances`
+    update private.invitations as invitation set
+        told_at = case when row % 10 < 8 then now() end, deadline = private.today() + (row % 20)::integer - 3,
+        rsvp = (array['coming', 'not coming', 'coming'])[row % 10],
+        rsvp_at = case when row % 10 between 1 and 3 then now() end
+      from (select application_id, row_number() over () as row from private.invitations) as numbered
+      where numbered.application_id = invitation.application_id`
+  await sql`vacuum analyze private.invitations`
   const tokens = await sql<{ token: string }[]>`
-    select token from private.acceptances where answer is null and kept_until > private.today() limit ${2 * rounds + 2}`
+    select token from private.invitations where rsvp is null and deadline > private.today() limit ${2 * rounds + 2}`
   const call = (name: string, given: object) => client.rpc(name, given).throwOnError()
   const acts: Record<string, () => PromiseLike<unknown>> = {
     Places: () => call('desk_places', {}),

@@ -142,7 +142,7 @@ export async function fill({ sql, mail, site, signal }: Filling): Promise<void> 
   }
 
   const answer = (application: string, given: Answer) => sql`
-    select public.answer_place(token::text, ${given}, ${randomUUID()}) from private.acceptances
+    select public.answer_place(token::text, ${given}, ${randomUUID()}) from private.invitations
     where application_id = ${application} and told_at is not null`
 
   let told = 0
@@ -227,8 +227,8 @@ async function leaveOpen(sql: Sql, desk: CallDesk, stored: Applied[]) {
     })
   }
   const [late] = await sql<[{ application_id: string; until: string }?]>`
-    select application_id, (private.today() + 3)::text as until from private.acceptances
-    where is_accepted and answer is null and kept_until < private.today() order by told_at desc limit 1`
+    select application_id, (private.today() + 3)::text as until from private.invitations
+    where is_accepted and rsvp is null and deadline < private.today() order by told_at desc limit 1`
   if (late !== undefined) {
     await desk('desk_keep_until', { act: act(), application: late.application_id, until: late.until })
   }

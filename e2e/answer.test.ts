@@ -209,7 +209,7 @@ test('what another window answered is there when this one is looked at; what was
   await lookAt(page)
   await (await again).finished()
   await expect.poll(() => focused(page)).toBe('I am coming')
-  await sql`update private.acceptances set kept_until = private.today() - 1 where application_id = ${guest.id}`
+  await sql`update private.invitations set deadline = private.today() - 1 where application_id = ${guest.id}`
   await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
   await page.getByText('The time to answer is over.').waitFor()
   await expect.poll(() => page.getByRole('button').count()).toBe(0)

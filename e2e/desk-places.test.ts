@@ -23,8 +23,8 @@ async function accept(id: string, told?: { answer?: 'coming' | 'not coming'; day
   if (told === undefined) return
   const { answer = null, days = 3 } = told
   await desk.sql`
-    update private.acceptances set told_at = now(), kept_until = private.today() + ${days}::integer,
-      answer = ${answer}, answered_at = ${answer && new Date()}
+    update private.invitations set told_at = now(), deadline = private.today() + ${days}::integer,
+      rsvp = ${answer}, rsvp_at = ${answer && new Date()}
     where application_id = ${id}`
 }
 
@@ -36,7 +36,7 @@ async function storePeople(count: number) {
 
 /** What stands in the tiles: `2 Coming`. */
 const numbers = (page: Page) => page.locator('.numbers li').allTextContents()
-const answersOf = () => desk.sql`select answer, kept_until::text from private.acceptances`
+const answersOf = () => desk.sql`select rsvp, deadline::text from private.invitations`
 /** The day in so many days, as a field has it. */
 async function dayIn(days: number) {
   const [row] = await desk.sql<[{ day: string }]>`select (private.today() + ${days}::integer)::text as day`
@@ -189,7 +189,7 @@ test('what people answer shows in rows that stay as high as they are', async ({ 
   const narrow = await heights()
   expect(new Set(narrow).size).toBe(1)
 
-  await desk.sql`update private.acceptances set answer = 'coming', answered_at = now() where told_at is not null`
+  await desk.sql`update private.invitations set rsvp = 'coming', rsvp_at = now() where told_at is not null`
   await select('Person 3').check()
   await button('Accept').click()
   await status.getByText('Person 3: Accepted').waitFor()
@@ -222,11 +222,11 @@ test('an answer that came by mail is noted, the day is moved, and what the appli
   await head.getByText(/^No answer yet, place kept until/).waitFor()
   await button('Not coming').click()
   await head.getByText(/^Not coming, answered \d/).waitFor()
-  expect(await answersOf()).toEqual([{ answer: 'not coming', kept_until: await dayIn(5) }])
+  expect(await answersOf()).toEqual([{ rsvp: 'not coming', deadline: await dayIn(5) }])
   await button('No answer').click()
   await head.getByText(/^No answer yet/).waitFor()
 
-  const [row] = await desk.sql<[{ token: string }]>`select token from private.acceptances`
+  const [row] = await desk.sql<[{ token: string }]>`select token from private.invitations`
   await desk.ada.client
     .rpc('answer_place', { token: row.token, answer: 'coming', act: crypto.randomUUID() })
     .throwOnError()
@@ -257,7 +257,7 @@ test('by hand, a letter opens with the link of whom it goes to, and is noted as 
   await button('Open in mail program: Person 1').click()
   await expect.poll(() => page.title()).toMatch(/^mailto:/)
   const address = new URL(await page.title())
-  const [row] = await desk.sql<[{ token: string }]>`select token from private.acceptances`
+  const [row] = await desk.sql<[{ token: string }]>`select token from private.invitations`
   expect(address.searchParams.get('body')).toContain(`here: ${desk.origin}/answer/#${row.token}\r\n`)
   expect(address.searchParams.get('body')).not.toContain('{{')
   await button('I sent it: Person 1').click()

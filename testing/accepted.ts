@@ -18,11 +18,11 @@ export async function acceptSomebody(sql: Sql): Promise<Accepted> {
     insert into public.retreat_applications ${valuesOf({ ...anApplication({ first_name: 'Ada' }) })}
     returning id, created_at`
   await sql`insert into private.statuses ${valuesOf({ application_id: application.id, created_at: application.created_at, status: 'accepted', version: 1 })}`
-  const [acceptance] = await sql<[{ token: string; until: string }]>`
-    update private.acceptances set told_at = now(), kept_until = private.today() + 10
+  const [invitation] = await sql<[{ token: string; until: string }]>`
+    update private.invitations set told_at = now(), deadline = private.today() + 10
     where application_id = ${application.id}
-    returning token, kept_until::text as until`
-  return { id: application.id, ...acceptance }
+    returning token, deadline::text as until`
+  return { id: application.id, ...invitation }
 }
 
 /** What they answered, the last first, each once however often it was sent. */

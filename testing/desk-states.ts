@@ -33,11 +33,11 @@ export async function storeExamples({ sql }: { sql: Sql }): Promise<void> {
       select id, created_at, (array['shortlisted', 'accepted', 'waitlisted', 'declined'])[1 + row % 4], 1
       from (select *, row_number() over (order by created_at desc) as row from public.retreat_applications) as newest
       where row > 12 and row % 3 = 0;
-    update private.acceptances set told_at = now() - interval '9 days', kept_until = private.today() + place - 2,
-        answer = (array['coming', null, 'not coming', null, 'coming'])[place + 1],
-        answered_at = case when place % 2 = 0 then now() - interval '1 day' end
-      from (select application_id, (row_number() over (order by application_id) % 6)::int as place from private.acceptances) as spread
-      where acceptances.application_id = spread.application_id and place < 5`)
+    update private.invitations set told_at = now() - interval '9 days', deadline = private.today() + place - 2,
+        rsvp = (array['coming', null, 'not coming', null, 'coming'])[place + 1],
+        rsvp_at = case when place % 2 = 0 then now() - interval '1 day' end
+      from (select application_id, (row_number() over (order by application_id) % 6)::int as place from private.invitations) as spread
+      where invitations.application_id = spread.application_id and place < 5`)
 }
 
 /** The desk's screens and states, and how an organiser reaches each from the list. */

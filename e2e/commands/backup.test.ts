@@ -105,7 +105,7 @@ async function deskOf(dataDir: string) {
     templates: await database`select * from private.templates order by occasion`,
     letterSettings: await database`select * from private.letter_settings`,
     letters: await database`select * from private.letters order by id`,
-    acceptances: await database`select * from private.acceptances order by application_id`,
+    invitations: await database`select * from private.invitations order by application_id`,
     places: await database`select version, places, days, zone from private.places`,
     postman: await database`select stopped, problem from private.postman`,
     // No backup holds it: it is made again.
@@ -195,7 +195,7 @@ test('what organisers made of the applications comes back, and so does a door th
     'waiting',
     'waiting',
   ])
-  expect(before.acceptances).toMatchObject([{ is_accepted: true, answer: 'coming' }])
+  expect(before.invitations).toMatchObject([{ is_accepted: true, rsvp: 'coming' }])
   expect(before.places).toMatchObject([{ version: 1, places: 40, days: 7 }])
   expect(before.organisers).toMatchObject([{ blind: true }])
   expect(before.door).toMatchObject([{ closed: true, sentence: 'See you next year.' }])

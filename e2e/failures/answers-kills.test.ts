@@ -23,10 +23,10 @@ test(`of ${guests} who answer at once while organisers decide, through ${rounds}
   await sql`
     insert into private.statuses (application_id, created_at, status, version)
       select id, created_at, 'accepted', 1 from public.retreat_applications`
-  await sql`update private.acceptances set told_at = now(), kept_until = private.today() + 10`
+  await sql`update private.invitations set told_at = now(), deadline = private.today() + 10`
   await sql`update private.places set places = ${guests}`
   const people = await sql<{ id: string; token: string }[]>`
-    select application_id as id, token from private.acceptances order by 1`
+    select application_id as id, token from private.invitations order by 1`
 
   /** Tries until it is answered: a server that was killed comes back. */
   async function insist<Said>(call: () => Promise<Said | undefined>): Promise<Said> {
@@ -116,7 +116,7 @@ test(`of ${guests} who answer at once while organisers decide, through ${rounds}
   expect(kept).toHaveLength(acknowledged.size)
   const newest = new Map(kept.map(({ id, answer: given }) => [id, given]))
   const stands = await sql<{ id: string; answer: Answer }[]>`
-    select application_id as id, answer from private.acceptances where answer is not null`
+    select application_id as id, rsvp as answer from private.invitations where rsvp is not null`
   expect(new Map(stands.map(({ id, answer: given }) => [id, given]))).toEqual(newest)
   const { data } = await organiser.rpc('desk_places')
   const count = (given: Answer) => [...newest.values()].filter((each) => each === given).length

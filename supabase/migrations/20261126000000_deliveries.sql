@@ -1,4 +1,5 @@
--- Deliveries take the place of two outboxes: that of applications, and that of RSVPs (docs/decisions/0058).
+-- Deliveries take the place of two outboxes: that of applications, and that of RSVPs (docs/decisions/0058). Invitations take the
+-- place of acceptances, and addresses that organisers set get a table (docs/decisions/0059).
 
 create table private.deliveries (
   id uuid primary key default gen_random_uuid(),
@@ -20,7 +21,27 @@ create table private.deliveries (
 alter table private.deliveries enable row level security;
 revoke all on table private.deliveries from public, anon, authenticated;
 
--- What goes where. A restore of an older backup runs these two statements, too.
+create table private.invitations (
+  application_id uuid primary key references public.retreat_applications (id) on delete cascade,
+  token uuid not null unique default gen_random_uuid(),
+  is_accepted boolean not null,
+  told_at timestamptz,
+  deadline date,
+  is_deadline_set boolean not null default false,
+  rsvp text check (rsvp in ('coming', 'not coming')),
+  rsvp_at timestamptz
+);
+alter table private.invitations enable row level security;
+revoke all on table private.invitations from public, anon, authenticated;
+
+create table private.addresses (
+  application_id uuid primary key references public.retreat_applications (id) on delete cascade,
+  address text not null
+);
+alter table private.addresses enable row level security;
+revoke all on table private.addresses from public, anon, authenticated;
+
+-- What goes where. A restore of an older backup runs these statements, too.
 insert into private.deliveries (id, kind, application_id, state, queued_at, due_at, attempts, tried_at, done_at,
   reply_status, reply)
 select application_id, 'application', application_id,
@@ -34,6 +55,24 @@ insert into private.deliveries (id, kind, application_id, event_id, state, queue
 select id, 'rsvp', application_id, answer_id, case when next_attempt_at is null then 'failed' else 'waiting' end, queued_at,
   next_attempt_at, attempts, last_answer
 from private.answer_outbox;
+
+-- No result of a handover gets lost between: letters are locked before invitations, as everywhere. The references to the history
+-- lock it already.
+lock table private.letters, private.acceptances in share row exclusive mode;
+
+insert into private.invitations (application_id, token, is_accepted, told_at, deadline, is_deadline_set, rsvp, rsvp_at)
+select application_id, token, is_accepted, told_at, kept_until,
+  -- The first versions had it in the history alone.
+  coalesce(is_deadline_set, kept_until is not null and exists (
+    select from private.history where history.application_id = acceptance.application_id and kind = 'kept'
+  )), answer, answered_at
+from private.acceptances as acceptance;
+
+-- A newer backup has them in their table.
+insert into private.addresses (application_id, address)
+select distinct on (application_id) application_id, detail ->> 'address'
+from private.history where kind = 'address' order by application_id, id desc
+on conflict do nothing;
 -- So far what goes where.
 
 do $$
@@ -42,6 +81,10 @@ begin
     (select count(*) from private.webhook_outbox) + (select count(*) from private.answer_outbox)
   then
     raise exception 'Not every delivery was taken over: nothing was changed.';
+  elsif (select count(*) from private.invitations) <> (select count(*) from private.acceptances)
+    or (select count(rsvp) from private.invitations) <> (select count(answer) from private.acceptances)
+  then
+    raise exception 'Not every invitation was taken over: nothing was changed.';
   end if;
 end
 $$;
@@ -85,7 +128,184 @@ revoke all on function private.enqueue_rsvp() from public, anon, authenticated;
 create trigger enqueue_rsvp after insert on private.history
   for each row when (new.kind = 'answer') execute function private.enqueue_rsvp();
 
+-- Acceptances are invitations now. A backup before them gets its invitations by src/server/database/backups/older.ts.
+drop function private.fill_in_acceptances();
+drop function private.fill_in_deadlines();
+drop table private.acceptances;
+alter function private.keep_acceptance() rename to keep_invitation;
+
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
+-- The ids of the applications that a filter lets through, the newest first, and where to go on. It reads a limited number of
+-- candidates, for a second at the most, whatever the filter is. A call that finds few returns where it stopped.
+--
+-- In the filter, each of them optional: status, search, team_size, paid_solution, answer (one of those who were accepted),
+-- since, until, and order, which is `oldest` where these come first. Each order has queries of its own, which keep to the index.
+create or replace function private.find(
+  filter jsonb, after jsonb, most integer, look integer, blind boolean, out ids uuid[], out next jsonb
+)
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  wanted text := nullif(filter ->> 'status', 'all');
+  wanted_answer text := filter ->> 'answer';
+  today date := case when wanted_answer is not null then private.today() end;
+  query tsquery;
+  hits uuid[];
+  is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
+  -- Between which moments, both exclusive: it goes on behind the last one that was looked at.
+  first_id constant uuid := cast('00000000-0000-0000-0000-000000000000' as uuid);
+  since timestamptz := coalesce((filter ->> 'since')::timestamptz, '-infinity');
+  since_id uuid := first_id;
+  before timestamptz := coalesce((filter ->> 'until')::timestamptz, 'infinity');
+  before_id uuid := first_id;
+  candidates refcursor;
+  candidate record;
+  looked integer := 0;
+  -- As much as in two hundred ordinary applications.
+  octets_left integer := 60000;
+  ends timestamptz := clock_timestamp() + interval '1 second';
+begin
+  if wanted not in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined') then
+    raise exception 'There is no status "%".', left(wanted, 100) using errcode = '22023';
+  elsif wanted_answer not in ('coming', 'not coming', 'no answer', 'late', 'not told') then
+    raise exception 'There is no answer "%".', left(wanted_answer, 100) using errcode = '22023';
+  elsif wanted_answer is not null then
+    wanted := coalesce(wanted, 'accepted');
+  end if;
+  if is_oldest_first then
+    since := coalesce((after ->> 'created_at')::timestamptz, since);
+    since_id := coalesce((after ->> 'id')::uuid, first_id);
+  else
+    before := coalesce((after ->> 'created_at')::timestamptz, before);
+    before_id := coalesce((after ->> 'id')::uuid, first_id);
+  end if;
+  ids := '{}';
+  if btrim(filter ->> 'search') <> '' then
+    query := private.search_query(filter ->> 'search');
+    -- Signs alone are in no index.
+    if query is null then return; end if;
+    hits := private.hits(query, blind);
+    if hits is null then look := least(look, 200); end if;
+  end if;
+  if hits is not null then
+    open candidates for
+      select id, application.created_at, team_size, paid_solution,
+        coalesce(standing.status, 'new') as status, true as matches, 0 as octets
+      from public.retreat_applications as application
+        left join private.statuses as standing on application_id = id
+      where id = any (hits) and (application.created_at, id) < (before, before_id)
+        and (application.created_at, id) > (since, since_id)
+      order by case when is_oldest_first then application.created_at end, case when is_oldest_first then id end,
+        application.created_at desc, id desc;
+  elsif query is null and wanted <> 'new' and is_oldest_first then
+    open candidates for
+      select id, application.created_at, team_size, paid_solution, standing.status, true as matches, 0 as octets
+      from private.statuses as standing join public.retreat_applications as application on id = application_id
+      where standing.status = wanted
+        and (standing.created_at, application_id) > (since, since_id) and standing.created_at < before
+      order by standing.created_at, application_id;
+  elsif query is null and wanted <> 'new' then
+    open candidates for
+      select id, application.created_at, team_size, paid_solution, standing.status, true as matches, 0 as octets
+      from private.statuses as standing join public.retreat_applications as application on id = application_id
+      where standing.status = wanted
+        and (standing.created_at, application_id) < (before, before_id) and standing.created_at >= since
+      order by standing.created_at desc, application_id desc;
+  elsif query is null and is_oldest_first then
+    open candidates for
+      select id, application.created_at, team_size, paid_solution,
+        coalesce(standing.status, 'new') as status, true as matches, 0 as octets
+      from public.retreat_applications as application
+        left join private.statuses as standing on application_id = id
+      where (application.created_at, id) > (since, since_id) and application.created_at < before
+      order by application.created_at, id;
+  elsif query is null then
+    open candidates for
+      select id, application.created_at, team_size, paid_solution,
+        coalesce(standing.status, 'new') as status, true as matches, 0 as octets
+      from public.retreat_applications as application
+        left join private.statuses as standing on application_id = id
+      where (application.created_at, id) < (before, before_id) and application.created_at >= since
+      order by application.created_at desc, id desc;
+  elsif is_oldest_first then
+    open candidates for
+      select id, application.created_at, team_size, paid_solution,
+        coalesce(standing.status, 'new') as status, case when blind
+          then coalesce(blind_vector, private.search_vector('', '', '', '', '', custom_solution, reason))
+          else coalesce(vector, private.search_vector(
+            first_name, last_name, email, linkedin, company, custom_solution, reason))
+        end @@ query as matches,
+        -- A vector that is kept takes as long as a short application.
+        case when vector is null then private.search_octets(
+          first_name, last_name, email, linkedin, company, custom_solution, reason) else 300 end as octets
+      from public.retreat_applications as application
+        left join private.statuses as standing on standing.application_id = id
+        left join private.search_vectors as kept on kept.application_id = id
+      where (application.created_at, id) > (since, since_id) and application.created_at < before
+      order by application.created_at, id;
+  else
+    open candidates for
+      select id, application.created_at, team_size, paid_solution,
+        coalesce(standing.status, 'new') as status, case when blind
+          then coalesce(blind_vector, private.search_vector('', '', '', '', '', custom_solution, reason))
+          else coalesce(vector, private.search_vector(
+            first_name, last_name, email, linkedin, company, custom_solution, reason))
+        end @@ query as matches,
+        case when vector is null then private.search_octets(
+          first_name, last_name, email, linkedin, company, custom_solution, reason) else 300 end as octets
+      from public.retreat_applications as application
+        left join private.statuses as standing on standing.application_id = id
+        left join private.search_vectors as kept on kept.application_id = id
+      where (application.created_at, id) < (before, before_id) and application.created_at >= since
+      order by application.created_at desc, id desc;
+  end if;
+  loop
+    fetch candidates into candidate;
+    exit when not found;
+    if cardinality(ids) = most or looked = look or octets_left <= 0 or looked > 0 and clock_timestamp() > ends then
+      -- There is more: the next call begins behind the last one that was looked at.
+      return;
+    end if;
+    looked := looked + 1;
+    octets_left := octets_left - candidate.octets;
+    next := jsonb_build_object('created_at', candidate.created_at, 'id', candidate.id);
+    if candidate.matches and candidate.status = coalesce(wanted, candidate.status)
+      and candidate.team_size = coalesce(filter ->> 'team_size', candidate.team_size)
+      and candidate.paid_solution = coalesce(filter ->> 'paid_solution', candidate.paid_solution)
+      and (wanted_answer is null or private.has_rsvp(candidate.id, wanted_answer, today))
+    then
+      ids := ids || candidate.id;
+    end if;
+  end loop;
+  next := null;
+end
+$$;
+
+-- For some applications: the status of each, whether the applicant comes, and whether the same e-mail applied again. It is one
+-- query, since a call for each of a thousand would take longer than everything else.
+create or replace function private.summaries(applications uuid[], blind boolean) returns table (application_id uuid, summary jsonb)
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return query
+    select application.id,
+      jsonb_build_object(
+        'status', coalesce(kept.status, 'new'),
+        'version', coalesce(kept.version, 0),
+        'same_email', not blind and exists (
+          select from public.retreat_applications as other
+          where private.person(other.email) = private.person(application.email) and other.id <> application.id
+        )
+      )
+      -- Not called for the many who are not asked.
+      || case when is_accepted then private.rsvp_shown(application.id) else private.no_rsvp() end
+    from unnest(applications) as one (id)
+      join public.retreat_applications as application using (id)
+      left join private.statuses as kept on kept.application_id = application.id
+      left join private.invitations as invitation on invitation.application_id = application.id;
+end
+$$;
+
 -- One application with everything that is known of it.
 create or replace function private.whole(application uuid, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
@@ -126,6 +346,106 @@ begin
 end
 $$;
 
+-- What happened to a list that is shown. `shown` are its rows, {id, version}, the first thousand of them. `oldest` is the end of
+-- the list, null where it was read to its end. The result has the rows whose status changed, those that are gone, the state
+-- of all letters, the answers by their ids, and how many applications pass the filter and are not shown: `newer` than all
+-- rows, or between them (`older`). `more`: there may be more of these. `unseen`, their ids, is for desks that were opened before
+-- an update.
+create or replace function public.desk_meanwhile(filter jsonb, shown jsonb, oldest jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
+  -- What comes in while a list stands that was read to its end is the newest in either order.
+  found record := private.find(
+    case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, me.blind);
+  last record;
+  stopped record;
+begin
+  if jsonb_array_length(shown) > 1000 then
+    raise exception 'At most 1,000 applications are looked at again at once.' using errcode = '22023';
+  end if;
+  select (oldest ->> 'created_at')::timestamptz as created_at, (oldest ->> 'id')::uuid as id into last;
+  select (found.next ->> 'created_at')::timestamptz as created_at, (found.next ->> 'id')::uuid as id into stopped;
+  return (
+    with of_list as materialized (
+      select id, version from jsonb_to_recordset(shown) as of_list (id uuid, version integer)
+    ), unseen as materialized (
+      select id, created_at from public.retreat_applications
+      where id = any (found.ids) and id not in (select id from of_list) and (oldest is null or case
+        when is_oldest_first then (created_at, id) <= (last.created_at, last.id)
+        else (created_at, id) >= (last.created_at, last.id)
+      end)
+    ), newest as materialized (
+      select application.created_at, id from of_list join public.retreat_applications as application using (id)
+      order by 1 desc, 2 desc limit 1
+    )
+    select jsonb_build_object(
+      'changed', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'id', id, 'status', standing.status, 'version', standing.version)), '[]')
+        from of_list join private.statuses as standing on application_id = id
+        where standing.version <> of_list.version
+      ),
+      'gone', (
+        select coalesce(jsonb_agg(id), '[]') from of_list
+        where not exists (select from public.retreat_applications as application where application.id = of_list.id)
+      ),
+      'letters', private.letter_states(array(select id from of_list)),
+      'answers', (
+        select coalesce(jsonb_object_agg(application_id, private.rsvp_shown(application_id)), '{}')
+        from private.invitations where application_id in (select id from of_list)
+      ),
+      'newer', (
+        select count(*) from unseen where not exists (
+          select from newest where (newest.created_at, newest.id) >= (unseen.created_at, unseen.id)
+        )
+      ),
+      'older', (
+        select count(*) from unseen, newest where (newest.created_at, newest.id) >= (unseen.created_at, unseen.id)
+      ),
+      'unseen', (select coalesce(jsonb_agg(to_jsonb(unseen) order by created_at desc, id desc), '[]') from unseen),
+      'more', found.next is not null and (oldest is null or case
+        when is_oldest_first then stopped < last else stopped > last end)
+    )
+  );
+end
+$$;
+
+-- What organisers did about some applications, for a table: whether the applicants come, who decided last and when, the notes,
+-- and the state of the letters. It has no address and no text of a letter, so that whoever reads blind may read it.
+create or replace function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return query
+    with happened as (
+      select history.application_id as id,
+        (array_agg(author order by history.id desc) filter (where kind = 'status'))[1] as author,
+        max(at) filter (where kind = 'status') as decided_at,
+        jsonb_agg(jsonb_build_object('at', at, 'author', author, 'note', detail ->> 'note') order by history.id)
+          filter (where kind = 'note') as notes
+      from private.history
+      where history.application_id = any (applications) and kind in ('status', 'note') group by 1
+    ), written as (
+      select letter.application_id as id, jsonb_agg(jsonb_build_object(
+        'occasion', occasion, 'way', way, 'state', state, 'otherwise', otherwise,
+        'at', coalesce(sent_at, released_at)) order by letter.created_at, letter.id) as letters
+      from private.letters as letter
+      where letter.application_id = any (applications) and state not in ('draft', 'withdrawn') group by 1
+    )
+    select each_one, jsonb_build_object(
+      'answer', case when is_accepted then rsvp end, 'answered_at', case when is_accepted then rsvp_at end,
+      'decided_by', author, 'decided_at', decided_at,
+      'notes', coalesce(notes, '[]'), 'letters', coalesce(letters, '[]'))
+    from unnest(applications) as each_one
+      left join happened on happened.id = each_one
+      left join written on written.id = each_one
+      left join private.invitations as invitation on invitation.application_id = each_one;
+end
+$$;
+
 -- A stamp that changes with an application and with everything that is known of it. It contains no text that somebody could
 -- guess.
 create or replace function private.stamp(application uuid) returns text
@@ -136,7 +456,7 @@ begin
     (select version from private.statuses where application_id = application),
     -- It is only ever added to.
     (select count(*) from private.history where application_id = application),
-    private.answer_shown(application),
+    private.rsvp_shown(application),
     (
       select jsonb_agg(jsonb_build_array(id, state, version, attempts, due_at, otherwise) order by id)
       from private.letters where application_id = application
@@ -145,6 +465,115 @@ begin
       select jsonb_build_array(state, attempts, due_at) from private.deliveries where id = application
     )
   )::text);
+end
+$$;
+
+-- Subject and body for one application. The link to answer and the last day stay placeholders.
+create or replace function private.filled(
+  subject text, body text, application public.retreat_applications, blind boolean, place jsonb default null
+) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  answers jsonb := private.placeholders(application, blind) || coalesce(place, private.invitation_placeholders(application.id));
+  head record := private.fill(subject, answers, 1000);
+  rest record := private.fill(body, answers);
+  -- A subject is one line, whatever an applicant wrote.
+  line text := btrim(regexp_replace(head.filled, '[[:cntrl:][:space:]\u0085\u2028\u2029]+', ' ', 'g'));
+begin
+  return jsonb_build_object(
+    'subject', line, 'body', rest.filled,
+    'is_long', head.is_long or rest.is_long,
+    'missing', (select to_jsonb(array(select distinct unnest(head.missing || rest.missing) order by 1))),
+    'unknown', (select to_jsonb(array(select distinct unnest(head.unknown || rest.unknown) order by 1)))
+  );
+end
+$$;
+
+-- A text filled in for an application, or for the newest one where none is named; null where there is none. Its link answers
+-- nothing. `site`: the desk's address, used where no server knows the site's; `has_no_site`: the link is left out.
+create or replace function private.example(
+  occasion text, subject text, body text, application uuid, blind boolean, site text default null
+) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  given public.retreat_applications;
+  known record;
+  text jsonb;
+begin
+  if char_length(subject) > 200 or char_length(body) > 20000 then
+    raise exception 'A letter has at most 20,000 characters, and its subject 200.' using errcode = '22023';
+  end if;
+  if application is null then
+    select * into given from public.retreat_applications order by created_at desc, id desc limit 1;
+  else
+    select * into given from public.retreat_applications where id = application;
+  end if;
+  if given.id is null then return null; end if;
+  if occasion = 'received' then
+    text := '{"is_long": false}'
+      || private.receipt(subject, body, case when blind then '(hidden)' else given.first_name end);
+  else
+    text := private.filled(subject, body, given, blind, case when private.may_ask(occasion)
+      then jsonb_build_object('answer_link', '{{answer_link}}', 'reply_by', '{{reply_by}}') end);
+    select coalesce(nullif(places.site, ''), nullif(example.site, '')) || '/answer/#example' as link,
+        private.today() + days as day
+      into known from private.places;
+    text := text || jsonb_build_object(
+      'subject', private.with_invitation(text ->> 'subject', coalesce(known.link, ''), known.day),
+      'body', private.with_invitation(text ->> 'body', known.link, known.day),
+      'has_no_site', known.link is null and private.has_link(body));
+  end if;
+  return text || jsonb_build_object('application', given.id, 'name', case when not blind then
+    btrim(left(given.first_name, 200) || ' ' || left(given.last_name, 200)) end);
+end
+$$;
+
+-- The address of letters to an applicant: the one that they gave, or the one by which an organiser replaced it.
+create or replace function private.address_of(application uuid, given text) returns text
+  language sql stable set search_path = ''
+  begin atomic
+    select coalesce((select address from private.addresses where application_id = application), given);
+  end;
+
+-- Sends a letter that did not arrive to another address, where all letters to this applicant go from then on. It can be
+-- stopped, as when it was released.
+create or replace function public.desk_readdress(act uuid, letter uuid, address text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  failed private.letters;
+  is_repeat boolean;
+begin
+  if me.blind then
+    raise exception 'Who reads blind gives no address.' using errcode = '22023';
+  elsif coalesce(char_length(address), 0) > 254
+    or coalesce(address, '') !~ '^[^][[:cntrl:][:space:]<>()@,;:"\\]+@[^][[:cntrl:][:space:]<>()@,;:"\\]+$'
+  then
+    raise exception 'This is not one e-mail address.' using errcode = '22023';
+  end if;
+  perform private.lock_letters(array[letter]);
+  select * into failed from private.letters where id = desk_readdress.letter;
+  is_repeat := exists (
+    select from private.history as written
+    where application_id = failed.application_id and written.act = desk_readdress.act
+  );
+  if not is_repeat and (
+    failed.state is null or failed.state not in ('refused', 'given up') or failed.way <> 'mail'
+    or failed.occasion = 'received'
+  ) then
+    raise exception 'This letter does not wait for another address any more.' using errcode = 'PT409';
+  end if;
+  perform private.write_down(failed.application_id, act, me.email, 'address',
+    jsonb_build_object('address', address, 'occasion', failed.occasion));
+  if not is_repeat then
+    insert into private.addresses (application_id, address) values (failed.application_id, desk_readdress.address)
+      on conflict (application_id) do update set address = excluded.address;
+    perform private.move(array[failed.id], 'waiting', due => now() + (select hold from private.letter_settings));
+  end if;
+  return private.letters_shown(array[failed.id], false) -> 0;
 end
 $$;
 
@@ -235,3 +664,612 @@ end
 $$;
 
 revoke all on function private.retry_deliveries(text) from public, anon, authenticated;
+
+-- The state of an RSVP; null where the applicant is not asked. `late` is `no answer` after the deadline.
+create function private.rsvp_state(
+  is_accepted boolean, told_at timestamptz, deadline date, rsvp text, today date
+) returns text
+  language sql immutable
+  return case
+    when not is_accepted then null
+    when rsvp is not null then rsvp
+    when told_at is null then 'not told'
+    when deadline < today then 'late'
+    else 'no answer'
+  end;
+
+revoke all on function private.rsvp_state(boolean, timestamp with time zone, date, text, date) from public, anon, authenticated;
+
+-- The RSVP of an applicant who is not asked.
+create function private.no_rsvp() returns jsonb
+  language sql immutable
+  return '{"answer_state": null, "answer": null, "answered_at": null, "kept_until": null}'::jsonb;
+
+revoke all on function private.no_rsvp() from public, anon, authenticated;
+
+-- The RSVP of an application and its state.
+create function private.rsvp_shown(application uuid) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return coalesce((
+    select jsonb_build_object(
+      'answer_state', private.rsvp_state(is_accepted, told_at, deadline, rsvp, private.today()),
+      'answer', rsvp, 'answered_at', rsvp_at, 'kept_until', deadline)
+    from private.invitations where application_id = application and is_accepted
+  ), private.no_rsvp());
+end
+$$;
+
+revoke all on function private.rsvp_shown(uuid) from public, anon, authenticated;
+
+-- Whether the RSVP of an application has this state. `no answer` includes those who are late.
+create function private.has_rsvp(application uuid, wanted text, today date) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return exists (
+    select from private.invitations
+    where application_id = application and private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) in (
+      wanted, case when wanted = 'no answer' then 'late' end)
+  );
+end
+$$;
+
+revoke all on function private.has_rsvp(uuid, text, date) from public, anon, authenticated;
+
+-- Whether PostgreSQL knows a time zone by this name. It reads the names of all, which takes some time.
+create function private.is_zone(zone text) returns boolean
+  language sql stable set search_path = ''
+  begin atomic
+    select exists (select from pg_timezone_names where name = zone);
+  end;
+
+revoke all on function private.is_zone(text) from public, anon, authenticated;
+
+-- Sets the time zone of deadlines, unless one is set.
+create or replace function private.adopt_zone(zone text) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  if exists (select from private.places where places.zone is null) and private.is_zone(adopt_zone.zone) then
+    update private.places set zone = adopt_zone.zone where places.zone is null;
+  end if;
+end
+$$;
+
+-- Invites an accepted person. The names of its triggers come after `redraft`, so that letters are locked before invitations.
+create or replace function private.keep_invitation() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  if new.status = 'accepted' then
+    insert into private.invitations (application_id, is_accepted) values (new.application_id, true)
+      on conflict (application_id) do update set is_accepted = true;
+  else
+    update private.invitations set is_accepted = false where application_id = new.application_id and is_accepted;
+  end if;
+  return null;
+end
+$$;
+
+-- Follows the letters. An accepted person who was told so is asked from then on. A person who was told something else gets another
+-- link when they are accepted again, without their RSVP. A letter that may have arrived has told them.
+create or replace function private.follow_letter() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  if not private.is_to_applicant(new) then
+    return null;
+  elsif private.is_decision(new.occasion) and new.occasion <> 'accepted' then
+    update private.invitations
+      set token = gen_random_uuid(), told_at = null, deadline = null, is_deadline_set = false, rsvp = null, rsvp_at = null
+      where application_id = new.application_id
+        and (told_at is not null or deadline is not null or rsvp is not null);
+  elsif new.occasion = 'accepted' or private.has_link(new.body) then
+    update private.invitations set
+        told_at = now(), deadline = coalesce(deadline, private.today() + (select days from private.places))
+      where application_id = new.application_id and told_at is null;
+  end if;
+  return null;
+end
+$$;
+
+create function private.has_deadline(given text) returns boolean
+  language sql immutable set search_path = ''
+  return given ~ '\{\{\s*reply_by\s*\}\}';
+
+revoke all on function private.has_deadline(text) from public, anon, authenticated;
+
+-- Whether the deadline of an applicant is over. Until they were told, or an organiser set it, the days count from the handover.
+create function private.is_deadline_over(application uuid) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return exists (
+    select from private.invitations
+    where application_id = application and deadline < private.today() and (told_at is not null or is_deadline_set)
+  );
+end
+$$;
+
+revoke all on function private.is_deadline_over(uuid) from public, anon, authenticated;
+
+-- The link and the deadline in a letter until it is handed over: placeholders, or blank where nobody is asked any more.
+create function private.invitation_placeholders(application uuid) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  is_asked boolean := exists (select from private.invitations where application_id = application and is_accepted)
+    and not private.is_deadline_over(application);
+begin
+  return jsonb_build_object(
+    'answer_link', case when is_asked then '{{answer_link}}' else '' end,
+    'reply_by', case when is_asked then '{{reply_by}}' else '' end);
+end
+$$;
+
+revoke all on function private.invitation_placeholders(uuid) from public, anon, authenticated;
+
+-- Which of the two placeholders a text has that are blank for an application.
+create or replace function private.missing_in(given text, application uuid) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select coalesce(jsonb_agg(name order by name), '[]') from jsonb_each_text(private.invitation_placeholders(application)) as invitation (name, words)
+  where words = '' and case name when 'reply_by' then private.has_deadline(given) else private.has_link(given) end
+$$;
+
+-- Whether a letter has the deadline or the link, and the deadline is over. An automation that is told an acceptance in place of an
+-- email is told both, whatever the text is.
+create or replace function private.is_overdue(letter private.letters) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+      private.has_link(letter.subject || letter.body) or private.has_deadline(letter.subject || letter.body)
+      or letter.way = 'automation' and letter.occasion = 'accepted'
+    )
+    and private.is_to_applicant(letter) and private.is_deadline_over(letter.application_id);
+end
+$$;
+
+-- A text with the link and the deadline filled in. Where no site is known, the paragraphs with the link are left out.
+create function private.with_invitation(given text, link text, deadline date) returns text
+  language plpgsql immutable set search_path = ''
+as $$
+begin
+  if link is null and private.has_link(given) then
+    given := array_to_string(array(
+      select paragraph
+      from regexp_split_to_table(given, '(?:\r?\n[ \t]*){2,}') with ordinality as parts (paragraph, place)
+      where not private.has_link(paragraph) order by place
+    ), E'\n\n');
+  end if;
+  given := regexp_replace(given, '\{\{\s*answer_link\s*\}\}', coalesce(link, ''), 'g');
+  return regexp_replace(given, '\{\{\s*reply_by\s*\}\}', private.day_shown(deadline), 'g');
+end
+$$;
+
+revoke all on function private.with_invitation(text, text, date) from public, anon, authenticated;
+
+-- Invites somebody whose letter is being handed over. The result is their link, null where the site's address is not known, and
+-- their deadline. Until they were told, or an organiser set it, the days count from the last handover. The update decides by the
+-- row itself: a subquery would decide by the row as it was before the lock.
+create function private.invite(application uuid, site text default null, out link text, out deadline date)
+  language plpgsql set search_path = ''
+as $$
+declare
+  settings private.places;
+  counted date;
+begin
+  select * into settings from private.places;
+  counted := private.today() + settings.days;
+  update private.invitations as invitation set deadline = case
+      when told_at is null and not is_deadline_set then greatest(invitation.deadline, counted)
+      else coalesce(invitation.deadline, counted)
+    end
+    where application_id = application and is_accepted
+    returning coalesce(nullif(settings.site, ''), nullif(invite.site, '')) || '/answer/#' || token, invitation.deadline
+    into link, deadline;
+end
+$$;
+
+revoke all on function private.invite(uuid, text) from public, anon, authenticated;
+
+-- Subject and body of a letter as it is handed over, and the link in it.
+create or replace function private.to_send(
+  application uuid, inout subject text, inout body text, site text default null, out link text
+)
+  language plpgsql set search_path = ''
+as $$
+declare
+  invitation record;
+begin
+  if private.has_link(subject || body) or private.has_deadline(subject || body) then
+    invitation := private.invite(application, site);
+    link := invitation.link;
+    subject := private.with_invitation(subject, coalesce(invitation.link, ''), invitation.deadline);
+    body := private.with_invitation(body, invitation.link, invitation.deadline);
+  end if;
+end
+$$;
+
+-- Sets an RSVP, null for none, once for each act. The caller has locked the application. The last one counts, and the history has
+-- all. A person with an RSVP gets no more reminders.
+create function private.set_rsvp(application uuid, act uuid, author text, rsvp text) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  is_repeat boolean := exists (
+    select from private.history where application_id = application and history.act = set_rsvp.act
+  );
+begin
+  if not is_repeat and exists (
+    select from private.invitations as invitation
+    where application_id = application and invitation.rsvp is not distinct from set_rsvp.rsvp
+  ) then
+    return;
+  end if;
+  perform private.write_down(application, act, author, 'answer', jsonb_build_object('answer', rsvp));
+  if is_repeat then return; end if;
+  if rsvp is not null then
+    -- First of all: a server takes letters, and gives them back, without a lock on the application.
+    perform from private.letters
+      where application_id = application and occasion = 'reminder' and state not in ('sent', 'withdrawn')
+      order by id for update;
+    -- Also those that did not arrive, which somebody might try again.
+    perform private.move(array(
+      select id from private.letters
+      where application_id = application and occasion = 'reminder' and state not in ('sending', 'sent', 'withdrawn')
+    ), 'withdrawn');
+    -- What a server is handing over is marked: it may arrive, but is not tried again.
+    update private.letters set withdrawn_at = now()
+      where application_id = application and occasion = 'reminder' and state = 'sending';
+  end if;
+  update private.invitations as invitation
+    set rsvp = set_rsvp.rsvp, rsvp_at = case when set_rsvp.rsvp is not null then now() end
+    where application_id = application;
+  if author = 'applicant' then
+    perform private.write_answer_notices(application, act);
+  end if;
+end
+$$;
+
+revoke all on function private.set_rsvp(uuid, uuid, text, text) from public, anon, authenticated;
+
+-- The application of a link's token; null where there is none, or the acceptance was taken back.
+create function private.application_of_token(token text) returns uuid
+  language sql stable set search_path = ''
+as $$
+  select application_id from private.invitations as invitation
+  where is_accepted and invitation.token
+    = case when application_of_token.token ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then application_of_token.token::uuid end
+$$;
+
+revoke all on function private.application_of_token(text) from public, anon, authenticated;
+
+-- An invitation as its page shows it: {"state": "open", "first_name", "until", "answer"}; after the deadline
+-- {"state": "over", ..., "address": the reply address}; and for a link that is not valid, or not any more, {"state": "invalid"}.
+create or replace function public.place_by_token(token text) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  application uuid := private.application_of_token(token);
+begin
+  if application is null then
+    return jsonb_build_object('state', 'invalid');
+  end if;
+  return (
+    select jsonb_build_object(
+      'state', case when until < private.today() then 'over' else 'open' end,
+      'first_name', left(btrim(first_name, E' \t\r\n'), 200), 'until', until, 'answer', rsvp
+    ) || case when until < private.today() then jsonb_build_object(
+      'address', coalesce(nullif((select reply_to from private.letter_settings), ''), places.sender)) else '{}' end
+    from private.invitations as invitation
+      join public.retreat_applications as given on given.id = application_id
+      cross join private.places
+      cross join lateral (select coalesce(deadline, private.today() + places.days) as until) as counted
+    where application_id = application
+  );
+end
+$$;
+
+-- Stores an RSVP that came by the link: `coming`, or `not coming`. The same act again stores nothing more. The result is the
+-- invitation afterwards. After the deadline nothing is stored.
+create or replace function public.answer_place(token text, answer text, act uuid) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  application uuid := private.application_of_token(token);
+begin
+  if act is null or answer is null or answer not in ('coming', 'not coming') then
+    raise exception 'An answer is "coming" or "not coming", and has an id.' using errcode = '22023';
+  elsif application is null then
+    return jsonb_build_object('state', 'invalid');
+  end if;
+  perform private.lock_for_letters(array[application]);
+  -- As it stands now that nobody decides meanwhile.
+  if private.application_of_token(token) is distinct from application then
+    return jsonb_build_object('state', 'invalid');
+  elsif public.place_by_token(token) ->> 'state' = 'open' then
+    if (
+      select count(*) from private.history
+      where application_id = application and kind = 'answer' and author = 'applicant'
+        and at > now() - interval '1 hour' and at <= clock_timestamp()
+    ) >= 20 then
+      raise exception 'This answer was changed too often. Please try again in an hour.' using errcode = 'PT429';
+    end if;
+    perform private.set_rsvp(application, act, 'applicant', answer);
+  end if;
+  return public.place_by_token(token);
+end
+$$;
+
+-- Who comes, how many places are left, and who waits for one: {version, places, days, zone, is_zone_set, site, today, coming,
+-- not_coming, no_answer, late, not_told, free, waitlist}. `late` is a part of `no_answer`. `free` is null where nobody said how
+-- many places there are, and negative where more people were accepted. `zone` is `UTC` until one is set. The argument is that of
+-- older desks, and is ignored.
+create or replace function public.desk_places(zone text default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  -- Once, and not for each of them.
+  today constant date := private.today();
+begin
+  return (
+    with counted as (
+      select count(*) filter (where state = 'coming') as coming,
+        count(*) filter (where state = 'not coming') as not_coming,
+        count(*) filter (where state in ('no answer', 'late')) as no_answer,
+        count(*) filter (where state = 'late') as late,
+        count(*) filter (where state = 'not told') as not_told
+      from (
+        select private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) as state
+        from private.invitations
+        where is_accepted
+      ) as invitations
+    )
+    select to_jsonb(counted) || jsonb_build_object(
+      'version', version, 'places', places, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),
+      'is_zone_set', settings.zone is not null, 'site', site,
+      'today', today, 'free', places - coming - no_answer - not_told,
+      'waitlist', (
+        select coalesce(jsonb_agg(
+          jsonb_build_object('set_at', set_at) || private.beginnings(private.answers(application, me.blind) || summary)
+          order by set_at, id), '[]')
+        from (
+          select application_id, set_at from private.statuses
+          where status = 'waitlisted' order by set_at, application_id limit 20
+        ) as waiting
+          join public.retreat_applications as application on id = waiting.application_id
+          cross join private.summaries(array[id], me.blind)
+      ))
+    from private.places as settings, counted
+  );
+end
+$$;
+
+drop function public.desk_set_places(integer, integer, integer);
+
+-- Sets how many places there are, null for not known; how many days people have to answer; and the time zone of deadlines, which
+-- stays as it is where it is null.
+create function public.desk_set_places(version integer, places integer, days integer, zone text default null) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.places;
+begin
+  if not coalesce(places between 0 and 1000000, true) then
+    raise exception 'There are 0 to 1,000,000 places.' using errcode = '22023';
+  elsif not coalesce(days between 1 and 365, false) then
+    raise exception 'A place is kept for 1 to 365 days.' using errcode = '22023';
+  end if;
+  select * into former from private.places for update;
+  zone := coalesce(zone, former.zone);
+  if zone is distinct from former.zone and not private.is_zone(zone) then
+    raise exception 'There is no time zone "%".', left(zone, 100) using errcode = '22023';
+  elsif former.version = desk_set_places.version then
+    update private.places as settings set version = former.version + 1, places = desk_set_places.places,
+      days = desk_set_places.days, zone = desk_set_places.zone;
+    if (former.places, former.days, former.zone) is distinct from (places, days, zone) then
+      insert into private.history (author, kind, detail)
+        values (me.email, 'places', jsonb_build_object('places', places, 'days', days)
+          || case when zone is distinct from former.zone then jsonb_build_object('zone', zone) else '{}' end);
+    end if;
+  elsif former.version is distinct from desk_set_places.version + 1
+    or (former.places, former.days, former.zone) is distinct from (places, days, zone)
+  then
+    -- Not a repeat whose response was lost.
+    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+  end if;
+  return public.desk_places();
+end
+$$;
+
+revoke all on function public.desk_set_places(integer, integer, integer, text) from public, anon, authenticated;
+grant execute on function public.desk_set_places(integer, integer, integer, text) to authenticated;
+
+-- Locks an application, and refuses unless it is accepted.
+create function private.lock_invitation(application uuid) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.lock_for_letters(array[application]);
+  perform from public.retreat_applications where id = application;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  perform from private.invitations where application_id = application and is_accepted;
+  if not found then
+    raise exception 'This application is not accepted any more.' using errcode = 'PT409';
+  end if;
+end
+$$;
+
+revoke all on function private.lock_invitation(uuid) from public, anon, authenticated;
+
+-- Notes an RSVP that did not come by the page: `coming`, `not coming`, or null for no answer.
+create or replace function public.desk_set_answer(act uuid, application uuid, answer text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if act is null or answer not in ('coming', 'not coming') then
+    raise exception 'An answer is "coming", "not coming" or none, and has an id.' using errcode = '22023';
+  end if;
+  perform private.lock_invitation(application);
+  perform private.set_rsvp(application, act, me.email, answer);
+  return private.whole(application, me.blind);
+end
+$$;
+
+-- Moves the deadline of somebody.
+create or replace function public.desk_keep_until(act uuid, application uuid, until date) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  is_repeat boolean;
+begin
+  if act is null or until is null or until < private.today() or until > '9999-12-31' then
+    raise exception 'A place is kept until today or a later day.' using errcode = '22023';
+  end if;
+  perform private.lock_invitation(application);
+  is_repeat := exists (
+    select from private.history where application_id = application and history.act = desk_keep_until.act
+  );
+  perform private.write_down(application, act, me.email, 'kept', jsonb_build_object('until', until));
+  -- Not again, over what somebody set since.
+  if not is_repeat then
+    update private.invitations set deadline = until, is_deadline_set = true where application_id = application;
+  end if;
+  return private.whole(application, me.blind);
+end
+$$;
+
+-- The people to remind, those with the first deadline first, at most a thousand and one; how many have a reminder that was not sent
+-- yet, and how many had one in the last three days. It reads the letters of those who are asked, and no others.
+create or replace function private.to_remind(today date, out wanted uuid[], out waiting bigint, out reminded bigint)
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  with asked as (
+    select application_id, deadline, is_waiting
+    from private.invitations as invitation left join lateral (
+      select bool_or(state not in ('sent', 'withdrawn')) as is_waiting
+      from private.letters as letter
+      where letter.application_id = invitation.application_id and occasion = 'reminder' and (
+        state not in ('sent', 'withdrawn') or private.is_reminder_recent(sent_at)
+      )
+    ) as reminder on true
+    where private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) in ('no answer', 'late')
+  )
+  select array(
+      select application_id from asked where is_waiting is null order by deadline, application_id limit 1001
+    ),
+    (select count(*) from asked where is_waiting),
+    (select count(*) from asked where not is_waiting)
+    into wanted, waiting, reminded;
+end
+$$;
+
+-- Drafts reminders for people who have not answered, those with the first deadline first, at most a thousand at once. Nobody is
+-- reminded twice in three days. {drafted, late: those of them whose deadline has to be moved first, waiting: people with a reminder
+-- that was not sent yet, reminded: people who had one in the last three days, more}.
+create or replace function public.desk_remind() returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  today constant date := private.today();
+  found record;
+  drafted uuid[] := array[]::uuid[];
+  application uuid;
+begin
+  perform private.caller();
+  perform from private.templates where occasion = 'reminder' for key share;
+  found := private.to_remind(today);
+  perform private.lock_for_letters(found.wanted[:1000]);
+  for application in
+    select application_id from private.invitations
+    where application_id = any (found.wanted[:1000])
+      and private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) in ('no answer', 'late')
+    order by application_id
+  loop
+    if private.draft(application, 'reminder', true) is not null then drafted := drafted || application; end if;
+  end loop;
+  return jsonb_build_object(
+    'drafted', cardinality(drafted),
+    'late', (
+      select count(*) from private.invitations
+      where application_id = any (drafted) and deadline < today
+    ),
+    'waiting', found.waiting, 'reminded', found.reminded, 'more', cardinality(found.wanted) > 1000
+  );
+end
+$$;
+
+-- A draft for an organiser's own mail program, with the applicant's link. The history records that the link was given. Where no
+-- server knows the site's address, the desk gives it; older desks give the time zone, too. A letter with a deadline waits until a
+-- time zone is set. The same act again gives the same.
+create or replace function public.desk_hand_over(act uuid, letter uuid, seen text, site text default null, zone text default null)
+  returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  draft private.letters;
+  text jsonb;
+  sent record;
+begin
+  if me.blind then
+    raise exception 'Who reads blind sends no letter by hand.' using errcode = '22023';
+  end if;
+  perform private.check_site(site);
+  perform private.lock_letters(array[letter]);
+  select * into draft from private.letters where id = desk_hand_over.letter;
+  text := case when draft.id is not null then private.letter_text(draft, false) end;
+  if draft.state is distinct from 'draft' or text ->> 'seen' is distinct from seen then
+    raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
+  elsif text -> 'missing' <> '[]' then
+    raise exception 'This letter quotes what is blank.' using errcode = '22023';
+  end if;
+  if zone is not null then perform private.adopt_zone(zone); end if;
+  if (private.has_link(text ->> 'body') or private.has_deadline((text ->> 'subject') || (text ->> 'body')))
+    and exists (select from private.places where places.zone is null)
+  then
+    raise exception 'This letter has a deadline: first save the time zone under Places.' using errcode = '22023';
+  end if;
+  if private.has_link(text ->> 'body') then
+    perform private.write_down(draft.application_id, act, me.email, 'link', jsonb_build_object('occasion', draft.occasion));
+  end if;
+  sent := private.to_send(draft.application_id, text ->> 'subject', text ->> 'body', site);
+  return jsonb_build_object('subject', sent.subject, 'body', sent.body);
+end
+$$;
+
+drop function private.has_answer(uuid, text, date);
+
+drop function private.accepted_by(text);
+
+drop function private.answer_state(boolean, timestamp with time zone, date, text, date);
+
+drop function private.has_day(text);
+
+drop function private.with_place(text, text, date);
+
+drop function private.lock_acceptance(uuid);
+
+drop function private.place_answers(uuid);
+
+drop function private.no_answer();
+
+drop function private.answer_shown(uuid);
+
+drop function private.set_answer(uuid, uuid, text, text);
+
+drop function private.keep_place(uuid, text);
+
+drop function private.is_day_over(uuid);

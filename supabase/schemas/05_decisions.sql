@@ -17,7 +17,8 @@ create index statuses_newest on private.statuses (status, created_at desc, appli
 create index statuses_waitlist on private.statuses (set_at, application_id) where status = 'waitlisted';
 alter table private.statuses enable row level security;
 
--- What happened to an application, or to the desk in general. Rows are only added, and erased with their application.
+-- What happened to an application, or to the desk in general. Rows are only added, and erased with their application. It is shown,
+-- and a repeated act is recognised by it. Nothing else is decided by it: what somebody set is a column of another table.
 create table private.history (
   id bigint generated always as identity primary key,
   application_id uuid references public.retreat_applications (id) on delete cascade,
@@ -26,8 +27,8 @@ create table private.history (
   at timestamptz not null default now(),
   -- An e-mail as text: it outlives the account.
   author text not null,
-  -- `address`: where letters to this applicant go from then on. `told`: a letter that did not arrive is told otherwise.
-  -- `answer`: whether they come. `kept`: until when they can say so. `link`: where they can was given to an organiser.
+  -- `address`: an organiser replaced the applicant's address. `told`: the applicant was told another way than by a letter that did
+  -- not arrive. `answer`: their RSVP. `kept`: an organiser set their deadline. `link`: an organiser was given their link.
   kind text not null check (kind in ('status', 'note', 'revealed', 'erased', 'blind', 'door', 'letters', 'address', 'told',
     'answer', 'kept', 'link', 'places')),
   detail jsonb not null default '{}',

@@ -137,7 +137,7 @@ begin
     if candidate.matches and candidate.status = coalesce(wanted, candidate.status)
       and candidate.team_size = coalesce(filter ->> 'team_size', candidate.team_size)
       and candidate.paid_solution = coalesce(filter ->> 'paid_solution', candidate.paid_solution)
-      and (wanted_answer is null or private.has_answer(candidate.id, wanted_answer, today))
+      and (wanted_answer is null or private.has_rsvp(candidate.id, wanted_answer, today))
     then
       ids := ids || candidate.id;
     end if;
@@ -284,11 +284,11 @@ begin
         )
       )
       -- Not called for the many who are not asked.
-      || case when is_accepted then private.answer_shown(application.id) else private.no_answer() end
+      || case when is_accepted then private.rsvp_shown(application.id) else private.no_rsvp() end
     from unnest(applications) as one (id)
       join public.retreat_applications as application using (id)
       left join private.statuses as kept on kept.application_id = application.id
-      left join private.acceptances as acceptance on acceptance.application_id = application.id;
+      left join private.invitations as invitation on invitation.application_id = application.id;
 end
 $$;
 
@@ -421,8 +421,8 @@ begin
       ),
       'letters', private.letter_states(array(select id from of_list)),
       'answers', (
-        select coalesce(jsonb_object_agg(application_id, private.answer_shown(application_id)), '{}')
-        from private.acceptances where application_id in (select id from of_list)
+        select coalesce(jsonb_object_agg(application_id, private.rsvp_shown(application_id)), '{}')
+        from private.invitations where application_id in (select id from of_list)
       ),
       'newer', (
         select count(*) from unseen where not exists (
@@ -514,13 +514,13 @@ begin
       where letter.application_id = any (applications) and state not in ('draft', 'withdrawn') group by 1
     )
     select each_one, jsonb_build_object(
-      'answer', case when is_accepted then answer end, 'answered_at', case when is_accepted then answered_at end,
+      'answer', case when is_accepted then rsvp end, 'answered_at', case when is_accepted then rsvp_at end,
       'decided_by', author, 'decided_at', decided_at,
       'notes', coalesce(notes, '[]'), 'letters', coalesce(letters, '[]'))
     from unnest(applications) as each_one
       left join happened on happened.id = each_one
       left join written on written.id = each_one
-      left join private.acceptances as acceptance on acceptance.application_id = each_one;
+      left join private.invitations as invitation on invitation.application_id = each_one;
 end
 $$;
 
@@ -573,7 +573,7 @@ begin
     (select version from private.statuses where application_id = application),
     -- It is only ever added to.
     (select count(*) from private.history where application_id = application),
-    private.answer_shown(application),
+    private.rsvp_shown(application),
     (
       select jsonb_agg(jsonb_build_array(id, state, version, attempts, due_at, otherwise) order by id)
       from private.letters where application_id = application

@@ -143,7 +143,7 @@ create function private.filled(
   language plpgsql stable set search_path = ''
 as $$
 declare
-  answers jsonb := private.placeholders(application, blind) || coalesce(place, private.place_answers(application.id));
+  answers jsonb := private.placeholders(application, blind) || coalesce(place, private.invitation_placeholders(application.id));
   head record := private.fill(subject, answers, 1000);
   rest record := private.fill(body, answers);
   -- A subject is one line, whatever an applicant wrote.
@@ -210,8 +210,8 @@ begin
         private.today() + days as day
       into known from private.places;
     text := text || jsonb_build_object(
-      'subject', private.with_place(text ->> 'subject', coalesce(known.link, ''), known.day),
-      'body', private.with_place(text ->> 'body', known.link, known.day),
+      'subject', private.with_invitation(text ->> 'subject', coalesce(known.link, ''), known.day),
+      'body', private.with_invitation(text ->> 'body', known.link, known.day),
       'has_no_site', known.link is null and private.has_link(body));
   end if;
   return text || jsonb_build_object('application', given.id, 'name', case when not blind then

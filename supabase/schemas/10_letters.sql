@@ -355,14 +355,18 @@ begin
 end
 $$;
 
+-- The addresses by which organisers replaced those that applicants gave. All letters to an applicant go there.
+create table private.addresses (
+  application_id uuid primary key references public.retreat_applications (id) on delete cascade,
+  address text not null
+);
+alter table private.addresses enable row level security;
+
 -- The address of letters to an applicant: the one that they gave, or the one by which an organiser replaced it.
 create function private.address_of(application uuid, given text) returns text
   language sql stable set search_path = ''
   begin atomic
-    select coalesce((
-      select detail ->> 'address' from private.history
-      where application_id = application and kind = 'address' order by id desc limit 1
-    ), given);
+    select coalesce((select address from private.addresses where application_id = application), given);
   end;
 
 -- Letters as an organiser may see them, in the order of their ids.

@@ -534,6 +534,8 @@ begin
   perform private.write_down(failed.application_id, act, me.email, 'address',
     jsonb_build_object('address', address, 'occasion', failed.occasion));
   if not is_repeat then
+    insert into private.addresses (application_id, address) values (failed.application_id, desk_readdress.address)
+      on conflict (application_id) do update set address = excluded.address;
     perform private.move(array[failed.id], 'waiting', due => now() + (select hold from private.letter_settings));
   end if;
   return private.letters_shown(array[failed.id], false) -> 0;

@@ -73,9 +73,9 @@ export const letters: readonly Break[] = [
   {
     promise: 'only whoever has the letter answers',
     broken: 'A link of an acceptance that was taken back answers',
-    file: 'supabase/schemas/15_places.sql',
-    find: 'where is_accepted and acceptance.token',
-    replace: 'where acceptance.token',
+    file: 'supabase/schemas/15_invitations.sql',
+    find: 'where is_accepted and invitation.token',
+    replace: 'where invitation.token',
     test: 'src/server/rest/places.test.ts',
     name: 'what is no link, and what is one no more, is answered the same',
   },
@@ -101,7 +101,7 @@ export const letters: readonly Break[] = [
   {
     promise: 'each answer is kept once, and the newest counts',
     broken: 'An answer that is sent again is kept once more over what came since',
-    file: 'supabase/schemas/15_places.sql',
+    file: 'supabase/schemas/15_invitations.sql',
     find: '  if is_repeat then return; end if;',
     replace: '',
     test: 'src/server/rest/places.test.ts',
@@ -110,7 +110,7 @@ export const letters: readonly Break[] = [
   {
     promise: 'an answer is not changed without an end',
     broken: 'An answer is changed as often as somebody likes',
-    file: 'supabase/schemas/15_places.sql',
+    file: 'supabase/schemas/15_invitations.sql',
     find: `    ) >= 20 then
       raise exception 'This answer was changed too often.`,
     replace: `    ) >= 2000 then

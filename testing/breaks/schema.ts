@@ -103,9 +103,9 @@ update private.statuses set set_at = now();`,
   },
   {
     promise: 'Not again, over what somebody set since.',
-    of: 'supabase/schemas/15_places.sql',
+    of: 'supabase/schemas/15_invitations.sql',
     broken: 'A day that is set again is set over a later one',
-    file: 'supabase/schemas/15_places.sql',
+    file: 'supabase/schemas/15_invitations.sql',
     find: `  -- Not again, over what somebody set since.
   if not is_repeat then`,
     replace: '  if true then',

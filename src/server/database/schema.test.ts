@@ -378,7 +378,7 @@ test('a day that an organiser had set stays one over the update that has a colum
   await sql`insert into private.history (application_id, author, kind) values (${set}, 'ada@example.org', 'kept')`
   await migrate(sql)
   const rows = await sql<{ id: string; is_set: boolean }[]>`
-    select application_id as id, is_deadline_set as is_set from private.acceptances`
+    select application_id as id, is_deadline_set as is_set from private.invitations`
   expect(new Map(rows.map(({ id, is_set }) => [id, is_set]))).toEqual(
     new Map([
       [set, true],

@@ -161,9 +161,9 @@ export async function claimDecisions(sql: Sql, most: number): Promise<DecisionCl
       coalesce(
         (select max(at) from private.history where history.application_id = application.id and kind = 'status'),
         released_at
-      ) as "decidedAt", place.link as "answerLink", place.kept_until::text as "replyBy"
+      ) as "decidedAt", invitation.link as "answerLink", invitation.deadline::text as "replyBy"
     from claimed join public.retreat_applications as application on application.id = application_id
-    left join lateral private.keep_place(application_id) as place on occasion = 'accepted' and withdrawn_at is null`
+    left join lateral private.invite(application_id) as invitation on occasion = 'accepted' and withdrawn_at is null`
   const claims: DecisionClaim[] = []
   for (const { isWithdrawn, isOverdue, ...taking } of rows) {
     if (isWithdrawn) await recordUnsent(sql, taking, { state: 'waiting', counts: false })

@@ -131,7 +131,7 @@ test('an automation is told where and until when is answered, and the answers, i
   await send()
   const [decision] = await receiver.count(1)
   const [kept] = await sql()<[{ token: string; day: string }]>`
-    select token, kept_until::text as day from private.acceptances where application_id = ${id}`
+    select token, deadline::text as day from private.invitations where application_id = ${id}`
   expect(Object.fromEntries(new URLSearchParams(decision?.body))).toMatchObject({
     answerLink: `https://unplugged.example/answer/#${kept.token}`,
     replyBy: kept.day,
@@ -290,7 +290,7 @@ test('an acceptance that an automation tells in place of a mail is not told once
     ask('keep_until', { act: crypto.randomUUID(), application: id, until: day })
   await keep(await until(1))
   await send()
-  await sql()`update private.acceptances set kept_until = private.today() - 1`
+  await sql()`update private.invitations set deadline = private.today() - 1`
   expect(await claimDecisions(sql(), 10)).toEqual([])
   const [given] = await lettersOf(id)
   expect(given).toMatchObject({
@@ -464,10 +464,10 @@ test('a decision that certainly did not reach the automation was not told, and t
     .poll(() => lettersOf(id))
     .toMatchObject([{ state: 'waiting', uncertain: 0, answer: 'No connection was made.' }])
   const place = () => sql()`
-    select told_at, kept_until - current_date as days from private.acceptances where application_id = ${id}`
+    select told_at, deadline - current_date as days from private.invitations where application_id = ${id}`
   expect(await place()).toEqual([{ told_at: null, days: 7 }])
   // It was there again a day later.
-  await sql()`update private.acceptances set kept_until = kept_until - 1`
+  await sql()`update private.invitations set deadline = deadline - 1`
   await startReceiver(undefined, Number(new URL(receiver.origin).port))
   await sql()`update private.letters set due_at = now()`
   await expect.poll(() => states(id)).toEqual(['automation: sent'])

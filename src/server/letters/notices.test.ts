@@ -217,7 +217,7 @@ async function answer(id: string, given: string) {
   await sql()`
     insert into private.statuses (application_id, created_at, status, version) values (${id}, now(), 'accepted', 1)
     on conflict do nothing`
-  await sql()`select private.set_answer(${id}, gen_random_uuid(), 'applicant', ${given})`
+  await sql()`select private.set_rsvp(${id}, gen_random_uuid(), 'applicant', ${given})`
 }
 
 test('an answer is told as an application is: singly, or with the day’s', async () => {
@@ -226,7 +226,7 @@ test('an answer is told as an application is: singly, or with the day’s', asyn
   await organiser('each', { blind: true })
   await answer(id, 'coming')
   // What organisers note themselves is no news.
-  await sql()`select private.set_answer(${id}, gen_random_uuid(), 'mary@example.org', 'not coming')`
+  await sql()`select private.set_rsvp(${id}, gen_random_uuid(), 'mary@example.org', 'not coming')`
   const letters = (await takeAll()).map((claim) => noticeLetter(claim, site))
   expect(letters.map(({ subject }) => subject).toSorted()).toEqual([
     'Somebody is coming',
@@ -255,7 +255,7 @@ test('an answer is stored also where its notice cannot be written', async () => 
   await sql()`alter table private.notices add constraint none_today check (false) not valid`
   await answer(id, 'coming')
   await sql()`alter table private.notices drop constraint none_today`
-  expect(await sql()`select answer from private.acceptances where application_id = ${id}`).toEqual([
+  expect(await sql()`select rsvp as answer from private.invitations where application_id = ${id}`).toEqual([
     { answer: 'coming' },
   ])
   expect(await takeAll()).toEqual([])

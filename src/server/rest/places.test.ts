@@ -8,7 +8,8 @@ import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import type { Whole } from '../../client/desk/applications.ts'
 import type { Letter, ReleaseOutcome } from '../../client/desk/letters.ts'
-import type { Places, Reminded } from '../../client/desk/retreat.ts'
+import type { HistoryPage, Places, Reminded } from '../../client/desk/retreat.ts'
+import { inviteAccepted } from '../database/backups/older.ts'
 import { writeSite } from '../database/places.ts'
 import type { Sql } from '../database/sql.ts'
 import { claimDue } from '../letters/claims.ts'
@@ -114,7 +115,7 @@ async function dayIn(days: number) {
 }
 /** Lets the days pass until somebody's place is kept no longer. */
 const late = (id: string) =>
-  sql()`update private.acceptances set kept_until = private.today() - 1 where application_id = ${id}`
+  sql()`update private.invitations set deadline = private.today() - 1 where application_id = ${id}`
 
 test('an acceptance has a link and a day when it is handed over, and nobody else is shown the link', async () => {
   const id = await store()
@@ -125,8 +126,8 @@ test('an acceptance has a link and a day when it is handed over, and nobody else
   expect(await places()).toMatchObject({ not_told: 1, no_answer: 0 })
   expect(await release(id)).toBe('released')
   const { body, link } = await send()
-  const [acceptance] = await sql()<{ token: string }[]>`select token from private.acceptances`
-  expect(link).toBe(`${site}/answer/#${acceptance?.token}`)
+  const [invitation] = await sql()<{ token: string }[]>`select token from private.invitations`
+  expect(link).toBe(`${site}/answer/#${invitation?.token}`)
   const [row] = await sql()<
     [{ shown: string }]
   >`select to_char(private.today() + 10, 'FMDD FMMonth YYYY') as shown`
@@ -139,7 +140,7 @@ test('an acceptance has a link and a day when it is handed over, and nobody else
     await ask('export', {}),
     await ask('list', {}),
   ])
-  expect(stored).not.toContain(acceptance?.token)
+  expect(stored).not.toContain(invitation?.token)
   expect(await places()).toMatchObject({ not_told: 0, no_answer: 1, late: 0 })
   expect((await whole(id)).application).toMatchObject({
     answer_state: 'no answer',
@@ -169,7 +170,7 @@ test('whoever has the link reads their first name and the day, and answers until
   ])
   await expect(answer(token, 'perhaps')).rejects.toMatchObject({ code: '22023' })
   // The day itself belongs to it.
-  await sql()`update private.acceptances set kept_until = private.today()`
+  await sql()`update private.invitations set deadline = private.today()`
   expect(await answer(token, 'coming')).toMatchObject({ state: 'open', answer: 'coming' })
   await late(id)
   const over = { state: 'over', answer: 'coming', address: 'answers@example.org' }
@@ -412,7 +413,7 @@ test('once a deadline was taken back with its acceptance, the days count from th
   const claim = await taken()
   expect(await record(sql(), claim, busy)).toBe('retry')
   await sql()`
-    update private.acceptances set kept_until = private.today() + 2 where application_id = ${id}`
+    update private.invitations set deadline = private.today() + 2 where application_id = ${id}`
   await sql()`update private.letters set due_at = now() where state = 'waiting'`
   await send()
   expect((await whole(id)).application).toMatchObject({ kept_until: await dayIn(10) })
@@ -580,9 +581,9 @@ test('who was accepted before there were places has a link once they are written
   await decide(toldOtherwise.id, 'declined')
   await release(toldOtherwise.id)
   await send()
-  await sql()`delete from private.acceptances`
+  await sql()`delete from private.invitations`
   await sql()`update private.statuses set set_at = now() + interval '1 day'`
-  await sql()`select private.fill_in_acceptances()`
+  await sql().begin(inviteAccepted)
   expect(await places()).toMatchObject({ no_answer: 1, late: 0, not_told: 1, coming: 0 })
   expect((await whole(toldBefore.id)).application).toMatchObject({
     answer_state: 'no answer',
@@ -628,16 +629,77 @@ test('an answer is changed twenty times an hour', async () => {
   expect(await visit('place_by_token', { token })).toMatchObject({ answer: 'not coming' })
 })
 
-test('days end in the time zone that came first, if PostgreSQL knows it', async () => {
+test('organisers set the time zone in which days end; reading the places sets none, whoever reads', async () => {
   await sql()`update private.places set zone = null`
-  expect(await ask<Places>('places', { zone: 'Nowhere/None' })).toMatchObject({ zone: 'UTC' })
-  expect(await ask<Places>('places', { zone: 'Pacific/Kiritimati' })).toMatchObject({
-    zone: 'Pacific/Kiritimati',
+  // As older desks ask.
+  expect(await ask<Places>('places', { zone: 'Europe/Berlin' })).toMatchObject({
+    zone: 'UTC',
+    is_zone_set: false,
   })
-  expect(await ask<Places>('places', { zone: 'Europe/Berlin' })).toMatchObject({ zone: 'Pacific/Kiritimati' })
+  const { version, days } = await places()
+  const set = (zone: string | null | undefined, over = version) =>
+    ask<Places>('set_places', { version: over, places: null, days, zone })
+  await expect(set('Nowhere/None')).rejects.toMatchObject({
+    code: '22023',
+    message: 'There is no time zone "Nowhere/None".',
+  })
+  const saved = { version: version + 1, zone: 'Pacific/Kiritimati', is_zone_set: true }
+  expect(await set('Pacific/Kiritimati')).toMatchObject(saved)
+  // Sent again, and over somebody's head.
+  expect(await set('Pacific/Kiritimati')).toMatchObject(saved)
+  await expect(set('Europe/Berlin')).rejects.toMatchObject({ code: 'PT409' })
   const [row] = await sql()<[{ is_so: boolean }]>`
     select private.today() = (now() at time zone 'Pacific/Kiritimati')::date as is_so`
   expect(row.is_so).toBe(true)
+  // Older desks name none.
+  expect(await ask('set_places', { version: version + 1, places: 4, days })).toMatchObject({
+    places: 4,
+    zone: 'Pacific/Kiritimati',
+  })
+  const { happenings } = await ask<HistoryPage>('history')
+  expect(happenings.slice(0, 2)).toMatchObject([
+    { kind: 'places', detail: { places: 4, days } },
+    { kind: 'places', detail: { places: null, days, zone: 'Pacific/Kiritimati' } },
+  ])
+  expect(happenings[0]?.detail).not.toHaveProperty('zone')
+})
+
+test('a server sets the time zone of its machine, unless one is set', async () => {
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
+  const begun = () => writeSite(sql(), { siteUrl: site, mailServer: undefined })
+  await sql()`update private.places set zone = null`
+  await begun()
+  expect(await places()).toMatchObject({ zone: timeZone, is_zone_set: true })
+  await sql()`update private.places set zone = 'Pacific/Kiritimati'`
+  await begun()
+  expect(await places()).toMatchObject({ zone: 'Pacific/Kiritimati' })
+})
+
+test('a letter with a deadline is not handed to an own mail program until a time zone is set', async () => {
+  const id = await store()
+  await decide(id, 'accepted')
+  await sql()`update private.places set site = '', zone = null`
+  const [draft] = await lettersOf(id)
+  const handOver = (given: object = {}) =>
+    ask<{ body: string }>('hand_over', {
+      act: crypto.randomUUID(),
+      letter: draft?.id,
+      seen: draft?.seen,
+      site: 'https://desk.example',
+      ...given,
+    })
+  const refusal = {
+    code: '22023',
+    message: 'This letter has a deadline: first save the time zone under Places.',
+  }
+  await expect(handOver()).rejects.toMatchObject(refusal)
+  await expect(handOver({ zone: 'Nowhere/None' })).rejects.toMatchObject(refusal)
+  expect((await whole(id)).history).toMatchObject([{ kind: 'status' }])
+  expect((await whole(id)).application).toMatchObject({ kept_until: null })
+  const { version } = await places()
+  await ask('set_places', { version, places: null, days: 10, zone: 'Pacific/Kiritimati' })
+  expect((await handOver()).body).toContain('https://desk.example/answer/#')
+  expect((await whole(id)).application).toMatchObject({ kept_until: await dayIn(10) })
 })
 
 /** What is known of somebody without asking the database. */

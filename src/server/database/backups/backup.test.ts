@@ -36,7 +36,7 @@ test('a day that an organiser set before there was a column for it is one after 
   const database = await openTestDatabase()
   await restore(database.owner, await checkBackup('testing/fixtures-1.0.0/backup'))
   const set = await database.owner`
-    select application_id from private.acceptances where is_deadline_set order by 1`
+    select application_id from private.invitations where is_deadline_set order by 1`
   expect(set).toHaveLength(2)
   expect(set).toEqual(
     await database.owner`select application_id from private.history where kind = 'kept' order by 1`,

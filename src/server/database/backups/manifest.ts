@@ -11,7 +11,7 @@ export const applications = `public.${table}`
 export const statuses = 'private.statuses'
 export const history = 'private.history'
 export const letters = 'private.letters'
-export const acceptances = 'private.acceptances'
+const invitations = 'private.invitations'
 export const deliveries = 'private.deliveries'
 /** Tables in which a new database may have rows, and their keys: restored rows replace those. */
 export const furniture: Record<string, string> = {
@@ -28,7 +28,15 @@ export const keptColumns: Record<string, string> = {
   'private.postman': 'is_only, stopped',
   'private.places': 'is_only, version, places, days, zone',
 }
-export const deskTables = [statuses, history, ...Object.keys(furniture), letters, acceptances, deliveries]
+export const deskTables = [
+  statuses,
+  history,
+  ...Object.keys(furniture),
+  letters,
+  invitations,
+  'private.addresses',
+  deliveries,
+]
 /**
  * What is kept of the organisers where their accounts are ours: no sessions, codes, factors' secrets or keys. Of a
  * hosted project nothing is: the accounts are the project's, and rights mean nothing without them.
@@ -38,8 +46,11 @@ export const accountTables = [accounts, 'auth.identities', 'private.organisers']
 
 /** The tables of a backup that the first versions wrote. */
 export const firstTables = [applications, 'private.webhook_outbox']
-/** Tables of databases and backups before there were deliveries. */
-export const olderTables: readonly string[] = ['private.webhook_outbox', 'private.answer_outbox']
+/** Tables of databases and backups before there were deliveries and invitations. */
+const acceptances = 'private.acceptances'
+export const olderTables: readonly string[] = ['private.webhook_outbox', 'private.answer_outbox', acceptances]
+/** The tables of invitations; the first backups have neither. */
+export const invitationTables: readonly string[] = [acceptances, invitations]
 
 /** Every table of a backup. */
 export const keptTables: readonly string[] = [applications, ...olderTables, ...deskTables, ...accountTables]

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 
 import { OperatorError } from '../../../settings/operator-error.ts'
 import {
-  acceptances,
   accounts,
   accountTables,
   applications,
@@ -14,6 +13,7 @@ import {
   firstTables,
   furniture,
   history,
+  invitationTables,
   letters,
   olderTables,
   readManifest,
@@ -21,14 +21,11 @@ import {
   type Manifest,
 } from './manifest.ts'
 import type { Kept } from './backup.ts'
-import { emptyOlderTables, makeOlderTables } from './older.ts'
+import { emptyOlderTables, inviteAccepted, makeOlderTables } from './older.ts'
 import { triggers } from './triggers.ts'
 import { newestVersion } from '../migrations.ts'
 import { ownerOfAuth } from '../owner-of-auth.ts'
 import type { Sql } from '../sql.ts'
-
-/** The migration that made the column of who set a deadline: backups of before have it in the history alone. */
-const deadlineSetSince = '20261125000100'
 
 /** Rows that are restored at a time. */
 const batchSize = 500
@@ -59,7 +56,7 @@ export interface RestoreOptions {
  */
 export async function restore(
   sql: Sql,
-  { folder, tables: kept, manifest }: Backup,
+  { folder, tables: kept }: Backup,
   { erased, afterRows }: RestoreOptions = {},
 ): Promise<Kept & { erased: number }> {
   try {
@@ -86,8 +83,7 @@ export async function restore(
         `select setval(pg_get_serial_sequence('${history}', 'id'), max(id)) from ${history}`,
       )
       await transaction`select private.settle_restored_letters()`
-      if (!kept.includes(acceptances)) await transaction`select private.fill_in_acceptances()`
-      if ((manifest?.schema ?? '') < deadlineSetSince) await transaction`select private.fill_in_deadlines()`
+      if (!invitationTables.some((name) => kept.includes(name))) await inviteAccepted(transaction)
       for (const { table, name } of silenced)
         await transaction.unsafe(`alter table ${table} enable trigger ${name}`)
       return {

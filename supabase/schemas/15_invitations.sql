@@ -1,14 +1,14 @@
--- Places: who of the accepted people comes, and how many places are left.
+-- Invitations: who of the accepted people comes, until when they can say so, and how many places are left.
 
--- One row: what organisers set, and what letters need for the page on which people answer.
+-- One row: what organisers set, and what letters need for the page on which people say whether they come.
 create table private.places (
   is_only boolean primary key default true check (is_only),
   version integer not null default 0,
   -- Null: nobody has said how many there are.
   places integer check (places between 0 and 1000000),
-  -- For how many days a place is kept, from the day of the letter on.
+  -- How many days people have to answer, from the day of the letter on.
   days integer not null default 10 check (days between 1 and 365),
-  -- In which a day ends: the server's, or that of the organiser who came first; null until then.
+  -- The time zone in which a day ends. A server sets that of its machine unless one is set, and organisers change it.
   zone text,
   -- Where the site is, without a slash at its end; blank where no server knows it.
   site text not null default '',
@@ -18,87 +18,93 @@ create table private.places (
 insert into private.places default values;
 alter table private.places enable row level security;
 
--- Whether who was accepted comes. A row for each application that is accepted, or was.
-create table private.acceptances (
+-- The invitation of an accepted person: their link, their deadline and their RSVP. A row for each application that is accepted, or
+-- was.
+create table private.invitations (
   application_id uuid primary key references public.retreat_applications (id) on delete cascade,
   -- 122 random bits, with which the link in their letters ends.
   token uuid not null unique default gen_random_uuid(),
-  -- Whether they are accepted now. What is taken back and made again keeps its link and its answer.
+  -- Whether they are accepted now. An acceptance that is taken back and made again keeps its link and its RSVP.
   is_accepted boolean not null,
   -- When a letter had told them.
   told_at timestamptz,
-  -- The last day on which they can answer: set when a letter is handed over, moved by organisers.
-  kept_until date,
+  -- The last day to answer. A handover sets it, and organisers move it.
+  deadline date,
+  -- Whether an organiser set the deadline. No handover moves it then.
+  is_deadline_set boolean not null default false,
   -- Null: none yet.
-  answer text check (answer in ('coming', 'not coming')),
-  answered_at timestamptz,
-  -- Whether an organiser set the last day, which no handover moves then.
-  is_deadline_set boolean not null default false
+  rsvp text check (rsvp in ('coming', 'not coming')),
+  rsvp_at timestamptz
 );
-alter table private.acceptances enable row level security;
+alter table private.invitations enable row level security;
 
--- The day of today.
+-- Today's date in the time zone of deadlines.
 create function private.today() returns date
   language sql stable set search_path = ''
   begin atomic
     select (now() at time zone coalesce(zone, 'UTC'))::date from private.places;
   end;
 
--- The state of an answer; null where the applicant is not asked. `late` is `no answer` after the last day.
-create function private.answer_state(
-  is_accepted boolean, told_at timestamptz, kept_until date, answer text, today date
+-- The state of an RSVP; null where the applicant is not asked. `late` is `no answer` after the deadline.
+create function private.rsvp_state(
+  is_accepted boolean, told_at timestamptz, deadline date, rsvp text, today date
 ) returns text
   language sql immutable
   return case
     when not is_accepted then null
-    when answer is not null then answer
+    when rsvp is not null then rsvp
     when told_at is null then 'not told'
-    when kept_until < today then 'late'
+    when deadline < today then 'late'
     else 'no answer'
   end;
 
--- What stands in place of an answer where the applicant is not asked.
-create function private.no_answer() returns jsonb
+-- The RSVP of an applicant who is not asked.
+create function private.no_rsvp() returns jsonb
   language sql immutable
   return '{"answer_state": null, "answer": null, "answered_at": null, "kept_until": null}'::jsonb;
 
--- The answer of an application and its state.
-create function private.answer_shown(application uuid) returns jsonb
+-- The RSVP of an application and its state.
+create function private.rsvp_shown(application uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 begin
   return coalesce((
     select jsonb_build_object(
-      'answer_state', private.answer_state(is_accepted, told_at, kept_until, answer, private.today()),
-      'answer', answer, 'answered_at', answered_at, 'kept_until', kept_until)
-    from private.acceptances where application_id = application and is_accepted
-  ), private.no_answer());
+      'answer_state', private.rsvp_state(is_accepted, told_at, deadline, rsvp, private.today()),
+      'answer', rsvp, 'answered_at', rsvp_at, 'kept_until', deadline)
+    from private.invitations where application_id = application and is_accepted
+  ), private.no_rsvp());
 end
 $$;
 
--- Whether an application has this state of its answer. `no answer` includes those who are late.
-create function private.has_answer(application uuid, wanted text, today date) returns boolean
+-- Whether the RSVP of an application has this state. `no answer` includes those who are late.
+create function private.has_rsvp(application uuid, wanted text, today date) returns boolean
   language plpgsql stable set search_path = ''
 as $$
 begin
   return exists (
-    select from private.acceptances
-    where application_id = application and private.answer_state(is_accepted, told_at, kept_until, answer, today) in (
+    select from private.invitations
+    where application_id = application and private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) in (
       wanted, case when wanted = 'no answer' then 'late' end)
   );
 end
 $$;
 
--- Sets the time zone in which days end, unless one is set: the first caller's, if PostgreSQL knows it.
+-- Whether PostgreSQL knows a time zone by this name. It reads the names of all, which takes some time.
+create function private.is_zone(zone text) returns boolean
+  language sql stable set search_path = ''
+  begin atomic
+    select exists (select from pg_timezone_names where name = zone);
+  end;
+
+-- Sets the time zone of deadlines, unless one is set.
 create function private.adopt_zone(zone text) returns void
   language plpgsql set search_path = ''
 as $$
 begin
-  if exists (select from private.places where places.zone is null) then
-    perform now() at time zone adopt_zone.zone;
+  if exists (select from private.places where places.zone is null) and private.is_zone(adopt_zone.zone) then
     update private.places set zone = adopt_zone.zone where places.zone is null;
   end if;
-exception when invalid_parameter_value then null;
 end
 $$;
 
@@ -117,60 +123,28 @@ begin
 end
 $$;
 
--- Follows the decisions. Its name comes after `redraft`, so that letters are locked before acceptances.
-create function private.keep_acceptance() returns trigger
+-- Invites an accepted person. The names of its triggers come after `redraft`, so that letters are locked before invitations.
+create function private.keep_invitation() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
   if new.status = 'accepted' then
-    insert into private.acceptances (application_id, is_accepted) values (new.application_id, true)
+    insert into private.invitations (application_id, is_accepted) values (new.application_id, true)
       on conflict (application_id) do update set is_accepted = true;
   else
-    update private.acceptances set is_accepted = false where application_id = new.application_id and is_accepted;
+    update private.invitations set is_accepted = false where application_id = new.application_id and is_accepted;
   end if;
   return null;
 end
 $$;
 
 create trigger then_accept_first after insert on private.statuses
-  for each row when (new.status = 'accepted') execute function private.keep_acceptance();
+  for each row when (new.status = 'accepted') execute function private.keep_invitation();
 create trigger then_accept after update of status on private.statuses
-  for each row when ((old.status = 'accepted') <> (new.status = 'accepted')) execute function private.keep_acceptance();
+  for each row when ((old.status = 'accepted') <> (new.status = 'accepted')) execute function private.keep_invitation();
 
--- What databases and backups of before lack: since when a status stands, and acceptances. Who was accepted then has a link
--- once they are written to.
-create function private.fill_in_acceptances() returns void
-  language plpgsql set search_path = ''
-as $$
-begin
-  update private.statuses as standing set set_at = decided.at
-    from (select application_id, max(at) as at from private.history where kind = 'status' group by 1) as decided
-    where decided.application_id = standing.application_id;
-  insert into private.acceptances (application_id, is_accepted, told_at)
-    select application_id, coalesce(status = 'accepted', false), case when told.occasion = 'accepted' then told.at end
-    from private.statuses full join (
-      select distinct on (application_id) application_id, occasion, coalesce(sent_at, withdrawn_at, released_at) as at
-      from private.letters as letter
-      where (state = 'sent' or uncertain > 0) and private.is_decision(occasion) and private.is_to_applicant(letter)
-      order by application_id, 3 desc
-    ) as told using (application_id)
-    where status = 'accepted' or told.occasion = 'accepted'
-    on conflict do nothing;
-end
-$$;
-
--- The same for acceptances: whether an organiser set the last day.
-create function private.fill_in_deadlines() returns void
-  language sql set search_path = ''
-  begin atomic
-    update private.acceptances as acceptance set is_deadline_set = true
-      where kept_until is not null and exists (
-        select from private.history where application_id = acceptance.application_id and kind = 'kept'
-      );
-  end;
-
--- Follows the letters: who was told that they are accepted is asked from then on; who was told something else gets
--- another link when they are accepted again, and what they answered is over. What may have arrived was told.
+-- Follows the letters. An accepted person who was told so is asked from then on. A person who was told something else gets another
+-- link when they are accepted again, without their RSVP. A letter that may have arrived has told them.
 create function private.follow_letter() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -178,14 +152,13 @@ begin
   if not private.is_to_applicant(new) then
     return null;
   elsif private.is_decision(new.occasion) and new.occasion <> 'accepted' then
-    update private.acceptances
-      set token = gen_random_uuid(), told_at = null, kept_until = null, is_deadline_set = false, answer = null,
-        answered_at = null
+    update private.invitations
+      set token = gen_random_uuid(), told_at = null, deadline = null, is_deadline_set = false, rsvp = null, rsvp_at = null
       where application_id = new.application_id
-        and (told_at is not null or kept_until is not null or answer is not null);
+        and (told_at is not null or deadline is not null or rsvp is not null);
   elsif new.occasion = 'accepted' or private.has_link(new.body) then
-    update private.acceptances set
-        told_at = now(), kept_until = coalesce(kept_until, private.today() + (select days from private.places))
+    update private.invitations set
+        told_at = now(), deadline = coalesce(deadline, private.today() + (select days from private.places))
       where application_id = new.application_id and told_at is null;
   end if;
   return null;
@@ -196,11 +169,11 @@ create trigger follow_letter after update of state, uncertain on private.letters
   for each row when (new.state = 'sent' and old.state <> 'sent' or new.uncertain > old.uncertain)
   execute function private.follow_letter();
 
--- Whether a text has the placeholder of the link to answer, or of the last day. Letters are stored with these placeholders.
+-- Whether a text has the placeholder of the link, or of the deadline. Letters are stored with these placeholders.
 create function private.has_link(given text) returns boolean
   language sql immutable set search_path = ''
   return given ~ '\{\{\s*answer_link\s*\}\}';
-create function private.has_day(given text) returns boolean
+create function private.has_deadline(given text) returns boolean
   language sql immutable set search_path = ''
   return given ~ '\{\{\s*reply_by\s*\}\}';
 
@@ -209,26 +182,25 @@ create function private.day_shown(day date) returns text
   language sql immutable set search_path = ''
   return to_char(day, 'FMDD FMMonth YYYY');
 
--- Whether the last day on which an applicant can answer is over. As long as they were not told and no organiser set that day, the
--- days count from the handover.
-create function private.is_day_over(application uuid) returns boolean
+-- Whether the deadline of an applicant is over. Until they were told, or an organiser set it, the days count from the handover.
+create function private.is_deadline_over(application uuid) returns boolean
   language plpgsql stable set search_path = ''
 as $$
 begin
   return exists (
-    select from private.acceptances
-    where application_id = application and kept_until < private.today() and (told_at is not null or is_deadline_set)
+    select from private.invitations
+    where application_id = application and deadline < private.today() and (told_at is not null or is_deadline_set)
   );
 end
 $$;
 
--- The words in place of the link and the day in a letter until it is handed over; blank where nobody is asked any more.
-create function private.place_answers(application uuid) returns jsonb
+-- The link and the deadline in a letter until it is handed over: placeholders, or blank where nobody is asked any more.
+create function private.invitation_placeholders(application uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
-  is_asked boolean := exists (select from private.acceptances where application_id = application and is_accepted)
-    and not private.is_day_over(application);
+  is_asked boolean := exists (select from private.invitations where application_id = application and is_accepted)
+    and not private.is_deadline_over(application);
 begin
   return jsonb_build_object(
     'answer_link', case when is_asked then '{{answer_link}}' else '' end,
@@ -240,26 +212,26 @@ $$;
 create function private.missing_in(given text, application uuid) returns jsonb
   language sql stable set search_path = ''
 as $$
-  select coalesce(jsonb_agg(name order by name), '[]') from jsonb_each_text(private.place_answers(application)) as answers (name, answer)
-  where answer = '' and case name when 'reply_by' then private.has_day(given) else private.has_link(given) end
+  select coalesce(jsonb_agg(name order by name), '[]') from jsonb_each_text(private.invitation_placeholders(application)) as invitation (name, words)
+  where words = '' and case name when 'reply_by' then private.has_deadline(given) else private.has_link(given) end
 $$;
 
--- Whether a letter has the day or the link, and that day is over. An automation that is told an acceptance in place of a mail is
--- told both, whatever the text is.
+-- Whether a letter has the deadline or the link, and the deadline is over. An automation that is told an acceptance in place of an
+-- email is told both, whatever the text is.
 create function private.is_overdue(letter private.letters) returns boolean
   language plpgsql stable set search_path = ''
 as $$
 begin
   return (
-      private.has_link(letter.subject || letter.body) or private.has_day(letter.subject || letter.body)
+      private.has_link(letter.subject || letter.body) or private.has_deadline(letter.subject || letter.body)
       or letter.way = 'automation' and letter.occasion = 'accepted'
     )
-    and private.is_to_applicant(letter) and private.is_day_over(letter.application_id);
+    and private.is_to_applicant(letter) and private.is_deadline_over(letter.application_id);
 end
 $$;
 
--- A text with the link and the day in place. Where no site is known, the paragraphs with the link are left out.
-create function private.with_place(given text, link text, day date) returns text
+-- A text with the link and the deadline filled in. Where no site is known, the paragraphs with the link are left out.
+create function private.with_invitation(given text, link text, deadline date) returns text
   language plpgsql immutable set search_path = ''
 as $$
 begin
@@ -271,14 +243,14 @@ begin
     ), E'\n\n');
   end if;
   given := regexp_replace(given, '\{\{\s*answer_link\s*\}\}', coalesce(link, ''), 'g');
-  return regexp_replace(given, '\{\{\s*reply_by\s*\}\}', private.day_shown(day), 'g');
+  return regexp_replace(given, '\{\{\s*reply_by\s*\}\}', private.day_shown(deadline), 'g');
 end
 $$;
 
--- Keeps a place for somebody whose letter is being handed over. The result is their link, null where the site's address is not
--- known, and the last day. As long as they were not told and no organiser set a day, the days count from the last handover. What
--- decides is in the row itself: a subquery would keep what it found before the row was waited for.
-create function private.keep_place(application uuid, site text default null, out link text, out kept_until date)
+-- Invites somebody whose letter is being handed over. The result is their link, null where the site's address is not known, and
+-- their deadline. Until they were told, or an organiser set it, the days count from the last handover. The update decides by the
+-- row itself: a subquery would decide by the row as it was before the lock.
+create function private.invite(application uuid, site text default null, out link text, out deadline date)
   language plpgsql set search_path = ''
 as $$
 declare
@@ -287,14 +259,13 @@ declare
 begin
   select * into settings from private.places;
   counted := private.today() + settings.days;
-  update private.acceptances as acceptance set kept_until = case
-      when told_at is null and not is_deadline_set then greatest(acceptance.kept_until, counted)
-      else coalesce(acceptance.kept_until, counted)
+  update private.invitations as invitation set deadline = case
+      when told_at is null and not is_deadline_set then greatest(invitation.deadline, counted)
+      else coalesce(invitation.deadline, counted)
     end
     where application_id = application and is_accepted
-    returning coalesce(nullif(settings.site, ''), nullif(keep_place.site, '')) || '/answer/#' || token,
-      acceptance.kept_until
-    into link, kept_until;
+    returning coalesce(nullif(settings.site, ''), nullif(invite.site, '')) || '/answer/#' || token, invitation.deadline
+    into link, deadline;
 end
 $$;
 
@@ -305,36 +276,36 @@ create function private.to_send(
   language plpgsql set search_path = ''
 as $$
 declare
-  place record;
+  invitation record;
 begin
-  if private.has_link(subject || body) or private.has_day(subject || body) then
-    place := private.keep_place(application, site);
-    link := place.link;
-    subject := private.with_place(subject, coalesce(place.link, ''), place.kept_until);
-    body := private.with_place(body, place.link, place.kept_until);
+  if private.has_link(subject || body) or private.has_deadline(subject || body) then
+    invitation := private.invite(application, site);
+    link := invitation.link;
+    subject := private.with_invitation(subject, coalesce(invitation.link, ''), invitation.deadline);
+    body := private.with_invitation(body, invitation.link, invitation.deadline);
   end if;
 end
 $$;
 
--- Sets an answer, null for none, once for each act. Whoever calls has locked the application. The newest counts, and all
--- are kept. Who has answered is reminded no more.
-create function private.set_answer(application uuid, act uuid, author text, answer text) returns void
+-- Sets an RSVP, null for none, once for each act. The caller has locked the application. The last one counts, and the history has
+-- all. A person with an RSVP gets no more reminders.
+create function private.set_rsvp(application uuid, act uuid, author text, rsvp text) returns void
   language plpgsql set search_path = ''
 as $$
 declare
   is_repeat boolean := exists (
-    select from private.history where application_id = application and history.act = set_answer.act
+    select from private.history where application_id = application and history.act = set_rsvp.act
   );
 begin
   if not is_repeat and exists (
-    select from private.acceptances as acceptance
-    where application_id = application and acceptance.answer is not distinct from set_answer.answer
+    select from private.invitations as invitation
+    where application_id = application and invitation.rsvp is not distinct from set_rsvp.rsvp
   ) then
     return;
   end if;
-  perform private.write_down(application, act, author, 'answer', jsonb_build_object('answer', answer));
+  perform private.write_down(application, act, author, 'answer', jsonb_build_object('answer', rsvp));
   if is_repeat then return; end if;
-  if answer is not null then
+  if rsvp is not null then
     -- First of all: a server takes letters, and gives them back, without a lock on the application.
     perform from private.letters
       where application_id = application and occasion = 'reminder' and state not in ('sent', 'withdrawn')
@@ -348,8 +319,8 @@ begin
     update private.letters set withdrawn_at = now()
       where application_id = application and occasion = 'reminder' and state = 'sending';
   end if;
-  update private.acceptances as acceptance
-    set answer = set_answer.answer, answered_at = case when set_answer.answer is not null then now() end
+  update private.invitations as invitation
+    set rsvp = set_rsvp.rsvp, rsvp_at = case when set_rsvp.rsvp is not null then now() end
     where application_id = application;
   if author = 'applicant' then
     perform private.write_answer_notices(application, act);
@@ -357,22 +328,22 @@ begin
 end
 $$;
 
--- The application of a link; null where there is none, or the acceptance was taken back.
-create function private.accepted_by(token text) returns uuid
+-- The application of a link's token; null where there is none, or the acceptance was taken back.
+create function private.application_of_token(token text) returns uuid
   language sql stable set search_path = ''
 as $$
-  select application_id from private.acceptances as acceptance
-  where is_accepted and acceptance.token
-    = case when accepted_by.token ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then accepted_by.token::uuid end
+  select application_id from private.invitations as invitation
+  where is_accepted and invitation.token
+    = case when application_of_token.token ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then application_of_token.token::uuid end
 $$;
 
--- What the page shows to whoever has a link: {"state": "open", "first_name", "until", "answer"}; after the last day
--- {"state": "over", ..., "address": where answers go}; and for a link that is not valid, or not any more, {"state": "invalid"}.
+-- An invitation as its page shows it: {"state": "open", "first_name", "until", "answer"}; after the deadline
+-- {"state": "over", ..., "address": the reply address}; and for a link that is not valid, or not any more, {"state": "invalid"}.
 create function public.place_by_token(token text) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
-  application uuid := private.accepted_by(token);
+  application uuid := private.application_of_token(token);
 begin
   if application is null then
     return jsonb_build_object('state', 'invalid');
@@ -380,25 +351,25 @@ begin
   return (
     select jsonb_build_object(
       'state', case when until < private.today() then 'over' else 'open' end,
-      'first_name', left(btrim(first_name, E' \t\r\n'), 200), 'until', until, 'answer', answer
+      'first_name', left(btrim(first_name, E' \t\r\n'), 200), 'until', until, 'answer', rsvp
     ) || case when until < private.today() then jsonb_build_object(
       'address', coalesce(nullif((select reply_to from private.letter_settings), ''), places.sender)) else '{}' end
-    from private.acceptances as acceptance
+    from private.invitations as invitation
       join public.retreat_applications as given on given.id = application_id
       cross join private.places
-      cross join lateral (select coalesce(kept_until, private.today() + places.days) as until) as kept
+      cross join lateral (select coalesce(deadline, private.today() + places.days) as until) as counted
     where application_id = application
   );
 end
 $$;
 
--- Stores the answer of whoever has the link: `coming`, or `not coming`. The same act again is the same answer. The result is the
--- place's state afterwards. After the last day nothing is stored.
+-- Stores an RSVP that came by the link: `coming`, or `not coming`. The same act again stores nothing more. The result is the
+-- invitation afterwards. After the deadline nothing is stored.
 create function public.answer_place(token text, answer text, act uuid) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
-  application uuid := private.accepted_by(token);
+  application uuid := private.application_of_token(token);
 begin
   if act is null or answer is null or answer not in ('coming', 'not coming') then
     raise exception 'An answer is "coming" or "not coming", and has an id.' using errcode = '22023';
@@ -407,7 +378,7 @@ begin
   end if;
   perform private.lock_for_letters(array[application]);
   -- As it stands now that nobody decides meanwhile.
-  if private.accepted_by(token) is distinct from application then
+  if private.application_of_token(token) is distinct from application then
     return jsonb_build_object('state', 'invalid');
   elsif public.place_by_token(token) ->> 'state' = 'open' then
     if (
@@ -417,27 +388,24 @@ begin
     ) >= 20 then
       raise exception 'This answer was changed too often. Please try again in an hour.' using errcode = 'PT429';
     end if;
-    perform private.set_answer(application, act, 'applicant', answer);
+    perform private.set_rsvp(application, act, 'applicant', answer);
   end if;
   return public.place_by_token(token);
 end
 $$;
 
--- The state of the places, and who waits for one: {places, days, zone, site, today, coming, not_coming, no_answer, late,
--- not_told, free, waitlist}. `late` is a part of `no_answer`. `free` is null where nobody said how many places there are, and
--- negative where more people were accepted.
+-- Who comes, how many places are left, and who waits for one: {version, places, days, zone, is_zone_set, site, today, coming,
+-- not_coming, no_answer, late, not_told, free, waitlist}. `late` is a part of `no_answer`. `free` is null where nobody said how
+-- many places there are, and negative where more people were accepted. `zone` is `UTC` until one is set. The argument is that of
+-- older desks, and is ignored.
 create function public.desk_places(zone text default null) returns jsonb
-  language plpgsql security definer set search_path = ''
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
-  today date;
-begin
-  if desk_places.zone is not null then
-    perform private.adopt_zone(desk_places.zone);
-  end if;
   -- Once, and not for each of them.
-  today := private.today();
+  today constant date := private.today();
+begin
   return (
     with counted as (
       select count(*) filter (where state = 'coming') as coming,
@@ -446,13 +414,14 @@ begin
         count(*) filter (where state = 'late') as late,
         count(*) filter (where state = 'not told') as not_told
       from (
-        select private.answer_state(is_accepted, told_at, kept_until, answer, today) as state
-        from private.acceptances
+        select private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) as state
+        from private.invitations
         where is_accepted
-      ) as answers
+      ) as invitations
     )
     select to_jsonb(counted) || jsonb_build_object(
-      'version', version, 'places', places, 'days', days, 'zone', coalesce(kept.zone, 'UTC'), 'site', site,
+      'version', version, 'places', places, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),
+      'is_zone_set', settings.zone is not null, 'site', site,
       'today', today, 'free', places - coming - no_answer - not_told,
       'waitlist', (
         select coalesce(jsonb_agg(
@@ -465,13 +434,14 @@ begin
           join public.retreat_applications as application on id = waiting.application_id
           cross join private.summaries(array[id], me.blind)
       ))
-    from private.places as kept, counted
+    from private.places as settings, counted
   );
 end
 $$;
 
--- Sets how many places there are, null for not known, and how long each is kept.
-create function public.desk_set_places(version integer, places integer, days integer) returns jsonb
+-- Sets how many places there are, null for not known; how many days people have to answer; and the time zone of deadlines, which
+-- stays as it is where it is null.
+create function public.desk_set_places(version integer, places integer, days integer, zone text default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
@@ -484,17 +454,21 @@ begin
     raise exception 'A place is kept for 1 to 365 days.' using errcode = '22023';
   end if;
   select * into former from private.places for update;
-  if former.version = desk_set_places.version then
-    update private.places as kept set
-      version = former.version + 1, places = desk_set_places.places, days = desk_set_places.days;
-    if (former.places, former.days) is distinct from (desk_set_places.places, desk_set_places.days) then
+  zone := coalesce(zone, former.zone);
+  if zone is distinct from former.zone and not private.is_zone(zone) then
+    raise exception 'There is no time zone "%".', left(zone, 100) using errcode = '22023';
+  elsif former.version = desk_set_places.version then
+    update private.places as settings set version = former.version + 1, places = desk_set_places.places,
+      days = desk_set_places.days, zone = desk_set_places.zone;
+    if (former.places, former.days, former.zone) is distinct from (places, days, zone) then
       insert into private.history (author, kind, detail)
-        values (me.email, 'places', jsonb_build_object('places', places, 'days', days));
+        values (me.email, 'places', jsonb_build_object('places', places, 'days', days)
+          || case when zone is distinct from former.zone then jsonb_build_object('zone', zone) else '{}' end);
     end if;
   elsif former.version is distinct from desk_set_places.version + 1
-    or (former.places, former.days) is distinct from (desk_set_places.places, desk_set_places.days)
+    or (former.places, former.days, former.zone) is distinct from (places, days, zone)
   then
-    -- Not sent again because its answer was lost.
+    -- Not a repeat whose response was lost.
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
   end if;
   return public.desk_places();
@@ -502,7 +476,7 @@ end
 $$;
 
 -- Locks an application, and refuses unless it is accepted.
-create function private.lock_acceptance(application uuid) returns void
+create function private.lock_invitation(application uuid) returns void
   language plpgsql set search_path = ''
 as $$
 begin
@@ -511,14 +485,14 @@ begin
   if not found then
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
   end if;
-  perform from private.acceptances where application_id = application and is_accepted;
+  perform from private.invitations where application_id = application and is_accepted;
   if not found then
     raise exception 'This application is not accepted any more.' using errcode = 'PT409';
   end if;
 end
 $$;
 
--- Notes an answer that did not come by the page: `coming`, `not coming`, or null for no answer.
+-- Notes an RSVP that did not come by the page: `coming`, `not coming`, or null for no answer.
 create function public.desk_set_answer(act uuid, application uuid, answer text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -528,13 +502,13 @@ begin
   if act is null or answer not in ('coming', 'not coming') then
     raise exception 'An answer is "coming", "not coming" or none, and has an id.' using errcode = '22023';
   end if;
-  perform private.lock_acceptance(application);
-  perform private.set_answer(application, act, me.email, answer);
+  perform private.lock_invitation(application);
+  perform private.set_rsvp(application, act, me.email, answer);
   return private.whole(application, me.blind);
 end
 $$;
 
--- Moves the last day on which somebody can answer.
+-- Moves the deadline of somebody.
 create function public.desk_keep_until(act uuid, application uuid, until date) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -545,59 +519,54 @@ begin
   if act is null or until is null or until < private.today() or until > '9999-12-31' then
     raise exception 'A place is kept until today or a later day.' using errcode = '22023';
   end if;
-  perform private.lock_acceptance(application);
+  perform private.lock_invitation(application);
   is_repeat := exists (
     select from private.history where application_id = application and history.act = desk_keep_until.act
   );
   perform private.write_down(application, act, me.email, 'kept', jsonb_build_object('until', until));
   -- Not again, over what somebody set since.
   if not is_repeat then
-    update private.acceptances set kept_until = until, is_deadline_set = true where application_id = application;
+    update private.invitations set deadline = until, is_deadline_set = true where application_id = application;
   end if;
   return private.whole(application, me.blind);
 end
 $$;
 
--- Whether a reminder that was sent then is so recent that no other one follows: in the last three days. What is later than
--- now was sent before a clock was set back.
+-- Whether a reminder that was sent then is so recent that no other one follows: in the last three days. A time later than now is
+-- from before a clock was set back.
 create function private.is_reminder_recent(sent_at timestamptz) returns boolean
   language sql stable
   return sent_at > now() - interval '3 days' and sent_at <= clock_timestamp();
 
--- The people to remind, those whose day comes first, at most a thousand and one; how many have a reminder that has not left
--- yet, and how many had one in the last three days.
+-- The people to remind, those with the first deadline first, at most a thousand and one; how many have a reminder that was not sent
+-- yet, and how many had one in the last three days. It reads the letters of those who are asked, and no others.
 create function private.to_remind(today date, out wanted uuid[], out waiting bigint, out reminded bigint)
-  language plpgsql stable
-  -- Of many that were just drafted PostgreSQL knows nothing, and would compare each with each.
-  set search_path = '' set enable_nestloop = off
+  language plpgsql stable set search_path = ''
 as $$
 begin
   with asked as (
-    select application_id, kept_until
-    from private.acceptances
-    where private.answer_state(is_accepted, told_at, kept_until, answer, today) in ('no answer', 'late')
-  ), reminders as materialized (
-    select application_id, bool_or(state not in ('sent', 'withdrawn')) as is_waiting
-    from private.letters
-    where occasion = 'reminder' and (
-      state not in ('sent', 'withdrawn') or private.is_reminder_recent(sent_at)
-    )
-    group by 1
-  ), known as (
-    select asked.application_id, kept_until, is_waiting from asked left join reminders using (application_id)
+    select application_id, deadline, is_waiting
+    from private.invitations as invitation left join lateral (
+      select bool_or(state not in ('sent', 'withdrawn')) as is_waiting
+      from private.letters as letter
+      where letter.application_id = invitation.application_id and occasion = 'reminder' and (
+        state not in ('sent', 'withdrawn') or private.is_reminder_recent(sent_at)
+      )
+    ) as reminder on true
+    where private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) in ('no answer', 'late')
   )
   select array(
-      select application_id from known where is_waiting is null order by kept_until, application_id limit 1001
+      select application_id from asked where is_waiting is null order by deadline, application_id limit 1001
     ),
-    (select count(*) from known where is_waiting),
-    (select count(*) from known where not is_waiting)
+    (select count(*) from asked where is_waiting),
+    (select count(*) from asked where not is_waiting)
     into wanted, waiting, reminded;
 end
 $$;
 
--- Drafts reminders for people who have not answered, those whose day comes first, at most a thousand at once. Nobody is reminded
--- twice in three days. {drafted, late: those of them whose day has to be moved first, waiting: people with a reminder that has
--- not left yet, reminded: people who had one in the last three days, more}.
+-- Drafts reminders for people who have not answered, those with the first deadline first, at most a thousand at once. Nobody is
+-- reminded twice in three days. {drafted, late: those of them whose deadline has to be moved first, waiting: people with a reminder
+-- that was not sent yet, reminded: people who had one in the last three days, more}.
 create function public.desk_remind() returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -612,9 +581,9 @@ begin
   found := private.to_remind(today);
   perform private.lock_for_letters(found.wanted[:1000]);
   for application in
-    select application_id from private.acceptances
+    select application_id from private.invitations
     where application_id = any (found.wanted[:1000])
-      and private.answer_state(is_accepted, told_at, kept_until, answer, today) in ('no answer', 'late')
+      and private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) in ('no answer', 'late')
     order by application_id
   loop
     if private.draft(application, 'reminder', true) is not null then drafted := drafted || application; end if;
@@ -622,8 +591,8 @@ begin
   return jsonb_build_object(
     'drafted', cardinality(drafted),
     'late', (
-      select count(*) from private.acceptances
-      where application_id = any (drafted) and kept_until < today
+      select count(*) from private.invitations
+      where application_id = any (drafted) and deadline < today
     ),
     'waiting', found.waiting, 'reminded', found.reminded, 'more', cardinality(found.wanted) > 1000
   );
@@ -653,7 +622,8 @@ end
 $$;
 
 -- A draft for an organiser's own mail program, with the applicant's link. The history records that the link was given. Where no
--- server knows the site's address, the desk gives it. The same act again gives the same.
+-- server knows the site's address, the desk gives it; older desks give the time zone, too. A letter with a deadline waits until a
+-- time zone is set. The same act again gives the same.
 create function public.desk_hand_over(act uuid, letter uuid, seen text, site text default null, zone text default null)
   returns jsonb
   language plpgsql security definer set search_path = ''
@@ -676,10 +646,15 @@ begin
   elsif text -> 'missing' <> '[]' then
     raise exception 'This letter quotes what is blank.' using errcode = '22023';
   end if;
+  if zone is not null then perform private.adopt_zone(zone); end if;
+  if (private.has_link(text ->> 'body') or private.has_deadline((text ->> 'subject') || (text ->> 'body')))
+    and exists (select from private.places where places.zone is null)
+  then
+    raise exception 'This letter has a deadline: first save the time zone under Places.' using errcode = '22023';
+  end if;
   if private.has_link(text ->> 'body') then
     perform private.write_down(draft.application_id, act, me.email, 'link', jsonb_build_object('occasion', draft.occasion));
   end if;
-  if zone is not null then perform private.adopt_zone(zone); end if;
   sent := private.to_send(draft.application_id, text ->> 'subject', text ->> 'body', site);
   return jsonb_build_object('subject', sent.subject, 'body', sent.body);
 end
