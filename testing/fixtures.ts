@@ -39,11 +39,15 @@ async function moveTimes(sql: Sql) {
   await sql.unsafe(`
     do $$
     declare
-      last constant timestamptz := (select max(queued_at) from private.webhook_outbox);
-      passed constant interval := now() - interval '2 minutes' - last;
-      days constant integer := (now() at time zone 'UTC')::date - (last at time zone 'UTC')::date;
+      last timestamptz;
+      passed interval;
+      days integer;
       moved record;
     begin
+      execute format('select max(queued_at) from %s',
+        coalesce(to_regclass('private.webhook_outbox'), to_regclass('private.deliveries'))) into last;
+      passed := now() - interval '2 minutes' - last;
+      days := (now() at time zone 'UTC')::date - (last at time zone 'UTC')::date;
       -- No trigger sees this.
       perform set_config('session_replication_role', 'replica', true);
       for moved in
@@ -124,8 +128,28 @@ const rowsOf = (sql: Sql) =>
       const query = `select to_jsonb(each_one) as row from ${name} as each_one`
       rows[name] = (await transaction.unsafe<{ row: object }[]>(query)).map(({ row }) => row)
     }
+    for (const [name, query] of Object.entries(formerTables)) {
+      if (name in rows) continue
+      rows[name] = (
+        await transaction.unsafe<{ row: object }[]>(
+          `select to_jsonb(each_one) as row from (${query}) as each_one`,
+        )
+      ).map(({ row }) => row)
+    }
     return rows
   })
+
+/** Tables that are gone, as queries of where their rows are now. */
+const formerTables = {
+  'private.webhook_outbox': `
+    select application_id, attempts, due_at as next_attempt_at, done_at as delivered_at, reply_status as last_status,
+      tried_at as waits_since, queued_at, reply as last_answer
+    from private.deliveries where kind = 'application'`,
+  'private.answer_outbox': `
+    select id, event_id as answer_id, application_id, attempts, due_at as next_attempt_at, tried_at as waits_since, queued_at,
+      reply as last_answer
+    from private.deliveries where kind = 'rsvp'`,
+}
 
 /** The tables whose rows are other ones now, in the columns that they had. */
 function changedTables(before: Record<string, object[]>, after: Record<string, object[]>) {

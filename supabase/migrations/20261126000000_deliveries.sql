@@ -30,9 +30,9 @@ select application_id, 'application', application_id,
   delivered_at, last_status, coalesce(last_answer, '')
 from private.webhook_outbox join public.retreat_applications on id = application_id;
 
-insert into private.deliveries (id, kind, application_id, event_id, state, queued_at, due_at, attempts, reply)
+insert into private.deliveries (id, kind, application_id, event_id, state, queued_at, due_at, attempts, tried_at, reply)
 select id, 'rsvp', application_id, answer_id, case when next_attempt_at is null then 'failed' else 'waiting' end, queued_at,
-  next_attempt_at, attempts, last_answer
+  next_attempt_at, attempts, waits_since, last_answer
 from private.answer_outbox;
 -- So far what goes where.
 
