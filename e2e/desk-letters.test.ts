@@ -777,7 +777,7 @@ test('no test is offered where nobody carries mails, and one that is refused say
   await page.getByLabel('Text', { exact: true }).fill('Hello {{frist_name}}')
   await button('Send me a test').click()
   await page.getByRole('alert').getByText('There is no placeholder {{frist_name}}.').waitFor()
-  expect(await desk.sql`select from private.notices`).toHaveLength(0)
+  expect(await desk.sql`select from private.deliveries where kind = 'test'`).toHaveLength(0)
   await postman(false, true)
   await page.reload()
   await page.locator('.letter').waitFor()

@@ -213,7 +213,7 @@ async function settled(sql: Sql) {
       where due_at <= now() + interval '30 seconds' and not exists (
         select from private.deliveries as earlier where earlier.application_id = delivery.application_id
           and earlier.event_id < delivery.event_id and earlier.due_at is not null)
-    union all select from private.notices where due_at <= now() + interval '90 seconds'`
+    union all select from private.deliveries where kind in ('notice', 'test') and due_at <= now() + interval '90 seconds'`
   await expect.poll(async () => (await soon()).length, { timeout: 120_000 }).toBe(0)
 }
 

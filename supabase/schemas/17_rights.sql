@@ -4,7 +4,7 @@ revoke all on schema private from public, anon, authenticated;
 
 revoke all on table
   private.organisers, private.search_vectors, private.statuses, private.history, private.door, private.templates,
-  private.letter_settings, private.postman, private.letters, private.notices, private.deliveries, private.erasures,
+  private.letter_settings, private.postman, private.letters, private.deliveries, private.erasures,
   private.installation, private.places, private.acceptances
   from public, anon, authenticated;
 
@@ -14,15 +14,15 @@ do $$
 declare
   ours constant text[] := '{
     accepted_by, address_of, adopt_zone, announce, answer_shown, answer_state, answers, begin_wait, beginnings, caller,
-    check_letter, check_number, check_site, check_template, check_text, claim_delivery, counts, day_shown, detail_shown, door_state,
-    draft, draft_text, enqueue_rsvp, example, fill, fill_in_acceptances, fill_in_deadlines, filled, find, find_one, folded, follow_letter,
-    has_answer, has_day, has_link, hits, hold_applying, indexed, is_day_over, is_decision, is_organiser, is_overdue, is_recent, is_reminded,
-    is_reminder_recent, is_to_applicant, keep_acceptance, keep_door, keep_place, keep_search_vectors, know_site, letter_page, letter_states, letter_text,
-    letters_of, letters_overview, letters_shown, lock_acceptance, lock_for_letters, lock_letters, made_of, mailbox, may_ask, missing_in,
+    check_letter, check_number, check_site, check_template, check_text, claim_delivery, claim_letter, claim_mail, claim_notice, counts, day_shown, detail_shown, door_state,
+    draft, draft_text, due_mail, enqueue_rsvp, example, fill, fill_in_acceptances, fill_in_deadlines, filled, find, find_one, folded, follow_letter,
+    has_answer, has_day, has_link, has_room, hits, hold_applying, indexed, is_busy, is_current, is_day_over, is_decision, is_organiser, is_overdue, is_recent, is_reminded,
+    is_reminder_recent, is_to_applicant, is_told, keep_acceptance, keep_door, keep_notices, keep_place, keep_search_vectors, know_site, letter_page, letter_states, letter_text,
+    letters_of, letters_overview, letters_shown, lock_acceptance, lock_for_letters, lock_letters, made_of, mail_back_off, mailbox, may_ask, may_leave, missing_in,
     move, no_answer, person, place, place_answers, placeholders, plain_name, receipt, receipts_since, record_delivery, redraft, refuse_too_long,
     remember_erasures, retry, retry_deliveries, search_octets, search_query, search_vector, search_vectors_of, set_answer, set_door,
     settle_restored_letters,
-    stamp, summaries, to_remind, to_send, today, up_to_thousand, whole, with_place, withdraw_receipt, write_answer_notices, write_day_notices,
+    stamp, summaries, to_remind, to_send, today, told_by, up_to_thousand, whole, with_place, withdraw_receipt, write_answer_notices, write_day_notices,
     write_down, write_down_letters, write_notices, write_receipt
   }';
   desk constant text[] := '{

@@ -10,6 +10,7 @@ import {
   applications,
   fileOf,
   keptColumns,
+  keptRows,
   manifestName,
   keptTables,
   unusable,
@@ -138,7 +139,7 @@ async function writeTable(
   let unwritten = 0
   try {
     let began = performance.now()
-    const query = `select ${keptColumns[name] ?? '*'} from ${name}`
+    const query = `select ${keptColumns[name] ?? '*'} from ${name} where ${keptRows[name] ?? true}`
     for await (const lines of readLines(transaction, query, share < 1 ? sharedBatchSize : batchSize)) {
       signal?.throwIfAborted()
       const text = Buffer.from(lines.map((line) => `${line}\n`).join(''))

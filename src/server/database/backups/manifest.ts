@@ -41,6 +41,11 @@ export const firstTables = [applications, 'private.webhook_outbox']
 /** Tables of databases and backups before there were deliveries. */
 export const olderTables: readonly string[] = ['private.webhook_outbox', 'private.answer_outbox']
 
+/** Tables of which only some rows are kept: mails that are on their way would come again after a restore. */
+export const keptRows: Record<string, string> = {
+  [deliveries]: "kind in ('application', 'rsvp')",
+}
+
 /** Every table of a backup. */
 export const keptTables: readonly string[] = [applications, ...olderTables, ...deskTables, ...accountTables]
 
