@@ -7,7 +7,9 @@ import { pageScripts } from './tools/plugins/page-scripts.ts'
 import { versionOf } from './tools/version.js'
 
 const inSource = 'src/**/*.test.{ts,tsx}'
-const ofDatabase = ['src/server/{auth/{calls,mail},database,doctor,health,letters,rest,webhook}/**/*.test.ts']
+const ofDatabase = [
+  'src/server/{auth/{calls,mail},backups,database,doctor,health,letters,mail,rest,webhook}/**/*.test.ts',
+]
 
 const run = 'testing/setup/run.ts'
 const databases = 'testing/setup/databases.ts'

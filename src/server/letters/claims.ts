@@ -1,4 +1,4 @@
-import type { Letter } from './compose.ts'
+import type { Letter } from '../mail/compose.ts'
 import { mayHaveArrived, mostUncertain, recordUnsent, tooLate } from './outcomes.ts'
 import { countTurns, endOfTurn, turnOf, type Pause } from './pace.ts'
 import { identifier, type Sql, type Template } from '../database/sql.ts'

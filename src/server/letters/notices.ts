@@ -1,5 +1,5 @@
 import { nextAttempt } from '../schedule.ts'
-import type { Letter } from './compose.ts'
+import type { Letter } from '../mail/compose.ts'
 import { lease } from './claims.ts'
 import { isOften, type Recorded } from './outcomes.ts'
 import { countTurns, endOfTurn, noProblem, turnOf, type Pause } from './pace.ts'

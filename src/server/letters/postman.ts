@@ -1,8 +1,8 @@
 import { hostAndPort, type MailServer } from '../../settings/mail-settings.ts'
 import { keepInterval, startPolling } from '../polling.ts'
-import { compose, isAddress, type Letter } from './compose.ts'
+import { compose, isAddress, type Letter } from '../mail/compose.ts'
 import { isTestDue, whatIsDue, type Kind } from './due.ts'
-import { createHandover, type Handover, type HandoverResult } from './handover.ts'
+import { createHandover, type Handover, type HandoverResult } from '../mail/handover.ts'
 import {
   claimNotice,
   keepNotices,
