@@ -8,7 +8,7 @@ import { startMailServer } from '../testing/mail-server.ts'
 import { startNameServer } from '../testing/name-server.ts'
 import { overflow } from '../testing/overflow.ts'
 import { mailServerAt } from '../testing/sign-in.ts'
-import { startMailChecks } from '../src/server/letters/mail-checks.ts'
+import { startMailChecks } from '../src/server/mail/requested-checks.ts'
 import { accessibilityProblems, test } from '../testing/visitor.ts'
 import { valuesOf } from '../testing/sql.ts'
 

@@ -35,10 +35,10 @@ export const letters: readonly Break[] = [
   {
     promise: 'Mails fetch nothing',
     broken: 'A letter loads a picture, which tells who opened it',
-    file: 'src/server/letters/compose.ts',
+    file: 'src/server/mail/compose.ts',
     find: "${paragraphs.join('')}</body>",
     replace: `\${paragraphs.join('')}<img src="https://example.org/"></body>`,
-    test: 'src/server/letters/compose.test.ts',
+    test: 'src/server/mail/compose.test.ts',
     name: 'its HTML has the paragraphs and lines of its text, and nothing that is loaded or leads anywhere',
   },
   {

@@ -203,7 +203,7 @@ declare
   {
     promise: 'the log holds no code, token, password or address of an organiser',
     broken: 'The log has what the mail server said, which quotes the address',
-    file: 'src/server/mail.ts',
+    file: 'src/server/mail/smtp.ts',
     find: "if (!(failure instanceof Error) || 'response' in failure) return undefined",
     replace: 'if (!(failure instanceof Error)) return undefined',
     test: 'e2e/attacks/sign-in-log.test.ts',
@@ -212,7 +212,7 @@ declare
   {
     promise: 'mails travel encrypted',
     broken: 'To another machine mails go in the open',
-    file: 'src/server/mail.ts',
+    file: 'src/server/mail/smtp.ts',
     find: 'requireTLS: !isHere',
     replace: 'requireTLS: false',
     test: 'src/server/auth/mail/mailer.test.ts',

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import type { Settings } from '../../settings/server-settings.ts'
 import { hostAndPort } from '../../settings/mail-settings.ts'
 import { lookInto, notSet, ok, oneLine, wrong, type Finding } from '../finding.ts'
-import { compose } from '../letters/compose.ts'
-import { createHandover } from '../letters/handover.ts'
+import { compose } from '../mail/compose.ts'
+import { createHandover } from '../mail/handover.ts'
 import { deliver } from '../deliveries/webhook.ts'
 
 /** Milliseconds for a test mail, and for a test delivery. */

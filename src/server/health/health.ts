@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 
 import { version } from '../../settings/version.ts'
-import type { BackupState } from '../database/backups/scheduled.ts'
+import type { BackupState } from '../backups/scheduled.ts'
 import { letterHealth, type LetterHealth } from '../letters/overview.ts'
 import { deliveryHealth, type DeliveryHealth } from '../deliveries/overview.ts'
 import type { Sql } from '../database/sql.ts'

@@ -1,4 +1,4 @@
-import type { Letter } from './compose.ts'
+import type { Letter } from '../mail/compose.ts'
 import type { NoticeClaim } from './notices.ts'
 import { mayHaveArrived, mostUncertain, recordUnsent, tooLate } from './outcomes.ts'
 import { identifier, type Sql } from '../database/sql.ts'

@@ -1,5 +1,5 @@
 import { nextAttempt } from '../deliveries/schedule.ts'
-import type { Letter } from './compose.ts'
+import type { Letter } from '../mail/compose.ts'
 import { isOften, type Recorded } from './outcomes.ts'
 import { noProblem } from './pace.ts'
 import type { Sql } from '../database/sql.ts'

@@ -1,5 +1,5 @@
 import { hostAndPort, type MailServer } from '../../../settings/mail-settings.ts'
-import { causeOf, mailTimeout, smtpOptions } from '../../mail.ts'
+import { causeOf, mailTimeout, smtpOptions } from '../../mail/smtp.ts'
 import type { Message } from './messages.ts'
 
 /** Sends mails. */

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../mail.ts'
+import { escapeHtml } from '../../mail/smtp.ts'
 
 /** A mail, in plain words. */
 export interface Message {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, open, rename, rm, stat, writeFile } from 'node:fs/promi
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
-import { OperatorError } from '../../../settings/operator-error.ts'
+import { OperatorError } from '../../settings/operator-error.ts'
 import {
   accounts,
   accountTables,
@@ -16,11 +16,11 @@ import {
   unusable,
   type Manifest,
 } from './manifest.ts'
-import { syncDirectory } from '../disk.ts'
+import { syncDirectory } from '../database/disk.ts'
 import { justSo, type FileWork } from './file-work.ts'
-import { ownerOfAuth } from '../owner-of-auth.ts'
-import { schemaVersion } from '../schema-state.ts'
-import { inBatches, type Sql } from '../sql.ts'
+import { ownerOfAuth } from '../database/owner-of-auth.ts'
+import { schemaVersion } from '../database/schema-state.ts'
+import { inBatches, type Sql } from '../database/sql.ts'
 
 /** How much a backup holds, or was restored from it. */
 export interface Kept {

@@ -1,4 +1,4 @@
-import type { MailServer } from '../settings/mail-settings.ts'
+import type { MailServer } from '../../settings/mail-settings.ts'
 
 /** Milliseconds for a mail, from the connection to the last reply: between two bytes of a slow reply there is no silence. */
 export const mailTimeout = 60_000

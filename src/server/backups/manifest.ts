@@ -1,9 +1,9 @@
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isDatabaseError } from '../connection.ts'
+import { isDatabaseError } from '../database/connection.ts'
 
-import { table } from '../../../application/application.ts'
-import { OperatorError } from '../../../settings/operator-error.ts'
+import { table } from '../../application/application.ts'
+import { OperatorError } from '../../settings/operator-error.ts'
 
 /** The tables of a backup, in the order in which they can be restored. */
 export const applications = `public.${table}`

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 
-import { OperatorError } from '../../../settings/operator-error.ts'
+import { OperatorError } from '../../settings/operator-error.ts'
 import {
   acceptances,
   accounts,
@@ -23,9 +23,9 @@ import {
 import type { Kept } from './backup.ts'
 import { emptyOlderTables, makeOlderTables } from './older.ts'
 import { triggers } from './triggers.ts'
-import { newestVersion } from '../migrations.ts'
-import { ownerOfAuth } from '../owner-of-auth.ts'
-import type { Sql } from '../sql.ts'
+import { newestVersion } from '../database/migrations.ts'
+import { ownerOfAuth } from '../database/owner-of-auth.ts'
+import type { Sql } from '../database/sql.ts'
 
 /** The migration that made the column of who set a deadline: backups of before have it in the history alone. */
 const deadlineSetSince = '20261125000100'

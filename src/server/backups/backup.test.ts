@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { openTestDatabase } from '../../../../testing/database.ts'
+import { openTestDatabase } from '../../../testing/database.ts'
 import { keptTables, olderTables } from './manifest.ts'
 import { checkBackup, restore } from './restore.ts'
 

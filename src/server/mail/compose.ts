@@ -1,5 +1,5 @@
 import type { MailServer } from '../../settings/mail-settings.ts'
-import { escapeHtml } from '../mail.ts'
+import { escapeHtml } from './smtp.ts'
 
 /** A letter to an applicant. */
 export interface Letter {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 
 import type { MailServer } from '../../settings/mail-settings.ts'
-import { causeOf, mailTimeout, smtpOptions } from '../mail.ts'
+import { causeOf, mailTimeout, smtpOptions } from './smtp.ts'
 import type { Mail } from './compose.ts'
 
 /** The result of a handover. */
