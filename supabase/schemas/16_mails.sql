@@ -97,6 +97,8 @@ declare
   due record;
   mail jsonb;
 begin
+  -- A server is about to change the schema, and waits for the mails that were claimed before.
+  if not pg_try_advisory_xact_lock_shared(5610748) then return null; end if;
   select * into postman from private.postman;
   -- Where nothing may leave, or nothing is due, nothing is written.
   if not private.may_leave(postman, pace) then return null; end if;

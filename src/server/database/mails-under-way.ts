@@ -5,6 +5,9 @@ import type { Sql } from './sql.ts'
 /** Milliseconds between two looks at what is being handed over. */
 const lookPause = 100
 
+/** What each claim of a mail shares (supabase/schemas/16_mails.sql). */
+const claimLock = 5_610_748
+
 /** What tells of each table which mails a server is handing over, with the newest column that this needs. */
 const handedOver = [
   { table: 'private.letters', column: 'due_at', isSending: `state = 'sending'` },
@@ -31,8 +34,11 @@ export async function awaitMails(transaction: Sql, onWait: () => void): Promise<
   const [postman] = await transaction<{ there: boolean }[]>`
     select to_regclass('private.postman') is not null as there`
   if (!postman?.there) return
-  // Each claim locks it.
-  await transaction`select from private.postman for update`
+  const [claims] = await transaction<{ known: boolean }[]>`
+    select to_regprocedure('private.claim_mail(interval, text[])') is not null as known`
+  if (claims?.known) await transaction`select pg_advisory_xact_lock(${claimLock})`
+  // Before there was that function, each claim locked this row.
+  else await transaction`select from private.postman for update`
   const queries: string[] = []
   for (const { table, column, isSending } of handedOver) {
     const { count } = await transaction`
