@@ -1,10 +1,10 @@
-import type { Letter } from '../mail/compose.ts'
+import type { Message } from '../mail/compose.ts'
 import { mayHaveArrived, mostUncertain, recordUnsent, tooLate } from './outcomes.ts'
 import { countTurns, endOfTurn, turnOf, type Pause } from './pace.ts'
 import { identifier, type Sql, type Template } from '../database/sql.ts'
 
 /** A letter that this server has claimed. */
-export interface Claim extends Letter {
+export interface Claim extends Message {
   /** Which try this is, from 1. */
   attempt: number
   /** Milliseconds since it was released, by the database's clock. */
