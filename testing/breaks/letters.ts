@@ -44,7 +44,7 @@ export const letters: readonly Break[] = [
   {
     promise: 'Strangers get little mail through the form.',
     broken: 'A mailbox has a receipt for each way of writing its address',
-    file: 'supabase/schemas/12_receipts.sql',
+    file: 'supabase/schemas/13_receipts.sql',
     find: "when domain = 'gmail.com' then replace(parts[1], '.', '')",
     replace: "when domain = 'gmail.com' then parts[1]",
     test: 'src/server/letters/receipts.test.ts',

@@ -1,4 +1,4 @@
-import type { Letter } from '../mail/compose.ts'
+import type { Message } from '../mail/compose.ts'
 import type { NoticeClaim } from './notices.ts'
 import { mayHaveArrived, mostUncertain, recordUnsent, tooLate } from './outcomes.ts'
 import { identifier, type Sql } from '../database/sql.ts'
@@ -7,7 +7,7 @@ import { identifier, type Sql } from '../database/sql.ts'
 export type Kind = 'test' | 'letter' | 'notice' | 'receipt'
 
 /** A letter that this server has claimed. */
-export interface LetterClaim extends Letter {
+export interface LetterClaim extends Message {
   kind: 'letter' | 'receipt'
   /** Which try this is, from 1. */
   attempt: number

@@ -1,5 +1,5 @@
 import { nextAttempt } from '../deliveries/schedule.ts'
-import type { Letter } from '../mail/compose.ts'
+import type { Message } from '../mail/compose.ts'
 import { isOften, type Recorded } from './outcomes.ts'
 import { noProblem } from './pace.ts'
 import type { Sql } from '../database/sql.ts'
@@ -18,7 +18,7 @@ export interface NoticeClaim {
   closings: number
   to: string
   /** Its content: a test of a letter, or the applications and RSVPs that it tells of. */
-  says: Pick<Letter, 'subject' | 'body'> | Told
+  says: Pick<Message, 'subject' | 'body'> | Told
 }
 
 /** Applications and RSVPs of which an organiser is told. */
@@ -79,8 +79,8 @@ export async function keepNotices(sql: Sql): Promise<void> {
  *
  * @param site The public address.
  */
-export function noticeLetter({ id, to, says }: NoticeClaim, site: URL): Letter {
-  const letter = { id, to, replyTo: '' }
+export function noticeLetter({ id, to, says }: NoticeClaim, site: URL): Message {
+  const letter = { id, to }
   if ('body' in says) return { ...letter, ...says }
   const { application, answer, since, count, names, coming, notComing } = says
   const desk = `${site.origin}${site.pathname.replace(/\/+$/, '')}/desk`

@@ -1,6 +1,6 @@
 import { hostAndPort, type MailServer } from '../../settings/mail-settings.ts'
 import { keepInterval, startPolling } from '../polling.ts'
-import { compose, isAddress, type Letter } from '../mail/compose.ts'
+import { compose, isAddress, type Message } from '../mail/compose.ts'
 import { createHandover, type Handover, type HandoverResult } from '../mail/handover.ts'
 import { keepNotices, noticeLetter, giveBackNotice, recordNotice, type NoticeClaim } from './notices.ts'
 import { beat, claimMail, type LetterClaim } from './claims.ts'
@@ -51,7 +51,7 @@ const grace = 3_000
 
 /** A mail that is to be handed over. */
 interface Job {
-  letter: Letter
+  letter: Message
   attempt: number
   /** Tries at which the mail server closed the connection over it. */
   closings: number
@@ -134,7 +134,7 @@ export function startPostman({
     else log.warn(details, said[outcome])
   }
 
-  const give = async (letter: Letter, handover: Handover): Promise<HandoverResult> => {
+  const give = async (letter: Message, handover: Handover): Promise<HandoverResult> => {
     if (!isAddress(letter.to)) {
       return { outcome: 'refused', code: null, answer: 'This is not one plain address.' }
     }

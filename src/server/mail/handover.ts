@@ -24,6 +24,11 @@ export type HandoverResult = {
   | { outcome: 'broken off' }
 )
 
+/** Whether the mail server refused this mail alone, for good or for now, and may accept others. */
+export function isAboutMail({ outcome, code }: HandoverResult): boolean {
+  return outcome === 'refused' || (outcome === 'retry' && code !== null)
+}
+
 /** Hands letters over to a mail server, one after the other, over a connection that is kept for the next letter. */
 export interface Handover {
   /**
@@ -76,8 +81,7 @@ export function createHandover(mailServer: MailServer, limit = mailTimeout): Han
       const result = classify(error ?? {}, progress, signal)
       const { connection } = progress
       if (connection === undefined) return result
-      const isUsable = result.outcome === 'refused' || (result.outcome === 'retry' && result.code !== null)
-      if (isUsable && (await reset(connection, signal))) open = connection
+      if (isAboutMail(result) && (await reset(connection, signal))) open = connection
       else connection.close()
       return result
     }

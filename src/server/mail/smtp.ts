@@ -32,13 +32,3 @@ export function causeOf(failure: unknown): string | undefined {
   if (!(failure instanceof Error) || 'response' in failure) return undefined
   return failure.message
 }
-
-/** A text as it stands in HTML, in an attribute too. */
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;')
-}
