@@ -15,11 +15,9 @@ export const letters: readonly Break[] = [
   {
     promise: 'Another decision withdraws it.',
     broken: 'A letter leaves that was released for another decision',
-    file: 'src/server/letters/claims.ts',
-    find: `: stands(sql)} and not \${isBusy(sql)}
-      )`,
-    replace: `: sql\`true\`} and not \${isBusy(sql)}
-      )`,
+    file: 'supabase/schemas/16_mails.sql',
+    find: 'private.is_current(letter) and not private.is_busy(letter)',
+    replace: 'not private.is_busy(letter)',
     test: 'src/server/letters/postman.test.ts',
     name: 'what was withdrawn does not leave, nor what was released for another decision',
   },
