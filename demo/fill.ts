@@ -3,12 +3,13 @@ import { randomUUID } from 'node:crypto'
 import type { Answer, Status } from '../src/application/statuses.ts'
 import type { CallDesk } from '../src/client/desk.ts'
 import { writeSite } from '../src/server/database/places.ts'
-import { compose } from '../src/server/letters/compose.ts'
-import { createHandover } from '../src/server/letters/handover.ts'
-import { beat, claimDue } from '../src/server/letters/claims.ts'
+import { compose } from '../src/server/mail/compose.ts'
+import { createHandover } from '../src/server/mail/handover.ts'
+import { beat } from '../src/server/letters/claims.ts'
 import { record } from '../src/server/letters/outcomes.ts'
 import type { MailServer } from '../src/settings/mail-settings.ts'
 import type { ReceivedMail } from '../testing/mail-server.ts'
+import { claimLetter } from '../testing/mails.ts'
 import { randomFrom } from '../testing/random.ts'
 import { createClock } from './clock.ts'
 import { openDesks } from './desks.ts'
@@ -130,7 +131,7 @@ export async function fill({ sql, mail, site, signal }: Filling): Promise<void> 
     const before = mail.received.length
     const handover = createHandover(mailServer)
     for (;;) {
-      const letter = await claimDue(sql)
+      const letter = await claimLetter(sql)
       if (letter === undefined) break
       const asOfThen = { ...letter, body: clock.asOfThen(letter.body) }
       const result = await handover.give(await compose(asOfThen, sender))

@@ -8,7 +8,7 @@ import { startMailServer } from '../testing/mail-server.ts'
 import { startNameServer } from '../testing/name-server.ts'
 import { overflow } from '../testing/overflow.ts'
 import { mailServerAt } from '../testing/sign-in.ts'
-import { startMailChecks } from '../src/server/letters/mail-checks.ts'
+import { startMailChecks } from '../src/server/mail/requested-checks.ts'
 import { accessibilityProblems, test } from '../testing/visitor.ts'
 import { valuesOf } from '../testing/sql.ts'
 
@@ -777,7 +777,7 @@ test('no test is offered where nobody carries mails, and one that is refused say
   await page.getByLabel('Text', { exact: true }).fill('Hello {{frist_name}}')
   await button('Send me a test').click()
   await page.getByRole('alert').getByText('There is no placeholder {{frist_name}}.').waitFor()
-  expect(await desk.sql`select from private.notices`).toHaveLength(0)
+  expect(await desk.sql`select from private.deliveries where kind = 'test'`).toHaveLength(0)
   await postman(false, true)
   await page.reload()
   await page.locator('.letter').waitFor()

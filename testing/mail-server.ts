@@ -31,6 +31,8 @@ type Refusal = { code: number; text?: string } | 'hang' | 'break off'
 export interface MailServer {
   port: number
   received: ReceivedMail[]
+  /** How many connections are open. */
+  connections(): number
   /** Resolves with all mails to an address when so many have come, those from before included. */
   count(number: number, to: string): Promise<ReceivedMail[]>
   close(): Promise<void>
@@ -124,6 +126,7 @@ export async function startMailServer({
   return {
     port: (server.server.address() as AddressInfo).port,
     received,
+    connections: () => sockets.size,
     count: (number, to) =>
       new Promise((resolve) => {
         const check = () => {

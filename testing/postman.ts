@@ -59,7 +59,7 @@ export async function startOutbox(): Promise<TestOutbox> {
       await database.owner`
         with moved as (update private.letters set due_at = due_at ${earlier}, released_at = released_at ${earlier}),
         noticed as (
-          update private.notices set due_at = due_at ${earlier}, created_at = created_at ${earlier},
+          update private.deliveries set due_at = due_at ${earlier}, queued_at = queued_at ${earlier},
             tried_at = tried_at ${earlier}
         ),
         organised as (

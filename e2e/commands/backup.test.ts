@@ -603,8 +603,9 @@ test('a check restores a backup aside, compares it row by row, and leaves nothin
   await writeFile(path('manifest.json'), older.replace('"timeZone":"UTC",', ''))
   expect((await check()).stdout).toMatch(/restored aside and counted; the version that made it/)
   for (const name of await readdir(folder)) {
-    if (!/applications|webhook_outbox/.test(name)) await rm(path(name))
+    if (!name.includes('applications')) await rm(path(name))
   }
+  await writeFile(path('private.webhook_outbox.jsonl'), '')
   expect((await check()).stdout).toMatch(/^The backup comes back: 2 applications, .* but not compared: /)
 })
 

@@ -6,9 +6,12 @@ import { expect, test } from 'vitest'
 
 import { temporaryDirectory } from '../../testing/server.ts'
 import { copyCheckout } from '../../testing/static-site.ts'
+import { freezeMigrations } from '../../tools/released-migrations.ts'
 
 test('between releases one file holds what changes: steps by hand, which stay, and functions as they are declared', async () => {
   const checkout = await copyCheckout(join((await temporaryDirectory()).path, 'copy'))
+  // As after a release: none is open.
+  await freezeMigrations(checkout)
   const schema = (...words: string[]) =>
     promisify(execFile)('npm', ['run', '--silent', 'schema', '--', ...words], { cwd: checkout })
   const folder = join(checkout, 'supabase/migrations')
@@ -20,7 +23,7 @@ test('between releases one file holds what changes: steps by hand, which stay, a
     await writeFile(path, declared.replace(text, replacement))
   }
 
-  await declare('12_receipts.sql', "now() - interval '1 day';", "now() - interval '2 days';")
+  await declare('13_receipts.sql', "now() - interval '1 day';", "now() - interval '2 days';")
   expect((await schema()).stdout).toContain('-- For supabase/migrations:\n\n-- The functions that changed.')
   expect(await readdir(folder)).toEqual(released)
   await schema('a', 'few', 'words')
@@ -35,7 +38,7 @@ test('between releases one file holds what changes: steps by hand, which stay, a
   const byHand = 'alter table private.door add column reason text;\n\n'
   await writeFile(join(folder, file), byHand + written)
   await declare('08_door.sql', 'create table private.door (', 'create table private.door (\n  reason text,')
-  await declare('12_receipts.sql', "now() - interval '2 days';", "now() - interval '3 days';")
+  await declare('13_receipts.sql', "now() - interval '2 days';", "now() - interval '3 days';")
   await schema()
   const again = await read()
   expect(again.startsWith(byHand)).toBe(true)

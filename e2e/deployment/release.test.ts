@@ -8,6 +8,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { unpackRelease } from '../../testing/archive.ts'
 import { temporaryDirectory } from '../../testing/server.ts'
 import { copyCheckout } from '../../testing/static-site.ts'
+import { freezeMigrations } from '../../tools/released-migrations.ts'
 
 /** A repository of these files; the clone of it in which a test makes a release. */
 let [origin, clone] = ['', '']
@@ -34,6 +35,8 @@ beforeAll(async () => {
   origin = await copyCheckout(join((await temporaryDirectory()).path, 'origin'))
   await run('git', ['init', '--quiet', '--initial-branch', 'main', origin])
   await settleIn(origin)
+  // As after a release: none is open.
+  await freezeMigrations(origin)
   await writeFile(join(origin, 'CHANGELOG.md'), '# Changes\n\n## Unreleased\n\n## 1.0.0 - 2026-11-23\n')
   await git('add', '.')
   await git('commit', '--quiet', '--message', 'One')

@@ -68,11 +68,8 @@ async function findingsOf(superuser: Sql) {
   return superuser`
     select checked.oid::regprocedure::text as function, lineno as line, message, detail, hint
     from pg_proc as checked
-      left join pg_trigger on tgfoid = checked.oid and not tgisinternal
-      -- A trigger's function is checked with its table, which no trigger tells of this one.
-      left join (values ('private.enqueue_webhook()'::regprocedure, 'public.retreat_applications'::regclass))
-        as unused (function, relation) on unused.function = checked.oid,
-      plpgsql_check_function_tb(checked.oid, coalesce(tgrelid, relation, 0), oldtable => tgoldtable,
+      left join pg_trigger on tgfoid = checked.oid and not tgisinternal,
+      plpgsql_check_function_tb(checked.oid, coalesce(tgrelid, 0), oldtable => tgoldtable,
         newtable => tgnewtable, fatal_errors => false, extra_warnings => true) as finding
     where pronamespace in ('public'::regnamespace, 'private'::regnamespace)
       and prolang = (select oid from pg_language where lanname = 'plpgsql')`

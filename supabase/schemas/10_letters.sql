@@ -34,8 +34,6 @@ create table private.postman (
   in_hour integer not null default 0,
   -- Since when the mail server takes nothing from anybody; null while it does.
   failing_since timestamptz,
-  -- How many claims there were: who claims has seen what all others did.
-  turns bigint not null default 0,
   -- When an organiser asked how the mail server and the sender's domain are, when a server began to look, and when it
   -- had, and what it found.
   check_wanted_at timestamptz not null default '-infinity',

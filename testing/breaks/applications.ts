@@ -61,7 +61,7 @@ export const applications: readonly Break[] = [
   {
     promise: 'A restore erases them again by the list beside the backups',
     broken: 'A restore brings back who was erased',
-    file: 'src/server/database/backups/restore.ts',
+    file: 'src/server/backups/restore.ts',
     find: `  if (erased.size === 0) return 0
 `,
     replace: `  if (erased.size >= 0) return 0

@@ -15,11 +15,9 @@ export const letters: readonly Break[] = [
   {
     promise: 'Another decision withdraws it.',
     broken: 'A letter leaves that was released for another decision',
-    file: 'src/server/letters/claims.ts',
-    find: `: stands(sql)} and not \${isBusy(sql)}
-      )`,
-    replace: `: sql\`true\`} and not \${isBusy(sql)}
-      )`,
+    file: 'supabase/schemas/16_mails.sql',
+    find: 'private.is_current(letter) and not private.is_busy(letter)',
+    replace: 'not private.is_busy(letter)',
     test: 'src/server/letters/postman.test.ts',
     name: 'what was withdrawn does not leave, nor what was released for another decision',
   },
@@ -35,16 +33,16 @@ export const letters: readonly Break[] = [
   {
     promise: 'Mails fetch nothing',
     broken: 'A letter loads a picture, which tells who opened it',
-    file: 'src/server/letters/compose.ts',
+    file: 'src/server/mail/compose.ts',
     find: "${paragraphs.join('')}</body>",
     replace: `\${paragraphs.join('')}<img src="https://example.org/"></body>`,
-    test: 'src/server/letters/compose.test.ts',
+    test: 'src/server/mail/compose.test.ts',
     name: 'its HTML has the paragraphs and lines of its text, and nothing that is loaded or leads anywhere',
   },
   {
     promise: 'Strangers get little mail through the form.',
     broken: 'A mailbox has a receipt for each way of writing its address',
-    file: 'supabase/schemas/12_receipts.sql',
+    file: 'supabase/schemas/13_receipts.sql',
     find: "when domain = 'gmail.com' then replace(parts[1], '.', '')",
     replace: "when domain = 'gmail.com' then parts[1]",
     test: 'src/server/letters/receipts.test.ts',

@@ -149,7 +149,7 @@ const pace = Infinity
   {
     promise: 'other users of the machine',
     broken: 'Backups are written where everybody may write',
-    file: 'src/server/database/backups/folder.ts',
+    file: 'src/server/backups/folder.ts',
     find: "return refuseForeign('BACKUP_DIR', dir, [root])",
     replace: "return refuseForeign('BACKUP_DIR', dir + '/nowhere', [root])",
     test: 'e2e/failures/backups-silent.test.ts',
@@ -167,16 +167,16 @@ const pace = Infinity
   {
     promise: 'a disk of backups that does not answer',
     broken: 'Each look at a folder of backups that does not answer takes another thread',
-    file: 'src/server/database/backups/file-work.ts',
+    file: 'src/server/backups/file-work.ts',
     find: 'if (isStuck) throw silent()',
     replace: 'if (isStuck && limit < 0) throw silent()',
-    test: 'src/server/database/backups/file-work.test.ts',
+    test: 'src/server/backups/file-work.test.ts',
     name: 'work that does not come back is given up, none is begun until it does, and then all goes on',
   },
   {
     promise: 'a disk of the database that is not mounted',
     broken: 'A database is made beside the backups of another one',
-    file: 'src/server/database/backups/scheduled.ts',
+    file: 'src/server/backups/scheduled.ts',
     find: `if (newest === undefined) return
       throw`,
     replace: `if (newest === undefined || dir !== '') return

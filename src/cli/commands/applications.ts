@@ -11,7 +11,7 @@ import {
   withWhatWasMade,
   type StoredApplication,
 } from '../../server/database/applications.ts'
-import { appendErasures } from '../../server/database/backups/erasures.ts'
+import { appendErasures } from '../../server/backups/erasures.ts'
 import { isUuid } from '../../server/database/uuid.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 
-import { readErasures } from '../../server/database/backups/erasures.ts'
-import { checkBackup, restore } from '../../server/database/backups/restore.ts'
+import { readErasures } from '../../server/backups/erasures.ts'
+import { checkBackup, restore } from '../../server/backups/restore.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'
 import { andAccounts, countOf } from '../formats.ts'

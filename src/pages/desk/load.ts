@@ -5,6 +5,7 @@
  */
 import { callKey, type BegunCalls } from '../../client/begun.ts'
 import type { ListPage } from '../../client/desk/applications.ts'
+import type { Arguments, Calls } from '../../client/desk/calls.ts'
 import { keptSession, needsFactor } from '../../client/kept-session.ts'
 import { requestOf } from '../../client/rpc.ts'
 import { readPageData } from '../page-data.ts'
@@ -72,7 +73,7 @@ function begin(token: string) {
   // Whoever comes back to the list reads it anew.
   addEventListener('popstate', () => calls.clear())
   const base = (backend.url ?? siteRoot()).replace(/\/$/, '')
-  const call = (name: string, given: object) => {
+  const call = <Name extends keyof Calls>(name: Name, given: Arguments<Name>) => {
     const { url, init } = requestOf(base, backend.anonKey, token, name, given)
     const answer = fetch(url, init).then(
       (response) => (response.ok ? response : undefined),

@@ -12,7 +12,6 @@ import type { AuthContext } from './context.ts'
 import { answerError } from './errors.ts'
 import { factorCalls } from './calls/factors.ts'
 import type { SigningKeys } from './sessions/keys.ts'
-import { createMailer } from './mail/mailer.ts'
 import { createMailTurns } from './mail/turns.ts'
 import { mailCalls } from './calls/mails.ts'
 import { createOutgoing } from './mail/outgoing.ts'
@@ -74,7 +73,7 @@ export async function auth(
     keys,
     site: () => siteOf(siteUrl, listening),
     mailTurns: createMailTurns(sql, app.log),
-    outgoing: createOutgoing(mailServer && createMailer(mailServer), app.log, recordMail),
+    outgoing: createOutgoing(mailServer, app.log, recordMail),
     passwordCost,
   }
   app.addHook('onRequest', (request, reply, done) => {

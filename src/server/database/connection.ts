@@ -1,7 +1,7 @@
 import { connect as connectSocket } from 'node:net'
 import { createHash } from 'node:crypto'
 import type { ConnectionOptions as TlsOptions } from 'node:tls'
-import { Client, DatabaseError, types, type QueryResult } from 'pg'
+import { DatabaseError, type Client, type QueryResult } from 'pg'
 
 import { sqlOf, type Parameter, type Rows, type Sql, type StatementOptions } from './sql.ts'
 
@@ -51,105 +51,8 @@ export interface ConnectionLimits {
   keepsPrepared?: boolean
 }
 
-/** Milliseconds; a visitor waits for the response: better a clear "not now" soon than silence. */
-const usualTimeout = 5_000
-const keepAlive = 60_000
-
-/**
- * Opens a connection.
- *
- * @throws {DatabaseError} where the server refuses it.
- * @throws {ConnectionError} where no host can be reached, or none has what is asked for.
- */
-export async function openConnection(address: Address, limits: ConnectionLimits = {}): Promise<Connection> {
-  let failure: unknown
-  for (const host of address.hosts) {
-    try {
-      const connection = new Connection(await openClient(address, host), limits)
-      const lacking = await whatLacks(connection, address).catch((error: unknown) => error)
-      if (lacking === undefined) return connection
-      await connection.close(0)
-      throw lacking
-    } catch (error) {
-      failure = error
-    }
-  }
-  throw failure
-}
-
-/** What a connection has not, although the server accepted it. */
-async function whatLacks({ sql }: Connection, { isToWrite, parameters: { role } = {} }: Address) {
-  if (isToWrite !== true && role === undefined) return undefined
-  const [row] = await sql<[{ role: string; writes: boolean }]>`
-    select current_user as role,
-      not pg_is_in_recovery() and not current_setting('transaction_read_only')::boolean as writes`
-  // A pooler may drop what a connection begins with.
-  if (role !== undefined && row.role !== role)
-    return new ConnectionError('ROLE_LOST', new Error(`the role is ${row.role} and not ${role}`))
-  if (isToWrite === true && !row.writes)
-    return new ConnectionError('READ_ONLY', new Error('the server only reads'))
-  return undefined
-}
-
-const noTls = 'The server does not support SSL connections'
-
-async function openClient(address: Address, host: string): Promise<Client> {
-  const { tls = false } = address
-  try {
-    return await openWith(address, host, tls === 'prefer' ? { rejectUnauthorized: false } : tls)
-  } catch (error) {
-    if (tls !== 'prefer' || !(error instanceof Error) || error.message !== noTls) throw error
-    return openWith(address, host, false)
-  }
-}
-
-async function openWith(
-  { port, user, password, database, tlsNegotiation, connectTimeout = usualTimeout, parameters = {} }: Address,
-  host: string,
-  ssl: false | TlsOptions,
-): Promise<Client> {
-  const { application_name: name, ...rest } = parameters
-  const client = new Client({
-    host,
-    port,
-    user,
-    password,
-    database,
-    ssl,
-    ...(ssl !== false && tlsNegotiation ? { sslnegotiation: tlsNegotiation } : {}),
-    application_name: String(name ?? 'unplugged'),
-    options: startOptions(rest),
-    connectionTimeoutMillis: connectTimeout,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: keepAlive,
-    types: { getTypeParser: typeParser },
-  })
-  // The driver tells of the end of a connection that nobody uses, too, and Node.js ends where nobody listens.
-  client.on('error', () => {})
-  try {
-    await client.connect()
-    return client
-  } catch (error) {
-    client.connection.stream.destroy()
-    throw isDatabaseError(error) ? error : lost(error, 'CONNECT_FAILED')
-  }
-}
-
-/** Parameters as libpq's `options` has them: the one way in which the driver sends any of them. */
-function startOptions(parameters: Record<string, string | number>) {
-  const { options = '', ...rest } = parameters
-  const given = Object.entries(rest).map(
-    ([name, value]) => `-c ${name}=${String(value).replaceAll(/[\\\s]/g, String.raw`\$&`)}`,
-  )
-  return [String(options), ...given].join(' ').trim()
-}
-
-/** A day stays a text: as a `Date` it would be another day in another time zone. */
-const typeParser: typeof types.getTypeParser = (oid, format) =>
-  oid === types.builtins.DATE ? (text: string) => text : types.getTypeParser(oid, format)
-
 /** A lost connection as one kind of error; the network's own codes stay. */
-function lost(error: unknown, code = 'CONNECTION_LOST') {
+export function lost(error: unknown, code = 'CONNECTION_LOST') {
   const cause = error instanceof Error ? error : new Error(String(error))
   const own = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
   return new ConnectionError(own ?? (cause.message === 'timeout expired' ? 'CONNECT_TIMEOUT' : code), cause)
@@ -318,8 +221,10 @@ function cancel(client: Client) {
     request.writeInt32BE(value, 4 * index)
   const socket = host.startsWith('/') ? connectSocket(`${host}/.s.PGSQL.${port}`) : connectSocket(port, host)
   // Where the server cannot be reached there is nothing to be ended.
-  socket.on('error', () => {}).setTimeout(usualTimeout, () => socket.destroy())
+  socket.on('error', () => {}).setTimeout(cancelTimeout, () => socket.destroy())
   socket.end(request).unref()
 }
 
 const cancelRequest = 80_877_102
+/** Milliseconds. */
+const cancelTimeout = 5_000

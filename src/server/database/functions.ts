@@ -1,3 +1,4 @@
+import { cached } from '../cached.ts'
 import type { Sql } from './sql.ts'
 
 /** A function of the desk, or what visitors may ask, as `supabase/schemas/` declares it. */
@@ -20,25 +21,15 @@ const readAgain = 1_000
 /**
  * The functions of a database, which are read on first use, and again where one is not found: another server may have changed
  * the schema.
- *
- * @param now A clock in milliseconds that is never set back.
  */
-export function createFunctions(sql: Sql, now = () => performance.now()): FindFunction {
-  let functions: Promise<ReadonlyMap<string, DeskFunction>> | undefined
-  let readAt = Number.NEGATIVE_INFINITY
-  const read = () => {
-    readAt = now()
-    const reading = readDeskFunctions(sql)
-    reading.catch(() => (functions = undefined))
-    return (functions = reading)
-  }
+export function createFunctions(sql: Sql): FindFunction {
+  const functions = cached(() => readDeskFunctions(sql))
   return async (name, given) => {
     const findIn = (known: ReadonlyMap<string, DeskFunction>) => {
       const found = known.get(name)
       return found !== undefined && takes(found, given) ? found : undefined
     }
-    const found = findIn(await (functions ?? read()))
-    return found ?? (now() - readAt < readAgain ? undefined : findIn(await read()))
+    return findIn(await functions(Infinity)) ?? findIn(await functions(readAgain))
   }
 }
 

@@ -2,7 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { isDatabaseError } from './connection.ts'
 
 import { OperatorError } from '../../settings/operator-error.ts'
-import { openConnection, type Connection } from './connection.ts'
+import type { Connection } from './connection.ts'
+import { openConnection } from './open-connection.ts'
 import { embedded } from './pools.ts'
 import type { Sql } from './sql.ts'
 

@@ -3,11 +3,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import {
   ConnectionError,
   DeadlineError,
-  openConnection,
   type Address,
   type Connection,
   type ConnectionLimits,
 } from './connection.ts'
+import { openConnection } from './open-connection.ts'
 import { sqlOf, type Sql } from './sql.ts'
 
 export interface PoolOptions extends ConnectionLimits {

@@ -2,8 +2,11 @@ import { readdir, readFile } from 'node:fs/promises'
 import { beforeAll, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
+import { storeDueLetters } from '../../../testing/letters.ts'
+import { claimLetter } from '../../../testing/mails.ts'
 import { newProject } from '../../../testing/hosted-project.ts'
 import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
+import { record as recordLetter } from '../letters/outcomes.ts'
 import { applicationsWithDeliveries, withWhatWasMade } from './applications.ts'
 import { visitor } from './pools.ts'
 import { openDatabase } from './database.ts'
@@ -105,6 +108,32 @@ test.each([
   const failure = open(url.replace('u@', 'u:hunter2@'))
   await expect(failure).rejects.toThrow(message)
   await expect(failure).rejects.toThrow(/^(?!.*hunter2)/)
+})
+
+test('a mail that a server is handing over ends before the schema changes, and none begins meanwhile', async () => {
+  const url = await newDatabase('handing_over')
+  const database = await open(url)
+  const { owner } = database
+  await storeDueLetters(owner, 2)
+  const letter = await claimLetter(owner)
+  if (letter === undefined) throw new Error('nothing was claimed')
+  const newer = {
+    ledger: 'shared',
+    version: '29990101000000',
+    name: 'newer',
+    sql: 'create table private.newer ()',
+  } as const
+  const said: string[] = []
+  const migrating = migrate(connectTo(url, 2), {
+    files: [...migrations, newer],
+    onEvent: (message) => said.push(message),
+  })
+  await expect.poll(() => said).toEqual([expect.stringMatching(/^the schema is changed once the mails/)])
+  expect(await claimLetter(owner)).toBeUndefined()
+  expect(await owner`select to_regclass('private.newer') as made`).toEqual([{ made: null }])
+  expect(await recordLetter(owner, letter, { outcome: 'sent', code: 250 })).toBe('sent')
+  expect(await migrating).toMatchObject({ applied: ['29990101000000_newer'] })
+  expect(await claimLetter(owner)).toMatchObject({ attempt: 1 })
 })
 
 test('a database that is not there is told in a sentence', async () => {

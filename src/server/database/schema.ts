@@ -21,6 +21,7 @@ import {
   type Migration,
 } from './migrations.ts'
 import { ownerOfAuth } from './owner-of-auth.ts'
+import { awaitMails } from './mails-under-way.ts'
 import { createRoles } from './roles.ts'
 import type { Sql } from './sql.ts'
 
@@ -61,11 +62,13 @@ export async function migrate(
 ): Promise<{ applied: string[]; edited: string[] }> {
   let prepared: Promise<void> | undefined
   const prepare = () => (prepared ??= before?.() ?? Promise.resolve())
+  const onMails = () =>
+    onEvent?.('the schema is changed once the mails that a server is handing over have ended, within 90 s')
   const applied: string[] = []
   try {
     for (;;) {
       const step = await untilUnlocked(
-        () => sql.begin((transaction) => applyNext(sql, transaction, files, prepare)),
+        () => sql.begin((transaction) => applyNext(sql, transaction, files, prepare, onMails)),
         onEvent,
       )
       if (step === undefined) {
@@ -131,6 +134,7 @@ async function applyNext(
   transaction: Sql,
   files: readonly Migration[],
   prepare: () => Promise<void>,
+  onMails: () => void,
 ) {
   const [lock] = await transaction<[{ is_taken: boolean }]>`
     select pg_try_advisory_xact_lock(${migrationLock}) as is_taken`
@@ -152,6 +156,7 @@ async function applyNext(
     for (const migration of next) await runAlone(sql, migration)
   } else {
     await transaction.unsafe(`set local lock_timeout = ${lockTimeout}`)
+    if (next.length > 0) await awaitMails(transaction, onMails)
     await createRoles(transaction)
     await prepareLedgers(transaction)
     await transaction`select set_config('unplugged.auth', ${await ownerOfAuth(transaction)}, true)`

@@ -1,9 +1,9 @@
 import { access, constants, stat } from 'node:fs/promises'
 
 import type { Settings } from '../../settings/server-settings.ts'
-import { createFileWork } from '../database/backups/file-work.ts'
-import { newestBackup, refuseForeignFolder } from '../database/backups/folder.ts'
-import { installationOf } from '../database/backups/scheduled.ts'
+import { createFileWork } from '../backups/file-work.ts'
+import { newestBackup, refuseForeignFolder } from '../backups/folder.ts'
+import { installationOf } from '../backups/scheduled.ts'
 import type { OpenedAsItIs } from '../database/database.ts'
 import { codeOf } from '../database/programs.ts'
 import { notSet, ok, wrongIf } from '../finding.ts'

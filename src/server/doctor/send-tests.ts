@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Settings } from '../../settings/server-settings.ts'
 import { hostAndPort } from '../../settings/mail-settings.ts'
 import { lookInto, notSet, ok, oneLine, wrong, type Finding } from '../finding.ts'
-import { compose } from '../letters/compose.ts'
-import { createHandover } from '../letters/handover.ts'
+import { send } from '../mail/send.ts'
 import { deliver } from '../deliveries/webhook.ts'
 
 /** Milliseconds for a test mail, and for a test delivery. */
@@ -39,10 +38,11 @@ async function sendMail(to: string, mailServer: Settings['mailServer']) {
   const id = randomUUID()
   const body =
     'This is a test of npm run doctor. If it came into the folder for spam, see what the doctor says about the sender.'
-  const letter = { id, to, subject: '[Test] Unplugged. can write to you', body, replyTo: '' }
-  const handover = createHandover(mailServer, limit)
-  const result = await handover.give(await compose(letter, mailServer.from))
-  await handover.end()
+  const result = await send(
+    { id, to, subject: '[Test] Unplugged. can write to you', body },
+    mailServer,
+    limit,
+  )
   const address = Object.values(hostAndPort(mailServer)).join(':')
   switch (result.outcome) {
     case 'sent':

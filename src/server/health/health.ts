@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 
 import { version } from '../../settings/version.ts'
-import type { BackupState } from '../database/backups/scheduled.ts'
+import type { BackupState } from '../backups/scheduled.ts'
 import { letterHealth, type LetterHealth } from '../letters/overview.ts'
 import { deliveryHealth, type DeliveryHealth } from '../deliveries/overview.ts'
 import type { Sql } from '../database/sql.ts'
+import { cached } from '../cached.ts'
 import { within } from '../within.ts'
 
 /** What the health of the server is computed from. */
@@ -72,15 +73,11 @@ export async function health(app: FastifyInstance, options: HealthOptions) {
     const [deliveries, letters] = await Promise.all([deliveryHealth(sql), letterHealth(sql)])
     return { ...deliveries, ...letters, ...(delivers ? {} : { oldestUndeliveredSeconds: null }) }
   }
-  let asked = Number.NEGATIVE_INFINITY
-  let answered: Promise<Health> | undefined
-  const current = () => {
-    if (answered === undefined || now() - asked > freshness) {
-      asked = now()
-      answered = within(timeout, ask(), () => new Error(`no answer within ${timeout} ms`))
-    }
-    return answered
-  }
+  // A database that does not answer is not asked more often, either.
+  const current = cached(() => within(timeout, ask(), () => new Error(`no answer within ${timeout} ms`)), {
+    keepsFailures: true,
+    now,
+  })
 
   app.get('/healthz', (_request, reply) => answer(reply, 200, { status: 'ok', version }))
 
@@ -89,7 +86,11 @@ export async function health(app: FastifyInstance, options: HealthOptions) {
       return answer(reply, 503, { status: 'the database stores nothing in time' })
     }
     try {
-      return await answer(reply, 200, { status: 'ok', ...(await current()), ...backupHealth(backups?.()) })
+      return await answer(reply, 200, {
+        status: 'ok',
+        ...(await current(freshness)),
+        ...backupHealth(backups?.()),
+      })
     } catch (error) {
       request.log.error({ err: error }, 'the database takes nothing')
       if (areFilesGone?.()) return answer(reply, 503, { status: 'the files of the database are gone' })

@@ -1,10 +1,14 @@
-import type { Letter } from './compose.ts'
+import type { Message } from '../mail/compose.ts'
+import type { NoticeClaim } from './notices.ts'
 import { mayHaveArrived, mostUncertain, recordUnsent, tooLate } from './outcomes.ts'
-import { countTurns, endOfTurn, turnOf, type Pause } from './pace.ts'
-import { identifier, type Sql, type Template } from '../database/sql.ts'
+import { identifier, type Sql } from '../database/sql.ts'
+
+/** The kinds of mails. */
+export type Kind = 'test' | 'letter' | 'notice' | 'receipt'
 
 /** A letter that this server has claimed. */
-export interface Claim extends Letter {
+export interface LetterClaim extends Message {
+  kind: 'letter' | 'receipt'
   /** Which try this is, from 1. */
   attempt: number
   /** Milliseconds since it was released, by the database's clock. */
@@ -14,111 +18,53 @@ export interface Claim extends Letter {
   uncertain: number
   /** Tries at which the mail server closed the connection over it. */
   closings: number
-  /** How many turns there were with this claim's. */
-  turns: string
 }
 
-/** Seconds after which another server may claim it again: longer than any handover takes. */
-export const lease = 90
+export type MailClaim = LetterClaim | NoticeClaim
 
-/** Whether a letter was released for the decision that stands. */
-function stands(sql: Sql) {
-  return sql`status_version = coalesce(
-    (select version from private.statuses where application_id = letter.application_id), 0)`
-}
+/** Seconds after which another server may claim a decision again: longer than any try takes. */
+const lease = 90
 
-/** Whom letters about an application go to. */
-const personOf = (sql: Sql, application: Template) =>
-  sql`private.person(private.address_of(${application}.id, ${application}.email))`
-
-/** Whether another letter is under way to the same person: letters have to arrive in the order in which they were released. */
-function isBusy(sql: Sql) {
-  return sql`exists (
-    select from private.letters as other
-      join public.retreat_applications as theirs on theirs.id = other.application_id
-      join public.retreat_applications as application on application.id = letter.application_id
-    where other.state = 'sending' and other.way = 'mail' and other.due_at > now() and other.id <> letter.id
-      and (other.application_id = letter.application_id
-        or ${personOf(sql, sql`theirs`)} = ${personOf(sql, sql`application`)}))`
+interface Ends {
+  is_withdrawn: boolean
+  is_overdue: boolean
+  was_sending: boolean
 }
 
 /**
- * The letters that may be handed over, or the receipts: those that were released for the decision that stands, and no receipt
- * that is older than a day. A letter that was withdrawn on its way is not handed over.
+ * Claims the mail that is due and waits longest. Each goes to one server. It claims nothing while organisers or a problem keep
+ * all mails. A letter that ends without leaving is recorded, and the next one is claimed: one that was withdrawn on its way, one
+ * that may have arrived often enough, and one that asks until a day which is over.
  *
- * Letters, receipts and decisions have an index each, so that none has to be searched for behind many of another kind. Only what
- * waits or is on its way has a time at which it is due: its state is not asked for. No other table is joined: PostgreSQL would
- * read everything that is due to find the first, where it has no statistics yet.
+ * @param options.pause Milliseconds between two mails, of all servers together; no pace unless given.
+ * @param options.kinds Of which kinds: all, unless given.
  */
-export function dueLetters(sql: Sql, isReceipt: boolean) {
-  return sql`
-    private.letters as letter
-    where way = 'mail' and due_at <= now()
-      and ${isReceipt ? sql`occasion = 'received'` : sql`occasion <> 'received'`}
-      and (
-        withdrawn_at is not null
-        or ${isReceipt ? sql`released_at > private.receipts_since()` : stands(sql)} and not ${isBusy(sql)}
-      )`
+export async function claimMail(
+  sql: Sql,
+  {
+    pause = null,
+    kinds = ['test', 'letter', 'notice', 'receipt'],
+  }: { pause?: number | null | undefined; kinds?: Kind[] } = {},
+): Promise<MailClaim | undefined> {
+  for (;;) {
+    const [row] = await sql<[{ mail: NoticeClaim | (LetterClaim & Ends) | null }]>`
+      select private.claim_mail(${pause}::float * interval '1 millisecond', ${kinds}::text[]) as mail`
+    if (row.mail === null) return undefined
+    if ('says' in row.mail) return row.mail
+    const { is_withdrawn: isWithdrawn, is_overdue: isOverdue, was_sending: wasSending, ...claim } = row.mail
+    if (isWithdrawn) await recordUnsent(sql, claim, { state: 'waiting', counts: false })
+    else if (wasSending && claim.uncertain >= mostUncertain) {
+      await recordUnsent(sql, claim, { state: 'given up', answer: mayHaveArrived })
+    } else if (isOverdue) await recordUnsent(sql, claim, { state: 'given up', answer: tooLate })
+    else return claim
+  }
 }
 
 /** Claims the letters in `due` for this server. */
 function claimed(sql: Sql) {
   return sql`
-    select letter.*, private.is_overdue(letter) as is_overdue, due.was_under_way
+    select letter.*, private.is_overdue(letter) as is_overdue
     from due, private.move(array[due.id], 'sending', due => now() + ${lease} * interval '1 second') as letter`
-}
-
-/** Milliseconds since a time, by the database's clock. */
-const since = (sql: Sql, moment: Template) => sql`(extract(epoch from now() - ${moment}) * 1000)::float`
-
-/**
- * Claims the letter, or the receipt, that is due and waits longest. Each goes to one server. It claims nothing while organisers
- * or a problem keep all letters, and no receipt where the hour has no room. A letter that asks until a day which is over is given
- * up.
- *
- * @param turns As they were counted before.
- * @param unless What comes first: while that is true, nothing is claimed.
- */
-export async function claimDue(
-  sql: Sql,
-  {
-    pause,
-    isReceipt = false,
-    turns,
-    unless,
-  }: { pause?: Pause; isReceipt?: boolean; turns?: string; unless?: Template } = {},
-): Promise<Claim | undefined> {
-  let counted = turns
-  for (;;) {
-    const due = sql`
-      select letter.id, state = 'sending' as was_under_way from ${dueLetters(sql, isReceipt)}
-        and exists (select from turn ${isReceipt ? sql`where has_room or withdrawn_at is not null` : sql``})
-        ${unless ? sql`and not ${unless}` : sql``}
-      order by due_at limit 1
-      for update of letter skip locked`
-    const begun = sql`select occasion = 'received' as counts from claimed where withdrawn_at is null`
-    const [row] = await sql<[(Claim & { isWithdrawn: boolean; isOverdue: boolean; wasUnderWay: boolean })?]>`
-      with turn as (${turnOf(sql, pause, counted ?? (await countTurns(sql)))}),
-      due as (${due}),
-      claimed as (${claimed(sql)}),
-      ended as (${endOfTurn(sql, pause, begun)})
-      select claimed.id, attempts as attempt, uncertain, closings, application_id as "applicationId",
-        ${since(sql, sql`released_at`)} as age, was_under_way as "wasUnderWay",
-        private.address_of(application.id, application.email) as "to", sent.subject, sent.body, sent.link, reply_to as "replyTo",
-        withdrawn_at is not null as "isWithdrawn", claimed.is_overdue as "isOverdue", (select turns from ended)
-      from claimed
-      left join lateral private.to_send(application_id, claimed.subject, claimed.body) as sent on withdrawn_at is null
-      join public.retreat_applications as application on application.id = application_id
-      cross join private.letter_settings`
-    if (row === undefined) return undefined
-    const { isWithdrawn, isOverdue, wasUnderWay, ...taking } = row
-    if (isWithdrawn) await recordUnsent(sql, taking, { state: 'waiting', counts: false })
-    else if (wasUnderWay && taking.uncertain >= mostUncertain) {
-      await recordUnsent(sql, taking, { state: 'given up', answer: mayHaveArrived })
-    } else if (isOverdue) await recordUnsent(sql, taking, { state: 'given up', answer: tooLate })
-    else return taking
-    counted = undefined
-  }
 }
 
 /** A decision that this server has claimed, to tell an automation. */
@@ -142,10 +88,10 @@ export interface DecisionClaim {
  */
 export async function claimDecisions(sql: Sql, most: number): Promise<DecisionClaim[]> {
   const due = sql`
-    select id, state = 'sending' as was_under_way from private.letters as letter
+    select id from private.letters as letter
     where way = 'automation' and due_at <= now()
       and not (select stopped from private.postman)
-      and (withdrawn_at is not null or ${stands(sql)} and not exists (
+      and (withdrawn_at is not null or private.is_current(letter) and not exists (
         -- The decision that stands is told last.
         select from private.letters as other
         where other.state = 'sending' and other.way = 'automation' and other.due_at > now() and other.id <> letter.id
@@ -155,7 +101,7 @@ export async function claimDecisions(sql: Sql, most: number): Promise<DecisionCl
     for update of letter skip locked`
   const rows = await sql<(DecisionClaim & { isWithdrawn: boolean; isOverdue: boolean })[]>`
     with due as (${due}), claimed as (${claimed(sql)})
-    select claimed.id, attempts as attempt, ${since(sql, sql`released_at`)} as age,
+    select claimed.id, attempts as attempt, (extract(epoch from now() - released_at) * 1000)::float as age,
       application_id as "applicationId", email, occasion as status, withdrawn_at is not null as "isWithdrawn",
       is_overdue as "isOverdue",
       coalesce(

@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { atEnd } from '../../../testing/endings.ts'
+import { claimLetter } from '../../../testing/mails.ts'
 import { anApplication } from '../../../testing/form.ts'
 import { aLog } from '../../../testing/postman.ts'
 import { startReceiver } from '../../../testing/receiver.ts'
@@ -12,7 +13,7 @@ import type { Places } from '../../client/desk/retreat.ts'
 import { startDispatcher } from '../deliveries/dispatcher.ts'
 import { outboxOf } from '../deliveries/outbox.ts'
 import { startDecisions } from './decisions.ts'
-import { claimDecisions, claimDue } from './claims.ts'
+import { claimDecisions } from './claims.ts'
 import { record } from './outcomes.ts'
 import { countLetters, listUndelivered, retryUndelivered } from './overview.ts'
 import { through, valuesOf } from '../../../testing/sql.ts'
@@ -262,7 +263,7 @@ test('what an automation is told beside a mail that has left is stopped, and no 
     const { letters } = await ask<{ letters: Letter[] }>('drafts', { occasion: 'accepted' })
     const given = letters.map(({ id: letter, seen }) => ({ id: letter, seen }))
     await ask('release', { act: crypto.randomUUID(), letters: given, again: true })
-    const mail = await claimDue(sql())
+    const mail = await claimLetter(sql())
     if (mail === undefined) throw new Error('no letter is due')
     await record(sql(), mail, { outcome: 'sent', code: 250 })
   }

@@ -2,8 +2,9 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
+import { claimNotice, claimTest } from '../../../testing/mails.ts'
 import { addOrganiser } from '../auth/organisers.ts'
-import { claimNotice, keepNotices, noticeLetter, giveBackNotice, recordNotice } from './notices.ts'
+import { keepNotices, noticeLetter, giveBackNotice, recordNotice } from './notices.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 
 let outbox: TestOutbox
@@ -39,7 +40,7 @@ async function apply(first_name: string, last_name = 'Lovelace') {
   return row.id
 }
 
-const take = () => claimNotice(sql(), { isTest: false })
+const take = () => claimNotice(sql())
 async function takeAll() {
   const claims = []
   for (;;) {
@@ -59,7 +60,9 @@ test('who switched it on hears of each application, with a link to it', async ()
   expect(mail?.text).toContain(`https://example.org/retreat/desk#/applications/${id}`)
   expect(mail?.text).toContain('There you can switch them off:\nhttps://example.org/retreat/desk#/account')
   expect(mail?.raw).toMatch(/^Auto-Submitted: auto-generated\r$/m)
-  await expect.poll(() => sql()`select due_at from private.notices`).toEqual([{ due_at: null }])
+  await expect
+    .poll(() => sql()`select state from private.deliveries where kind = 'notice'`)
+    .toEqual([{ state: 'done' }])
   expect(server.received).toHaveLength(1)
 })
 
@@ -103,13 +106,13 @@ test('above ten an hour the day’s mail tells of the rest', async () => {
   const email = await organiser('each')
   for (let index = 0; index < 13; index += 1) await apply(named(index))
   // Nor is anything written of them.
-  expect(await sql()`select id from private.notices`).toHaveLength(10)
+  expect(await sql()`select id from private.deliveries where kind = 'notice'`).toHaveLength(10)
   expect(await takeAll()).toHaveLength(10)
-  await sql()`update private.notices set due_at = null`
+  await sql()`update private.deliveries set state = 'done', due_at = null, done_at = now() where kind = 'notice'`
   await outbox.pass(hour + 1)
   await apply('Zoë')
   expect(await takeAll()).toMatchObject([{ to: email, says: { names: ['Zoë Lovelace'] } }])
-  await sql()`update private.notices set due_at = null`
+  await sql()`update private.deliveries set state = 'done', due_at = null, done_at = now() where kind = 'notice'`
   await outbox.pass(day)
   await keepNotices(sql())
   const [rest, ...others] = await takeAll()
@@ -137,7 +140,7 @@ test('ten an hour is the most, however many are stored at the same moment', asyn
   expect(failed && (await recordNotice(sql(), failed, { outcome: 'retry' }))).toBe('retry')
   await outbox.pass(10)
   expect(await takeAll()).toMatchObject([{ id: failed?.id, attempt: 2 }])
-  await sql()`update private.notices set due_at = null`
+  await sql()`update private.deliveries set state = 'done', due_at = null, done_at = now() where kind = 'notice'`
   await outbox.pass(day + 120)
   await keepNotices(sql())
   expect(await takeAll()).toMatchObject([{ says: { count: 30 } }])
@@ -158,13 +161,15 @@ test('what waits when the day\u2019s mail is due is told by that, and by nothing
   await apply('Ada')
   await outbox.pass(hour)
   // It was tried, and is to be tried again.
-  await sql()`update private.notices set attempts = 1, due_at = now() + interval '1 hour'`
+  await sql()`update private.deliveries set attempts = 1, due_at = now() + interval '1 hour' where kind = 'notice'`
   await sql()`update private.organisers set day_due_at = now()`
   await keepNotices(sql())
   expect(await takeAll()).toMatchObject([{ says: { application: null, count: 1, names: ['Ada Lovelace'] } }])
-  await sql()`update private.notices set due_at = now() where application_id is not null`
+  await sql()`update private.deliveries set due_at = now() where kind = 'notice' and application_id is not null`
   expect(await takeAll()).toEqual([])
-  expect(await sql()`select id from private.notices where application_id is not null`).toEqual([])
+  expect(
+    await sql()`select id from private.deliveries where kind = 'notice' and application_id is not null`,
+  ).toEqual([])
 })
 
 test('one a day has the number and the names, and only if somebody applied', async () => {
@@ -252,9 +257,9 @@ test('an answer is told as an application is: singly, or with the day’s', asyn
 test('an answer is stored also where its notice cannot be written', async () => {
   const id = await apply('Zoë')
   await organiser('each')
-  await sql()`alter table private.notices add constraint none_today check (false) not valid`
+  await sql()`alter table private.deliveries add constraint none_today check (kind <> 'notice') not valid`
   await answer(id, 'coming')
-  await sql()`alter table private.notices drop constraint none_today`
+  await sql()`alter table private.deliveries drop constraint none_today`
   expect(await sql()`select rsvp as answer from private.invitations where application_id = ${id}`).toEqual([
     { answer: 'coming' },
   ])
@@ -287,15 +292,15 @@ test('notices share the hour’s total with receipts, and tests do not wait for 
   await sql()`update private.postman set hour_began_at = now(), in_hour = 100`
   expect(await take()).toBeUndefined()
   await sql()`
-    insert into private.notices (organiser_id, subject, body)
-    select account_id, '[Test] s', 'b' from private.organisers`
-  const trial = await claimNotice(sql(), { isTest: true })
+    insert into private.deliveries (kind, organiser_id, subject, body)
+    select 'test', account_id, '[Test] s', 'b' from private.organisers`
+  const trial = await claimTest(sql())
   expect(trial).toMatchObject({ to: email, says: { subject: '[Test] s', body: 'b' } })
-  expect(await claimNotice(sql(), { isTest: true })).toBeUndefined()
+  expect(await claimTest(sql())).toBeUndefined()
   // Nothing of it is kept.
   expect(trial && (await recordNotice(sql(), trial, { outcome: 'sent' }))).toBe('sent')
-  expect(await sql()`select subject, body from private.notices where body is not null`).toEqual([
-    { subject: '', body: '' },
+  expect(await sql()`select subject, body from private.deliveries where kind = 'test'`).toEqual([
+    { subject: null, body: null },
   ])
   await outbox.pass(hour + 1)
   expect(await take()).toMatchObject({ to: email, attempt: 1 })
@@ -304,9 +309,7 @@ test('notices share the hour’s total with receipts, and tests do not wait for 
 test('each notice goes to one server; what failed is tried again, and a late answer is no one’s', async () => {
   await organiser('each')
   await apply('Ada')
-  const claims = await Promise.all(
-    [1, 2, 3].map(() => claimNotice(outbox.database.server, { isTest: false })),
-  )
+  const claims = await Promise.all([1, 2, 3].map(() => claimNotice(outbox.database.server)))
   const [claim, ...others] = claims.filter((each) => each !== undefined)
   expect(others).toEqual([])
   if (claim === undefined) throw new Error('nobody has it')

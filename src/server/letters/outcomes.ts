@@ -1,5 +1,5 @@
 import { nextAttempt } from '../deliveries/schedule.ts'
-import type { HandoverResult } from './handover.ts'
+import type { HandoverResult } from '../mail/handover.ts'
 import { noProblem } from './pace.ts'
 import type { Sql } from '../database/sql.ts'
 

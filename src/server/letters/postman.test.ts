@@ -2,13 +2,13 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { startMailServer, startTrickle } from '../../../testing/mail-server.ts'
+import { claimLetter, claimReceipt, claimTest } from '../../../testing/mails.ts'
 import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
 import { mailServerAt } from '../../../testing/sign-in.ts'
 import { addOrganiser } from '../auth/organisers.ts'
 import type { Database } from '../database/database.ts'
-import { whatIsDue } from './due.ts'
-import { claimNotice, keepNotices, recordNotice } from './notices.ts'
-import { beat, claimDecisions, claimDue } from './claims.ts'
+import { keepNotices, recordNotice } from './notices.ts'
+import { beat, claimDecisions } from './claims.ts'
 import { giveBack, record } from './outcomes.ts'
 import { countLetters } from './overview.ts'
 import { pauseAll } from './pace.ts'
@@ -202,8 +202,8 @@ test('since when mail fails is known until a mail is taken, a notice too', async
   expect(await postmanRow()).toMatchObject({ failures: 2, failing_since: first?.['failing_since'] as Date })
   await addOrganiser(database.owner, 'grace@example.org')
   await database.owner`
-    insert into private.notices (organiser_id, subject, body)
-    select account_id, '[Test] s', 'b' from private.organisers`
+    insert into private.deliveries (kind, organiser_id, subject, body)
+    select 'test', account_id, '[Test] s', 'b' from private.organisers`
   await pass(16)
   postmanFor(await receiver())
   await expect.poll(postmanRow).toMatchObject({ failures: 0, problem: '', failing_since: null })
@@ -262,20 +262,20 @@ test('while one letter to somebody is under way no other leaves to them, whateve
       (application_id, occasion, state, subject, body, released_at, status_version, due_at)
     select application_id, 'another', 'waiting', 's', 'b', now(), 0, now() from private.letters where id = ${first}`
   // At the same moment, too.
-  const all = await Promise.all(Array.from({ length: 4 }, () => claimDue(database.server)))
+  const all = await Promise.all(Array.from({ length: 4 }, () => claimLetter(database.server)))
   const [claim, ...others] = all.filter((each) => each !== undefined)
   expect([claim?.id, others]).toEqual([first, []])
   await released('grace@example.com')
-  expect(await claimDue(database.owner)).toMatchObject({ to: 'grace@example.com' })
-  expect(await claimDue(database.owner)).toBeUndefined()
+  expect(await claimLetter(database.owner)).toMatchObject({ to: 'grace@example.com' })
+  expect(await claimLetter(database.owner)).toBeUndefined()
   if (claim === undefined) throw new Error('nothing was claimed')
   expect(await record(database.owner, claim, { outcome: 'sent', code: 250 })).toBe('sent')
-  const next = await claimDue(database.owner)
+  const next = await claimLetter(database.owner)
   expect(next).toMatchObject({ to: ' ada.l@GMAIL.com' })
-  expect(await claimDue(database.owner)).toBeUndefined()
+  expect(await claimLetter(database.owner)).toBeUndefined()
   // A server that died is not waited for.
   await pass(91)
-  expect(await claimDue(database.owner)).toMatchObject({ to: 'Ada.L@gmail.com', attempt: 1 })
+  expect(await claimLetter(database.owner)).toMatchObject({ to: 'Ada.L@gmail.com', attempt: 1 })
 })
 
 test('a connection that is closed over the same letter three times is that letter\u2019s', async () => {
@@ -303,7 +303,8 @@ test('a server that takes mails and drops the line gets each three times at most
   await released('ada@example.com')
   await addOrganiser(database.owner, 'grace@example.org')
   await database.owner`
-    insert into private.notices (organiser_id, subject, body) select account_id, '[Test] s', 'b' from private.organisers`
+    insert into private.deliveries (kind, organiser_id, subject, body)
+    select 'test', account_id, '[Test] s', 'b' from private.organisers`
   const taken: string[] = []
   const server = await receiver({
     answer: (at, to) => {
@@ -327,7 +328,9 @@ test('a server that takes mails and drops the line gets each three times at most
       answer: expect.stringMatching(/three times, and nobody knows/) as string,
     },
   ])
-  expect(await database.owner`select due_at, body from private.notices`).toEqual([{ due_at: null, body: '' }])
+  expect(await database.owner`select state, body from private.deliveries where kind = 'test'`).toEqual([
+    { state: 'failed', body: null },
+  ])
   expect(taken.toSorted()).toEqual([
     ...Array.from({ length: 3 }, () => 'ada@example.com'),
     ...Array.from({ length: 3 }, () => 'grace@example.org'),
@@ -335,7 +338,7 @@ test('a server that takes mails and drops the line gets each three times at most
   // Nor does it leave again where servers died over it.
   await database.owner`
     update private.letters set state = 'sending', uncertain = 2, due_at = now() where state = 'given up'`
-  expect(await claimDue(database.owner)).toBeUndefined()
+  expect(await claimLetter(database.owner)).toBeUndefined()
   // The postman, which still looks, may be about to find it.
   await becomes([{ state: 'given up', uncertain: 3 }])
 })
@@ -363,7 +366,7 @@ const occasions = () =>
 
 test('withdrawn while it is handed over, a letter that was not taken ends, and what stands is drafted', async () => {
   const id = await released('ada@example.com', { occasion: 'accepted' })
-  const claim = await claimDue(database.owner)
+  const claim = await claimLetter(database.owner)
   await decide(id, 'declined')
   await decide(id, 'accepted')
   if (claim === undefined) throw new Error('nothing was claimed')
@@ -385,7 +388,7 @@ test('what arrives although it was withdrawn was told, and what stands is drafte
     update private.letters set state = 'waiting', subject = 's', body = 'b', released_at = now(), due_at = now(),
       status_version = 1
     where occasion = 'accepted'`
-  const claim = await claimDue(database.owner)
+  const claim = await claimLetter(database.owner)
   await decide(id, 'declined')
   if (claim === undefined) throw new Error('nothing was claimed')
   expect(await record(database.owner, claim, { outcome: 'sent', code: 250 })).toBe('sent')
@@ -415,14 +418,14 @@ test('what may have arrived was told', async () => {
 
 test('whose server died is tried again and counted, unless it was withdrawn', async () => {
   const [kept, withdrawn] = [await released('ada@example.com'), await released('grace@example.com')]
-  const first = await claimDue(database.owner)
-  const second = await claimDue(database.owner)
+  const first = await claimLetter(database.owner)
+  const second = await claimLetter(database.owner)
   expect([first?.id, second?.id]).toEqual([kept, withdrawn])
   await decide(withdrawn, 'declined')
-  expect(await claimDue(database.owner)).toBeUndefined()
+  expect(await claimLetter(database.owner)).toBeUndefined()
   await pass(91)
-  expect(await claimDue(database.owner)).toMatchObject({ id: kept, attempt: 2 })
-  expect(await claimDue(database.owner)).toBeUndefined()
+  expect(await claimLetter(database.owner)).toMatchObject({ id: kept, attempt: 2 })
+  expect(await claimLetter(database.owner)).toBeUndefined()
   expect(await countLetters(database.owner)).toEqual({
     draft: 1,
     waiting: 0,
@@ -485,8 +488,8 @@ test('a test, for which somebody waits, leaves before the letters that are due',
   postmanFor(server)
   await expect.poll(() => server.received.length).toBeGreaterThan(0)
   await database.owner`
-    insert into private.notices (organiser_id, subject, body)
-    select id, '[Test] s', 'b' from auth.users where email = 'waits@example.org'`
+    insert into private.deliveries (kind, organiser_id, subject, body)
+    select 'test', id, '[Test] s', 'b' from auth.users where email = 'waits@example.org'`
   const before = server.received.length
   await becomes(Array.from({ length: 40 }, () => ({ state: 'sent' })))
   await server.count(1, 'waits@example.org')
@@ -498,12 +501,12 @@ test('a test, for which somebody waits, leaves before the letters that are due',
 test('with a pace one letter has its turn after the other, whoever asks', async () => {
   for (let index = 0; index < 4; index += 1) await released(`ada.${index}@example.com`)
   const hour = { pause: 3_600_000 }
-  const turns = await Promise.all([1, 2, 3].map(() => claimDue(database.server, hour)))
+  const turns = await Promise.all([1, 2, 3].map(() => claimLetter(database.server, hour)))
   expect(turns.filter((claim) => claim !== undefined)).toHaveLength(1)
-  expect(await claimDue(database.owner, hour)).toBeUndefined()
-  const others = [await claimDue(database.owner)]
+  expect(await claimLetter(database.owner, hour)).toBeUndefined()
+  const others = [await claimLetter(database.owner)]
   await database.owner`update private.postman set next_at = now()`
-  others.push(await claimDue(database.owner, hour))
+  others.push(await claimLetter(database.owner, hour))
   const claimed = [...turns, ...others].flatMap((claim) => claim?.to ?? [])
   expect(new Set(claimed).size).toBe(3)
 })
@@ -543,9 +546,7 @@ const setBack = () =>
     await sql`
       update private.letters
       set due_at = due_at ${later}, released_at = released_at ${later}, waits_since = waits_since ${later}`
-    await sql`
-      update private.notices
-      set due_at = due_at ${later}, created_at = created_at ${later}, waits_since = waits_since ${later}`
+    await sql`update private.deliveries set due_at = due_at ${later}, queued_at = queued_at ${later}`
     await sql`
       update private.organisers set told_until = told_until ${later}, day_due_at = day_due_at ${later}`
   })
@@ -554,20 +555,19 @@ test('a clock that is set back keeps nothing closed', async () => {
   const paced = { pause: 3_600_000 }
   await released('ada@example.com')
   await released('grace@example.com')
-  expect(await claimDue(database.owner, paced)).toMatchObject({ to: 'ada@example.com' })
+  expect(await claimLetter(database.owner, paced)).toMatchObject({ to: 'ada@example.com' })
   await pauseAll(database.owner, 'no')
   await database.owner`update private.postman set hour_began_at = now(), in_hour = 100`
   await setBack()
   await released('mary@example.com')
   await released('receipt@example.com', { occasion: 'received' })
-  expect(await whatIsDue(database.owner, paced.pause)).toMatchObject({ kinds: ['letter', 'receipt'] })
-  expect(await claimDue(database.owner, { ...paced, isReceipt: true })).toMatchObject({
+  expect(await claimReceipt(database.owner, paced)).toMatchObject({
     to: 'receipt@example.com',
   })
-  expect(await claimDue(database.owner, paced)).toBeUndefined()
-  expect(await claimDue(database.owner)).toMatchObject({ to: 'mary@example.com' })
+  expect(await claimLetter(database.owner, paced)).toBeUndefined()
+  expect(await claimLetter(database.owner)).toMatchObject({ to: 'mary@example.com' })
   expect(await pauseAll(database.owner, 'no')).toBe(true)
-  expect(await claimDue(database.owner)).toBeUndefined()
+  expect(await claimLetter(database.owner)).toBeUndefined()
   // What says that it is at work is not from the future either.
   await beat(database.owner, 'postman')
   const [row] = await database.owner`select seen_at <= now() as is_past from private.postman`
@@ -577,10 +577,10 @@ test('a clock that is set back keeps nothing closed', async () => {
 test('what waits when the clock is set back waits as long as it was told to, and no longer', async () => {
   const failed = { outcome: 'retry', code: 451, answer: '', isUncertain: false } as const
   await released('failed@example.com')
-  const letter = await claimDue(database.owner)
+  const letter = await claimLetter(database.owner)
   if (letter) await record(database.owner, letter, failed)
   await released('sending@example.com')
-  await claimDue(database.owner)
+  await claimLetter(database.owner)
   await released('held@example.com')
   await database.owner`
     update private.letters set due_at = now() + interval '1 minute' where state = 'waiting' and attempts = 0`
@@ -588,8 +588,9 @@ test('what waits when the clock is set back waits as long as it was told to, and
   await database.owner`
     update private.organisers set notices = 'daily', day_due_at = now() + interval '20 hours'`
   await database.owner`
-    insert into private.notices (organiser_id, subject, body) select account_id, '[Test] s', 'b' from private.organisers`
-  const notice = await claimNotice(database.owner, { isTest: true })
+    insert into private.deliveries (kind, organiser_id, subject, body)
+    select 'test', account_id, '[Test] s', 'b' from private.organisers`
+  const notice = await claimTest(database.owner)
   if (notice) await recordNotice(database.owner, notice, failed)
 
   await setBack()
@@ -605,14 +606,14 @@ test('what waits when the clock is set back waits as long as it was told to, and
     { email: 'held@example.com', wait: 60, isNow: true },
     { email: 'sending@example.com', wait: 90, isNow: true },
   ])
-  expect(await database.owner`select ${wait} from private.notices`).toEqual([{ wait: 5, isNow: true }])
+  expect(await claimTest(database.owner)).toMatchObject({ attempt: 2 })
   const [organiser] = await database.owner`
     select told_until <= now() as "isTold", ceil(extract(epoch from day_due_at - now()) / 3600)::int as hours
     from private.organisers`
   expect(organiser).toEqual({ isTold: true, hours: 20 })
   // Nobody knows how old it is: each try is one of the schedule's.
   await pass(6)
-  const again = await claimDue(database.owner)
+  const again = await claimLetter(database.owner)
   expect(again?.age).toBeLessThan(0)
 })
 
@@ -625,7 +626,7 @@ test.each([
   'however many wait, a claim reads those that it takes: $mode, $statistics statistics',
   async ({ mode, statistics }) => {
     const analyze = () =>
-      database.owner`analyze private.letters, private.notices, public.retreat_applications`
+      database.owner`analyze private.letters, private.deliveries, public.retreat_applications`
     await released('before@example.com')
     await database.owner`
       insert into private.letters
@@ -635,8 +636,9 @@ test.each([
     await database.owner`delete from private.letters where state = 'waiting'`
     await addOrganiser(database.owner, 'grace@example.org')
     await database.owner`
-      insert into private.notices (organiser_id, subject, body, until, due_at)
-      select account_id, 's', case when n > 3000 then 'b' end, case when n <= 3000 then now() end, null
+      insert into private.deliveries (kind, organiser_id, subject, body, until, state, due_at, done_at)
+      select case when n > 3000 then 'test' else 'notice' end, account_id, 's', case when n > 3000 then 'b' end,
+        case when n <= 3000 then now() end, 'done', null, now()
       from private.organisers cross join generate_series(1, 6000) as n`
     await analyze()
     const kinds = ['free', 'received', 'accepted']
@@ -649,8 +651,9 @@ test.each([
       from private.letters cross join generate_series(2, 2001) as others (n)
       where state = 'waiting'`
     await database.owner`
-      insert into private.notices (organiser_id, subject, body, until)
-      select account_id, 's', case when n > 2000 then 'b' end, case when n <= 2000 then now() end
+      insert into private.deliveries (kind, organiser_id, subject, body, until)
+      select case when n > 2000 then 'test' else 'notice' end, account_id, 's', case when n > 2000 then 'b' end,
+        case when n <= 2000 then now() end
       from private.organisers cross join generate_series(1, 4000) as n`
     if (statistics === 'new') await analyze()
     await database.owner.begin(async (sql) => {
@@ -658,15 +661,14 @@ test.each([
         await sql`select pg_stat_force_next_flush()`
         const [row] = await sql<[{ rows: number }]>`
           select sum(seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_user_tables
-          where relname in ('letters', 'notices')`
+          where relname in ('letters', 'deliveries')`
         return row.rows
       }
       await sql.unsafe(`set local plan_cache_mode = ${mode}`)
       const before = await rowsRead()
-      expect(await whatIsDue(sql, 1_000)).toMatchObject({ kinds: ['test', 'letter', 'notice', 'receipt'] })
-      expect(await claimNotice(sql, { isTest: true })).toMatchObject({ says: { subject: 's', body: 'b' } })
-      expect(await claimDue(sql)).toMatchObject({ to: 'free@example.com' })
-      expect(await claimDue(sql, { isReceipt: true })).toMatchObject({ to: 'received@example.com' })
+      expect(await claimTest(sql)).toMatchObject({ says: { subject: 's', body: 'b' } })
+      expect(await claimLetter(sql)).toMatchObject({ to: 'free@example.com' })
+      expect(await claimReceipt(sql)).toMatchObject({ to: 'received@example.com' })
       expect(await claimDecisions(sql, 1)).toHaveLength(1)
       expect((await rowsRead()) - before).toBeLessThan(500)
     })

@@ -1,17 +1,9 @@
 import { hostAndPort, type MailServer } from '../../settings/mail-settings.ts'
 import { keepInterval, startPolling } from '../polling.ts'
-import { compose, isAddress, type Letter } from './compose.ts'
-import { isTestDue, whatIsDue, type Kind } from './due.ts'
-import { createHandover, type Handover, type HandoverResult } from './handover.ts'
-import {
-  claimNotice,
-  keepNotices,
-  noticeLetter,
-  giveBackNotice,
-  recordNotice,
-  type NoticeClaim,
-} from './notices.ts'
-import { beat, claimDue, type Claim } from './claims.ts'
+import { compose, isAddress, type Message } from '../mail/compose.ts'
+import { createHandover, type Handover, type HandoverResult } from '../mail/handover.ts'
+import { keepNotices, noticeLetter, giveBackNotice, recordNotice, type NoticeClaim } from './notices.ts'
+import { beat, claimMail, type LetterClaim } from './claims.ts'
 import { giveBack, record, type Outcome, type Recorded } from './outcomes.ts'
 import { pauseAll } from './pace.ts'
 import type { Sql } from '../database/sql.ts'
@@ -59,7 +51,7 @@ const grace = 3_000
 
 /** A mail that is to be handed over. */
 interface Job {
-  letter: Letter
+  letter: Message
   attempt: number
   /** Tries at which the mail server closed the connection over it. */
   closings: number
@@ -67,7 +59,7 @@ interface Job {
   giveBack: (sql: Sql, isClosing: boolean) => Promise<void>
 }
 
-function letterJob(letter: Claim): Job {
+function letterJob(letter: LetterClaim): Job {
   return {
     letter,
     attempt: letter.attempt,
@@ -108,34 +100,11 @@ export function startPostman({
   const free = [...handovers]
   const underWay = new Set<Promise<void>>()
   let nextTurn: NodeJS.Timeout | undefined
-  /** How many turns there were with this server's last one, where it claimed a letter. */
-  let ownTurns: string | undefined
-
-  const claim = async (kind: Kind, turns: string): Promise<Job | undefined> => {
-    if (kind === 'test' || kind === 'notice') {
-      const notice = await claimNotice(sql, { pause, isTest: kind === 'test', turns })
-      return notice && noticeJob(notice, site)
-    }
-    const letter = await claimDue(sql, { pause, isReceipt: kind === 'receipt', turns })
-    if (kind === 'letter') ownTurns = letter?.turns
-    return letter && letterJob(letter)
-  }
 
   const take = async (): Promise<Job | undefined> => {
-    const former = ownTurns
-    ownTurns = undefined
-    if (former !== undefined) {
-      // After a letter mostly comes another one, which needs no look at what else is due.
-      const letter = await claimDue(sql, { pause, turns: former, unless: isTestDue(sql) })
-      ownTurns = letter?.turns
-      if (letter) return letterJob(letter)
-    }
-    const { kinds, turns } = await whatIsDue(sql, pause)
-    for (const kind of kinds) {
-      const job = await claim(kind, turns)
-      if (job !== undefined) return job
-    }
-    return undefined
+    const claim = await claimMail(sql, { pause })
+    if (claim === undefined) return undefined
+    return 'says' in claim ? noticeJob(claim, site) : letterJob(claim)
   }
 
   const attempt = async (job: Job, handover: Handover) => {
@@ -165,7 +134,7 @@ export function startPostman({
     else log.warn(details, said[outcome])
   }
 
-  const give = async (letter: Letter, handover: Handover): Promise<HandoverResult> => {
+  const give = async (letter: Message, handover: Handover): Promise<HandoverResult> => {
     if (!isAddress(letter.to)) {
       return { outcome: 'refused', code: null, answer: 'This is not one plain address.' }
     }

@@ -2,9 +2,10 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
+import { claimReceipt as claimReceiptOf } from '../../../testing/mails.ts'
 import type { Application } from '../../application/application.ts'
 import { addOrganiser } from '../auth/organisers.ts'
-import { beat, claimDue } from './claims.ts'
+import { beat } from './claims.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 
 let outbox: TestOutbox
@@ -33,7 +34,7 @@ const receipts = () =>
     select application_id, state, subject, body, mailbox from private.letters
     where occasion = 'received' order by created_at, id`
 
-const claimReceipt = () => claimDue(sql(), { isReceipt: true })
+const claimReceipt = () => claimReceiptOf(sql())
 
 const setTemplate = (subject: string, body: string) =>
   sql()`update private.templates set subject = ${subject}, body = ${body} where occasion = 'received'`

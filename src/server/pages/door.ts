@@ -1,7 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 
+import { cached } from '../cached.ts'
 import type { Sql } from '../database/sql.ts'
+import { within } from '../within.ts'
 
 /** Milliseconds for which an answer of the database is good, and after which a change shows on the page. */
 const freshness = 1_000
@@ -13,18 +14,11 @@ const patience = 250
  * only when somebody wants to know.
  *
  * @param sql Asks the database, as the schema's owner.
- * @param now A clock in milliseconds that is never set back.
  * @returns The sentence of the closed door, as it was read last; nothing while applications are taken.
  */
-export function createDoor(
-  sql: Sql,
-  log: FastifyBaseLogger,
-  now = () => performance.now(),
-): () => Promise<string | undefined> {
+export function createDoor(sql: Sql, log: FastifyBaseLogger): () => Promise<string | undefined> {
   let told: string | undefined
-  let asked = Number.NEGATIVE_INFINITY
-  let underWay: Promise<void> | undefined
-  const ask = async () => {
+  const read = cached(async () => {
     try {
       const [door] = await sql<{ sentence: string | null }[]>`
         select public.door_is_open() ->> 'sentence' as sentence`
@@ -32,13 +26,9 @@ export function createDoor(
     } catch (error) {
       log.warn({ err: error }, 'whether the door is open is not known')
     }
-  }
+  })
   return async () => {
-    if (underWay === undefined && now() - asked >= freshness) {
-      asked = now()
-      underWay = ask().finally(() => (underWay = undefined))
-    }
-    if (underWay !== undefined) await Promise.race([underWay, wait(patience, undefined, { ref: false })])
+    await within(patience, read(freshness), () => new Error('late')).catch(() => {})
     return told
   }
 }

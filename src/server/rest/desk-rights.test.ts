@@ -6,6 +6,7 @@ import { anApplication } from '../../../testing/form.ts'
 import { newProject } from '../../../testing/hosted-project.ts'
 import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
 import { anonKey, codeOf, startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import type { DeskFunction } from '../../client/desk/calls.ts'
 import { operatorSecret, removeOrganiser } from '../auth/organisers.ts'
 import { visitor } from '../database/pools.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
@@ -36,7 +37,7 @@ const store = (sql: Sql) =>
 
 const someId = '6f2f2f0e-1f1c-4a7e-9a55-0f5d7d5c9a11'
 
-/** What each function that anybody may execute is called with; one that is missing here fails a test. */
+/** What each function that anybody may execute is called with; the compiler finds one that is missing. */
 const plausible: Record<string, Record<string, unknown>> = {
   desk_me: {},
   desk_list: { filter: { status: 'new', search: 'ada' }, after: null },
@@ -91,7 +92,7 @@ const plausible: Record<string, Record<string, unknown>> = {
     zone: 'Europe/Berlin',
   },
   desk_set_letters: { version: 0, reply_to: 'hello@example.org', receipts: true },
-}
+} satisfies Record<DeskFunction, object>
 
 /** What an organiser is answered where there is no such application, no such draft, and nobody who carries letters. */
 const expected: Record<string, string> = {
@@ -108,7 +109,7 @@ const expected: Record<string, string> = {
   desk_set_answer: 'PT404',
   desk_keep_until: 'PT404',
   desk_hand_over: 'PT409',
-}
+} satisfies Partial<Record<DeskFunction, string>>
 
 /** What visitors may ask too. */
 const visitors = ['answer_place', 'door_is_open', 'place_by_token']

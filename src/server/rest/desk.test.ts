@@ -4,6 +4,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import type { Application } from '../../application/application.ts'
+import type { DeskFunction } from '../../client/desk/calls.ts'
 import type { Sql } from '../database/sql.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 
@@ -961,7 +962,7 @@ test('who reads blind finds and reads none of what is hidden, whatever they call
   expect(await ask(blind.client, 'blind')).toEqual({ blind: true })
 
   const act = () => crypto.randomUUID()
-  const calls: Record<string, object[]> = {
+  const calls: Record<DeskFunction | 'answer_place' | 'door_is_open' | 'place_by_token', object[]> = {
     desk_me: [{}],
     desk_list: [{}, { filter: { search: word } }, { filter: { status: 'accepted' } }],
     desk_meanwhile: [

@@ -2,12 +2,13 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { seedsOf } from '../../../testing/extent.ts'
+import { claimLetter, claimReceipt } from '../../../testing/mails.ts'
 import { anApplication } from '../../../testing/form.ts'
 import { randomFrom } from '../../../testing/random.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import type { Letter } from '../../client/desk/letters.ts'
 import { keepNotices } from '../letters/notices.ts'
-import { beat, claimDecisions, claimDue } from '../letters/claims.ts'
+import { beat, claimDecisions } from '../letters/claims.ts'
 import { record, type Recorded } from '../letters/outcomes.ts'
 import { retryUndelivered } from '../letters/overview.ts'
 import type { Sql } from '../database/sql.ts'
@@ -108,7 +109,7 @@ test('a letter to one person that comes back while another one is written waits 
   const letters = [{ id: draft?.id, seen: draft?.seen }]
   expect(await codeOf('release', { act: crypto.randomUUID(), letters })).toBe('')
   await owner`update private.postman set next_at = '-infinity', paused_until = '-infinity'`
-  const claim = await claimDue(owner)
+  const claim = await claimLetter(owner)
   if (claim === undefined) throw new Error('no letter is due')
   await decide(id, 'declined')
   const { recording } = await owner.begin(async (writing) => {
@@ -256,7 +257,7 @@ test.each(seeds)(
         return code
       },
       carry: async () => {
-        const claim = await claimDue(owner, { isReceipt: random() < 0.3 })
+        const claim = await (random() < 0.3 ? claimReceipt : claimLetter)(owner)
         if (claim) await record(owner, claim, pick(results) ?? sent)
         return ''
       },

@@ -3,11 +3,12 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { templatesOf } from '../../../testing/letters.ts'
+import { claimLetter } from '../../../testing/mails.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { columns, paidSolutions, teamSizes, type Application } from '../../application/application.ts'
 import type { Whole } from '../../client/desk/applications.ts'
 import type { Letter, LettersOverview, Template } from '../../client/desk/letters.ts'
-import { claimDue, type Claim } from '../letters/claims.ts'
+import type { LetterClaim } from '../letters/claims.ts'
 import { record } from '../letters/outcomes.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 
@@ -28,7 +29,7 @@ beforeEach(async () => {
   await server.database.owner`update private.postman set seen_at = now(), stopped = false`
   await restoreTemplates()
   // However many a test of before sent.
-  await server.database.owner`delete from private.notices`
+  await server.database.owner`delete from private.deliveries where kind in ('notice', 'test')`
 })
 
 interface Page {
@@ -435,7 +436,7 @@ test('an act that is sent again because its answer was lost is answered as it wa
   expect(await twice('discard', { letters: [spare?.id] })).toEqual({ discarded: 1 })
   const trial = { occasion: 'accepted', subject: 's', body: 'b', act: crypto.randomUUID() }
   await twice('send_test', trial)
-  expect(await server.database.owner`select from private.notices`).toHaveLength(1)
+  expect(await server.database.owner`select from private.deliveries where kind = 'test'`).toHaveLength(1)
   const byHand = { letter: draft?.id, seen: draft?.seen }
   expect(await twice('sent_by_hand', byHand)).toMatchObject({ state: 'sent', author: me })
   const { client: somebody } = await server.signedIn()
@@ -635,7 +636,7 @@ test('what somebody wrote to one person is never lost: stopped, or by another de
   expect((await drafts('')).letters).toHaveLength(1)
 })
 
-const overtaken: [string, (claim: Claim) => Promise<unknown>][] = [
+const overtaken: [string, (claim: LetterClaim) => Promise<unknown>][] = [
   [
     'that is refused for now',
     (claim) =>
@@ -650,7 +651,7 @@ const overtaken: [string, (claim: Claim) => Promise<unknown>][] = [
     'whose server died',
     async () => {
       await server.database.owner`update private.letters set due_at = now() where state = 'sending'`
-      return claimDue(server.database.owner)
+      return claimLetter(server.database.owner)
     },
   ],
 ]
@@ -663,7 +664,7 @@ test.each(overtaken)(
     await release([await writeTo(id, text)])
     await server.database.owner`update private.letters set due_at = now()`
     await server.database.owner`update private.postman set next_at = '-infinity', paused_until = '-infinity'`
-    const claim = await claimDue(server.database.owner)
+    const claim = await claimLetter(server.database.owner)
     if (claim === undefined) throw new Error('no letter is due')
     await decide(id, 'waitlisted')
     expect((await drafts('')).letters).toEqual([])
@@ -849,7 +850,7 @@ test('a refused letter is sent to another address, and so is what follows; the a
     code: 'PT409',
   })
   await server.database.owner`update private.letters set due_at = now()`
-  expect(await claimDue(server.database.owner)).toMatchObject({ id: letter?.id, to: 'grace@example.org' })
+  expect(await claimLetter(server.database.owner)).toMatchObject({ id: letter?.id, to: 'grace@example.org' })
   await server.database.owner`update private.letters set state = 'waiting', due_at = now()`
   await refuse()
   expect(await ask('settle', { letters: [letter?.id] })).toEqual({ settled: 1 })
@@ -1010,7 +1011,8 @@ test('a receipt that was refused is tried again within a day, and not later', as
 test('whoever tries a text out is sent it as an applicant would be, twenty times an hour', async () => {
   const text = { occasion: 'accepted', subject: 'For {{first_name}}', body: 'Hello {{company}}' }
   const tests = () => server.database.owner`
-    select email, subject, body from private.notices join auth.users on users.id = organiser_id`
+    select email, subject, body from private.deliveries join auth.users on users.id = organiser_id
+    where kind = 'test'`
   await expect(ask('send_test', text)).rejects.toMatchObject({ code: '22023' })
   const id = await store({ first_name: 'Zoë', company: 'First' })
   await store({ company: 'Newest' })

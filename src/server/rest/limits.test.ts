@@ -15,7 +15,7 @@ import type { Page, Listed } from '../../client/desk/applications.ts'
 import type { LettersOverview } from '../../client/desk/letters.ts'
 import type { Door } from '../../client/desk/retreat.ts'
 import { isOfDecision, mayAsk } from '../../pages/desk/letters/letters.ts'
-import { isAddress } from '../letters/compose.ts'
+import { isAddress } from '../mail/compose.ts'
 import { postmanState } from '../letters/overview.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 

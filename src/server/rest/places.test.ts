@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { actOf, playHours } from '../../../testing/acts.ts'
+import { claimLetter } from '../../../testing/mails.ts'
 import { extent } from '../../../testing/extent.ts'
 import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
@@ -12,7 +13,6 @@ import type { HistoryPage, Places, Reminded } from '../../client/desk/retreat.ts
 import { inviteAccepted } from '../database/backups/older.ts'
 import { writeSite } from '../database/places.ts'
 import type { Sql } from '../database/sql.ts'
-import { claimDue } from '../letters/claims.ts'
 import { record } from '../letters/outcomes.ts'
 import { retryUndelivered } from '../letters/overview.ts'
 import { valuesOf } from '../../../testing/sql.ts'
@@ -87,7 +87,7 @@ async function release(id: string, again = false) {
 /** Hands over what is due, as a server does; gives what was handed over. */
 async function send() {
   await sql()`update private.postman set next_at = '-infinity'`
-  const claim = await claimDue(sql())
+  const claim = await claimLetter(sql())
   if (claim === undefined) throw new Error('no letter is due')
   expect(await record(sql(), claim, { outcome: 'sent', code: 250 })).toBe('sent')
   return claim
@@ -218,7 +218,7 @@ test('the other decision that arrived after all ends the link, too', async () =>
   await decide(id, 'declined')
   expect(await release(id)).toBe('released')
   await sql()`update private.postman set next_at = '-infinity'`
-  const claim = await claimDue(sql())
+  const claim = await claimLetter(sql())
   if (claim === undefined) throw new Error('no letter is due')
   await decide(id, 'accepted')
   expect(await visit('place_by_token', { token })).toMatchObject({ state: 'open' })
@@ -352,7 +352,7 @@ async function reminded() {
 
 /** What is due, as a server has it that hands it over. */
 async function taken() {
-  const claimed = await claimDue(sql())
+  const claimed = await claimLetter(sql())
   if (claimed === undefined) throw new Error('no letter is due')
   return claimed
 }
@@ -432,7 +432,7 @@ test('who has answered is not sent the reminder that did not arrive at first, wh
 test('a reminder that is kept until its day is over does not leave, until that day is moved', async () => {
   const { id } = await reminded()
   await late(id)
-  expect(await claimDue(sql())).toBeUndefined()
+  expect(await claimLetter(sql())).toBeUndefined()
   const [given] = (await lettersOf(id)).filter(({ occasion }) => occasion === 'reminder')
   expect(given).toMatchObject({ state: 'given up', answer: 'The last day to answer has passed.' })
   expect(await ask('retry', { letters: [given?.id] })).toEqual({ retried: 0 })
@@ -462,7 +462,7 @@ test.each([
   }
   expect(await release(id)).toBe('released')
   await late(id)
-  expect(await claimDue(sql())).toBeUndefined()
+  expect(await claimLetter(sql())).toBeUndefined()
   const [given] = (await lettersOf(id)).filter(({ state }) => state !== 'sent')
   expect(given).toMatchObject({ state: 'given up', answer: 'The last day to answer has passed.' })
   expect(await ask('retry', { letters: [given?.id] })).toEqual({ retried: 0 })
@@ -735,7 +735,7 @@ const isKept = (retreat: Readonly<Retreat>, [place]: [number]) => {
 async function deliverTo({ guests }: Retreat) {
   for (;;) {
     await sql()`update private.postman set next_at = '-infinity'`
-    const claim = await claimDue(sql())
+    const claim = await claimLetter(sql())
     if (claim === undefined) return
     await record(sql(), claim, { outcome: 'sent', code: 250 })
     const guest = guests.find(({ id }) => id === claim.applicationId)

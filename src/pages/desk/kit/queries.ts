@@ -8,8 +8,9 @@ import {
 } from '@tanstack/react-query'
 
 import { mostAtOnce, pageSize } from '../../../application/limits.ts'
-import type { CallDesk, Functions } from '../../../client/desk.ts'
+import type { CallDesk } from '../../../client/desk.ts'
 import type { Filter, ListPage, Position } from '../../../client/desk/applications.ts'
+import type { ActName, Arguments, Calls } from '../../../client/desk/calls.ts'
 import type { LetterPosition, LettersOverview, OutboxState } from '../../../client/desk/letters.ts'
 import { zone } from './format.ts'
 import type { Judge } from './judge.ts'
@@ -54,9 +55,7 @@ export const readAgain = {
   desk_set_places: ['places'],
   desk_set_answer: [...withLetters, 'overview', 'places'],
   desk_keep_until: [...withLetters, 'overview', 'places'],
-} satisfies Partial<Record<keyof Functions, readonly Noun[]>>
-
-export type ActName = keyof typeof readAgain
+} satisfies Record<ActName, readonly Noun[]>
 
 /** Calls that one page may take: each looks at a bounded number of applications, of which few may be let through. */
 const mostCalls = 10
@@ -71,7 +70,7 @@ const justRead = 1_000
 /** What the desk reads: each call with the key by which its answer is kept. */
 export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
   /** What one call answers. */
-  const read = <Name extends keyof Functions>(queryKey: QueryKey, name: Name, given: Functions[Name][0]) =>
+  const read = <Name extends keyof Calls>(queryKey: QueryKey, name: Name, given: Arguments<Name>) =>
     queryOptions({ queryKey, queryFn: ({ signal }) => call(name, given, signal) })
   /** How it stands, for as long as it is shown. */
   const followed = { refetchInterval: lookAgain, refetchOnWindowFocus: 'always' } as const
@@ -206,7 +205,7 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
       refetchOnWindowFocus: 'always' as const,
     }),
     /** A text, filled in for an application. */
-    preview: (text: Functions['desk_preview'][0]) => ({
+    preview: (text: Arguments<'desk_preview'>) => ({
       ...read(['letters', 'preview', text], 'desk_preview', text),
       placeholderData: keepPreviousData,
     }),

@@ -1,11 +1,12 @@
 import { useQueryClient, type DataTag, type QueryClient, type QueryKey } from '@tanstack/react-query'
 import { createContext, useContext, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
 
-import type { CallDesk, Functions } from '../../../client/desk.ts'
+import type { CallDesk } from '../../../client/desk.ts'
+import type { ActName, ActWithId, Arguments, Result } from '../../../client/desk/calls.ts'
 import { announce } from './announce.tsx'
 import { Judge, type Judgement } from './judge.ts'
 import { listenTo } from './listen.ts'
-import { queriesOf, readAgain, type ActName } from './queries.ts'
+import { queriesOf, readAgain } from './queries.ts'
 import { insistOnConnection, isActing, useAct, type Act } from './useAct.ts'
 
 /** The person at the desk. */
@@ -19,24 +20,24 @@ export interface Me {
   callDesk: CallDesk
 }
 
-/** The acts that are known by their ids. */
-const withId = [
-  'desk_reveal',
-  'desk_note',
-  'desk_erase',
-  'desk_send_test',
-  'desk_write_to',
-  'desk_release',
-  'desk_readdress',
-  'desk_hand_over',
-  'desk_set_answer',
-  'desk_keep_until',
-] as const satisfies ActName[]
+/** The acts that get their id here; the judge gives a decision its own. */
+const withId = {
+  desk_reveal: true,
+  desk_note: true,
+  desk_erase: true,
+  desk_send_test: true,
+  desk_write_to: true,
+  desk_release: true,
+  desk_readdress: true,
+  desk_hand_over: true,
+  desk_set_answer: true,
+  desk_keep_until: true,
+} satisfies Record<Exclude<ActWithId, 'desk_decide'>, true>
 
 /** What an act is done with; its id comes by itself where nobody gives one. */
-export type Given<Name extends ActName> = Name extends (typeof withId)[number]
-  ? Omit<Functions[Name][0], 'act'> & { act?: string }
-  : Functions[Name][0]
+export type Given<Name extends ActName> = Name extends keyof typeof withId
+  ? Omit<Arguments<Name>, 'act'> & { act?: string }
+  : Arguments<Name>
 
 function deskOf({ account, email, callDesk: call }: Me, queries: QueryClient) {
   /** Reads again what an act made stale. */
@@ -107,15 +108,14 @@ export function useJudge(): { judge: Judge; judgement: Judgement } {
  */
 export function useDeskAct<Name extends ActName>(
   name: Name,
-  onSuccess?: (answer: Functions[Name][1], given: Given<Name>) => void | Promise<void>,
+  onSuccess?: (answer: Result<Name>, given: Given<Name>) => void | Promise<void>,
   { onFailure, keepsLast }: { onFailure?: () => unknown; keepsLast?: boolean } = {},
-): Act<Given<Name>, Functions[Name][1]> {
+): Act<Given<Name>, Result<Name>> {
   const { call, readAgainAfter } = useDesk()
-  const isNamed = withId.some((each) => each === name)
-  return useAct<Given<Name>, Functions[Name][1]>(
+  return useAct<Given<Name>, Result<Name>>(
     async (given, signal, id) => {
       insistOnConnection()
-      return call(name, (isNamed ? { act: id(), ...given } : given) as Functions[Name][0], signal)
+      return call(name, (name in withId ? { act: id(), ...given } : given) as Arguments<Name>, signal)
     },
     {
       onSuccess,

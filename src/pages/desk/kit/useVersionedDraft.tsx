@@ -1,9 +1,8 @@
 import { useRef, type ReactNode, type SyntheticEvent } from 'react'
 
-import type { Functions } from '../../../client/desk.ts'
+import type { ActName, Result } from '../../../client/desk/calls.ts'
 import { Button } from './Button.tsx'
 import { isConflict, Problem } from './Problem.tsx'
-import type { ActName } from './queries.ts'
 import { useDeskAct, type Given } from './useDesk.tsx'
 import type { Change } from './useTyped.ts'
 
@@ -23,7 +22,7 @@ interface VersionedDraftOptions<Name extends ActName, Value> {
   call: Name
   givenOf: (value: Value) => Given<Name>
   /** Gives the version that came of it. */
-  onSaved: (saved: Functions[Name][1]) => string | number | null
+  onSaved: (saved: Result<Name>) => string | number | null
 }
 
 /** A text over a version. Until something is entered, it follows how it stands. */

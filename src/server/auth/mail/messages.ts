@@ -1,12 +1,6 @@
-import { escapeHtml } from '../../mail.ts'
+import { randomUUID } from 'node:crypto'
 
-/** A mail, in plain words. */
-export interface Message {
-  to: string
-  subject: string
-  text: string
-  html: string
-}
+import { escapeHtml, type Message } from '../../mail/compose.ts'
 
 /** What somebody asked for. */
 export type Occasion = 'magiclink' | 'recovery' | 'email_change' | 'reauthentication'
@@ -94,9 +88,10 @@ function mail(to: string, subject: string, paragraphs: Paragraph[]): Message {
       : `<a href="${escapeHtml(each.link)}">${escapeHtml(each.words)}</a>`,
   )
   return {
+    id: randomUUID(),
     to,
     subject,
-    text: `${text.join('\n\n')}\n`,
+    body: `${text.join('\n\n')}\n`,
     html: `<!doctype html>\n<html lang="en">\n<body>\n${html.map((each) => `<p>${each}</p>\n`).join('')}</body>\n</html>\n`,
   }
 }

@@ -1,9 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { FastifyBaseLogger, FastifyReply } from 'fastify'
+import type { FastifyReply } from 'fastify'
 
+import { hostAndPort, type MailServer } from '../../../settings/mail-settings.ts'
 import { whenOver } from '../../http/over.ts'
-import { MailError, type Mailer } from './mailer.ts'
-import type { Message } from './messages.ts'
+import type { Message } from '../../mail/compose.ts'
+import { isAboutMail, type HandoverResult } from '../../mail/handover.ts'
+import { preload, send } from '../../mail/send.ts'
 
 /** Mails that go out after the answer, so that the answer's time tells nothing about them. */
 export interface Outgoing {
@@ -13,6 +15,11 @@ export interface Outgoing {
   after(reply: FastifyReply, write: () => Promise<Message[]>): void
   /** Waits for mails that are under way, up to a time limit. */
   end(): Promise<void>
+}
+
+interface Log {
+  warn(details: object, message: string): void
+  error(details: object, message: string): void
 }
 
 /** The most mails at the same time, so that a mail server that does not answer does not fill the memory. */
@@ -28,34 +35,41 @@ const spread = 250
  * @param record Called with whether the mail server accepted a mail; not for a refusal of that mail alone.
  */
 export function createOutgoing(
-  mailer: Mailer | undefined,
-  log: FastifyBaseLogger,
+  mailServer: MailServer | undefined,
+  log: Log,
   record: (isAccepted: boolean) => Promise<void>,
 ): Outgoing {
   const underWay = new Set<Promise<void>>()
 
-  const send = async (message: Message) => {
-    if (mailer === undefined) return
-    const failure: unknown = await mailer.send(message).catch((error: unknown) => error ?? new Error())
-    if (!(failure instanceof MailError && failure.isAboutMail)) {
-      await record(failure === undefined).catch((error: unknown) =>
+  // At the start, where nobody waits for it: the answer's time would tell of the first mail.
+  if (mailServer !== undefined) void preload()
+
+  /** Whether the mail server accepted it. */
+  const isSent = async (message: Message, to: MailServer) => {
+    const result = await send(message, to)
+    const isAccepted = result.outcome === 'sent'
+    if (!isAboutMail(result)) {
+      await record(isAccepted).catch((error: unknown) =>
         log.warn({ err: error }, 'the state of the mail server could not be recorded'),
       )
     }
-    if (failure !== undefined) throw failure
+    if (!isAccepted) log.error({ ...hostAndPort(to), ...detailsOf(result) }, 'a mail was not sent')
+    return isAccepted
   }
 
   const act = async (reply: FastifyReply, write: () => Promise<Message[]>) => {
     await new Promise<void>((resolve) => whenOver(reply, resolve))
     await wait(Math.random() * spread)
-    for (const message of await write()) await send(message)
+    for (const message of await write()) {
+      if (mailServer === undefined || !(await isSent(message, mailServer))) return
+    }
   }
 
   return {
-    isOn: mailer !== undefined,
+    isOn: mailServer !== undefined,
     after(reply, write) {
       if (underWay.size >= most) {
-        log.error('a mail was not sent: too many wait for the mail server')
+        log.error({ count: underWay.size }, 'a mail was not sent: too many wait for the mail server')
         return
       }
       const done = act(reply, write)
@@ -73,4 +87,12 @@ export function createOutgoing(
       if (underWay.size > 0) log.error({ count: underWay.size }, 'mails were not sent: the server stopped')
     },
   }
+}
+
+/** The details of a failure for the log, without the mail server's own words, which may quote an address. */
+function detailsOf(result: HandoverResult) {
+  const { outcome, code } = result
+  if (outcome === 'unavailable') return { outcome, code, problem: result.problem, cause: result.cause }
+  // Without a code the words are ours.
+  return outcome === 'retry' && code === null ? { outcome, code, problem: result.answer } : { outcome, code }
 }

@@ -3,11 +3,12 @@ import { isWithin, mailPause } from '../counts.ts'
 import type { Challenge } from '../fields.ts'
 import type { HttpError } from '../../http/errors.ts'
 import { beginFlow } from '../proofs/pkce.ts'
-import { message, type Message } from './messages.ts'
+import { message } from './messages.ts'
 import { issue, lifetimes } from '../proofs/one-time.ts'
 import { mailLink } from './links.ts'
 import { tooManyMails, tooSoon } from '../refusals.ts'
 import { identifier, type Sql } from '../../database/sql.ts'
+import type { Message } from '../../mail/compose.ts'
 
 /** What the caller asked for beside the mail. */
 export interface Asked {

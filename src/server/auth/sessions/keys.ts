@@ -9,6 +9,7 @@ import {
   type JWTPayload,
 } from 'jose'
 
+import { cached } from '../../cached.ts'
 import type { Sql } from '../../database/sql.ts'
 
 const algorithm = 'ES256'
@@ -48,24 +49,14 @@ interface LoadedKey {
  * @param now A clock in milliseconds that is never set back.
  */
 export function createSigningKeys(sql: Sql, now = () => performance.now()): SigningKeys {
-  let loaded = Number.NEGATIVE_INFINITY
-  let keys: Promise<LoadedKey[]> | undefined
-  const within = (age: number) => {
-    if (keys === undefined || now() - loaded > age) {
-      loaded = now()
-      const loading = load(sql)
-      loading.catch(() => (keys = undefined))
-      keys = loading
-    }
-    return keys
-  }
+  const loaded = cached(() => load(sql), { now })
   const find = async (kid: string | undefined) => {
     const isIt = (key: LoadedKey) => key.kid === kid
-    return (await within(freshness)).find(isIt) ?? (await within(lookAgain)).find(isIt)
+    return (await loaded(freshness)).find(isIt) ?? (await loaded(lookAgain)).find(isIt)
   }
   return {
     async sign(claims) {
-      const key = (await within(freshness)).find(({ isActive }) => isActive)
+      const key = (await loaded(freshness)).find(({ isActive }) => isActive)
       if (key === undefined) throw new Error('no key signs')
       const issuedAt = Math.floor(Date.now() / 1000)
       const expiresAt = issuedAt + tokenLifetime
@@ -90,7 +81,7 @@ export function createSigningKeys(sql: Sql, now = () => performance.now()): Sign
       return payload
     },
     async published() {
-      return (await within(freshness)).map(({ jwk }) => jwk)
+      return (await loaded(freshness)).map(({ jwk }) => jwk)
     },
   }
 }

@@ -3,23 +3,24 @@ import { mkdir, mkdtemp, open, rename, rm, stat, writeFile } from 'node:fs/promi
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
-import { OperatorError } from '../../../settings/operator-error.ts'
+import { OperatorError } from '../../settings/operator-error.ts'
 import {
   accounts,
   accountTables,
   applications,
   fileOf,
   keptColumns,
+  keptRows,
   manifestName,
   keptTables,
   unusable,
   type Manifest,
 } from './manifest.ts'
-import { syncDirectory } from '../disk.ts'
+import { syncDirectory } from '../database/disk.ts'
 import { justSo, type FileWork } from './file-work.ts'
-import { ownerOfAuth } from '../owner-of-auth.ts'
-import { schemaVersion } from '../schema-state.ts'
-import { inBatches, type Sql } from '../sql.ts'
+import { ownerOfAuth } from '../database/owner-of-auth.ts'
+import { schemaVersion } from '../database/schema-state.ts'
+import { inBatches, type Sql } from '../database/sql.ts'
 
 /** How much a backup holds, or was restored from it. */
 export interface Kept {
@@ -138,7 +139,7 @@ async function writeTable(
   let unwritten = 0
   try {
     let began = performance.now()
-    const query = `select ${keptColumns[name] ?? '*'} from ${name}`
+    const query = `select ${keptColumns[name] ?? '*'} from ${name} where ${keptRows[name] ?? true}`
     for await (const lines of readLines(transaction, query, share < 1 ? sharedBatchSize : batchSize)) {
       signal?.throwIfAborted()
       const text = Buffer.from(lines.map((line) => `${line}\n`).join(''))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
-import { temporaryDirectory } from '../../../../testing/server.ts'
+import { temporaryDirectory } from '../../../testing/server.ts'
 import { createFileWork, SilentError } from './file-work.ts'
 
 /** A pipe, whose readers wait in one of Node.js's threads until somebody writes. */

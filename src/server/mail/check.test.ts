@@ -6,8 +6,8 @@ import { startNameServer } from '../../../testing/name-server.ts'
 import { aLog } from '../../../testing/postman.ts'
 import { mailServerAt } from '../../../testing/sign-in.ts'
 import { readMailServer } from '../../settings/mail-settings.ts'
-import { checkMail } from './mail-check.ts'
-import { startMailChecks } from './mail-checks.ts'
+import { checkMail } from './check.ts'
+import { startMailChecks } from './requested-checks.ts'
 
 /** What is said of a mail server, by its address. */
 async function said(server: Pick<MailServer, 'port'>, login = '') {

@@ -1,9 +1,9 @@
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isDatabaseError } from '../connection.ts'
+import { isDatabaseError } from '../database/connection.ts'
 
-import { table } from '../../../application/application.ts'
-import { OperatorError } from '../../../settings/operator-error.ts'
+import { table } from '../../application/application.ts'
+import { OperatorError } from '../../settings/operator-error.ts'
 
 /** The tables of a backup, in the order in which they can be restored. */
 export const applications = `public.${table}`
@@ -51,6 +51,11 @@ const acceptances = 'private.acceptances'
 export const olderTables: readonly string[] = ['private.webhook_outbox', 'private.answer_outbox', acceptances]
 /** The tables of invitations; the first backups have neither. */
 export const invitationTables: readonly string[] = [acceptances, invitations]
+
+/** Tables of which only some rows are kept: mails that are on their way would come again after a restore. */
+export const keptRows: Record<string, string> = {
+  [deliveries]: "kind in ('application', 'rsvp')",
+}
 
 /** Every table of a backup. */
 export const keptTables: readonly string[] = [applications, ...olderTables, ...deskTables, ...accountTables]

@@ -1,6 +1,6 @@
 import { olderTables } from './manifest.ts'
-import { migrations } from '../migrations.ts'
-import type { Sql } from '../sql.ts'
+import { migrations } from '../database/migrations.ts'
+import type { Sql } from '../database/sql.ts'
 
 /** Tables of older versions, with the columns that they had at last. Their rows have other tables now. */
 const shapes: Record<string, string> = {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 
 import type { MailServer } from '../../settings/mail-settings.ts'
-import { causeOf, mailTimeout, smtpOptions } from '../mail.ts'
+import { causeOf, mailTimeout, smtpOptions } from './smtp.ts'
 import type { Mail } from './compose.ts'
 
 /** The result of a handover. */
@@ -23,6 +23,11 @@ export type HandoverResult = {
   /** It was broken off before anything of the letter had left. */
   | { outcome: 'broken off' }
 )
+
+/** Whether the mail server refused this mail alone, for good or for now, and may accept others. */
+export function isAboutMail({ outcome, code }: HandoverResult): boolean {
+  return outcome === 'refused' || (outcome === 'retry' && code !== null)
+}
 
 /** Hands letters over to a mail server, one after the other, over a connection that is kept for the next letter. */
 export interface Handover {
@@ -76,8 +81,7 @@ export function createHandover(mailServer: MailServer, limit = mailTimeout): Han
       const result = classify(error ?? {}, progress, signal)
       const { connection } = progress
       if (connection === undefined) return result
-      const isUsable = result.outcome === 'refused' || (result.outcome === 'retry' && result.code !== null)
-      if (isUsable && (await reset(connection, signal))) open = connection
+      if (isAboutMail(result) && (await reset(connection, signal))) open = connection
       else connection.close()
       return result
     }

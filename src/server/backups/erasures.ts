@@ -2,9 +2,9 @@ import { constants } from 'node:fs'
 import { lstat, open, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-import { OperatorError } from '../../../settings/operator-error.ts'
-import { syncDirectory } from '../disk.ts'
-import type { Sql } from '../sql.ts'
+import { OperatorError } from '../../settings/operator-error.ts'
+import { syncDirectory } from '../database/disk.ts'
+import type { Sql } from '../database/sql.ts'
 import { justSo } from './file-work.ts'
 
 /** Any number that no other program's advisory lock on this database is likely to use. */

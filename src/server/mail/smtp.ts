@@ -1,4 +1,4 @@
-import type { MailServer } from '../settings/mail-settings.ts'
+import type { MailServer } from '../../settings/mail-settings.ts'
 
 /** Milliseconds for a mail, from the connection to the last reply: between two bytes of a slow reply there is no silence. */
 export const mailTimeout = 60_000
@@ -31,14 +31,4 @@ export function smtpOptions({ host, port, secure }: MailServer) {
 export function causeOf(failure: unknown): string | undefined {
   if (!(failure instanceof Error) || 'response' in failure) return undefined
   return failure.message
-}
-
-/** A text as it stands in HTML, in an attribute too. */
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;')
 }

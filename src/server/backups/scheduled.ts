@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
-import { OperatorError } from '../../../settings/operator-error.ts'
-import { startPolling } from '../../polling.ts'
+import { OperatorError } from '../../settings/operator-error.ts'
+import { startPolling } from '../polling.ts'
 import { backupName, newestBackup, refuseForeignFolder, removeLeftovers, removeOldBackups } from './folder.ts'
 import { oneMoment, writeBackup } from './backup.ts'
 import { appendErasures } from './erasures.ts'
 import { createFileWork, SilentError } from './file-work.ts'
-import type { Pools } from '../pools.ts'
-import type { Sql } from '../sql.ts'
+import type { Pools } from '../database/pools.ts'
+import type { Sql } from '../database/sql.ts'
 
 export interface BackupSettings {
   /** Where backups are made; it has to be there. */

@@ -32,5 +32,4 @@ export const triggers: readonly Trigger[] = [
   { table: letters, name: 'begin_wait', fires: true },
   { table: letters, name: 'follow_letter', fires: true },
   // Updates alone, which count a wait from then on.
-  { table: 'private.notices', name: 'begin_wait', fires: true },
 ]

@@ -1,17 +1,19 @@
 import type { MailServer } from '../../settings/mail-settings.ts'
-import { escapeHtml } from '../mail.ts'
 
-/** A letter to an applicant. */
-export interface Letter {
+/** What a mail says, and to whom. */
+export interface Message {
+  /** The part of its Message-ID before the `@`. */
   id: string
   /** One address; see `isAddress`. */
   to: string
   subject: string
   /** Plain text. */
   body: string
+  /** Its HTML: the body's paragraphs and lines, unless given. */
+  html?: string
   /** The address for answers; blank for the sender's. */
-  replyTo: string
-  /** The one address in it that is a link; not set where there is none. */
+  replyTo?: string
+  /** The one address in the body that is a link; not set where there is none. */
   link?: string | null
 }
 
@@ -28,12 +30,12 @@ export function isAddress(text: string): boolean {
 }
 
 /**
- * Writes a letter as a mail. Its Message-ID is the same each time, so that it can be recognised where it arrives twice.
+ * Writes a message as a mail. The Message-ID is the same each time, so that a duplicate can be recognised.
  *
- * @param letter Its address has to be one (see `isAddress`).
+ * @param message Its address has to be one (see `isAddress`).
  */
 export async function compose(
-  { id, to, subject, body, replyTo, link }: Letter,
+  { id, to, subject, body, html, replyTo = '', link }: Message,
   from: MailServer['from'],
 ): Promise<Mail> {
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
@@ -48,7 +50,7 @@ export async function compose(
     date: new Date(),
     headers: { 'auto-submitted': 'auto-generated' },
     text: lines,
-    html: htmlOf(lines, link ?? ''),
+    html: html ?? htmlOf(lines, link ?? ''),
     newline: 'win',
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -71,4 +73,14 @@ function htmlOf(text: string, link: string) {
     )
     .map((html) => `<p>${html}</p>\n`)
   return `<!doctype html>\n<html>\n<head>\n<meta charset="utf-8">\n</head>\n<body>\n${paragraphs.join('')}</body>\n</html>\n`
+}
+
+/** A text as it stands in HTML, in an attribute too. */
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;')
 }

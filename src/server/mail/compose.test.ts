@@ -2,12 +2,12 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { seed } from '../../../testing/extent.ts'
-import { compose, isAddress, type Letter } from './compose.ts'
+import { compose, isAddress, type Message } from './compose.ts'
 
 const from = { name: 'Unplugged.', address: 'hello@example.org' }
 const id = '0b7a1c52-6a4e-4f5b-9a55-0d6a3c1f2e4d'
 
-const aLetter = (changes: Partial<Letter> = {}): Letter => ({
+const aLetter = (changes: Partial<Message> = {}): Message => ({
   id,
   to: 'ada@example.com',
   subject: 'Your place at Unplugged',
@@ -17,7 +17,7 @@ const aLetter = (changes: Partial<Letter> = {}): Letter => ({
 })
 
 /** A mail's headers by their names in lower case, unfolded, and the rest. */
-async function written(changes: Partial<Letter> = {}, sender = from) {
+async function written(changes: Partial<Message> = {}, sender = from) {
   const mail = await compose(aLetter(changes), sender)
   const raw = mail.bytes.toString('latin1')
   const end = raw.indexOf('\r\n\r\n')

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 
-import { OperatorError } from '../../../settings/operator-error.ts'
+import { OperatorError } from '../../settings/operator-error.ts'
 import { readLines, type Kept } from './backup.ts'
 import { fileOf, furniture } from './manifest.ts'
 import { linesOf, restore, type Backup } from './restore.ts'
-import type { Sql } from '../sql.ts'
+import type { Sql } from '../database/sql.ts'
 
 /** The result of a check. */
 export interface Checked extends Kept {

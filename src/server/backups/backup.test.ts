@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
 
-import { openTestDatabase } from '../../../../testing/database.ts'
+import { openTestDatabase } from '../../../testing/database.ts'
 import { keptTables, olderTables } from './manifest.ts'
 import { checkBackup, restore } from './restore.ts'
 
 /** What no backup holds, and why. A new table is kept, or has a reason. */
 const leftOut: Record<string, string> = {
-  'private.notices': 'mails to organisers that are on their way; after a restore they would come again',
   'private.account_counts': 'what is counted against guessing, for minutes',
   'private.password_tries': 'what is counted against guessing, for minutes',
   'private.decoys': 'answers for addresses without an account, made anew',

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 
-import { OperatorError } from '../../../settings/operator-error.ts'
+import { OperatorError } from '../../settings/operator-error.ts'
 import {
   accounts,
   accountTables,
@@ -23,9 +23,9 @@ import {
 import type { Kept } from './backup.ts'
 import { emptyOlderTables, inviteAccepted, makeOlderTables } from './older.ts'
 import { triggers } from './triggers.ts'
-import { newestVersion } from '../migrations.ts'
-import { ownerOfAuth } from '../owner-of-auth.ts'
-import type { Sql } from '../sql.ts'
+import { newestVersion } from '../database/migrations.ts'
+import { ownerOfAuth } from '../database/owner-of-auth.ts'
+import type { Sql } from '../database/sql.ts'
 
 /** Rows that are restored at a time. */
 const batchSize = 500

@@ -1,5 +1,5 @@
-import { OperatorError } from '../../../settings/operator-error.ts'
-import { within } from '../../within.ts'
+import { OperatorError } from '../../settings/operator-error.ts'
+import { within } from '../within.ts'
 
 /** The files do not answer. */
 export class SilentError extends OperatorError {}

@@ -1,7 +1,7 @@
 import type { MailServer } from '../../settings/mail-settings.ts'
 import type { Finding } from '../finding.ts'
 import { startPolling, type Polling } from '../polling.ts'
-import { checkMail } from './mail-check.ts'
+import { checkMail } from './check.ts'
 import type { Names } from './sender-domain.ts'
 import type { Sql } from '../database/sql.ts'
 

@@ -2,12 +2,12 @@ import { readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 
-import { openTestDatabase } from '../../../../testing/database.ts'
-import { anApplication } from '../../../../testing/form.ts'
-import { temporaryDirectory } from '../../../../testing/server.ts'
-import { visitor } from '../pools.ts'
-import type { Database } from '../database.ts'
-import { insertApplications, rowsOf } from '../insert.ts'
+import { openTestDatabase } from '../../../testing/database.ts'
+import { anApplication } from '../../../testing/form.ts'
+import { temporaryDirectory } from '../../../testing/server.ts'
+import { visitor } from '../database/pools.ts'
+import type { Database } from '../database/database.ts'
+import { insertApplications, rowsOf } from '../database/insert.ts'
 import { appendErasures, readErasures } from './erasures.ts'
 
 let database: Database

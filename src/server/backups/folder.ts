@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { lstat, readdir, readFile, rename, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { OperatorError } from '../../../settings/operator-error.ts'
+import { OperatorError } from '../../settings/operator-error.ts'
 import { applications, fileOf, keptTables, manifestName, type Manifest } from './manifest.ts'
 import { unfinishedName } from './backup.ts'
-import { refuseForeign } from '../disk.ts'
+import { refuseForeign } from '../database/disk.ts'
 
 /** A backup that a server made by itself. */
 export interface ScheduledBackup {

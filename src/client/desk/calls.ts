@@ -1,0 +1,110 @@
+import type { Answer } from '../../application/statuses.ts'
+import type {
+  Decision,
+  DecisionOutcome,
+  Exported,
+  Filter,
+  Happening,
+  ListPage,
+  Meanwhile,
+  Opened,
+  Overview,
+  Page,
+  Position,
+  Selected,
+  Summary,
+  Whole,
+} from './applications.ts'
+import type {
+  Example,
+  Letter,
+  LetterPage,
+  LetterPosition,
+  LetterSettings,
+  LettersOverview,
+  Notices,
+  OutboxState,
+  Preview,
+  ReleaseOutcome,
+  Template,
+  WriteOutcome,
+} from './letters.ts'
+import type { Door, GeneralHappening, HistoryPage, Places, Reminded } from './retreat.ts'
+
+/** The calls that only read, each with its arguments and its result; `supabase/schemas/` says what it does. */
+interface Reads {
+  desk_me: [object, { email: string }]
+  desk_list: [{ filter: Filter; after?: Position | null }, ListPage]
+  desk_meanwhile: [
+    { filter: Filter; shown: Pick<Summary, 'id' | 'version'>[]; oldest: Position | null },
+    Meanwhile,
+  ]
+  desk_overview: [{ filter: Filter; zone: string }, Overview]
+  desk_select: [{ filter: Filter; after?: Position | null }, Page<Selected>]
+  desk_export: [{ filter: Filter; after?: Position | null }, Page<Exported>]
+  desk_application: [{ application: string; filter: Filter }, Opened]
+  desk_stamp: [{ application: string }, Pick<Opened, 'stamp'>]
+  desk_blind: [object, { blind: boolean }]
+  desk_door: [object, Door & { history: GeneralHappening[] }]
+  desk_history: [{ after: HistoryPage['next'] }, HistoryPage]
+  desk_letters: [object, LettersOverview]
+  desk_drafts: [{ occasion: string; after: LetterPosition | null }, LetterPage]
+  desk_outbox: [{ state: OutboxState; after: LetterPosition | null }, LetterPage]
+  desk_letters_of: [{ applications: string[] }, Letter[]]
+  desk_preview: [Example, Preview | null]
+  desk_notices: [object, Notices]
+  desk_places: [{ zone: string }, Places]
+}
+
+/** The calls that change something. */
+interface Acts {
+  desk_reveal: [{ act: string; application: string }, Whole]
+  desk_set_blind: [{ blind: boolean }, { blind: boolean }]
+  desk_decide: [{ act: string; decisions: Decision[] }, DecisionOutcome[]]
+  desk_note: [{ act: string; application: string; note: string }, Happening[]]
+  desk_erase: [{ act: string; applications: string[]; email: string }, { erased: number }]
+  desk_set_door: [Pick<Door, 'version' | 'closed' | 'sentence' | 'closes_at' | 'closes_after'>, Door]
+  desk_check_mail: [object, { is_checking: boolean }]
+  desk_send_test: [Example & { act: string }, { to: string }]
+  desk_set_notices: [Pick<Notices, 'notices'>, Notices]
+  desk_set_template: [Omit<Template, 'version'> & { version: number | null }, Template]
+  desk_remove_template: [Pick<Template, 'occasion' | 'version'>, { removed: boolean }]
+  desk_write: [{ applications: string[]; occasion: string; again?: boolean }, WriteOutcome[]]
+  desk_write_to: [{ act: string; application: string; subject: string; body: string }, Letter]
+  desk_edit: [{ letter: string; seen: string; subject: string; body: string }, Letter]
+  desk_discard: [{ letters: string[] }, { discarded: number }]
+  desk_release: [
+    { act: string; letters: Pick<Letter, 'id' | 'seen'>[]; number: number | null; again: boolean },
+    ReleaseOutcome[],
+  ]
+  desk_withdraw: [{ letters: string[] } | { act: string }, { withdrawn: number; left: number }]
+  desk_retry: [{ letters: string[] }, { retried: number }]
+  desk_readdress: [{ act: string; letter: string; address: string }, Letter]
+  desk_settle: [{ letters: string[] }, { settled: number }]
+  desk_sent_by_hand: [{ letter: string; seen: string }, Letter]
+  desk_hand_over: [
+    { act: string; letter: string; seen: string; site: string; zone: string },
+    Pick<Letter, 'subject' | 'body'>,
+  ]
+  desk_set_places: [Pick<Places, 'version' | 'places' | 'days'>, Places]
+  desk_set_answer: [{ act: string; application: string; answer: Answer | null }, Whole]
+  desk_keep_until: [{ act: string; application: string; until: string }, Whole]
+  desk_remind: [object, Reminded]
+  desk_stop: [{ stopped: boolean }, { stopped: boolean }]
+  desk_set_letters: [LetterSettings, LetterSettings]
+}
+
+/** Every call of the desk. A new one is entered here and in `supabase/schemas/`; the compiler finds what else it needs. */
+export interface Calls extends Reads, Acts {}
+
+export type ActName = keyof Acts
+export type Arguments<Name extends keyof Calls> = Calls[Name][0]
+export type Result<Name extends keyof Calls> = Calls[Name][1]
+
+/** The acts whose id makes a repeated one the same act. */
+export type ActWithId = {
+  [Name in ActName]: Arguments<Name> extends { act: string } ? Name : never
+}[ActName]
+
+/** The database's functions for organisers: the calls, and one that only an earlier desk makes. */
+export type DeskFunction = keyof Calls | 'desk_letter_states'

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+
+import { startMailServer, startTrickle, type MailServer } from '../../../testing/mail-server.ts'
+import { mailServerAt } from '../../../testing/sign-in.ts'
+import { send } from './send.ts'
+
+const settings = (server: MailServer, host = '127.0.0.1') => ({ ...mailServerAt(server.port), host })
+/** This machine too, by a name that does not say so. */
+const elsewhere = '127.1'
+
+const mail = {
+  id: '0b7a1c52-6a4e-4f5b-9a55-0d6a3c1f2e4d',
+  to: 'ada@example.org',
+  subject: 'Hello',
+  body: 'Hello Ada',
+}
+
+test('user and password are shown to a server that asks for them', async () => {
+  const server = await startMailServer({ user: { name: 'ada', password: 'p@ss/w%rd' } })
+  const login = { ...settings(server), user: 'ada', password: 'p@ss/w%rd' }
+  expect(await send(mail, login)).toEqual({ outcome: 'sent', code: 250 })
+  expect(server.received).toMatchObject([{ user: 'ada' }])
+  expect(await send(mail, { ...login, password: 'wrong' })).toEqual({
+    outcome: 'unavailable',
+    code: 535,
+    problem: 'The mail server did not take the user and password (EAUTH, AUTH PLAIN, 535).',
+    cause: undefined,
+    isClosing: false,
+  })
+})
+
+test('on this machine a mail is encrypted where the server can, whoever signed its certificate', async () => {
+  const server = await startMailServer({ startTls: true })
+  await send(mail, settings(server))
+  expect(server.received).toMatchObject([{ secure: true }])
+})
+
+test('to another machine nothing is sent without TLS, nor to a certificate that nobody signed', async () => {
+  const [plain, unsigned] = [await startMailServer(), await startMailServer({ startTls: true })]
+  expect(await send(mail, settings(plain, elsewhere))).toMatchObject({
+    outcome: 'unavailable',
+    problem: expect.stringContaining('could not be encrypted (ETLS') as string,
+  })
+  expect(await send(mail, settings(unsigned, elsewhere))).toMatchObject({
+    outcome: 'unavailable',
+    problem: expect.stringContaining('(ESOCKET') as string,
+  })
+  expect([...plain.received, ...unsigned.received]).toEqual([])
+})
+
+test('a refusal is told from a mail server that is not there, whose cause the machine says', async () => {
+  const server = await startMailServer({ refuses: true })
+  expect(await send(mail, settings(server))).toEqual({
+    outcome: 'refused',
+    code: 550,
+    answer: '550 no such user ada@example.org',
+  })
+  await server.close()
+  expect(await send(mail, settings(server))).toMatchObject({
+    outcome: 'unavailable',
+    problem: 'The mail server could not be reached (ESOCKET).',
+    cause: expect.stringContaining('connect ECONNREFUSED 127.0.0.1') as string,
+  })
+})
+
+test('a server that never ends its reply has a mail for a limited time, though it is never silent', async () => {
+  const server = await startTrickle()
+  expect(await send(mail, mailServerAt(server.port), 300)).toMatchObject({
+    outcome: 'unavailable',
+    code: null,
+    problem: 'The mail server did not answer in time.',
+  })
+  await server.left
+})
+
+test('the connection is closed with the mail', async () => {
+  const server = await startMailServer()
+  await send(mail, settings(server))
+  // Before a connection is given up that waits for another mail.
+  await expect.poll(() => server.connections(), { timeout: 10_000 }).toBe(0)
+})

@@ -1,0 +1,259 @@
+-- Notices: mails to organisers about new applications, where they switched them on; and tests of letters.
+
+-- Tells the organisers who hear of each application, or RSVP; of more than ten an hour the day's mail tells.
+create function private.write_notices(application uuid, event bigint default null) returns void
+  language sql set search_path = ''
+  begin atomic
+    insert into private.deliveries (kind, organiser_id, application_id, event_id)
+      select 'notice', account_id, write_notices.application, event from private.organisers as organiser
+      where notices = 'each' and (
+        select count(*) from private.deliveries as notice
+        where organiser_id = account_id and kind = 'notice' and application_id is not null
+          and queued_at > now() - interval '1 hour' and queued_at <= clock_timestamp()
+      ) < 10;
+  end;
+
+-- Writes the notices of what an applicant answered by this act. Where that fails, the answer is stored all the same.
+create function private.write_answer_notices(application uuid, act uuid) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.write_notices(application, id) from private.history
+    where application_id = application and history.act = write_answer_notices.act;
+exception when others then
+  raise log 'An answer was stored without notices (SQLSTATE %).', sqlstate;
+end
+$$;
+
+-- Whether an organiser had a notice about this application alone, or about this RSVP, or it failed.
+create function private.is_told(organiser uuid, application uuid, event bigint) returns boolean
+  language sql stable set search_path = ''
+as $$
+  select exists (
+    select from private.deliveries as notice
+    where organiser_id = organiser and kind = 'notice' and application_id = application
+      and event_id is not distinct from event and due_at is null
+  )
+$$;
+
+-- Writes the day's mails that are due, for organisers who were not told of all that came since the last.
+create function private.write_day_notices() returns void
+  language sql set search_path = ''
+  begin atomic
+    with due as (
+      -- What is being stored this moment comes in the next one.
+      select account_id, told_until, now() - interval '1 minute' as until from private.organisers
+      where notices <> 'off' and day_due_at <= now() for no key update skip locked
+    ), told as (
+      update private.organisers as organiser set told_until = due.until,
+        day_due_at = day_due_at + ceil(extract(epoch from now() - day_due_at) / 86400 + 0.00001) * interval '1 day'
+      from due where organiser.account_id = due.account_id
+    )
+    insert into private.deliveries (kind, organiser_id, since, until)
+      select 'notice', account_id, told_until, until from due
+      where exists (
+        select from public.retreat_applications as application
+        where created_at > told_until and created_at <= until and not private.is_told(account_id, application.id, null)
+      ) or exists (
+        select from private.history as rsvp
+        where kind = 'answer' and author = 'applicant' and at > told_until and at <= until
+          and not private.is_told(account_id, rsvp.application_id, rsvp.id)
+      );
+  end;
+
+-- Drops notices and tests that were not sent within a day, and those that are over, and writes the day's mails that are due. Single
+-- ones are kept until the day's mail has left out what they told.
+create function private.keep_notices() returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  -- A time later than it is ever set is from before the clock was set back.
+  update private.organisers
+    set told_until = least(told_until, now() - interval '1 minute'),
+      day_due_at = day_due_at
+        - greatest(0, ceil(extract(epoch from day_due_at - now()) / 86400) - 1) * interval '1 day'
+    where told_until > now() or day_due_at > now() + interval '1 day';
+  update private.deliveries set due_at = now()
+    where kind in ('notice', 'test') and due_at > now() + interval '27 hours';
+  delete from private.deliveries as notice using private.organisers
+    where account_id = organiser_id and kind in ('notice', 'test') and queued_at <= now() - interval '1 day'
+      and (kind = 'test' or application_id is null or due_at is not null or queued_at < told_until - interval '1 hour');
+  perform private.write_day_notices();
+end
+$$;
+
+-- Claims a notice or a test that is due. Nothing where the day's mail has told what it is about, or will: then it is dropped.
+create function private.claim_notice(notice uuid, lease interval) returns jsonb
+  language plpgsql set search_path = ''
+as $$
+declare
+  claimed private.deliveries;
+  organiser private.organisers;
+  told jsonb;
+begin
+  select * into claimed from private.deliveries where id = notice;
+  select * into organiser from private.organisers where account_id = claimed.organiser_id;
+  if claimed.kind = 'notice' and claimed.application_id is not null and (
+    claimed.attempts = 0 and (
+      select count(*) from private.deliveries as other
+      where organiser_id = claimed.organiser_id and kind = 'notice' and application_id is not null
+        and tried_at > now() - interval '1 hour' and tried_at <= clock_timestamp()
+        and queued_at > now() - interval '1 day'
+    ) >= 10
+    or claimed.queued_at <= organiser.told_until and organiser.told_until <= clock_timestamp()
+  ) then
+    delete from private.deliveries where id = notice;
+    return null;
+  end if;
+  update private.deliveries set state = 'sending', attempts = attempts + 1, tried_at = now(), due_at = now() + lease
+    where id = notice returning * into claimed;
+  if claimed.kind = 'notice' then
+    told := private.told_by(claimed, organiser.blind);
+    if claimed.application_id is null and told @> '{"count": 0, "coming": 0, "notComing": 0}' then
+      delete from private.deliveries where id = notice;
+      return null;
+    end if;
+  end if;
+  return (
+    select jsonb_build_object('id', claimed.id, 'attempt', claimed.attempts, 'uncertain', claimed.may_have_arrived,
+      'closings', claimed.closings, 'age', extract(epoch from now() - claimed.queued_at) * 1000, 'to', email,
+      'says', coalesce(told, jsonb_build_object('subject', claimed.subject, 'body', claimed.body)))
+    from auth.users where id = claimed.organiser_id
+  );
+end
+$$;
+
+-- What a notice tells: of one application or RSVP, or how many of a day, with up to fifty plain names of applicants. Applications
+-- are counted up to a thousand. Whoever reads blind is told no name.
+create function private.told_by(notice private.deliveries, blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_build_object(
+      'application', notice.application_id,
+      'answer', (select detail ->> 'answer' from private.history where id = notice.event_id),
+      'since', notice.since, 'count', count(*),
+      'names', case when blind then '[]' else coalesce(to_jsonb((array_agg(name order by place) filter (where name is not null))[:50]), '[]') end
+    )
+    from (
+      select coalesce(private.plain_name(first_name || ' ' || last_name), private.plain_name(first_name)) as name,
+        row_number() over (order by created_at, id) as place
+      from public.retreat_applications as application
+      where application.id = notice.application_id
+        or created_at > notice.since and created_at <= notice.until
+          and not private.is_told(notice.organiser_id, application.id, null)
+      order by created_at, id limit 1000
+    ) as application
+  ) || (
+    select jsonb_build_object(
+      'coming', count(*) filter (where detail ->> 'answer' = 'coming'),
+      'notComing', count(*) filter (where detail ->> 'answer' = 'not coming'))
+    from private.history as rsvp
+    where kind = 'answer' and author = 'applicant' and at > notice.since and at <= notice.until
+      and not private.is_told(notice.organiser_id, rsvp.application_id, rsvp.id)
+  );
+end
+$$;
+
+create function private.announce() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  receipts boolean := (select settings.receipts from private.letter_settings as settings);
+  application public.retreat_applications;
+begin
+  if not receipts and not exists (select from private.organisers where notices = 'each') then return null; end if;
+  for application in select stored.* from arrived join public.retreat_applications as stored using (id) loop
+    begin
+      if receipts then perform private.write_receipt(application); end if;
+      perform private.write_notices(application.id);
+    -- The application counts for more.
+    exception when others then
+      raise log 'An application was stored without receipt and notices (SQLSTATE %).', sqlstate;
+    end;
+  end loop;
+  return null;
+end
+$$;
+
+-- Its name comes after `keep_door`: triggers run in the order of their names, and a refused application sends no notice.
+create trigger then_announce after insert on public.retreat_applications
+  referencing new table as arrived for each statement execute function private.announce();
+
+-- Whether the caller gets mails about applications, and whether a server sends them.
+create function public.desk_notices() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return (
+    select jsonb_build_object('notices', notices, 'day_due_at', case when notices <> 'off' then day_due_at end,
+      'email', me.email, 'is_postman_there', (select private.is_recent(seen_at) from private.postman))
+    from private.organisers where account_id = auth.uid()
+  );
+end
+$$;
+
+-- Switches notices on or off. The day's mail comes at the time of day at which they were switched on.
+create function public.desk_set_notices(notices text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  if desk_set_notices.notices is null or desk_set_notices.notices not in ('off', 'each', 'daily') then
+    raise exception 'Notices are off, each or daily.' using errcode = '22023';
+  end if;
+  update private.organisers as organiser set notices = desk_set_notices.notices,
+    told_until = case organiser.notices when 'off' then now() else told_until end,
+    day_due_at = case organiser.notices when 'off' then now() + interval '1 day' else day_due_at end
+    where account_id = auth.uid() and organiser.notices <> desk_set_notices.notices;
+  return public.desk_notices();
+end
+$$;
+
+-- Sends a text to whoever calls, filled in for an application as it would be for its applicant. The same act again
+-- sends nothing more.
+create function public.desk_send_test(
+  subject text, body text, application uuid default null, occasion text default null,
+  act uuid default null, site text default null
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  text jsonb;
+begin
+  perform private.check_template(occasion, subject, body);
+  if not exists (select from private.postman where private.is_recent(seen_at)) then
+    raise exception 'Nobody carries letters: no server with a mail server is at work.' using errcode = 'PT409';
+  end if;
+  perform private.check_site(site);
+  text := private.example(occasion, subject, body, application, me.blind, site);
+  if text is null then
+    raise exception 'There is no application to fill it with yet.' using errcode = '22023';
+  elsif (text ->> 'is_long')::boolean then
+    raise exception 'Filled in, this letter is longer than a letter may be.' using errcode = '22023';
+  end if;
+  perform from public.retreat_applications where id = (text ->> 'application')::uuid for key share;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  -- Whoever calls twice at the same moment is counted one after the other.
+  perform from private.organisers where account_id = auth.uid() for no key update;
+  if exists (select from private.deliveries where id = act and organiser_id = auth.uid()) then
+    return jsonb_build_object('to', me.email);
+  elsif (
+    select count(*) from private.deliveries
+    where organiser_id = auth.uid() and kind = 'test'
+      and queued_at > now() - interval '1 hour' and queued_at <= clock_timestamp()
+  ) >= 20 then
+    raise exception 'At most twenty tests an hour.' using errcode = 'PT429';
+  end if;
+  insert into private.deliveries (id, kind, organiser_id, application_id, subject, body)
+    values (coalesce(act, gen_random_uuid()), 'test', auth.uid(), (text ->> 'application')::uuid,
+      '[Test] ' || (text ->> 'subject'), text ->> 'body');
+  return jsonb_build_object('to', me.email);
+end
+$$;

@@ -1,0 +1,24 @@
+import { claimMail, type LetterClaim } from '../src/server/letters/claims.ts'
+import type { NoticeClaim } from '../src/server/letters/notices.ts'
+import type { Sql } from '../src/server/database/sql.ts'
+
+/** The pace: milliseconds between two mails. */
+interface Paced {
+  pause?: number
+}
+
+/** Claims the letter that waits longest, and leaves other mails. */
+export const claimLetter = async (sql: Sql, options: Paced = {}) =>
+  (await claimMail(sql, { ...options, kinds: ['letter'] })) as LetterClaim | undefined
+
+/** The same of a receipt. */
+export const claimReceipt = async (sql: Sql, options: Paced = {}) =>
+  (await claimMail(sql, { ...options, kinds: ['receipt'] })) as LetterClaim | undefined
+
+/** The same of a notice to an organiser. */
+export const claimNotice = async (sql: Sql) =>
+  (await claimMail(sql, { kinds: ['notice'] })) as NoticeClaim | undefined
+
+/** The same of a test of a letter. */
+export const claimTest = async (sql: Sql) =>
+  (await claimMail(sql, { kinds: ['test'] })) as NoticeClaim | undefined
