@@ -161,6 +161,10 @@ const formerTables = {
     select id, event_id as answer_id, application_id, attempts, due_at as next_attempt_at, tried_at as waits_since, queued_at,
       reply as last_answer
     from private.deliveries where kind = 'rsvp'`,
+  'private.acceptances': `
+    select application_id, token, is_accepted, told_at, deadline as kept_until, rsvp as answer, rsvp_at as answered_at,
+      is_deadline_set
+    from private.invitations`,
 }
 
 /** The tables whose rows are other ones now, in the columns that they had. */

@@ -31,6 +31,14 @@ test('each table is kept in a backup, or is left out for a reason', async () => 
   )
 })
 
+test('an address that an organiser set before there was a table of them is one after a restore', async () => {
+  const database = await openTestDatabase()
+  await restore(database.owner, await checkBackup('testing/fixtures-1.0.0/backup'))
+  expect(await database.owner`select application_id, address from private.addresses`).toEqual([
+    { application_id: 'caa6522d-b06e-46bf-acc5-731202e01795', address: 'elsewhere@example.net' },
+  ])
+})
+
 test('a day that an organiser set before there was a column for it is one after a restore', async () => {
   const database = await openTestDatabase()
   await restore(database.owner, await checkBackup('testing/fixtures-1.0.0/backup'))

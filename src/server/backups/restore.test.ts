@@ -35,6 +35,14 @@ async function startAutomation({ owner, server }: Database) {
   }
 }
 
+/** Takes a table away from a backup, as if it was written before there was that table. */
+async function withoutFile(folder: string, table: string) {
+  await rm(join(folder, fileOf(table)))
+  const manifest = JSON.parse(await readFile(join(folder, manifestName), 'utf8')) as Manifest
+  const { [fileOf(table)]: _, ...files } = manifest.files
+  await writeFile(join(folder, manifestName), JSON.stringify({ ...manifest, files }))
+}
+
 const waiting = ({ owner }: Database) => owner<{ id: string }[]>`
   select id from private.deliveries where kind = 'rsvp' and due_at is not null`
 
@@ -65,14 +73,28 @@ test('a restore tells an automation no RSVP twice, and each that was waiting onc
   expect(second.receiver.received).toHaveLength(1)
 
   // As 1.0.0 wrote it.
-  await rm(join(folder, fileOf(deliveries)))
-  const manifest = JSON.parse(await readFile(join(folder, manifestName), 'utf8')) as Manifest
-  const { [fileOf(deliveries)]: _, ...files } = manifest.files
-  await writeFile(join(folder, manifestName), JSON.stringify({ ...manifest, files }))
+  await withoutFile(folder, deliveries)
   await older.owner`update private.postman set automation_seen_at = now()`
   await restore(older.owner, await checkBackup(folder))
   expect(await older.owner`select from private.history where kind = 'answer'`).toHaveLength(2)
   expect(await older.owner`select from private.deliveries`).toEqual([])
+})
+
+test('a backup that is older than invitations is restored with those of the accepted people', async () => {
+  const [from, to] = await Promise.all([openTestDatabase(), openTestDatabase()])
+  const folder = join((await temporaryDirectory()).path, 'backup')
+  const { id } = await acceptSomebody(from.owner)
+  await from.owner`
+    update private.letters set state = 'sent', subject = '', body = '', released_at = now(), sent_at = '2026-12-14'
+    where application_id = ${id}`
+  await backUp(from.owner, folder)
+  await withoutFile(folder, 'private.invitations')
+  await restore(to.owner, await checkBackup(folder))
+  const invited = await to.owner`
+    select application_id, is_accepted, told_at, deadline, rsvp from private.invitations`
+  expect(invited).toEqual([
+    { application_id: id, is_accepted: true, told_at: new Date('2026-12-14'), deadline: null, rsvp: null },
+  ])
 })
 
 test('of each trigger is said what a restore does with it, and all are on afterwards', async () => {

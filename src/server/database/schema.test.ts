@@ -11,7 +11,7 @@ import { applicationsWithDeliveries, withWhatWasMade } from './applications.ts'
 import { visitor } from './pools.ts'
 import { openDatabase } from './database.ts'
 import { insertApplications, rowsOf } from './insert.ts'
-import { migrations } from './migrations.ts'
+import { isReleased, migrations } from './migrations.ts'
 import { migrate, repeatMigrations } from './schema.ts'
 import type { Sql } from './sql.ts'
 import { connectTo, valuesOf } from '../../../testing/sql.ts'
@@ -414,6 +414,40 @@ test('a day that an organiser had set stays one over the update that has a colum
       [counted, false],
     ]),
   )
+})
+
+test('a link, an RSVP and an address that were set stay over the update that has other tables for them', async () => {
+  const url = await newDatabase('invited')
+  const sql = connectTo(url, 2)
+  await migrate(sql, { files: migrations.filter((each) => isReleased(each)) })
+  const id = await store(sql)
+  const token = crypto.randomUUID()
+  await sql`
+    insert into private.acceptances (application_id, token, is_accepted, told_at, kept_until, answer, answered_at)
+    values (${id}, ${token}, true, '2026-12-14', '2026-12-24', 'not coming', '2026-12-16')`
+  for (const address of ['first@example.org', 'last@example.org'])
+    await sql`
+      insert into private.history (application_id, author, kind, detail)
+      values (${id}, 'ada@example.org', 'address', ${{ address }})`
+  await migrate(sql)
+  expect(
+    await sql`
+      select application_id, token, is_accepted, told_at::date::text as told, deadline::text, is_deadline_set, rsvp,
+        rsvp_at::date::text as rsvp_on, private.address_of(application_id, 'given@example.org') as address
+      from private.invitations`,
+  ).toEqual([
+    {
+      application_id: id,
+      token,
+      is_accepted: true,
+      told: '2026-12-14',
+      deadline: '2026-12-24',
+      is_deadline_set: false,
+      rsvp: 'not coming',
+      rsvp_on: '2026-12-16',
+      address: 'last@example.org',
+    },
+  ])
 })
 
 test('no new migration builds an index or checks a constraint while those who apply wait', () => {

@@ -862,11 +862,23 @@ test('a refused letter is sent to another address, and so is what follows; the a
   expect((await drafts()).letters).toEqual([])
   await decide(id, 'declined')
   expect((await drafts('declined')).letters).toMatchObject([{ to: 'grace@example.org' }])
+  // Another one takes its place; and the history decides nothing.
+  await release((await drafts('declined')).letters)
+  await refuse()
+  const [, declined] = await lettersOf(id)
+  const next = { act: crypto.randomUUID(), letter: declined?.id, address: 'grace@example.net' }
+  expect(await ask('readdress', next)).toMatchObject({ to: 'grace@example.net' })
+  // Sent again after it.
+  await ask('readdress', given)
+  await server.database.owner`
+    update private.history set detail = detail || '{"address": "mary@example.org"}' where act = ${next.act}`
+  expect(await lettersOf(id)).toMatchObject([{ to: 'grace@example.net' }, { to: 'grace@example.net' }])
   const { application, history } = await ask<Whole>('application', { application: id })
   expect(application.email).toBe('grace@exampel.org')
   expect(history.filter(({ kind }) => kind !== 'status')).toMatchObject([
     { kind: 'address', author: me, detail: { address: 'grace@example.org', occasion: 'accepted' } },
     { kind: 'told', author: me, detail: { occasion: 'accepted', way: 'mail' } },
+    { kind: 'address', author: me },
   ])
 })
 

@@ -10,7 +10,7 @@ import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import type { Whole } from '../../client/desk/applications.ts'
 import type { Letter, ReleaseOutcome } from '../../client/desk/letters.ts'
 import type { HistoryPage, Places, Reminded } from '../../client/desk/retreat.ts'
-import { inviteAccepted } from '../database/backups/older.ts'
+import { inviteAccepted } from '../backups/older.ts'
 import { writeSite } from '../database/places.ts'
 import type { Sql } from '../database/sql.ts'
 import { record } from '../letters/outcomes.ts'
@@ -596,6 +596,31 @@ test('who was accepted before there were places has a link once they are written
   expect(await visit('place_by_token', { token })).toMatchObject({ state: 'open', until: await dayIn(10) })
 })
 
+test('of many letters those of the people who are asked are read to remind them, and no others', async () => {
+  const { id } = await told()
+  const others = Array.from({ length: 2000 }, (_, at) => ({ ...anApplication({ email: `${at}@example.com` }) }))
+  await sql()`
+    with stored as (insert into public.retreat_applications ${valuesOf(others)} returning id)
+    insert into private.letters (application_id, occasion, state, subject, body, released_at, sent_at)
+      select id, 'received', 'sent', 'Hello', 'Hello', now(), now() from stored`
+  await sql()`analyze private.letters`
+  const read = await sql().begin(async (transaction) => {
+    const readSoFar = async () => {
+      const [letters] = await transaction<[{ count: number }]>`
+        select (seq_tup_read + idx_tup_fetch)::integer as count from pg_stat_xact_user_tables
+        where relname = 'letters'`
+      return letters.count
+    }
+    const before = await readSoFar()
+    const [found] = await transaction<[{ wanted: string[] }]>`
+      select wanted from private.to_remind(private.today())`
+    expect(found.wanted).toEqual([id])
+    return (await readSoFar()) - before
+  })
+  // That of their acceptance.
+  expect(read).toBe(1)
+})
+
 test('an own mail program gets the link with one letter, which the history says', async () => {
   const id = await store()
   await decide(id, 'accepted')
@@ -664,15 +689,15 @@ test('organisers set the time zone in which days end; reading the places sets no
   expect(happenings[0]?.detail).not.toHaveProperty('zone')
 })
 
-test('a server sets the time zone of its machine, unless one is set', async () => {
-  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
-  const begun = () => writeSite(sql(), { siteUrl: site, mailServer: undefined })
+test('a server sets the time zone of its machine, if PostgreSQL knows it, unless one is set', async () => {
+  const begin = (zone: string) => sql()`select private.know_site('', '', ${zone})`
   await sql()`update private.places set zone = null`
-  await begun()
-  expect(await places()).toMatchObject({ zone: timeZone, is_zone_set: true })
-  await sql()`update private.places set zone = 'Pacific/Kiritimati'`
-  await begun()
-  expect(await places()).toMatchObject({ zone: 'Pacific/Kiritimati' })
+  await begin('Nowhere/None')
+  expect(await places()).toMatchObject({ zone: 'UTC', is_zone_set: false })
+  await begin('Europe/Berlin')
+  expect(await places()).toMatchObject({ zone: 'Europe/Berlin', is_zone_set: true })
+  await begin('Pacific/Kiritimati')
+  expect(await places()).toMatchObject({ zone: 'Europe/Berlin' })
 })
 
 test('a letter with a deadline is not handed to an own mail program until a time zone is set', async () => {
