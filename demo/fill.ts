@@ -240,10 +240,8 @@ async function leaveOpen(sql: Sql, desk: CallDesk, stored: Applied[]) {
 
 /** What organisers set before anybody applies. */
 async function setUp(desk: CallDesk, end: Date) {
-  const { version } = await desk('desk_places', {
-    zone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
-  })
-  await desk('desk_set_places', { version, places: placesInAll, days: 10 })
+  const { version, zone } = await desk('desk_places', {})
+  await desk('desk_set_places', { version, places: placesInAll, days: 10, zone })
   const door = await desk('desk_door', {})
   await desk('desk_set_door', {
     version: door.version,

@@ -59,21 +59,25 @@ test('who comes is counted, places are set over what nobody else changed, and ea
   const answers = ['1 Coming', '1 Not coming', '2 No answer yet', '1 Late, of these', '1 Not told yet']
   await expect.poll(() => numbers(page)).toEqual(answers)
   await page.getByText('Nobody has said how many places there are.').waitFor()
-  await page.getByText('A day ends at midnight in this time zone: UTC.').waitFor()
+  const zone = page.getByLabel('Time zone')
+  expect(await zone.inputValue()).toBe('UTC')
   const field = page.getByLabel('Places', { exact: true })
   await field.fill('2')
   await desk.bob.client.rpc('desk_set_places', { version: 0, places: 9, days: 5 }).throwOnError()
   await button('Save').click()
   await page
     .getByRole('alert')
-    .getByText('Somebody else changed this meanwhile: 9 places, each kept for 5 days.')
+    .getByText('Somebody else changed this meanwhile: 9 places, each kept for 5 days, time zone UTC.')
     .waitFor()
   expect(await field.inputValue()).toBe('2')
   await button('Save anyway').click()
   const said = '0 of 2 places are free: 2 more are accepted than there are places.'
   await status.getByText(`Saved. ${said}`).waitFor()
   await expect.poll(() => numbers(page)).toEqual([...answers, '0 Free of 2'])
-  expect(await desk.sql`select places, days from private.places`).toEqual([{ places: 2, days: 10 }])
+  await zone.selectOption('America/New York')
+  await button('Save').click()
+  const saved = [{ places: 2, days: 10, zone: 'America/New_York' }]
+  await expect.poll(() => desk.sql`select places, days, zone from private.places`).toEqual(saved)
 
   await page.getByRole('link', { name: /Late/ }).click()
   await expect.poll(names).toEqual(['Person 4'])
@@ -86,7 +90,28 @@ test('who comes is counted, places are set over what nobody else changed, and ea
   await expect.poll(names).toHaveLength(5)
   await link('Door').click()
   await link('History').click()
-  await page.getByText('2 places, each kept for 10 days').waitFor()
+  await page.getByText('2 places, each kept for 10 days, time zone America/New York').waitFor()
+  expect(await page.getByText('2 places, each kept for 10 days').count()).toBe(2)
+})
+
+test('until a time zone is saved the browser’s is offered, and no letter with a deadline is opened', async ({
+  visitor,
+}) => {
+  visitor.expects(failedRequest)
+  await desk.sql`update private.places set zone = null`
+  const [id = ''] = await storePeople(1)
+  await accept(id)
+  const page = await desk.open(visitor, '/letters/drafts/accepted')
+  const { button, link } = getDesk(page)
+  await button('Open in mail program: Person 1').click()
+  await page.getByText('This letter has a deadline: first save the time zone under Places.').waitFor()
+  await link('Places').click()
+  await page.getByText('Not saved yet: until you save it, no letter with a deadline is sent.').waitFor()
+  const own = await page.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone)
+  expect(await page.getByLabel('Time zone').inputValue()).toBe(own)
+  await button('Save').click()
+  await page.getByText('Not saved yet').waitFor({ state: 'detached' })
+  expect(await desk.sql`select zone from private.places`).toEqual([{ zone: own }])
 })
 
 test('reminders are drafted for who has not answered, once, and what became of it is said', async ({

@@ -53,7 +53,7 @@ interface Reads {
   desk_letters_of: [{ applications: string[] }, Letter[]]
   desk_preview: [Example, Preview | null]
   desk_notices: [object, Notices]
-  desk_places: [{ zone: string }, Places]
+  desk_places: [object, Places]
 }
 
 /** The calls that change something. */
@@ -83,10 +83,10 @@ interface Acts {
   desk_settle: [{ letters: string[] }, { settled: number }]
   desk_sent_by_hand: [{ letter: string; seen: string }, Letter]
   desk_hand_over: [
-    { act: string; letter: string; seen: string; site: string; zone: string },
+    { act: string; letter: string; seen: string; site: string },
     Pick<Letter, 'subject' | 'body'>,
   ]
-  desk_set_places: [Pick<Places, 'version' | 'places' | 'days'>, Places]
+  desk_set_places: [Pick<Places, 'version' | 'places' | 'days' | 'zone'>, Places]
   desk_set_answer: [{ act: string; application: string; answer: Answer | null }, Whole]
   desk_keep_until: [{ act: string; application: string; until: string }, Whole]
   desk_remind: [object, Reminded]

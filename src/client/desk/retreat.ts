@@ -21,7 +21,8 @@ export type GeneralHappening = { at: string; author: string } & (
   | { kind: 'door'; detail: Omit<Door, 'version' | 'received'> }
   | { kind: 'erased'; detail: { applications: number } }
   | { kind: 'blind'; detail: { on: boolean } }
-  | { kind: 'places'; detail: { places: number | null; days: number } }
+  /** The time zone where it changed. */
+  | { kind: 'places'; detail: { places: number | null; days: number; zone?: string } }
   | {
       kind: 'letters'
       detail: {
@@ -48,8 +49,9 @@ export interface Places {
   places: number | null
   /** For how many days a place is kept. */
   days: number
-  /** The time zone in which a day ends, and which day it is there. */
+  /** The time zone in which a day ends, `UTC` until one is set, and which day it is there. */
   zone: string
+  is_zone_set: boolean
   today: string
   /** Where the site is; blank where no server knows it. */
   site: string

@@ -428,7 +428,7 @@ test('a link, an RSVP and an address that were set stay over the update that has
   for (const address of ['first@example.org', 'last@example.org'])
     await sql`
       insert into private.history (application_id, author, kind, detail)
-      values (${id}, 'ada@example.org', 'address', ${{ address }})`
+      values (${id}, 'ada@example.org', 'address', ${JSON.stringify({ address })})`
   await migrate(sql)
   expect(
     await sql`

@@ -42,6 +42,7 @@ test.each([
   ],
   ['set_places', { version: 0, places: -1, days: 14 }, 'There are 0 to 1,000,000 places.'],
   ['set_places', { version: 0, places: 1, days: 366 }, 'A place is kept for 1 to 365 days.'],
+  ['set_places', { version: 0, places: 1, days: 9, zone: 'Mars' }, 'There is no time zone "Mars".'],
 ])('desk_%s refuses %j in a sentence', async (name, given, sentence) => {
   const { error, status } = await client.rpc(`desk_${name}`, given)
   expect([status, error?.message]).toEqual([400, expect.stringContaining(sentence)])

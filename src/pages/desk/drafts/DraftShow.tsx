@@ -6,7 +6,6 @@ import { announce } from '../kit/announce.tsx'
 import { ApplicationLink, Button } from '../kit/Button.tsx'
 import { mailProgramLink } from '../kit/contact-links.ts'
 import { focusOn, useWhenGone } from '../kit/focus.ts'
-import { zone } from '../kit/format.ts'
 import { LongText } from '../kit/LongText.tsx'
 import { Problem } from '../kit/Problem.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
@@ -153,7 +152,7 @@ function DraftShow({ letter, isByHand, kept, isAtApplication, children }: DraftS
               <Button
                 about={name}
                 className=""
-                onPress={() => handOver.press({ letter: id, seen, site: siteOfDesk(), zone: zone() })}
+                onPress={() => handOver.press({ letter: id, seen, site: siteOfDesk() })}
               >
                 Open in mail program
               </Button>

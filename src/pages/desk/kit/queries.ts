@@ -214,7 +214,7 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
       queryOptions({
         queryKey: ['places'],
         queryFn: async ({ signal }) => {
-          const places = await call('desk_places', { zone: zone() }, signal)
+          const places = await call('desk_places', {}, signal)
           for (const each of places.waitlist) judge.learn(each)
           return places
         },

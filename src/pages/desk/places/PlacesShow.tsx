@@ -5,10 +5,10 @@ import type { Places } from '../../../client/desk/retreat.ts'
 import { DecisionBar, DecisionProblems, StatusPill } from '../decisions/DecisionBar.tsx'
 import { announce } from '../kit/announce.tsx'
 import { ApplicationLink, Button } from '../kit/Button.tsx'
-import { Field } from '../kit/Field.tsx'
+import { Choice, Field } from '../kit/Field.tsx'
 import { filtersFrom } from '../kit/filters.ts'
 import { focusOn } from '../kit/focus.ts'
-import { digits, momentOf, nameOf, shortMomentOf, shortOf } from '../kit/format.ts'
+import { digits, momentOf, nameOf, shortMomentOf, shortOf, zone } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Screen, Sheet } from '../kit/Screen.tsx'
@@ -17,7 +17,7 @@ import { useKeys } from '../kit/useKeys.ts'
 import { useTyped } from '../kit/useTyped.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 import { reminder } from '../letters/letters.ts'
-import { freeSentence, placesWordsOf, remindedSentences } from './places.ts'
+import { freeSentence, placesWordsOf, remindedSentences, zonesWith } from './places.ts'
 
 /** Who of the accepted people comes, how many places are left, and who is on the waitlist. */
 export function PlacesShow() {
@@ -107,18 +107,21 @@ function Remind({ isAnybodyAsked }: { isAnybodyAsked: boolean }) {
   )
 }
 
-/** How many places there are, and for how long each is kept. */
+/** How many places there are, for how long each is kept, and in which time zone. Until one is saved, it offers the browser's. */
 function PlacesEdit({ places }: { places: Places }) {
   const desk = useDesk()
+  const { is_zone_set: isZoneSet } = places
+  const stored = isZoneSet ? places.zone : zone()
   const draft = useVersionedDraft({
-    kept: useTyped<Unsaved<{ places: string; days: string }>>('places'),
+    kept: useTyped<Unsaved<{ places: string; days: string; zone: string }>>('places'),
     call: 'desk_set_places',
-    stored: { places: String(places.places ?? ''), days: String(places.days) },
+    stored: { places: String(places.places ?? ''), days: String(places.days), zone: stored },
     version: places.version,
-    givenOf: ({ places: many, days }) => ({
+    givenOf: ({ places: many, days, zone: chosen }) => ({
       version: places.version,
       places: many === '' ? null : Number(many),
       days: Number(days),
+      zone: chosen,
     }),
     onSaved(saved) {
       desk.keep(desk.places(), () => saved)
@@ -142,7 +145,7 @@ function PlacesEdit({ places }: { places: Places }) {
         />
         <Field
           label="Days to answer"
-          hint={`Counted from the day of their letter. A day ends at midnight in this time zone: ${places.zone.replaceAll('_', ' ')}.`}
+          hint="Counted from the day of their letter."
           type="number"
           inputMode="numeric"
           required
@@ -151,9 +154,16 @@ function PlacesEdit({ places }: { places: Places }) {
           value={value.days}
           onText={(days) => enter({ days })}
         />
+        <Choice
+          label="Time zone"
+          hint={`A day ends at midnight there.${isZoneSet ? '' : ' Not saved yet: until you save it, no letter with a deadline is sent.'}`}
+          options={zonesWith(value.zone)}
+          value={value.zone}
+          onChoose={(chosen) => enter({ zone: chosen })}
+        />
         <SaveButtons
           draft={draft}
-          meanwhile={`Somebody else changed this meanwhile: ${placesWordsOf(places)}. What you entered is still here and not saved: you can save it over how it stands now.`}
+          meanwhile={`Somebody else changed this meanwhile: ${placesWordsOf({ ...places, zone: isZoneSet ? places.zone : undefined })}. What you entered is still here and not saved: you can save it over how it stands now.`}
         />
       </form>
     </Sheet>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { freeSentence, placesWordsOf, remindedSentences } from './places.ts'
+import { freeSentence, placesWordsOf, remindedSentences, zonesWith } from './places.ts'
 
 test.each([
   [null, null, 'Nobody has said how many places there are.'],
@@ -39,4 +39,18 @@ test('what of reminding there is one of is said so', () => {
 test('places are told with how long each is kept', () => {
   expect(placesWordsOf({ places: null, days: 1 })).toBe('Places: not known how many, each kept for 1 day')
   expect(placesWordsOf({ places: 30, days: 14 })).toBe('30 places, each kept for 14 days')
+  expect(placesWordsOf({ places: 30, days: 14, zone: 'America/New_York' })).toBe(
+    '30 places, each kept for 14 days, time zone America/New York',
+  )
+})
+
+test('the time zones to choose from have the one that is set, whether the browser knows it or not', () => {
+  const zones = zonesWith('Mars/Olympus_Mons')
+  for (const shown of [
+    ['Mars/Olympus_Mons', 'Mars/Olympus Mons'],
+    ['Europe/Berlin', 'Europe/Berlin'],
+    ['UTC', 'UTC'],
+  ])
+    expect(zones).toContainEqual(shown)
+  expect(new Set(zones.map(([name]) => name)).size).toBe(zones.length)
 })

@@ -1,5 +1,5 @@
 import type { Places, Reminded } from '../../../client/desk/retreat.ts'
-import { countOf, digits } from '../kit/format.ts'
+import { countOf, digits, zone as ownZone } from '../kit/format.ts'
 
 /** How many places are free, in a sentence. */
 export function freeSentence({ places, free }: Pick<Places, 'places' | 'free'>): string {
@@ -9,10 +9,24 @@ export function freeSentence({ places, free }: Pick<Places, 'places' | 'free'>):
   return `0 ${of} are free: ${digits(-free)} more ${free === -1 ? 'is' : 'are'} accepted than there are places.`
 }
 
-/** How many places there are and how long each is kept, in a few words. */
-export function placesWordsOf({ places, days }: Pick<Places, 'places' | 'days'>): string {
+/** How many places there are, how long each is kept and, where it is given, in which time zone, in a few words. */
+export function placesWordsOf(
+  given: Pick<Places, 'places' | 'days'> & { zone?: string | undefined },
+): string {
+  const { places, days, zone } = given
   const many = places === null ? 'Places: not known how many' : countOf(places, 'place')
-  return `${many}, each kept for ${countOf(days, 'day')}`
+  return `${many}, each kept for ${countOf(days, 'day')}${zone === undefined ? '' : `, time zone ${zoneShown(zone)}`}`
+}
+
+/** The name of a time zone as people read it: Europe/Isle of Man. */
+function zoneShown(zone: string): string {
+  return zone.replaceAll('_', ' ')
+}
+
+/** The time zones to choose from: all that the browser knows, its own, and this one. */
+export function zonesWith(zone: string): [string, string][] {
+  const names = new Set([zone, ownZone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])
+  return [...names].toSorted().map((name) => [name, zoneShown(name)])
 }
 
 /** What became of reminding, in sentences. */
