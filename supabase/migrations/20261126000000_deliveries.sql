@@ -37,6 +37,7 @@ create table private.invitations (
   token uuid not null unique default gen_random_uuid(),
   is_accepted boolean not null,
   told_at timestamptz,
+  reminded_at timestamptz,
   deadline date,
   is_deadline_set boolean not null default false,
   rsvp text check (rsvp in ('coming', 'not coming')),
@@ -71,8 +72,12 @@ from private.answer_outbox;
 -- locked the history.
 lock table private.letters, private.acceptances in share row exclusive mode;
 
-insert into private.invitations (application_id, token, is_accepted, told_at, deadline, is_deadline_set, rsvp, rsvp_at)
-select application_id, token, is_accepted, told_at, kept_until,
+insert into private.invitations (
+  application_id, token, is_accepted, told_at, reminded_at, deadline, is_deadline_set, rsvp, rsvp_at)
+select application_id, token, is_accepted, told_at, (
+    select max(sent_at) from private.letters
+    where letters.application_id = acceptance.application_id and occasion = 'reminder' and state = 'sent'
+  ), kept_until,
   -- The first versions had it in the history alone.
   coalesce(is_deadline_set, kept_until is not null and exists (
     select from private.history where history.application_id = acceptance.application_id and kind = 'kept'
@@ -1022,6 +1027,9 @@ begin
         told_at = now(), deadline = coalesce(deadline, private.today() + (select days from private.places))
       where application_id = new.application_id and told_at is null;
   end if;
+  if new.occasion = 'reminder' and new.state = 'sent' then
+    update private.invitations set reminded_at = new.sent_at where application_id = new.application_id;
+  end if;
   return null;
 end
 $$;
@@ -1402,27 +1410,30 @@ end
 $$;
 
 -- The people to remind, those with the first deadline first, at most a thousand and one; how many have a reminder that was not sent
--- yet, and how many had one in the last three days. It reads the letters of those who are asked, and no others.
+-- yet, and how many had one in the last three days.
 create or replace function private.to_remind(today date, out wanted uuid[], out waiting bigint, out reminded bigint)
-  language plpgsql stable set search_path = ''
+  language plpgsql stable
+  -- PostgreSQL knows nothing of many that were just drafted, and would compare each with each.
+  set search_path = '' set enable_nestloop = off
 as $$
 begin
-  with asked as (
-    select application_id, deadline, is_waiting
-    from private.invitations as invitation left join lateral (
-      select bool_or(state not in ('sent', 'withdrawn')) as is_waiting
-      from private.letters as letter
-      where letter.application_id = invitation.application_id and occasion = 'reminder' and (
-        state not in ('sent', 'withdrawn') or private.is_reminder_recent(sent_at)
-      )
-    ) as reminder on true
+  with unsent as materialized (
+    -- Each part has an index: no letter is read that was sent.
+    select application_id from private.letters where occasion = 'reminder' and state = 'draft'
+    union select application_id from private.letters where occasion = 'reminder' and state in ('waiting', 'sending')
+    union select application_id from private.letters where occasion = 'reminder' and state in ('refused', 'given up')
+  ), asked as (
+    select application_id, deadline, unsent.application_id is not null as is_waiting,
+      coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded
+    from private.invitations left join unsent using (application_id)
     where private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) in ('no answer', 'late')
   )
   select array(
-      select application_id from asked where is_waiting is null order by deadline, application_id limit 1001
+      select application_id from asked where not is_waiting and not is_reminded
+      order by deadline, application_id limit 1001
     ),
     (select count(*) from asked where is_waiting),
-    (select count(*) from asked where not is_waiting)
+    (select count(*) from asked where is_reminded and not is_waiting)
     into wanted, waiting, reminded;
 end
 $$;
@@ -1460,6 +1471,15 @@ begin
     'waiting', found.waiting, 'reminded', found.reminded, 'more', cardinality(found.wanted) > 1000
   );
 end
+$$;
+
+-- Whether somebody was sent a reminder lately.
+create or replace function private.is_reminded(application uuid) returns boolean
+  language sql stable set search_path = ''
+as $$
+  select exists (
+    select from private.invitations where application_id = application and private.is_reminder_recent(reminded_at)
+  )
 $$;
 
 -- A draft for an organiser's own mail program, with the applicant's link. The history records that the link was given. Where no

@@ -26,8 +26,9 @@ create table private.invitations (
   token uuid not null unique default gen_random_uuid(),
   -- Whether they are accepted now. An acceptance that is taken back and made again keeps its link and its RSVP.
   is_accepted boolean not null,
-  -- When a letter had told them.
+  -- When a letter had told them, and when a reminder was sent last.
   told_at timestamptz,
+  reminded_at timestamptz,
   -- The last day to answer. A handover sets it, and organisers move it.
   deadline date,
   -- Whether an organiser set the deadline. No handover moves it then.
@@ -160,6 +161,9 @@ begin
     update private.invitations set
         told_at = now(), deadline = coalesce(deadline, private.today() + (select days from private.places))
       where application_id = new.application_id and told_at is null;
+  end if;
+  if new.occasion = 'reminder' and new.state = 'sent' then
+    update private.invitations set reminded_at = new.sent_at where application_id = new.application_id;
   end if;
   return null;
 end
@@ -539,27 +543,30 @@ create function private.is_reminder_recent(sent_at timestamptz) returns boolean
   return sent_at > now() - interval '3 days' and sent_at <= clock_timestamp();
 
 -- The people to remind, those with the first deadline first, at most a thousand and one; how many have a reminder that was not sent
--- yet, and how many had one in the last three days. It reads the letters of those who are asked, and no others.
+-- yet, and how many had one in the last three days.
 create function private.to_remind(today date, out wanted uuid[], out waiting bigint, out reminded bigint)
-  language plpgsql stable set search_path = ''
+  language plpgsql stable
+  -- PostgreSQL knows nothing of many that were just drafted, and would compare each with each.
+  set search_path = '' set enable_nestloop = off
 as $$
 begin
-  with asked as (
-    select application_id, deadline, is_waiting
-    from private.invitations as invitation left join lateral (
-      select bool_or(state not in ('sent', 'withdrawn')) as is_waiting
-      from private.letters as letter
-      where letter.application_id = invitation.application_id and occasion = 'reminder' and (
-        state not in ('sent', 'withdrawn') or private.is_reminder_recent(sent_at)
-      )
-    ) as reminder on true
+  with unsent as materialized (
+    -- Each part has an index: no letter is read that was sent.
+    select application_id from private.letters where occasion = 'reminder' and state = 'draft'
+    union select application_id from private.letters where occasion = 'reminder' and state in ('waiting', 'sending')
+    union select application_id from private.letters where occasion = 'reminder' and state in ('refused', 'given up')
+  ), asked as (
+    select application_id, deadline, unsent.application_id is not null as is_waiting,
+      coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded
+    from private.invitations left join unsent using (application_id)
     where private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) in ('no answer', 'late')
   )
   select array(
-      select application_id from asked where is_waiting is null order by deadline, application_id limit 1001
+      select application_id from asked where not is_waiting and not is_reminded
+      order by deadline, application_id limit 1001
     ),
     (select count(*) from asked where is_waiting),
-    (select count(*) from asked where not is_waiting)
+    (select count(*) from asked where is_reminded and not is_waiting)
     into wanted, waiting, reminded;
 end
 $$;
@@ -604,9 +611,7 @@ create function private.is_reminded(application uuid) returns boolean
   language sql stable set search_path = ''
 as $$
   select exists (
-    select from private.letters
-    where application_id = application and occasion = 'reminder' and state = 'sent'
-      and private.is_reminder_recent(sent_at)
+    select from private.invitations where application_id = application and private.is_reminder_recent(reminded_at)
   )
 $$;
 

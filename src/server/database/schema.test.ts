@@ -416,7 +416,7 @@ test('a day that an organiser had set stays one over the update that has a colum
   )
 })
 
-test('a link, an RSVP and an address that were set stay over the update that has other tables for them', async () => {
+test('a link, a reminder, an RSVP and an address stay over the update that has other tables for them', async () => {
   const url = await newDatabase('invited')
   const sql = connectTo(url, 2)
   await migrate(sql, { files: migrations.filter((each) => isReleased(each)) })
@@ -425,6 +425,11 @@ test('a link, an RSVP and an address that were set stay over the update that has
   await sql`
     insert into private.acceptances (application_id, token, is_accepted, told_at, kept_until, answer, answered_at)
     values (${id}, ${token}, true, '2026-12-14', '2026-12-24', 'not coming', '2026-12-16')`
+  await sql`
+    insert into private.letters (application_id, occasion, edition, state, subject, body, released_at, sent_at)
+    select ${id}, occasion, edition, 'sent', '', '', sent_at, sent_at
+    from (values ('reminder', 1, timestamptz '2026-12-17'), ('reminder', 2, '2026-12-18'), ('accepted', 1, '2026-12-19'))
+      as sent (occasion, edition, sent_at)`
   for (const address of ['first@example.org', 'last@example.org'])
     await sql`
       insert into private.history (application_id, author, kind, detail)
@@ -433,7 +438,7 @@ test('a link, an RSVP and an address that were set stay over the update that has
   expect(
     await sql`
       select application_id, token, is_accepted, told_at::date::text as told, deadline::text, is_deadline_set, rsvp,
-        rsvp_at::date::text as rsvp_on, private.address_of(application_id, 'given@example.org') as address
+        rsvp_at::date::text as rsvp_on, reminded_at::date::text as reminded, private.address_of(application_id, 'given@example.org') as address
       from private.invitations`,
   ).toEqual([
     {
@@ -445,6 +450,7 @@ test('a link, an RSVP and an address that were set stay over the update that has
       is_deadline_set: false,
       rsvp: 'not coming',
       rsvp_on: '2026-12-16',
+      reminded: '2026-12-18',
       address: 'last@example.org',
     },
   ])
