@@ -826,6 +826,7 @@ test('letters to hundreds are drafted in steps, which say how far they are and c
   const { button, dialog } = getDesk(page)
   await page.getByLabel('Select all shown').check()
   await button('Select all 250 that match').click()
+  await page.getByText('250 selected').first().waitFor()
   await button('Write…').click()
   await dialog.getByRole('heading', { name: 'Write to 250 applicants' }).waitFor()
   await dialog.getByLabel('Template').selectOption('Travel')
