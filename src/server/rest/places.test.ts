@@ -695,13 +695,13 @@ test('organisers set the time zone in which days end; reading the places sets no
 })
 
 test('a server sets the time zone of its machine, if PostgreSQL knows it, unless one is set', async () => {
-  const begin = (zone: string) => sql()`select private.know_site('', '', ${zone})`
+  const know = (zone: string) => sql()`select private.know_site('', '', ${zone})`
   await sql()`update private.places set zone = null`
-  await begin('Nowhere/None')
+  await know('Nowhere/None')
   expect(await places()).toMatchObject({ zone: 'UTC', is_zone_set: false })
-  await begin('Europe/Berlin')
+  await know('Europe/Berlin')
   expect(await places()).toMatchObject({ zone: 'Europe/Berlin', is_zone_set: true })
-  await begin('Pacific/Kiritimati')
+  await know('Pacific/Kiritimati')
   expect(await places()).toMatchObject({ zone: 'Europe/Berlin' })
 })
 
