@@ -1,10 +1,51 @@
 -- Deliveries take the place of three outboxes: of applications, of RSVPs, and of notices and tests (docs/decisions/0058).
 -- Invitations take the place of acceptances, and addresses that organisers set get a table (docs/decisions/0059).
 
+-- Letters and templates have tables of another shape (docs/decisions/0060). What depends on the former rows goes first.
+drop trigger begin_wait on private.letters;
+drop trigger follow_letter on private.letters;
+drop function private.is_overdue(private.letters), private.is_to_applicant(private.letters),
+  private.letter_text(private.letters, boolean), private.draft_text(uuid, text, text, uuid),
+  private.move(uuid[], text, timestamptz, text, boolean);
+drop index private.letters_once, private.letters_of_application, private.letters_of_act, private.letters_drafts,
+  private.letters_waiting, private.letters_waits, private.letters_sending, private.letters_problems, private.letters_due,
+  private.receipts_due, private.decisions_due, private.letters_mailbox, private.letters_domain;
+alter table private.letters rename to former_letters;
+alter index private.letters_pkey rename to former_letters_pkey;
+alter table private.former_letters drop constraint letters_application_id_fkey, drop constraint letters_state_check;
+alter table private.templates rename to former_templates;
+alter index private.templates_pkey rename to former_templates_pkey;
+
+create table private.templates (
+  name text primary key check (name <> ''),
+  kind text not null default 'other' check (kind in ('receipt', 'decision', 'reminder', 'other')),
+  version integer not null default 0,
+  subject text not null,
+  body text not null
+);
+alter table private.templates enable row level security;
+revoke all on table private.templates from public, anon, authenticated;
+
+create table private.letters (
+  id uuid primary key default gen_random_uuid(),
+  application_id uuid not null references public.retreat_applications (id) on delete cascade,
+  template text,
+  state text not null default 'draft' check (state in ('draft', 'released', 'dropped')),
+  subject text,
+  body text,
+  version integer not null default 0,
+  drafted_at timestamptz not null default now(),
+  unique (application_id, template),
+  constraint letters_text check ((subject is null) = (body is null) and (template is not null or subject is not null))
+);
+alter table private.letters enable row level security;
+revoke all on table private.letters from public, anon, authenticated;
+
 create table private.deliveries (
   id uuid primary key default gen_random_uuid(),
-  kind text not null check (kind in ('application', 'rsvp', 'notice', 'test')),
+  kind text not null check (kind in ('application', 'rsvp', 'decision', 'letter', 'receipt', 'notice', 'test')),
   application_id uuid references public.retreat_applications (id) on delete cascade,
+  letter_id uuid references private.letters (id) on delete cascade,
   event_id bigint references private.history (id) on delete cascade,
   organiser_id uuid references private.organisers (account_id) on delete cascade,
   since timestamptz,
@@ -19,11 +60,23 @@ create table private.deliveries (
   done_at timestamptz,
   reply_status integer,
   reply text not null default '',
+  is_refused boolean not null default false,
   may_have_arrived integer not null default 0,
   closings integer not null default 0,
+  recalled_at timestamptz,
+  recalled_by text,
+  act uuid,
+  author text,
+  is_beside boolean not null default false,
+  by text not null default 'server' check (by in ('server', 'hand', 'elsewhere')),
+  mailbox text,
+  domain text,
   constraint deliveries_about check (case kind
     when 'application' then application_id = id
     when 'rsvp' then application_id is not null and event_id is not null
+    when 'letter' then application_id is not null and letter_id is not null and subject is not null and body is not null
+    when 'decision' then application_id is not null and letter_id is not null and subject is not null and body is not null
+    when 'receipt' then application_id is not null and mailbox is not null and subject is not null and body is not null
     when 'notice' then organiser_id is not null and (application_id is null) = (until is not null)
     else organiser_id is not null end),
   constraint deliveries_due check ((state in ('waiting', 'sending')) = (due_at is not null)),
@@ -70,13 +123,61 @@ from private.answer_outbox;
 
 -- Nothing that a letter or an RSVP changes meanwhile gets lost. Letters come first, as everywhere; the references of deliveries have
 -- locked the history.
-lock table private.letters, private.acceptances in share row exclusive mode;
+lock table private.former_letters, private.acceptances in share row exclusive mode;
+
+insert into private.templates (name, kind, version, subject, body)
+select occasion, case when occasion = 'received' then 'receipt' when occasion = 'reminder' then 'reminder'
+    when occasion in ('accepted', 'waitlisted', 'declined') then 'decision' else 'other' end, version, subject, body
+from private.former_templates
+on conflict (name) do update set version = excluded.version, subject = excluded.subject, body = excluded.body;
+
+-- One letter for each template: a draft, or what was released last, or what was taken away. Those to one person each.
+insert into private.letters (id, application_id, template, state, subject, body, version, drafted_at)
+select distinct on (application_id, case when occasion = '' then id::text else occasion end)
+  case when state = 'draft' or released_at is null then id
+    else md5(case when occasion = '' then id::text else application_id::text || occasion end)::uuid end,
+  application_id, nullif(occasion, ''),
+  case when state = 'draft' then 'draft' when state <> 'withdrawn' or coalesce(uncertain, 0) > 0 then 'released' else 'dropped' end,
+  case when state = 'draft' or released_at is null or occasion = ''
+    or state in ('waiting', 'sending') and not coalesce(from_template, false) then subject end,
+  case when state = 'draft' or released_at is null or occasion = ''
+    or state in ('waiting', 'sending') and not coalesce(from_template, false) then body end,
+  coalesce(version, 0), created_at
+from private.former_letters
+where occasion <> 'received'
+order by application_id, case when occasion = '' then id::text else occasion end, state = 'draft' desc,
+  released_at is not null and (state <> 'withdrawn' or coalesce(uncertain, 0) > 0) desc, released_at is null desc,
+  coalesce(withdrawn_at, released_at, created_at) desc;
+
+insert into private.deliveries (id, kind, application_id, letter_id, subject, body, state, queued_at, due_at, attempts, done_at,
+  reply, is_refused, may_have_arrived, closings, recalled_at, recalled_by, act, author, is_beside, by, mailbox, domain)
+select former.id,
+  case when former.way = 'automation' then 'decision' when former.occasion = 'received' then 'receipt' else 'letter' end,
+  former.application_id, letter.id, former.subject, former.body,
+  case former.state when 'sent' then 'done' when 'refused' then 'failed' when 'given up' then 'failed'
+    when 'withdrawn' then 'cancelled' else former.state end,
+  former.released_at, former.due_at, former.attempts, former.sent_at,
+  case when former.state = 'sent' and former.answer in ('sent by hand', 'told otherwise') then '' else coalesce(former.answer, '') end,
+  former.state = 'refused', coalesce(former.uncertain, 0), coalesce(former.closings, 0), former.withdrawn_at, former.withdrawn_by,
+  former.act, former.author,
+  former.way = 'automation' and exists (
+    select from private.former_letters as mail
+    where mail.application_id = former.application_id and mail.act = former.act and mail.way = 'mail'
+  ),
+  case when former.otherwise = 'by hand' or former.state = 'sent' and former.answer = 'sent by hand' then 'hand'
+    when former.otherwise = 'told' or former.state = 'sent' and former.answer = 'told otherwise' then 'elsewhere'
+    else 'server' end,
+  case when former.occasion = 'received' then coalesce(former.mailbox, '') end, former.domain
+from private.former_letters as former left join private.letters as letter
+  on letter.application_id = former.application_id and case when former.occasion = '' then letter.id = md5(former.id::text)::uuid
+    else letter.template = former.occasion end
+where former.state <> 'draft' and former.released_at is not null;
 
 insert into private.invitations (
   application_id, token, is_accepted, told_at, reminded_at, deadline, is_deadline_set, rsvp, rsvp_at)
 select application_id, token, is_accepted, told_at, (
-    select max(sent_at) from private.letters
-    where letters.application_id = acceptance.application_id and occasion = 'reminder' and state = 'sent'
+    select max(sent_at) from private.former_letters as letter
+    where letter.application_id = acceptance.application_id and occasion = 'reminder' and state = 'sent'
   ), kept_until,
   -- The first versions had it in the history alone.
   coalesce(is_deadline_set, kept_until is not null and exists (
@@ -106,8 +207,15 @@ do $$
 begin
   if (select count(*) from private.deliveries) <> (select count(*) from private.webhook_outbox)
     + (select count(*) from private.answer_outbox) + (select count(*) from private.notices)
+    + (select count(*) from private.former_letters where state <> 'draft' and released_at is not null)
   then
     raise exception 'Not every delivery was taken over: nothing was changed.';
+  elsif (select count(*) from private.letters where state = 'draft')
+      <> (select count(*) from private.former_letters where state = 'draft')
+    or exists (select from private.deliveries where kind in ('letter', 'decision') and letter_id is null)
+    or (select count(*) from private.templates) <> (select count(*) from private.former_templates)
+  then
+    raise exception 'Not every letter was taken over: nothing was changed.';
   elsif (select count(*) from private.invitations) <> (select count(*) from private.acceptances)
     or (select count(rsvp) from private.invitations) <> (select count(answer) from private.acceptances)
   then
@@ -117,11 +225,20 @@ end
 $$;
 
 create index deliveries_of_application on private.deliveries (application_id);
+create index deliveries_of_letter on private.deliveries (letter_id) where letter_id is not null;
+create index deliveries_of_act on private.deliveries (act) where act is not null;
 create unique index deliveries_of_event on private.deliveries (event_id, kind, organiser_id) nulls not distinct
   where event_id is not null;
 create index deliveries_of_organiser on private.deliveries (organiser_id, kind, queued_at) where organiser_id is not null;
 create index deliveries_due on private.deliveries (kind, due_at) where due_at is not null;
 create index deliveries_open on private.deliveries (kind, state, queued_at) where state in ('waiting', 'sending', 'failed');
+create index deliveries_to_applicants on private.deliveries (queued_at desc, id desc)
+  where kind in ('letter', 'decision', 'receipt') and state in ('waiting', 'sending');
+create index deliveries_problems on private.deliveries (is_refused, queued_at desc, id desc)
+  where kind in ('letter', 'decision', 'receipt') and state = 'failed';
+create index deliveries_of_mailbox on private.deliveries (mailbox, queued_at) where mailbox is not null;
+create index deliveries_of_domain on private.deliveries (domain, queued_at) where domain is not null;
+create index letters_drafts on private.letters (coalesce(template, ''), drafted_at, id) where state = 'draft';
 
 -- Where a server of ours queues deliveries it goes on with the new table at once, also before it is started again.
 do $$
@@ -147,6 +264,19 @@ drop function private.write_day_notices();
 drop table private.webhook_outbox, private.answer_outbox, private.notices;
 alter table private.postman drop column turns;
 
+create view private.trips as
+  select delivery.id, delivery.application_id, letter_id, delivery.subject, delivery.body, queued_at, due_at, done_at, recalled_at, recalled_by,
+    attempts, may_have_arrived, reply, act, author,
+    kind <> 'receipt' and not is_beside as is_main,
+    case kind when 'receipt' then 'received' else coalesce(template, '') end as occasion,
+    case kind when 'decision' then 'automation' else 'mail' end as way,
+    case delivery.state when 'done' then 'sent' when 'cancelled' then 'withdrawn'
+      when 'failed' then case when is_refused then 'refused' else 'given up' end else delivery.state end as state,
+    case by when 'hand' then 'by hand' when 'elsewhere' then 'told' end as otherwise
+  from private.deliveries as delivery left join private.letters on letters.id = letter_id
+  where kind in ('letter', 'decision', 'receipt');
+revoke all on table private.trips from public, anon, authenticated;
+
 create function private.enqueue_rsvp() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -164,10 +294,81 @@ create trigger enqueue_rsvp after insert on private.history
 -- Acceptances are invitations now. A backup before them gets its invitations by src/server/backups/older.ts.
 drop function private.fill_in_acceptances();
 drop function private.fill_in_deadlines();
-drop table private.acceptances;
+drop table private.acceptances, private.former_letters, private.former_templates;
 alter function private.keep_acceptance() rename to keep_invitation;
 
+alter function private.follow_letter() rename to follow_told;
+create trigger follow_told after update of state, may_have_arrived on private.deliveries
+  for each row when (
+    new.letter_id is not null and not new.is_beside
+    and (new.state = 'done' and old.state <> 'done' or new.may_have_arrived > old.may_have_arrived)
+  )
+  execute function private.follow_told();
+
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
+-- Sets statuses, each only where the application's version is the one that whoever decides saw. `decisions` is an array of
+-- {id, status, version, takes_back}. The result has the outcome of each: kept, stale (with who did what meanwhile), told (it
+-- takes a decision back about which a letter has left), or gone. The same act again changes nothing.
+create or replace function public.desk_decide(act uuid, decisions jsonb) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  decision record;
+  application record;
+  standing private.statuses;
+  outcome text;
+  last_change record;
+  outcomes jsonb := jsonb_build_array();
+begin
+  if jsonb_array_length(decisions) > 1000 then
+    raise exception 'At most 1,000 applications are decided at once.' using errcode = '22023';
+  end if;
+  -- In one order, so that two who decide at the same time wait for each other and not in a circle.
+  for decision in
+    select distinct on (id) id, status, version, takes_back
+    from jsonb_to_recordset(decisions) as sent (id uuid, status text, version integer, takes_back boolean) order by id
+  loop
+    select id, created_at into application
+      from public.retreat_applications where id = decision.id for no key update;
+    if not found then
+      outcomes := outcomes || jsonb_build_object('id', decision.id, 'outcome', 'gone');
+      continue;
+    end if;
+    insert into private.statuses (application_id, created_at, status, version)
+      values (application.id, application.created_at, 'new', 0) on conflict do nothing;
+    select * into standing from private.statuses where application_id = application.id for update;
+    select author, at, history.act into last_change
+      from private.history where application_id = application.id and kind = 'status' order by id desc limit 1;
+    if last_change.act = desk_decide.act and decision.status = standing.status then
+      outcome := 'kept';
+    elsif decision.version is distinct from standing.version then
+      outcome := 'stale';
+    elsif decision.takes_back and exists (
+      select from private.trips as trip
+      where trip.application_id = application.id and occasion = standing.status and state in ('sending', 'sent')
+    ) then
+      outcome := 'told';
+    else
+      outcome := 'kept';
+      if decision.status is distinct from standing.status then
+        insert into private.history (application_id, act, author, kind, detail) values (
+          application.id, desk_decide.act, me.email, 'status',
+          jsonb_build_object('status', decision.status, 'former', standing.status)
+        ) returning author, at, history.act into last_change;
+        update private.statuses set status = decision.status, version = standing.version + 1, set_at = now()
+          where application_id = application.id returning * into standing;
+      end if;
+    end if;
+    outcomes := outcomes || jsonb_build_object(
+      'id', application.id, 'outcome', outcome, 'status', standing.status, 'version', standing.version,
+      'author', last_change.author, 'at', last_change.at
+    );
+  end loop;
+  return outcomes;
+end
+$$;
+
 -- The ids of the applications that a filter lets through, the newest first, and where to go on. It reads a limited number of
 -- candidates, for a second at the most, whatever the filter is. A call that finds few returns where it stopped.
 --
@@ -462,11 +663,11 @@ begin
       from private.history
       where history.application_id = any (applications) and kind in ('status', 'note') group by 1
     ), written as (
-      select letter.application_id as id, jsonb_agg(jsonb_build_object(
+      select trip.application_id as id, jsonb_agg(jsonb_build_object(
         'occasion', occasion, 'way', way, 'state', state, 'otherwise', otherwise,
-        'at', coalesce(sent_at, released_at)) order by letter.created_at, letter.id) as letters
-      from private.letters as letter
-      where letter.application_id = any (applications) and state not in ('draft', 'withdrawn') group by 1
+        'at', coalesce(done_at, queued_at)) order by queued_at, trip.id) as letters
+      from private.trips as trip
+      where trip.application_id = any (applications) and state <> 'withdrawn' group by 1
     )
     select each_one, jsonb_build_object(
       'answer', case when is_accepted then rsvp end, 'answered_at', case when is_accepted then rsvp_at end,
@@ -491,11 +692,13 @@ begin
     (select count(*) from private.history where application_id = application),
     private.rsvp_shown(application),
     (
-      select jsonb_agg(jsonb_build_array(id, state, version, attempts, due_at, otherwise) order by id)
+      select jsonb_agg(jsonb_build_array(id, state, version) order by id)
       from private.letters where application_id = application
     ),
     (
-      select jsonb_build_array(state, attempts, due_at) from private.deliveries where id = application
+      select jsonb_agg(jsonb_build_array(id, state, attempts, due_at, by, recalled_at) order by id)
+      from private.deliveries
+      where application_id = application and kind in ('application', 'letter', 'decision', 'receipt')
     )
   )::text);
 end
@@ -563,6 +766,80 @@ begin
 end
 $$;
 
+-- A template as organisers see it.
+create function private.template_shown(template private.templates) returns jsonb
+  language sql immutable set search_path = ''
+as $$
+  select jsonb_build_object('occasion', template.name, 'version', template.version, 'subject', template.subject,
+    'body', template.body)
+$$;
+
+revoke all on function private.template_shown(private.templates) from public, anon, authenticated;
+
+-- Changes a template, or makes one of a new name (version null). Drafts that nobody edited follow it.
+create or replace function public.desk_set_template(occasion text, version integer, subject text, body text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  saved private.templates;
+begin
+  if coalesce(occasion, '') !~ '^[^[:cntrl:]]{1,60}$' or occasion <> btrim(occasion) then
+    raise exception 'An occasion has a name of 1 to 60 characters.' using errcode = '22023';
+  end if;
+  perform private.check_template(occasion, subject, body);
+  if version is null then
+    insert into private.templates as template (name, subject, body)
+      values (occasion, desk_set_template.subject, desk_set_template.body)
+      on conflict do nothing returning * into saved;
+  else
+    update private.templates as template
+      set subject = desk_set_template.subject, body = desk_set_template.body, version = template.version + 1
+      where name = occasion and template.version = desk_set_template.version
+      returning * into saved;
+  end if;
+  if saved.name is null then
+    -- A repeat whose response was lost.
+    select * into saved from private.templates as template
+      where name = occasion and template.version = coalesce(desk_set_template.version + 1, 0)
+        and template.subject = desk_set_template.subject and template.body = desk_set_template.body;
+    if not found then
+      raise exception 'Somebody else changed this template meanwhile.' using errcode = 'PT409';
+    end if;
+    return private.template_shown(saved);
+  end if;
+  perform private.write_down_letters(me.email, jsonb_build_object('template', occasion));
+  return private.template_shown(saved);
+end
+$$;
+
+-- Removes a template that organisers made, and its drafts.
+create or replace function public.desk_remove_template(occasion text, version integer) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  drafts uuid[];
+begin
+  if exists (select from private.templates where name = occasion and kind <> 'other') then
+    raise exception 'The templates of the receipt, the decisions and the reminder stay.' using errcode = '22023';
+  end if;
+  delete from private.templates as template
+    where name = occasion and template.version = desk_remove_template.version;
+  if not found then
+    if exists (select from private.templates where name = occasion) then
+      raise exception 'Somebody else changed this template meanwhile.' using errcode = 'PT409';
+    end if;
+    return jsonb_build_object('removed', false);
+  end if;
+  drafts := array(select id from private.letters where coalesce(template, '') = occasion and state = 'draft');
+  perform private.lock_letters(drafts);
+  update private.letters set state = 'dropped' where id = any (drafts) and state = 'draft';
+  perform private.write_down_letters(me.email, jsonb_build_object('removed', occasion));
+  return jsonb_build_object('removed', true);
+end
+$$;
+
 -- The address of letters to an applicant: the one that they gave, or the one by which an organiser replaced it.
 create or replace function private.address_of(application uuid, given text) returns text
   language sql stable set search_path = ''
@@ -570,76 +847,80 @@ create or replace function private.address_of(application uuid, given text) retu
     select coalesce((select address from private.addresses where application_id = application), given);
   end;
 
--- Sends a letter that did not arrive to another address, where all letters to this applicant go from then on. It can be
--- stopped, as when it was released.
-create or replace function public.desk_readdress(act uuid, letter uuid, address text) returns jsonb
-  language plpgsql security definer set search_path = ''
+-- Locks given letters, and their templates, which nobody removes meanwhile.
+create or replace function private.lock_letters(letters uuid[]) returns void
+  language plpgsql set search_path = ''
 as $$
-declare
-  me record := private.caller();
-  failed private.letters;
-  is_repeat boolean;
 begin
-  if me.blind then
-    raise exception 'Who reads blind gives no address.' using errcode = '22023';
-  elsif coalesce(char_length(address), 0) > 254
-    or coalesce(address, '') !~ '^[^][[:cntrl:][:space:]<>()@,;:"\\]+@[^][[:cntrl:][:space:]<>()@,;:"\\]+$'
-  then
-    raise exception 'This is not one e-mail address.' using errcode = '22023';
-  end if;
-  perform private.lock_letters(array[letter]);
-  select * into failed from private.letters where id = desk_readdress.letter;
-  is_repeat := exists (
-    select from private.history as written
-    where application_id = failed.application_id and written.act = desk_readdress.act
-  );
-  if not is_repeat and (
-    failed.state is null or failed.state not in ('refused', 'given up') or failed.way <> 'mail'
-    or failed.occasion = 'received'
-  ) then
-    raise exception 'This letter does not wait for another address any more.' using errcode = 'PT409';
-  end if;
-  perform private.write_down(failed.application_id, act, me.email, 'address',
-    jsonb_build_object('address', address, 'occasion', failed.occasion));
-  if not is_repeat then
-    insert into private.addresses (application_id, address) values (failed.application_id, desk_readdress.address)
-      on conflict (application_id) do update set address = excluded.address;
-    perform private.move(array[failed.id], 'waiting', due => now() + (select hold from private.letter_settings));
-  end if;
-  return private.letters_shown(array[failed.id], false) -> 0;
+  perform from private.templates
+    where name in (select template from private.letters where id = any (lock_letters.letters))
+    order by name for key share;
+  perform private.lock_for_letters(array(select application_id from private.letters where id = any (lock_letters.letters)));
+  perform from private.letters where id = any (lock_letters.letters) order by id for update;
 end
 $$;
 
--- Claims deliveries that are due, the longest waiting first, each for one server and for as long as the lease. RSVPs of one
--- person go in their order. What is due later than any wait takes was stored before the clock was set back, and is due.
+-- Whether a trip brings a letter to its applicant: a mail, or a decision in its place. It told them where it is done, or may have
+-- arrived.
+create function private.is_main(delivery private.deliveries) returns boolean
+  language sql immutable
+as $$
+  select delivery.kind in ('letter', 'decision') and not delivery.is_beside
+$$;
+
+revoke all on function private.is_main(private.deliveries) from public, anon, authenticated;
+
+create function private.has_told(delivery private.deliveries) returns boolean
+  language sql immutable
+as $$
+  select delivery.kind in ('letter', 'decision') and not delivery.is_beside
+    and (delivery.state = 'done' or delivery.may_have_arrived > 0)
+$$;
+
+revoke all on function private.has_told(private.deliveries) from public, anon, authenticated;
+
+-- Claims one delivery, whose row the caller has locked, for as long as the lease. Nobody knows what became of a try that another
+-- server had begun.
+create function private.claim(delivery uuid, lease interval) returns private.deliveries
+  language sql set search_path = ''
+as $$
+  update private.deliveries set state = 'sending', attempts = attempts + 1, tried_at = now(), due_at = now() + lease,
+      may_have_arrived = may_have_arrived + (state = 'sending')::integer
+    where id = delivery returning *
+$$;
+
+revoke all on function private.claim(uuid, interval) from public, anon, authenticated;
+
+-- Claims deliveries to a webhook that are due, the longest waiting first, each for one server and for as long as the lease. Those
+-- of one person go in their order. What is due later than any wait takes was stored before the clock was set back, and is due.
 create function private.claim_delivery(kind text, most integer, lease interval) returns setof private.deliveries
   language plpgsql set search_path = ''
 as $$
 declare
-  -- A day between two tries, some of it at random, and no more.
-  longest_wait constant interval := interval '27 hours';
   moments record;
 begin
-  for moments in
-    select '-infinity'::timestamptz as since, now() as until
-    union all select now() + longest_wait, 'infinity'
-  loop
+  if kind = 'decision' and (select stopped from private.postman) then return; end if;
+  for moments in select * from private.due_moments() loop
     return query
       with due as (
         select id from private.deliveries as delivery
         where delivery.kind = claim_delivery.kind and due_at >= moments.since and due_at <= moments.until
+          and recalled_at is null
           -- As alternatives: alone, the second one would be a join, for which PostgreSQL may read all deliveries.
           and (event_id is null or not exists (
             select from private.deliveries as earlier
             where earlier.application_id = delivery.application_id and earlier.kind = delivery.kind
               and earlier.event_id < delivery.event_id and earlier.state in ('waiting', 'sending')
           ))
+          and (letter_id is null or not exists (
+            -- The decision that stands is told last.
+            select from private.deliveries as other
+            where other.application_id = delivery.application_id and other.kind = delivery.kind and other.id <> delivery.id
+              and other.state = 'sending' and other.due_at > now()
+          ))
         order by due_at limit most for update skip locked
       )
-      update private.deliveries as claimed set
-          state = 'sending', attempts = attempts + 1, tried_at = now(), due_at = now() + lease
-        from due where claimed.id = due.id
-        returning claimed.*;
+      select claimed.* from due, private.claim(due.id, lease) as claimed;
     exit when found;
   end loop;
 end
@@ -647,45 +928,94 @@ $$;
 
 revoke all on function private.claim_delivery(text, integer, interval) from public, anon, authenticated;
 
+-- Between which moments deliveries are due: until now, or later than any wait takes, which is a day between two tries, some of it
+-- at random, and no more.
+create function private.due_moments() returns table (since timestamptz, until timestamptz)
+  language sql stable
+as $$
+  values ('-infinity'::timestamptz, now()), (now() + interval '27 hours', 'infinity'::timestamptz)
+$$;
+
+revoke all on function private.due_moments() from public, anon, authenticated;
+
 -- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. The try is one of the schedule's
 -- where it counts. Without a reply the former one stays. `arrived`: the mail may have arrived; `closed`: the mail server closed
--- the connection. The result is false where another server has claimed it since, or it was cancelled.
+-- the connection; `refused`: for good. The result is the delivery's state; null where another server has claimed it since, or it
+-- was cancelled. A letter that was recalled meanwhile is settled.
 create function private.record_delivery(
   delivery uuid, attempt integer, state text, pause interval default '0', counts boolean default true,
-  reply_status integer default null, reply text default null, arrived boolean default false, closed boolean default false
-) returns boolean
+  reply_status integer default null, reply text default null, arrived boolean default false, closed boolean default false,
+  refused boolean default false
+) returns text
   language plpgsql set search_path = ''
 as $$
 declare
+  claimed private.deliveries;
+  is_recalled boolean;
   recorded private.deliveries;
 begin
-  update private.deliveries as claimed set
-      state = record_delivery.state,
-      due_at = case when record_delivery.state = 'waiting' then now() + pause end,
-      done_at = case when record_delivery.state = 'done' then now() end,
-      attempts = attempts - (not counts)::integer,
-      -- What was given back unsent was not tried.
-      tried_at = case when counts or attempts > 1 then tried_at end,
-      reply_status = case when record_delivery.reply is null then claimed.reply_status else record_delivery.reply_status end,
-      reply = coalesce(record_delivery.reply, claimed.reply),
-      may_have_arrived = may_have_arrived + arrived::integer,
-      closings = closings + closed::integer,
-      -- Nothing of a test is kept.
-      subject = case when record_delivery.state = 'waiting' then subject end,
-      body = case when record_delivery.state = 'waiting' then body end
-    where id = delivery and attempts = attempt and claimed.state = 'sending'
-    returning * into recorded;
-  -- Tried again, an earlier RSVP would be told last.
+  loop
+    select * into claimed from private.deliveries where id = delivery;
+    is_recalled := claimed.recalled_at is not null;
+    -- Before the delivery's own row, as everywhere.
+    if is_recalled then perform private.lock_letters(array[claimed.letter_id]); end if;
+    update private.deliveries as row set
+        state = case when is_recalled and record_delivery.state <> 'done' then 'cancelled' else record_delivery.state end,
+        due_at = case when record_delivery.state = 'waiting' and not is_recalled then now() + pause end,
+        done_at = case when record_delivery.state = 'done' then now() end,
+        attempts = attempts - (not counts)::integer,
+        -- What was given back unsent was not tried.
+        tried_at = case when counts or attempts > 1 then tried_at end,
+        reply_status = case when record_delivery.reply is null then row.reply_status else record_delivery.reply_status end,
+        reply = coalesce(record_delivery.reply, row.reply),
+        is_refused = refused,
+        may_have_arrived = may_have_arrived + arrived::integer,
+        closings = closings + closed::integer,
+        subject = case when kind <> 'test' or record_delivery.state = 'waiting' then subject end,
+        body = case when kind <> 'test' or record_delivery.state = 'waiting' then body end
+      where id = delivery and attempts = attempt and row.state = 'sending' and (recalled_at is not null) = is_recalled
+      returning * into recorded;
+    -- Again where it was recalled between the two statements.
+    exit when recorded.id is not null or is_recalled
+      or not exists (select from private.deliveries where id = delivery and recalled_at is not null);
+  end loop;
   if recorded.state = 'done' and recorded.kind = 'rsvp' then
+    -- Tried again, an earlier RSVP would be told last.
     update private.deliveries as earlier set state = 'cancelled', due_at = null
       where earlier.application_id = recorded.application_id and earlier.kind = 'rsvp'
         and earlier.event_id < recorded.event_id and earlier.state not in ('done', 'cancelled');
+  elsif is_recalled and recorded.letter_id is not null then
+    perform private.settle_recalled(recorded);
   end if;
-  return recorded.id is not null;
+  return recorded.state;
 end
 $$;
 
-revoke all on function private.record_delivery(uuid, integer, text, interval, boolean, integer, text, boolean, boolean) from public, anon, authenticated;
+revoke all on function private.record_delivery(uuid, integer, text, interval, boolean, integer, text, boolean, boolean, boolean) from public, anon, authenticated;
+
+-- Cancels deliveries that wait or failed, and recalls those that are being sent. In one statement, whose condition and values are
+-- those of the row when it is locked: a server may claim it, or give it back, at any moment.
+create function private.recall(wanted uuid[], author text default null) returns void
+  language sql set search_path = ''
+as $$
+  update private.deliveries set
+      state = case state when 'sending' then state else 'cancelled' end, due_at = case state when 'sending' then due_at end,
+      recalled_at = coalesce(recalled_at, now()), recalled_by = author
+    where id = any (wanted) and state in ('waiting', 'sending', 'failed')
+$$;
+
+revoke all on function private.recall(uuid[], text) from public, anon, authenticated;
+
+-- Makes given deliveries due that failed, from the schedule's beginning, and counts them.
+create or replace function private.retry(wanted uuid[]) returns integer
+  language sql set search_path = ''
+as $$
+  with retried as (
+    update private.deliveries set state = 'waiting', attempts = 0, due_at = now(), reply = '', is_refused = false
+      where id = any (wanted) and state = 'failed' returning true
+  )
+  select count(*)::integer from retried
+$$;
 
 -- Makes deliveries of a kind due that failed, from the schedule's beginning, and counts them. No RSVP that a later one supersedes.
 create function private.retry_deliveries(kind text) returns integer
@@ -707,6 +1037,879 @@ end
 $$;
 
 revoke all on function private.retry_deliveries(text) from public, anon, authenticated;
+
+-- Whether a letter is on its way, or could not be delivered: then no other one of its template is drafted.
+create function private.is_open(letter uuid) returns boolean
+  language sql stable set search_path = ''
+as $$
+  select exists (
+    select from private.deliveries as delivery
+    where letter_id = letter and private.is_main(delivery) and state in ('waiting', 'sending', 'failed')
+  )
+$$;
+
+revoke all on function private.is_open(uuid) from public, anon, authenticated;
+
+-- How often an applicant was told a letter.
+create function private.times_told(letter uuid) returns bigint
+  language sql stable set search_path = ''
+as $$
+  select count(*) from private.deliveries as delivery where letter_id = letter and private.has_told(delivery)
+$$;
+
+revoke all on function private.times_told(uuid) from public, anon, authenticated;
+
+-- The decision that an applicant was told last; null where none.
+create function private.decision_told(application uuid) returns text
+  language sql stable set search_path = ''
+as $$
+  select template
+  from private.deliveries as delivery join private.letters on letters.id = letter_id
+  where delivery.application_id = application and private.has_told(delivery) and private.is_decision(template)
+  order by coalesce(done_at, recalled_at, queued_at) desc limit 1
+$$;
+
+revoke all on function private.decision_told(uuid) from public, anon, authenticated;
+
+drop function private.draft(uuid, text, boolean);
+
+-- Makes the draft of a template, unless there is one, or a letter that is on its way. Without `again` not where the applicant was
+-- told it, unless they were told another decision since. A letter that was dropped becomes a draft as it was.
+create function private.draft(application uuid, template text, again boolean default false) returns uuid
+  language plpgsql set search_path = ''
+as $$
+declare
+  letter private.letters;
+  drafted uuid;
+begin
+  select * into letter from private.letters
+    where application_id = application and letters.template = draft.template;
+  if letter.state = 'draft' or private.is_open(letter.id)
+    or template = 'reminder' and private.is_reminded(application)
+    or not again and private.times_told(letter.id) > 0
+      and (not private.is_decision(template) or private.decision_told(application) = template)
+  then
+    return null;
+  elsif letter.id is null then
+    insert into private.letters (application_id, template) values (application, draft.template)
+      on conflict do nothing returning id into drafted;
+  else
+    -- What was sent is not sent again: it follows its template.
+    update private.letters set state = 'draft', drafted_at = now(), version = version + 1,
+        subject = case when state = 'dropped' then subject end, body = case when state = 'dropped' then body end
+      where id = letter.id returning id into drafted;
+  end if;
+  return drafted;
+end
+$$;
+
+revoke all on function private.draft(uuid, text, boolean) from public, anon, authenticated;
+
+-- Drops what has not been told of an application's letters, of one template or of all, and recalls what is on its way. A letter to
+-- one person, whose text nobody else has, is a draft again, or stays one. The caller has locked the application.
+create function private.drop_letters(application uuid, template text default null) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.recall(array(
+    select delivery.id from private.deliveries as delivery join private.letters on letters.id = letter_id
+    where delivery.application_id = application and (drop_letters.template is null or letters.template = drop_letters.template)
+  ));
+  update private.letters as letter set state = case when letter.template is null then 'draft' else 'dropped' end
+    where application_id = application and (drop_letters.template is null or letter.template = drop_letters.template)
+      and (state = 'draft' or state = 'released' and private.times_told(id) = 0 and not private.is_open(id));
+end
+$$;
+
+revoke all on function private.drop_letters(uuid, text) from public, anon, authenticated;
+
+-- Follows every change of a status: other letters are dropped, and one about a decision is drafted. A receipt says nothing of
+-- decisions, and is sent.
+create or replace function private.redraft() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform private.drop_letters(new.application_id);
+  if private.is_decision(new.status) then
+    perform private.draft(new.application_id, new.status);
+  end if;
+  return null;
+end
+$$;
+
+-- Settles a letter whose delivery was recalled while it was being sent, and has ended. What did not arrive is a draft again if it
+-- may still be said: a letter to one person, or what an organiser stopped, but no reminder to somebody with an RSVP, and nothing
+-- whose template is gone. Then the decision that stands is drafted, unless it was told last. The caller has locked the letter.
+create function private.settle_recalled(delivery private.deliveries) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  status_now text := (select status from private.statuses where application_id = delivery.application_id);
+begin
+  if delivery.state = 'cancelled' and private.is_main(delivery) then
+    update private.letters as letter set state = case
+        when template is null then 'draft'
+        when private.times_told(id) > 0 then 'released'
+        when delivery.recalled_by is not null and not private.is_decision(template)
+          and exists (select from private.templates where name = letter.template)
+          and not (template = 'reminder' and exists (
+            select from private.invitations as invitation
+            where invitation.application_id = delivery.application_id and rsvp is not null
+          ))
+          then 'draft'
+        else 'dropped' end
+      where id = delivery.letter_id and state = 'released';
+  end if;
+  if private.is_decision(status_now) then perform private.draft(delivery.application_id, status_now); end if;
+end
+$$;
+
+revoke all on function private.settle_recalled(private.deliveries) from public, anon, authenticated;
+
+-- Settles the deliveries that a restore brought back. The database that the backup was taken from may have sent them since, so
+-- somebody has to look: the letters are drafts again. Receipts, and decisions beside a mail, end here.
+create function private.settle_restored() returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  ended private.deliveries;
+begin
+  for ended in
+    update private.deliveries as delivery set state = 'cancelled', due_at = null
+      where kind in ('letter', 'decision', 'receipt') and state in ('waiting', 'sending') returning *
+  loop
+    if ended.recalled_at is not null then
+      perform private.settle_recalled(ended);
+    elsif private.is_main(ended) then
+      update private.letters set state = 'draft' where id = ended.letter_id and state = 'released';
+    end if;
+  end loop;
+  update private.deliveries set recalled_at = now() where kind in ('letter', 'decision', 'receipt')
+    and state = 'cancelled' and recalled_at is null;
+end
+$$;
+
+revoke all on function private.settle_restored() from public, anon, authenticated;
+
+-- A draft as it would be sent. `seen` tells its text from others, by which whoever releases it says what they read: of the
+-- template's text, which all organisers may read, a digest; of another, which may name somebody, a number.
+create function private.draft_text(letter private.letters, blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  given public.retreat_applications;
+  template private.templates;
+  text jsonb;
+begin
+  select * into given from public.retreat_applications where id = letter.application_id;
+  select * into template from private.templates where name = letter.template;
+  if letter.subject is null then
+    text := private.filled(template.subject, template.body, given, blind);
+  else
+    -- What was written to somebody names them.
+    text := jsonb_build_object(
+      'subject', case when blind then '(hidden)' else letter.subject end,
+      'body', case when blind then '(hidden)' else letter.body end,
+      'missing', private.missing_in(letter.subject || letter.body, letter.application_id),
+      'unknown', '[]'::jsonb, 'is_long', false
+    );
+  end if;
+  return text || jsonb_build_object('seen', case
+    when letter.subject is null then md5(template.subject || E'\n' || template.body)
+    else letter.version::text
+  end);
+end
+$$;
+
+revoke all on function private.draft_text(private.letters, boolean) from public, anon, authenticated;
+
+-- Drafts letters of a template; with `again` also where one was sent. The result has the outcome of each: drafted, written
+-- (there is a draft or a letter, in this state), undecided (another decision stands) or gone.
+create or replace function public.desk_write(applications uuid[], occasion text, again boolean default false) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  application uuid;
+  status_now text;
+  outcome text;
+  outcomes jsonb := jsonb_build_array();
+begin
+  perform private.caller();
+  if cardinality(applications) > 1000 then
+    raise exception 'At most 1,000 letters are drafted at once.' using errcode = '22023';
+  elsif (select kind from private.templates where name = occasion) = 'receipt' then
+    raise exception 'A receipt goes by itself, and to nobody else.' using errcode = '22023';
+  end if;
+  -- Held until then, so that whoever removes it removes these drafts, too.
+  perform from private.templates where name = occasion for key share;
+  if not found then
+    raise exception 'There is no template of this name.' using errcode = '22023';
+  end if;
+  perform private.lock_for_letters(applications);
+  for application in select distinct unnest(applications) as id order by id loop
+    perform from public.retreat_applications where id = application;
+    outcome := case when not found then 'gone' end;
+    if outcome is null then
+      select status into status_now from private.statuses where application_id = application;
+      outcome := case
+        when private.is_decision(occasion) and occasion is distinct from status_now then 'undecided'
+        when private.draft(application, occasion, coalesce(again, false)) is null then 'written'
+        else 'drafted'
+      end;
+    end if;
+    outcomes := outcomes || jsonb_build_object('application', application, 'outcome', outcome,
+      'state', case outcome when 'written' then coalesce(
+        (select state from private.letters where application_id = application and template = occasion and state = 'draft'),
+        -- What stands in the way of another one comes before what was sent.
+        (
+          select state from private.trips as trip
+          where application_id = application and trip.occasion = desk_write.occasion and is_main and state <> 'withdrawn'
+          order by state = 'sent' limit 1
+        )) end);
+  end loop;
+  return outcomes;
+end
+$$;
+
+-- Drafts a letter to one person, without a template. The same act again drafts none.
+create or replace function public.desk_write_to(act uuid, application uuid, subject text, body text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if me.blind then
+    raise exception 'Who reads blind writes to nobody.' using errcode = '22023';
+  elsif act is null then
+    raise exception 'An act has an id.' using errcode = '22023';
+  end if;
+  perform private.check_letter(subject, body);
+  perform private.lock_for_letters(array[application]);
+  perform from public.retreat_applications where id = application;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  insert into private.letters (id, application_id, subject, body)
+    values (act, application, desk_write_to.subject, desk_write_to.body) on conflict do nothing;
+  perform from private.letters where id = desk_write_to.act and application_id = application and template is null;
+  if not found then
+    raise exception 'This was something else before: nothing was written.' using errcode = 'PT409';
+  end if;
+  return private.drafts_shown(array[act], false) -> 0;
+end
+$$;
+
+-- Changes one draft. A blank subject and body give it its template's text again, if it has one. `seen` says which text was read.
+create or replace function public.desk_edit(letter uuid, seen text, subject text, body text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  draft private.letters;
+begin
+  if me.blind then
+    raise exception 'Who reads blind edits no letter.' using errcode = '22023';
+  elsif subject <> '' or body <> '' or exists (
+    select from private.letters where id = desk_edit.letter and template is null
+  ) then
+    perform private.check_letter(subject, body);
+  end if;
+  perform private.lock_letters(array[desk_edit.letter]);
+  select * into draft from private.letters where id = desk_edit.letter and state = 'draft';
+  if not found then
+    raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
+  elsif private.draft_text(draft, false) ->> 'seen' is distinct from seen then
+    -- Sent again, because its answer was lost.
+    if coalesce(draft.subject, '') = desk_edit.subject and coalesce(draft.body, '') = desk_edit.body then
+      return private.drafts_shown(array[draft.id], false) -> 0;
+    end if;
+    raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
+  end if;
+  update private.letters set subject = nullif(desk_edit.subject, ''), body = nullif(desk_edit.body, ''),
+    version = version + 1
+    where id = draft.id;
+  return private.drafts_shown(array[draft.id], false) -> 0;
+end
+$$;
+
+-- Removes drafts. A new decision makes one again. The result counts the removed ones.
+create or replace function public.desk_discard(letters uuid[]) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  perform private.check_number(letters);
+  perform private.lock_letters(letters);
+  update private.letters set state = 'dropped' where id = any (desk_discard.letters) and state = 'draft';
+  return (
+    select jsonb_build_object('discarded', count(*)) from private.letters
+    where id = any (desk_discard.letters) and state = 'dropped'
+  );
+end
+$$;
+
+-- Puts a released letter on its way: it can be stopped for a minute. `text` has its words.
+create function private.send(
+  letter private.letters, kind text, text jsonb, act uuid, author text, is_beside boolean default false
+) returns uuid
+  language sql set search_path = ''
+as $$
+  insert into private.deliveries (kind, application_id, letter_id, subject, body, act, author, is_beside, due_at)
+    select send.kind, letter.application_id, letter.id, text ->> 'subject', text ->> 'body', send.act, send.author,
+      send.is_beside, now() + hold
+    from private.letter_settings
+    returning id
+$$;
+
+revoke all on function private.send(private.letters, text, jsonb, uuid, text, boolean) from public, anon, authenticated;
+
+-- The delivery by which an automation knows a decision, or is being told it, that a draft would tell it again: it was told nothing
+-- else since, and the applicant has not been told the decision by this letter since. So it is where the mail was stopped.
+create function private.automation_knows(letter private.letters) returns uuid
+  language sql stable set search_path = ''
+as $$
+  select newest.id
+  from (
+    select id, letter_id, queued_at from private.deliveries
+    where application_id = letter.application_id and kind = 'decision' and state in ('waiting', 'sending', 'done')
+    order by queued_at desc limit 1
+  ) as newest
+  where letter_id = letter.id and not exists (
+    select from private.deliveries as told
+    where told.letter_id = letter.id and private.has_told(told) and told.queued_at >= newest.queued_at
+  )
+$$;
+
+revoke all on function private.automation_knows(private.letters) from public, anon, authenticated;
+
+-- Lets the delivery go on that tells an automation a decision, as one of another act. False where it has ended without telling it.
+create function private.goes_on(delivery uuid, act uuid) returns boolean
+  language sql set search_path = ''
+as $$
+  with kept as (
+    update private.deliveries set recalled_at = null, recalled_by = null, act = goes_on.act
+      where id = delivery and state in ('sending', 'done') returning true
+  )
+  select exists (select from kept)
+$$;
+
+revoke all on function private.goes_on(uuid, uuid) from public, anon, authenticated;
+
+-- Releases drafts, an array of {id, seen}: they are sent after a minute. More than thirty need their number, and letters that were
+-- sent before need `again`. The result has the outcome of each: released, changed (since it was read), missing (an answer that
+-- it quotes is blank), long (longer than a letter may be once it is filled in), again, or gone. The same act again changes
+-- nothing. Where only an automation carries letters, what it was told beside a mail that was stopped was sent before, too.
+create or replace function public.desk_release(
+  act uuid, letters jsonb, number integer default null, again boolean default false
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  wanted uuid[] := array(select (each_one ->> 'id')::uuid from jsonb_array_elements(letters) as each_one);
+  sent record;
+  letter private.letters;
+  status_now text;
+  text jsonb;
+  outcome text;
+  outcomes jsonb := jsonb_build_array();
+  is_postman_there boolean;
+  is_automation_there boolean;
+  automated uuid;
+begin
+  select private.is_recent(seen_at), private.is_recent(automation_seen_at)
+    into is_postman_there, is_automation_there from private.postman;
+  if act is null then
+    raise exception 'An act has an id.' using errcode = '22023';
+  elsif cardinality(wanted) > 1000 then
+    raise exception 'At most 1,000 letters are released at once.' using errcode = '22023';
+  elsif cardinality(wanted) > 30 and number is distinct from cardinality(wanted) then
+    raise exception 'The number does not match: these are % letters.', cardinality(wanted) using errcode = '22023';
+  elsif not (is_postman_there or is_automation_there) then
+    raise exception 'Nobody carries letters: no server with a mail server is at work.' using errcode = 'PT409';
+  elsif not is_postman_there and exists (
+    select from private.letters as draft
+    where id = any (wanted) and not private.is_decision(coalesce(draft.template, ''))
+  ) then
+    raise exception 'Only decisions are told to the automation, and no server with a mail server is at work.'
+      using errcode = 'PT409';
+  end if;
+  perform private.lock_letters(wanted);
+  for sent in
+    select distinct on (draft.application_id, wanted.id) wanted.id, draft.application_id, wanted.seen
+    from jsonb_to_recordset(letters) as wanted (id uuid, seen text) left join private.letters as draft using (id)
+    order by draft.application_id, wanted.id
+  loop
+    select status into status_now from private.statuses where application_id = sent.application_id;
+    select * into letter from private.letters where id = sent.id;
+    -- Filled in once, so that what is released is what is checked. Nothing of it is told to who reads blind.
+    text := case when letter.state = 'draft' then private.draft_text(letter, false) end;
+    automated := case when private.is_decision(letter.template) then private.automation_knows(letter) end;
+    outcome := case
+      when exists (
+        select from private.deliveries
+        where letter_id = letter.id and deliveries.act = desk_release.act and state in ('waiting', 'sending', 'done')
+      ) then 'released'
+      when letter.state is distinct from 'draft' or private.is_decision(letter.template) and letter.template is distinct from status_now
+        or exists (select from private.deliveries where letter_id = letter.id and deliveries.act = desk_release.act)
+        then 'gone'
+      when text ->> 'seen' is distinct from sent.seen then 'changed'
+      when text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then 'missing'
+      when (text ->> 'is_long')::boolean then 'long'
+      when not coalesce(again, false) and (
+        letter.template <> 'reminder' and private.times_told(letter.id) > 0
+        or not is_postman_there and automated is not null
+      ) then 'again'
+    end;
+    if outcome is null then
+      update private.letters set state = 'released' where id = letter.id;
+      if is_postman_there then
+        perform private.send(letter, 'letter', text, act, me.email);
+        if is_automation_there and private.is_decision(letter.template)
+          and not (automated is not null and private.goes_on(automated, act))
+        then
+          perform private.send(letter, 'decision', text, act, me.email, is_beside => true);
+        end if;
+      else
+        perform private.send(letter, 'decision', text, act, me.email);
+      end if;
+      perform private.withdraw_receipt(letter.application_id);
+      outcome := 'released';
+    end if;
+    outcomes := outcomes || jsonb_build_object('id', sent.id, 'application', sent.application_id, 'outcome', outcome);
+  end loop;
+  return outcomes;
+end
+$$;
+
+-- Stops deliveries of letters, or all of one act: what waits is cancelled, what is being sent is recalled, and their letters are
+-- drafts again. What a server is sending may arrive all the same, and counts as left. The result counts the applications.
+create or replace function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  wanted uuid[];
+begin
+  perform private.check_number(letters);
+  -- With what an automation is told beside them.
+  wanted := array(
+    select distinct released.id
+    from private.deliveries as given join private.deliveries as released
+      on released.id = given.id or (released.act = given.act and released.application_id = given.application_id)
+    where given.id = any (desk_withdraw.letters) and given.kind in ('letter', 'decision', 'receipt') or given.act = desk_withdraw.act
+  );
+  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (wanted)));
+  perform private.recall(array(
+    select id from private.deliveries where id = any (wanted) and state in ('waiting', 'sending') and recalled_at is null
+  ), me.email);
+  update private.letters set state = 'draft', drafted_at = now()
+    where state = 'released' and not private.is_open(id) and id in (
+      select letter_id from private.deliveries as delivery
+      where id = any (wanted) and private.is_main(delivery) and state = 'cancelled' and recalled_by is not null
+        -- A later one may have been sent since.
+        and not exists (
+          select from private.deliveries as later where later.letter_id = delivery.letter_id and later.queued_at > delivery.queued_at
+        )
+    );
+  return (
+    select jsonb_build_object(
+      'withdrawn', count(*) filter (where is_stopped and not has_left), 'left', count(*) filter (where has_left))
+    from (
+      select bool_or(state = 'cancelled' and recalled_by is not null) as is_stopped,
+        bool_or(state in ('sending', 'done')) as has_left
+      from private.deliveries where id = any (wanted) and not is_beside group by application_id
+    ) as of_application
+  );
+end
+$$;
+
+-- Sends again what could not be delivered, for the decision that stands: no receipt that is older than a day, and nothing with a
+-- deadline that is over, until an organiser moves it. The result counts those that are on their way, or arrived.
+create function private.retry_letters(wanted uuid[]) returns integer
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (wanted)));
+  perform private.retry(array(
+    select id from private.deliveries as delivery
+    where id = any (wanted) and kind in ('letter', 'decision', 'receipt')
+      and (kind <> 'receipt' or queued_at > private.receipts_since()) and not private.is_overdue(delivery)
+  ));
+  return (select count(*) from private.deliveries where id = any (wanted) and state in ('waiting', 'sending', 'done'));
+end
+$$;
+
+revoke all on function private.retry_letters(uuid[]) from public, anon, authenticated;
+
+create or replace function public.desk_retry(letters uuid[]) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  perform private.check_number(letters);
+  return jsonb_build_object('retried', private.retry_letters(letters));
+end
+$$;
+
+-- Notes that an organiser sent a draft from their own mail program.
+create or replace function public.desk_sent_by_hand(letter uuid, seen text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  draft private.letters;
+  status_now text;
+  text jsonb;
+  delivery uuid;
+begin
+  if me.blind then
+    raise exception 'Who reads blind sends no letter by hand.' using errcode = '22023';
+  end if;
+  perform private.lock_letters(array[desk_sent_by_hand.letter]);
+  select * into draft from private.letters where id = desk_sent_by_hand.letter;
+  select id into delivery from private.deliveries
+    where letter_id = draft.id and by = 'hand' and author = me.email order by queued_at desc limit 1;
+  if draft.state = 'released' and delivery is not null and not private.is_open(draft.id) then
+    -- A repeat whose response was lost.
+    return private.trips_shown(array[delivery], false) -> 0;
+  end if;
+  select status into status_now from private.statuses where application_id = draft.application_id;
+  text := case when draft.state = 'draft' then private.draft_text(draft, false) end;
+  if text is null or text ->> 'seen' is distinct from seen
+    or (private.is_decision(draft.template) and draft.template is distinct from status_now)
+  then
+    raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
+  elsif (text ->> 'is_long')::boolean then
+    raise exception 'Filled in, this letter is longer than a letter may be.' using errcode = '22023';
+  end if;
+  update private.letters set state = 'released' where id = draft.id;
+  delivery := private.send(draft, 'letter', text, null, me.email);
+  update private.deliveries set state = 'done', done_at = now(), due_at = null, by = 'hand' where id = delivery;
+  perform private.withdraw_receipt(draft.application_id);
+  return private.trips_shown(array[delivery], false) -> 0;
+end
+$$;
+
+-- Sends a letter that did not arrive to another address, where all letters to this applicant go from then on. It can be
+-- stopped, as when it was released.
+create or replace function public.desk_readdress(act uuid, letter uuid, address text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  failed private.deliveries;
+  is_repeat boolean;
+begin
+  if me.blind then
+    raise exception 'Who reads blind gives no address.' using errcode = '22023';
+  elsif coalesce(char_length(address), 0) > 254
+    or coalesce(address, '') !~ '^[^][[:cntrl:][:space:]<>()@,;:"\\]+@[^][[:cntrl:][:space:]<>()@,;:"\\]+$'
+  then
+    raise exception 'This is not one e-mail address.' using errcode = '22023';
+  end if;
+  perform private.lock_letters(array(select letter_id from private.deliveries where id = letter));
+  select * into failed from private.deliveries where id = letter;
+  is_repeat := exists (
+    select from private.history as written
+    where application_id = failed.application_id and written.act = desk_readdress.act
+  );
+  if not is_repeat and (failed.kind, failed.state) is distinct from ('letter', 'failed') then
+    raise exception 'This letter does not wait for another address any more.' using errcode = 'PT409';
+  end if;
+  perform private.write_down(failed.application_id, act, me.email, 'address',
+    jsonb_build_object('address', address, 'occasion', (
+      select coalesce(template, '') from private.letters where id = failed.letter_id)));
+  if not is_repeat then
+    insert into private.addresses (application_id, address) values (failed.application_id, desk_readdress.address)
+      on conflict (application_id) do update set address = excluded.address;
+    perform private.retry(array[failed.id]);
+    update private.deliveries set due_at = now() + (select hold from private.letter_settings) where id = failed.id;
+  end if;
+  return private.trips_shown(array[failed.id], false) -> 0;
+end
+$$;
+
+-- Notes that applicants were told without the deliveries that failed. The result counts these.
+create or replace function public.desk_settle(letters uuid[]) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  perform private.check_number(letters);
+  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (desk_settle.letters)));
+  with settled as (
+    update private.deliveries set state = 'done', done_at = now(), by = 'elsewhere', reply = ''
+      where id = any (desk_settle.letters) and kind in ('letter', 'decision', 'receipt') and state = 'failed'
+      returning id
+  )
+  insert into private.history (application_id, author, kind, detail)
+    select application_id, me.email, 'told', jsonb_build_object('occasion', occasion, 'way', way)
+    from settled join private.trips using (id);
+  return (
+    select jsonb_build_object('settled', count(*)) from private.deliveries
+    where id = any (desk_settle.letters) and state = 'done' and by = 'elsewhere'
+  );
+end
+$$;
+
+-- To whom a letter goes, as an organiser may see it.
+create function private.addressee(application public.retreat_applications, blind boolean) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_build_object('application', application.id,
+    'to', case when not blind then private.address_of(application.id, application.email) end,
+    'name', case when not blind then
+      btrim(left(application.first_name, 200) || ' ' || left(application.last_name, 200)) end)
+$$;
+
+revoke all on function private.addressee(retreat_applications, boolean) from public, anon, authenticated;
+
+-- Drafts as an organiser may see them, in the order of their ids.
+create function private.drafts_shown(ids uuid[], blind boolean) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select coalesce(jsonb_agg(
+    private.draft_text(letter, blind) || private.addressee(application, blind) || jsonb_build_object(
+      'id', letter.id, 'occasion', coalesce(template, ''), 'edition', 1 + private.times_told(letter.id), 'way', 'mail',
+      'state', 'draft', 'is_edited', letter.subject is not null, 'author', null, 'act', null, 'released_at', null,
+      'due_at', null, 'attempts', 0, 'uncertain', 0, 'sent_at', null, 'withdrawn_at', null, 'withdrawn_by', null,
+      'answer', '', 'otherwise', null
+    ) order by position), '[]')
+  from unnest(ids) with ordinality as shown (id, position)
+    join private.letters as letter using (id)
+    join public.retreat_applications as application on application.id = letter.application_id
+$$;
+
+revoke all on function private.drafts_shown(uuid[], boolean) from public, anon, authenticated;
+
+-- Deliveries as an organiser may see them, in the order of their ids. What was written to somebody names them.
+create function private.trips_shown(ids uuid[], blind boolean) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select coalesce(jsonb_agg(
+    private.addressee(application, blind) || jsonb_build_object(
+      'subject', case when blind then '(hidden)' else subject end, 'body', case when blind then '(hidden)' else body end,
+      'seen', '', 'missing', '[]'::jsonb, 'unknown', '[]'::jsonb, 'is_long', false, 'is_edited', false,
+      'id', trip.id, 'occasion', occasion, 'edition', 1 + (
+        select count(*) from private.deliveries as earlier
+        where earlier.letter_id = trip.letter_id and earlier.queued_at < trip.queued_at and private.has_told(earlier)
+      ), 'way', way, 'state', state, 'author', author, 'act', act, 'released_at', queued_at, 'due_at', due_at,
+      'attempts', attempts, 'uncertain', may_have_arrived, 'sent_at', done_at, 'withdrawn_at', recalled_at,
+      'withdrawn_by', recalled_by, 'answer', case when not blind then reply else '' end, 'otherwise', otherwise
+    ) order by position), '[]')
+  from unnest(ids) with ordinality as shown (id, position)
+    join private.trips as trip using (id)
+    join public.retreat_applications as application on application.id = trip.application_id
+$$;
+
+revoke all on function private.trips_shown(uuid[], boolean) from public, anon, authenticated;
+
+-- The letters of some applications, the oldest first, and then their drafts.
+create or replace function private.letters_of(applications uuid[], blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return private.trips_shown(array(
+    select id from private.deliveries
+    where application_id = any (applications) and kind in ('letter', 'decision', 'receipt') order by queued_at, id
+  ), blind) || private.drafts_shown(array(
+    select id from private.letters where application_id = any (applications) and state = 'draft' order by drafted_at, id
+  ), blind);
+end
+$$;
+
+-- The states of the letters of some applications, without their texts, the oldest first.
+create or replace function private.letter_states(applications uuid[]) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('application', application_id, 'occasion', occasion, 'way', way,
+      'state', state, 'otherwise', otherwise) order by queued_at, id), '[]')
+    from private.trips where application_id = any (applications) and state <> 'withdrawn'
+  );
+end
+$$;
+
+-- The state of all letters: who waits for a letter, what did not arrive, and whether a server sends them. Counted up to a
+-- thousand, as applications are.
+create or replace function private.letters_overview() returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_build_object(
+      'settings', (
+        select jsonb_build_object('version', version, 'reply_to', reply_to, 'receipts', receipts,
+          'hold_seconds', extract(epoch from hold)::integer)
+        from private.letter_settings
+      ),
+      'postman', jsonb_build_object(
+        'is_there', private.is_recent(seen_at), 'is_automation_there', private.is_recent(automation_seen_at),
+        'stopped', stopped,
+        'paused_until', case when paused_until > now() then paused_until end, 'problem', problem,
+        'is_checking', check_wanted_at > checked_at and private.is_recent(check_wanted_at),
+        'checked_at', nullif(checked_at, '-infinity'), 'findings', findings
+      ),
+      'templates', (
+        select jsonb_agg(private.template_shown(template) || jsonb_build_object('drafts', (
+          select private.up_to_thousand(count(*))
+          from (select from private.letters where state = 'draft' and coalesce(letters.template, '') = name limit 1001) as counted
+        )) order by array_position('{received,accepted,waitlisted,declined,reminder}', name), name)
+        from private.templates as template
+      ),
+      -- Drafts that somebody wrote to one person.
+      'personal', (
+        select private.up_to_thousand(count(*))
+        from (select from private.letters where state = 'draft' and coalesce(template, '') = '' limit 1001) as counted
+      ),
+      -- What was released and can still be stopped, by its act.
+      'leaving', (
+        select coalesce(jsonb_agg(to_jsonb(leaving) order by seconds), '[]')
+        from (
+          select act, count(distinct application_id), ceil(extract(epoch from max(due_at) - now()))::integer as seconds
+          from private.deliveries
+          where kind in ('letter', 'decision') and state = 'waiting' and due_at > now() and attempts = 0
+          group by act
+        ) as leaving
+      ),
+      'states', (
+        select jsonb_object_agg(name, private.up_to_thousand(count))
+        from (values
+          ('waiting', (select count(*) from (
+            select from private.deliveries where kind in ('letter', 'decision', 'receipt') and state in ('waiting', 'sending') limit 1001) as counted)),
+          ('refused', (select count(*) from (
+            select from private.deliveries where kind in ('letter', 'decision', 'receipt') and state = 'failed' and is_refused limit 1001) as counted)),
+          ('given up', (select count(*) from (
+            select from private.deliveries where kind in ('letter', 'decision', 'receipt') and state = 'failed' and not is_refused limit 1001) as counted))
+        ) as counts (name, count)
+      )
+    )
+    from private.postman
+  );
+end
+$$;
+
+-- Fifty drafts of one template, the oldest first.
+create or replace function public.desk_drafts(occasion text, after jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  ids uuid[] := array(
+    select id from private.letters
+    where coalesce(template, '') = occasion and state = 'draft' and (drafted_at, id) > (
+      coalesce((after ->> 'at')::timestamptz, '-infinity'),
+      coalesce((after ->> 'id')::uuid, '00000000-0000-0000-0000-000000000000'))
+    order by drafted_at, id limit 50
+  );
+begin
+  return jsonb_build_object('letters', private.drafts_shown(ids, me.blind), 'overview', private.letters_overview(), 'next', (
+    select jsonb_build_object('at', drafted_at, 'id', id) from private.letters where id = ids[50]
+  ));
+end
+$$;
+
+-- Fifty letters that are on their way (`waiting`), or that could not be delivered (`refused`, `given up`), the newest first. Those
+-- of one act are due together.
+create or replace function public.desk_outbox(state text, after jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  since timestamptz := coalesce((after ->> 'at')::timestamptz, 'infinity');
+  since_id uuid := coalesce((after ->> 'id')::uuid, '00000000-0000-0000-0000-000000000000');
+  ids uuid[];
+begin
+  if desk_outbox.state = 'waiting' then
+    ids := array(
+      select id from private.deliveries as delivery
+      where kind in ('letter', 'decision', 'receipt') and delivery.state in ('waiting', 'sending')
+        and (queued_at, id) < (since, since_id)
+      order by queued_at desc, id desc limit 50
+    );
+  elsif desk_outbox.state in ('refused', 'given up') then
+    ids := array(
+      select id from private.deliveries as delivery
+      where kind in ('letter', 'decision', 'receipt') and delivery.state = 'failed'
+        and is_refused = (desk_outbox.state = 'refused') and (queued_at, id) < (since, since_id)
+      order by queued_at desc, id desc limit 50
+    );
+  else
+    raise exception 'Letters are listed that are waiting, refused or given up.' using errcode = '22023';
+  end if;
+  return jsonb_build_object('letters', private.trips_shown(ids, me.blind), 'overview', private.letters_overview(), 'next', (
+    select jsonb_build_object('at', queued_at, 'id', id) from private.deliveries where id = ids[50]
+  ));
+end
+$$;
+
+-- Writes a receipt: at most one a day to a mailbox, however its address is written, and twenty to a domain, so that
+-- nobody fills a company's mailboxes. Nothing here waits for another insert: where two for one domain come at the same
+-- moment, one of them is enough.
+create or replace function private.write_receipt(application public.retreat_applications) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  whose text := private.mailbox(application.email);
+  -- With one label more where the last two are no company's: `example.co.uk`.
+  company text := substring(split_part(whose, '@', 2) from '[^.]+\.(?:[^.]{1,3}\.[a-z]{2}|[^.]+)$');
+  -- Where everybody has a mailbox.
+  is_provider boolean := company = any ('{163.com,aol.com,gmail.com,gmx.at,gmx.ch,gmx.com,gmx.de,gmx.net,hotmail.com,
+    icloud.com,live.com,mail.ru,msn.com,naver.com,outlook.com,proton.me,qq.com,web.de,yahoo.com,yandex.ru,ymail.com}');
+  template private.templates;
+  text jsonb;
+begin
+  if whose is null
+    or not pg_try_advisory_xact_lock(hashtextextended(case when is_provider then whose else company end, 0))
+  then
+    return;
+  end if;
+  -- Statements of their own: they see what was there when the lock was had. What is later than now was released before
+  -- a clock was set back.
+  perform from private.deliveries
+    where mailbox = whose and queued_at > now() - interval '1 day' and queued_at <= clock_timestamp();
+  if found then return; end if;
+  perform from private.deliveries
+    where domain = company
+      and queued_at > now() - interval '1 day' and queued_at <= clock_timestamp()
+    offset case when is_provider then 999 else 19 end limit 1;
+  if found then return; end if;
+  select * into template from private.templates where kind = 'receipt';
+  text := private.receipt(template.subject, template.body, application.first_name);
+  insert into private.deliveries (kind, application_id, subject, body, mailbox, domain)
+    values ('receipt', application.id, text ->> 'subject', text ->> 'body', whose, company);
+end
+$$;
+
+-- Cancels the receipt of somebody who gets a letter.
+create or replace function private.withdraw_receipt(application uuid) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.recall(array(
+    select id from private.deliveries
+    where application_id = application and kind = 'receipt' and state = 'waiting' for update
+  ));
+end
+$$;
+
+-- Cancels receipts that were not sent within a day.
+create function private.drop_old_receipts() returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.recall(array(
+    select id from private.deliveries
+    where kind = 'receipt' and due_at <= now() and queued_at <= private.receipts_since()
+    for update skip locked
+  ));
+end
+$$;
+
+revoke all on function private.drop_old_receipts() from public, anon, authenticated;
 
 -- Tells the organisers who hear of each application, or RSVP; of more than ten an hour the day's mail tells.
 create function private.write_notices(application uuid, event bigint default null) returns void
@@ -787,8 +1990,6 @@ begin
       day_due_at = day_due_at
         - greatest(0, ceil(extract(epoch from day_due_at - now()) / 86400) - 1) * interval '1 day'
     where told_until > now() or day_due_at > now() + interval '1 day';
-  update private.deliveries set due_at = now()
-    where kind in ('notice', 'test') and due_at > now() + interval '27 hours';
   delete from private.deliveries as notice using private.organisers
     where account_id = organiser_id and kind in ('notice', 'test') and queued_at <= now() - interval '1 day'
       and (kind = 'test' or application_id is null or due_at is not null or queued_at < told_until - interval '1 hour');
@@ -821,8 +2022,7 @@ begin
     delete from private.deliveries where id = notice;
     return null;
   end if;
-  update private.deliveries set state = 'sending', attempts = attempts + 1, tried_at = now(), due_at = now() + lease
-    where id = notice returning * into claimed;
+  claimed := private.claim(notice, lease);
   if claimed.kind = 'notice' then
     told := private.told_by(claimed, organiser.blind);
     if claimed.application_id is null and told @> '{"count": 0, "coming": 0, "notComing": 0}' then
@@ -1009,26 +2209,32 @@ begin
 end
 $$;
 
--- Follows the letters. An accepted person who was told so is asked from then on. A person who was told something else gets another
--- link when they are accepted again, without their RSVP. A letter that may have arrived has told them.
-create or replace function private.follow_letter() returns trigger
+-- Follows what applicants are told. An accepted person who was told so is asked from then on. A person who was told another decision
+-- gets another link when they are accepted again, without their RSVP, unless they were told something newer already.
+create or replace function private.follow_told() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
+declare
+  template text := (select letters.template from private.letters where id = new.letter_id);
 begin
-  if not private.is_to_applicant(new) then
-    return null;
-  elsif private.is_decision(new.occasion) and new.occasion <> 'accepted' then
+  if private.is_decision(template) and template <> 'accepted' then
+    if exists (
+      select from private.deliveries as later
+      where later.application_id = new.application_id and private.has_told(later) and later.queued_at > new.queued_at
+    ) then
+      return null;
+    end if;
     update private.invitations
       set token = gen_random_uuid(), told_at = null, deadline = null, is_deadline_set = false, rsvp = null, rsvp_at = null
       where application_id = new.application_id
         and (told_at is not null or deadline is not null or rsvp is not null);
-  elsif new.occasion = 'accepted' or private.has_link(new.body) then
+  elsif template = 'accepted' or private.has_link(new.body) then
     update private.invitations set
         told_at = now(), deadline = coalesce(deadline, private.today() + (select days from private.places))
       where application_id = new.application_id and told_at is null;
   end if;
-  if new.occasion = 'reminder' and new.state = 'sent' then
-    update private.invitations set reminded_at = new.sent_at where application_id = new.application_id;
+  if template = 'reminder' and new.state = 'done' then
+    update private.invitations set reminded_at = new.done_at where application_id = new.application_id;
   end if;
   return null;
 end
@@ -1078,19 +2284,23 @@ as $$
   where words = '' and case name when 'reply_by' then private.has_deadline(given) else private.has_link(given) end
 $$;
 
--- Whether a letter has the deadline or the link, and the deadline is over. An automation that is told an acceptance in place of an
--- email is told both, whatever the text is.
-create or replace function private.is_overdue(letter private.letters) returns boolean
+-- Whether a delivery has the deadline or the link, and the deadline is over. An automation that is told an acceptance in place of
+-- an email is told both, whatever the text is.
+create function private.is_overdue(delivery private.deliveries) returns boolean
   language plpgsql stable set search_path = ''
 as $$
 begin
   return (
-      private.has_link(letter.subject || letter.body) or private.has_deadline(letter.subject || letter.body)
-      or letter.way = 'automation' and letter.occasion = 'accepted'
+      private.has_link(delivery.subject || delivery.body) or private.has_deadline(delivery.subject || delivery.body)
+      or delivery.kind = 'decision' and exists (
+        select from private.letters where id = delivery.letter_id and template = 'accepted'
+      )
     )
-    and private.is_to_applicant(letter) and private.is_deadline_over(letter.application_id);
+    and private.is_main(delivery) and private.is_deadline_over(delivery.application_id);
 end
 $$;
+
+revoke all on function private.is_overdue(private.deliveries) from public, anon, authenticated;
 
 -- A text with the link and the deadline filled in. Where no site is known, the paragraphs with the link are left out.
 create function private.with_invitation(given text, link text, deadline date) returns text
@@ -1172,18 +2382,7 @@ begin
   perform private.write_down(application, act, author, 'answer', jsonb_build_object('answer', rsvp));
   if is_repeat then return; end if;
   if rsvp is not null then
-    -- First of all: a server takes letters, and gives them back, without a lock on the application.
-    perform from private.letters
-      where application_id = application and occasion = 'reminder' and state not in ('sent', 'withdrawn')
-      order by id for update;
-    -- Also those that did not arrive, which somebody might try again.
-    perform private.move(array(
-      select id from private.letters
-      where application_id = application and occasion = 'reminder' and state not in ('sending', 'sent', 'withdrawn')
-    ), 'withdrawn');
-    -- What a server is handing over is marked: it may arrive, but is not tried again.
-    update private.letters set withdrawn_at = now()
-      where application_id = application and occasion = 'reminder' and state = 'sending';
+    perform private.drop_letters(application, 'reminder');
   end if;
   update private.invitations as invitation
     set rsvp = set_rsvp.rsvp, rsvp_at = case when set_rsvp.rsvp is not null then now() end
@@ -1419,9 +2618,10 @@ as $$
 begin
   with unsent as materialized (
     -- Each part has an index: no letter is read that was sent.
-    select application_id from private.letters where occasion = 'reminder' and state = 'draft'
-    union select application_id from private.letters where occasion = 'reminder' and state in ('waiting', 'sending')
-    union select application_id from private.letters where occasion = 'reminder' and state in ('refused', 'given up')
+    select application_id from private.letters where coalesce(template, '') = 'reminder' and state = 'draft'
+    union select delivery.application_id
+      from private.deliveries as delivery join private.letters on letters.id = letter_id
+      where delivery.kind in ('letter', 'decision') and delivery.state in ('waiting', 'sending', 'failed') and template = 'reminder'
   ), asked as (
     select application_id, deadline, unsent.application_id is not null as is_waiting,
       coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded
@@ -1451,7 +2651,7 @@ declare
   application uuid;
 begin
   perform private.caller();
-  perform from private.templates where occasion = 'reminder' for key share;
+  perform from private.templates where name = 'reminder' for key share;
   found := private.to_remind(today);
   perform private.lock_for_letters(found.wanted[:1000]);
   for application in
@@ -1501,8 +2701,8 @@ begin
   perform private.check_site(site);
   perform private.lock_letters(array[letter]);
   select * into draft from private.letters where id = desk_hand_over.letter;
-  text := case when draft.id is not null then private.letter_text(draft, false) end;
-  if draft.state is distinct from 'draft' or text ->> 'seen' is distinct from seen then
+  text := case when draft.state = 'draft' then private.draft_text(draft, false) end;
+  if text is null or text ->> 'seen' is distinct from seen then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
   elsif text -> 'missing' <> '[]' then
     raise exception 'This letter quotes what is blank.' using errcode = '22023';
@@ -1514,7 +2714,7 @@ begin
     raise exception 'This letter has a deadline: first save the time zone under Places.' using errcode = '22023';
   end if;
   if private.has_link(text ->> 'body') then
-    perform private.write_down(draft.application_id, act, me.email, 'link', jsonb_build_object('occasion', draft.occasion));
+    perform private.write_down(draft.application_id, act, me.email, 'link', jsonb_build_object('occasion', coalesce(draft.template, '')));
   end if;
   sent := private.to_send(draft.application_id, text ->> 'subject', text ->> 'body', site);
   return jsonb_build_object('subject', sent.subject, 'body', sent.body);
@@ -1545,71 +2745,61 @@ create function private.has_room(postman private.postman) returns boolean
 
 revoke all on function private.has_room(private.postman) from public, anon, authenticated;
 
--- Whether another letter is under way to the same person: letters have to arrive in the order in which they were released.
-create function private.is_busy(letter private.letters) returns boolean
+-- Whether another mail is being sent to the same applicant: letters have to arrive in the order in which they were released.
+create function private.is_busy(delivery private.deliveries) returns boolean
   language plpgsql stable set search_path = ''
 as $$
 declare
   recipient text := (
-    select private.person(private.address_of(id, email)) from public.retreat_applications where id = letter.application_id
+    select private.person(private.address_of(id, email)) from public.retreat_applications where id = delivery.application_id
   );
 begin
   return exists (
-    select from private.letters as other join public.retreat_applications as theirs on theirs.id = other.application_id
-    where other.state = 'sending' and other.way = 'mail' and other.due_at > now() and other.id <> letter.id
-      and (other.application_id = letter.application_id
+    select from private.deliveries as other join public.retreat_applications as theirs on theirs.id = other.application_id
+    where other.kind in ('letter', 'receipt') and other.state = 'sending' and other.due_at > now() and other.id <> delivery.id
+      and (other.application_id = delivery.application_id
         or private.person(private.address_of(theirs.id, theirs.email)) = recipient)
   );
 end
 $$;
 
-revoke all on function private.is_busy(private.letters) from public, anon, authenticated;
+revoke all on function private.is_busy(private.deliveries) from public, anon, authenticated;
 
--- Whether a letter was released for the decision that stands.
-create function private.is_current(letter private.letters) returns boolean
-  language sql stable set search_path = ''
+-- The mail of a kind that is due and waits longest; nothing where none is due. It is locked, and what somebody else has locked is
+-- passed over. No other table is joined, since PostgreSQL would read everything that is due to find the first.
+create function private.due_mail_of(kind text) returns uuid
+  language plpgsql set search_path = ''
 as $$
-  select letter.status_version = coalesce(
-    (select version from private.statuses where application_id = letter.application_id), 0)
+declare
+  moments record;
+  due uuid;
+begin
+  for moments in select * from private.due_moments() loop
+    select id into due from private.deliveries as delivery
+      where delivery.kind = due_mail_of.kind and due_at >= moments.since and due_at <= moments.until and recalled_at is null
+        -- Older ones are dropped.
+        and (delivery.kind = 'letter' or queued_at > now() - interval '1 day')
+        and (delivery.kind not in ('letter', 'receipt') or not private.is_busy(delivery))
+      order by due_at limit 1 for update skip locked;
+    exit when due is not null;
+  end loop;
+  return due;
+end
 $$;
 
-revoke all on function private.is_current(private.letters) from public, anon, authenticated;
+revoke all on function private.due_mail_of(text) from public, anon, authenticated;
 
--- The mail that is due and waits longest: its kind and its id; nothing where none is due. It is locked, and what somebody else has
--- locked is passed over. First tests, for which somebody waits, then letters, then mails that leave automatically: organisers'
--- before receipts, since there may be as many receipts as applications. Letters that were withdrawn on their way come too, to
--- end there. Each kind has an index of what is due: no other table is joined, since PostgreSQL would read everything that is
--- due to find the first.
+-- The mail that is to be sent next: its kind and its id. First tests, for which somebody waits, then letters, then mails that
+-- are sent automatically: organisers' before receipts, since there may be as many receipts as applications.
 create function private.due_mail(kinds text[], has_room boolean, out kind text, out id uuid)
   language plpgsql set search_path = ''
 as $$
 begin
-  if 'test' = any (kinds) then
-    select 'test', test.id into kind, id from private.deliveries as test
-      where test.kind = 'test' and due_at <= now() and queued_at > now() - interval '1 day'
-      order by due_at limit 1 for update skip locked;
-    if found then return; end if;
-  end if;
-  if 'letter' = any (kinds) then
-    select 'letter', letter.id into kind, id from private.letters as letter
-      where way = 'mail' and occasion <> 'received' and due_at <= now()
-        and (withdrawn_at is not null or private.is_current(letter) and not private.is_busy(letter))
-      order by due_at limit 1 for update skip locked;
-    if found then return; end if;
-  end if;
-  if 'notice' = any (kinds) and has_room then
-    select 'notice', notice.id into kind, id from private.deliveries as notice
-      where notice.kind = 'notice' and due_at <= now() and queued_at > now() - interval '1 day'
-      order by due_at limit 1 for update skip locked;
-    if found then return; end if;
-  end if;
-  if 'receipt' = any (kinds) then
-    select 'receipt', letter.id into kind, id from private.letters as letter
-      where way = 'mail' and occasion = 'received' and due_at <= now()
-        and (withdrawn_at is not null
-          or has_room and released_at > private.receipts_since() and not private.is_busy(letter))
-      order by due_at limit 1 for update skip locked;
-  end if;
+  foreach kind in array '{test,letter,notice,receipt}'::text[] loop
+    continue when not kind = any (kinds) or kind in ('notice', 'receipt') and not has_room;
+    id := private.due_mail_of(kind);
+    if id is not null then return; end if;
+  end loop;
 end
 $$;
 
@@ -1652,39 +2842,33 @@ begin
       select case when counts and is_new then now() else row.hour_began_at end,
         case when not counts then row.in_hour when is_new then 1 else row.in_hour + 1 end
       from (
-        select due.kind in ('notice', 'receipt') and not coalesce((mail ->> 'is_withdrawn')::boolean, false) as counts,
+        select due.kind in ('notice', 'receipt') as counts,
           row.hour_began_at not between now() - interval '1 hour' and clock_timestamp() as is_new
       ) as hour
-    )
-    where not coalesce((mail ->> 'is_withdrawn')::boolean, false);
+    );
   return mail || jsonb_build_object('kind', due.kind);
 end
 $$;
 
 revoke all on function private.claim_mail(interval, text[]) from public, anon, authenticated;
 
--- Claims a letter or a receipt that is due. One that was withdrawn on its way is claimed to end there, and has no text.
-create function private.claim_letter(letter uuid, lease interval) returns jsonb
+-- Claims a letter or a receipt that is due, and fills in the link and the deadline.
+create function private.claim_letter(delivery uuid, lease interval) returns jsonb
   language plpgsql set search_path = ''
 as $$
 declare
-  was_sending boolean := (select state = 'sending' from private.letters where id = letter);
-  claimed private.letters := private.move(array[letter], 'sending', due => now() + lease);
-  is_withdrawn boolean := claimed.withdrawn_at is not null;
+  was_sending boolean := (select state = 'sending' from private.deliveries where id = delivery);
+  claimed private.deliveries := private.claim(delivery, lease);
   sent record;
 begin
-  if not is_withdrawn then
-    sent := private.to_send(claimed.application_id, claimed.subject, claimed.body);
-  end if;
+  sent := private.to_send(claimed.application_id, claimed.subject, claimed.body);
   return (
     select jsonb_build_object(
-      'id', claimed.id, 'attempt', claimed.attempts, 'uncertain', claimed.uncertain, 'closings', claimed.closings,
-      'applicationId', application.id,
-      'age', extract(epoch from now() - claimed.released_at) * 1000,
-      'to', private.address_of(application.id, application.email),
-      'subject', case when not is_withdrawn then sent.subject end, 'body', case when not is_withdrawn then sent.body end,
-      'link', case when not is_withdrawn then sent.link end, 'replyTo', reply_to,
-      'is_withdrawn', is_withdrawn, 'is_overdue', private.is_overdue(claimed), 'was_sending', was_sending
+      'id', claimed.id, 'attempt', claimed.attempts, 'uncertain', claimed.may_have_arrived, 'closings', claimed.closings,
+      'age', extract(epoch from now() - claimed.queued_at) * 1000,
+      'to', private.address_of(application.id, application.email), 'subject', sent.subject, 'body', sent.body,
+      'link', sent.link, 'replyTo', reply_to,
+      'is_overdue', private.is_overdue(claimed), 'was_sending', was_sending
     )
     from public.retreat_applications as application cross join private.letter_settings
     where application.id = claimed.application_id
@@ -1695,6 +2879,10 @@ $$;
 revoke all on function private.claim_letter(uuid, interval) from public, anon, authenticated;
 
 drop function private.has_answer(uuid, text, date);
+
+drop function private.begin_wait();
+
+drop function private.letters_shown(uuid[], boolean);
 
 drop function private.accepted_by(text);
 
@@ -1713,6 +2901,10 @@ drop function private.no_answer();
 drop function private.answer_shown(uuid);
 
 drop function private.set_answer(uuid, uuid, text, text);
+
+drop function private.letter_page(uuid[], boolean);
+
+drop function private.settle_restored_letters();
 
 drop function private.keep_place(uuid, text);
 

@@ -38,7 +38,7 @@ create index history_of_no_application on private.history (id) where application
 create index history_answers on private.history (at) where kind = 'answer';
 alter table private.history enable row level security;
 
--- The statuses that applicants are told of; each is the occasion of a letter, too.
+-- The statuses that applicants are told of; each is the name of a template, too.
 create function private.is_decision(status text) returns boolean
   language sql immutable parallel safe
   return status in ('accepted', 'waitlisted', 'declined');
@@ -105,8 +105,8 @@ begin
     elsif decision.version is distinct from standing.version then
       outcome := 'stale';
     elsif decision.takes_back and exists (
-      select from private.letters
-      where application_id = application.id and occasion = standing.status and state in ('sending', 'sent')
+      select from private.trips as trip
+      where trip.application_id = application.id and occasion = standing.status and state in ('sending', 'sent')
     ) then
       outcome := 'told';
     else

@@ -507,11 +507,11 @@ begin
       from private.history
       where history.application_id = any (applications) and kind in ('status', 'note') group by 1
     ), written as (
-      select letter.application_id as id, jsonb_agg(jsonb_build_object(
+      select trip.application_id as id, jsonb_agg(jsonb_build_object(
         'occasion', occasion, 'way', way, 'state', state, 'otherwise', otherwise,
-        'at', coalesce(sent_at, released_at)) order by letter.created_at, letter.id) as letters
-      from private.letters as letter
-      where letter.application_id = any (applications) and state not in ('draft', 'withdrawn') group by 1
+        'at', coalesce(done_at, queued_at)) order by queued_at, trip.id) as letters
+      from private.trips as trip
+      where trip.application_id = any (applications) and state <> 'withdrawn' group by 1
     )
     select each_one, jsonb_build_object(
       'answer', case when is_accepted then rsvp end, 'answered_at', case when is_accepted then rsvp_at end,
@@ -575,11 +575,13 @@ begin
     (select count(*) from private.history where application_id = application),
     private.rsvp_shown(application),
     (
-      select jsonb_agg(jsonb_build_array(id, state, version, attempts, due_at, otherwise) order by id)
+      select jsonb_agg(jsonb_build_array(id, state, version) order by id)
       from private.letters where application_id = application
     ),
     (
-      select jsonb_build_array(state, attempts, due_at) from private.deliveries where id = application
+      select jsonb_agg(jsonb_build_array(id, state, attempts, due_at, by, recalled_at) order by id)
+      from private.deliveries
+      where application_id = application and kind in ('application', 'letter', 'decision', 'receipt')
     )
   )::text);
 end

@@ -1,17 +1,18 @@
 -- Templates: what letters say, and how they are filled in.
 
--- The text of letters for each occasion: the receipt, the three decisions, the reminder to people who have not answered, and
--- occasions that organisers name.
+-- The templates: of the receipt, of the three decisions, which have the names of their statuses, of the reminder to people without
+-- an RSVP, and others that organisers name.
 create table private.templates (
-  occasion text primary key,
+  name text primary key check (name <> ''),
+  kind text not null default 'other' check (kind in ('receipt', 'decision', 'reminder', 'other')),
   version integer not null default 0,
   subject text not null,
   body text not null
 );
 alter table private.templates enable row level security;
 
-insert into private.templates (occasion, subject, body) values
-  ('accepted', 'Your place at Unplugged', 'Hello {{first_name}},
+insert into private.templates (name, kind, subject, body) values
+  ('accepted', 'decision', 'Your place at Unplugged', 'Hello {{first_name}},
 
 we would love to have you with us: your application to Unplugged. is accepted.
 
@@ -22,7 +23,7 @@ You can say so here: {{answer_link}}
 Or just answer this letter.
 
 The organisers of Unplugged.'),
-  ('reminder', 'Are you coming to Unplugged?', 'Hello {{first_name}},
+  ('reminder', 'reminder', 'Are you coming to Unplugged?', 'Hello {{first_name}},
 
 we have not heard from you yet: are you coming to Unplugged.? We keep your place until {{reply_by}}.
 
@@ -31,21 +32,21 @@ You can say so here: {{answer_link}}
 Or just answer this letter.
 
 The organisers of Unplugged.'),
-  ('waitlisted', 'You are on the waitlist of Unplugged', 'Hello {{first_name}},
+  ('waitlisted', 'decision', 'You are on the waitlist of Unplugged', 'Hello {{first_name}},
 
 thank you for your application to Unplugged. All places are taken for now, and you are on our waitlist.
 
 If one becomes free, we write to you at once.
 
 The organisers of Unplugged.'),
-  ('declined', 'Your application to Unplugged', 'Hello {{first_name}},
+  ('declined', 'decision', 'Your application to Unplugged', 'Hello {{first_name}},
 
 thank you for your application to Unplugged. We are sorry that we cannot offer you a place this time.
 
 We wish you and {{company}} all the best.
 
 The organisers of Unplugged.'),
-  ('received', 'We have your application', 'Hello {{first_name}},
+  ('received', 'receipt', 'We have your application', 'Hello {{first_name}},
 
 thank you for your application to Unplugged. We have it, and we will get back to you soon.
 
@@ -276,41 +277,48 @@ begin
 end
 $$;
 
--- Changes a template, or makes one of a new occasion (version null). Drafts that nobody edited follow it.
+-- A template as organisers see it.
+create function private.template_shown(template private.templates) returns jsonb
+  language sql immutable set search_path = ''
+as $$
+  select jsonb_build_object('occasion', template.name, 'version', template.version, 'subject', template.subject,
+    'body', template.body)
+$$;
+
+-- Changes a template, or makes one of a new name (version null). Drafts that nobody edited follow it.
 create function public.desk_set_template(occasion text, version integer, subject text, body text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
-  kept private.templates;
+  saved private.templates;
 begin
   if coalesce(occasion, '') !~ '^[^[:cntrl:]]{1,60}$' or occasion <> btrim(occasion) then
     raise exception 'An occasion has a name of 1 to 60 characters.' using errcode = '22023';
   end if;
   perform private.check_template(occasion, subject, body);
   if version is null then
-    insert into private.templates as template (occasion, subject, body)
-      values (desk_set_template.occasion, desk_set_template.subject, desk_set_template.body)
-      on conflict do nothing returning * into kept;
+    insert into private.templates as template (name, subject, body)
+      values (occasion, desk_set_template.subject, desk_set_template.body)
+      on conflict do nothing returning * into saved;
   else
     update private.templates as template
       set subject = desk_set_template.subject, body = desk_set_template.body, version = template.version + 1
-      where template.occasion = desk_set_template.occasion and template.version = desk_set_template.version
-      returning * into kept;
+      where name = occasion and template.version = desk_set_template.version
+      returning * into saved;
   end if;
-  if kept.occasion is null then
-    -- Sent again, because its answer was lost.
-    select * into kept from private.templates as template
-      where template.occasion = desk_set_template.occasion
-        and template.version = coalesce(desk_set_template.version + 1, 0)
+  if saved.name is null then
+    -- A repeat whose response was lost.
+    select * into saved from private.templates as template
+      where name = occasion and template.version = coalesce(desk_set_template.version + 1, 0)
         and template.subject = desk_set_template.subject and template.body = desk_set_template.body;
     if not found then
       raise exception 'Somebody else changed this template meanwhile.' using errcode = 'PT409';
     end if;
-    return to_jsonb(kept);
+    return private.template_shown(saved);
   end if;
   perform private.write_down_letters(me.email, jsonb_build_object('template', occasion));
-  return to_jsonb(kept);
+  return private.template_shown(saved);
 end
 $$;
 
@@ -322,25 +330,20 @@ declare
   me record := private.caller();
   drafts uuid[];
 begin
-  if occasion in ('received', 'reminder') or private.is_decision(occasion) then
+  if exists (select from private.templates where name = occasion and kind <> 'other') then
     raise exception 'The templates of the receipt, the decisions and the reminder stay.' using errcode = '22023';
   end if;
   delete from private.templates as template
-    where template.occasion = desk_remove_template.occasion and template.version = desk_remove_template.version;
+    where name = occasion and template.version = desk_remove_template.version;
   if not found then
-    if exists (select from private.templates as template where template.occasion = desk_remove_template.occasion) then
+    if exists (select from private.templates where name = occasion) then
       raise exception 'Somebody else changed this template meanwhile.' using errcode = 'PT409';
     end if;
     return jsonb_build_object('removed', false);
   end if;
-  drafts := array(
-    select id from private.letters as letter
-    where letter.occasion = desk_remove_template.occasion and state = 'draft'
-  );
+  drafts := array(select id from private.letters where coalesce(template, '') = occasion and state = 'draft');
   perform private.lock_letters(drafts);
-  perform private.move(array(
-    select id from private.letters where id = any (drafts) and state = 'draft'
-  ), 'withdrawn', author => me.email);
+  update private.letters set state = 'dropped' where id = any (drafts) and state = 'draft';
   perform private.write_down_letters(me.email, jsonb_build_object('removed', occasion));
   return jsonb_build_object('removed', true);
 end

@@ -144,34 +144,43 @@ create trigger then_accept_first after insert on private.statuses
 create trigger then_accept after update of status on private.statuses
   for each row when ((old.status = 'accepted') <> (new.status = 'accepted')) execute function private.keep_invitation();
 
--- Follows the letters. An accepted person who was told so is asked from then on. A person who was told something else gets another
--- link when they are accepted again, without their RSVP. A letter that may have arrived has told them.
-create function private.follow_letter() returns trigger
+-- Follows what applicants are told. An accepted person who was told so is asked from then on. A person who was told another decision
+-- gets another link when they are accepted again, without their RSVP, unless they were told something newer already.
+create function private.follow_told() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
+declare
+  template text := (select letters.template from private.letters where id = new.letter_id);
 begin
-  if not private.is_to_applicant(new) then
-    return null;
-  elsif private.is_decision(new.occasion) and new.occasion <> 'accepted' then
+  if private.is_decision(template) and template <> 'accepted' then
+    if exists (
+      select from private.deliveries as later
+      where later.application_id = new.application_id and private.has_told(later) and later.queued_at > new.queued_at
+    ) then
+      return null;
+    end if;
     update private.invitations
       set token = gen_random_uuid(), told_at = null, deadline = null, is_deadline_set = false, rsvp = null, rsvp_at = null
       where application_id = new.application_id
         and (told_at is not null or deadline is not null or rsvp is not null);
-  elsif new.occasion = 'accepted' or private.has_link(new.body) then
+  elsif template = 'accepted' or private.has_link(new.body) then
     update private.invitations set
         told_at = now(), deadline = coalesce(deadline, private.today() + (select days from private.places))
       where application_id = new.application_id and told_at is null;
   end if;
-  if new.occasion = 'reminder' and new.state = 'sent' then
-    update private.invitations set reminded_at = new.sent_at where application_id = new.application_id;
+  if template = 'reminder' and new.state = 'done' then
+    update private.invitations set reminded_at = new.done_at where application_id = new.application_id;
   end if;
   return null;
 end
 $$;
 
-create trigger follow_letter after update of state, uncertain on private.letters
-  for each row when (new.state = 'sent' and old.state <> 'sent' or new.uncertain > old.uncertain)
-  execute function private.follow_letter();
+create trigger follow_told after update of state, may_have_arrived on private.deliveries
+  for each row when (
+    new.letter_id is not null and not new.is_beside
+    and (new.state = 'done' and old.state <> 'done' or new.may_have_arrived > old.may_have_arrived)
+  )
+  execute function private.follow_told();
 
 -- Whether a text has the placeholder of the link, or of the deadline. Letters are stored with these placeholders.
 create function private.has_link(given text) returns boolean
@@ -220,17 +229,19 @@ as $$
   where words = '' and case name when 'reply_by' then private.has_deadline(given) else private.has_link(given) end
 $$;
 
--- Whether a letter has the deadline or the link, and the deadline is over. An automation that is told an acceptance in place of an
--- email is told both, whatever the text is.
-create function private.is_overdue(letter private.letters) returns boolean
+-- Whether a delivery has the deadline or the link, and the deadline is over. An automation that is told an acceptance in place of
+-- an email is told both, whatever the text is.
+create function private.is_overdue(delivery private.deliveries) returns boolean
   language plpgsql stable set search_path = ''
 as $$
 begin
   return (
-      private.has_link(letter.subject || letter.body) or private.has_deadline(letter.subject || letter.body)
-      or letter.way = 'automation' and letter.occasion = 'accepted'
+      private.has_link(delivery.subject || delivery.body) or private.has_deadline(delivery.subject || delivery.body)
+      or delivery.kind = 'decision' and exists (
+        select from private.letters where id = delivery.letter_id and template = 'accepted'
+      )
     )
-    and private.is_to_applicant(letter) and private.is_deadline_over(letter.application_id);
+    and private.is_main(delivery) and private.is_deadline_over(delivery.application_id);
 end
 $$;
 
@@ -310,18 +321,7 @@ begin
   perform private.write_down(application, act, author, 'answer', jsonb_build_object('answer', rsvp));
   if is_repeat then return; end if;
   if rsvp is not null then
-    -- First of all: a server takes letters, and gives them back, without a lock on the application.
-    perform from private.letters
-      where application_id = application and occasion = 'reminder' and state not in ('sent', 'withdrawn')
-      order by id for update;
-    -- Also those that did not arrive, which somebody might try again.
-    perform private.move(array(
-      select id from private.letters
-      where application_id = application and occasion = 'reminder' and state not in ('sending', 'sent', 'withdrawn')
-    ), 'withdrawn');
-    -- What a server is handing over is marked: it may arrive, but is not tried again.
-    update private.letters set withdrawn_at = now()
-      where application_id = application and occasion = 'reminder' and state = 'sending';
+    perform private.drop_letters(application, 'reminder');
   end if;
   update private.invitations as invitation
     set rsvp = set_rsvp.rsvp, rsvp_at = case when set_rsvp.rsvp is not null then now() end
@@ -552,9 +552,10 @@ as $$
 begin
   with unsent as materialized (
     -- Each part has an index: no letter is read that was sent.
-    select application_id from private.letters where occasion = 'reminder' and state = 'draft'
-    union select application_id from private.letters where occasion = 'reminder' and state in ('waiting', 'sending')
-    union select application_id from private.letters where occasion = 'reminder' and state in ('refused', 'given up')
+    select application_id from private.letters where coalesce(template, '') = 'reminder' and state = 'draft'
+    union select delivery.application_id
+      from private.deliveries as delivery join private.letters on letters.id = letter_id
+      where delivery.kind in ('letter', 'decision') and delivery.state in ('waiting', 'sending', 'failed') and template = 'reminder'
   ), asked as (
     select application_id, deadline, unsent.application_id is not null as is_waiting,
       coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded
@@ -584,7 +585,7 @@ declare
   application uuid;
 begin
   perform private.caller();
-  perform from private.templates where occasion = 'reminder' for key share;
+  perform from private.templates where name = 'reminder' for key share;
   found := private.to_remind(today);
   perform private.lock_for_letters(found.wanted[:1000]);
   for application in
@@ -645,8 +646,8 @@ begin
   perform private.check_site(site);
   perform private.lock_letters(array[letter]);
   select * into draft from private.letters where id = desk_hand_over.letter;
-  text := case when draft.id is not null then private.letter_text(draft, false) end;
-  if draft.state is distinct from 'draft' or text ->> 'seen' is distinct from seen then
+  text := case when draft.state = 'draft' then private.draft_text(draft, false) end;
+  if text is null or text ->> 'seen' is distinct from seen then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
   elsif text -> 'missing' <> '[]' then
     raise exception 'This letter quotes what is blank.' using errcode = '22023';
@@ -658,7 +659,7 @@ begin
     raise exception 'This letter has a deadline: first save the time zone under Places.' using errcode = '22023';
   end if;
   if private.has_link(text ->> 'body') then
-    perform private.write_down(draft.application_id, act, me.email, 'link', jsonb_build_object('occasion', draft.occasion));
+    perform private.write_down(draft.application_id, act, me.email, 'link', jsonb_build_object('occasion', coalesce(draft.template, '')));
   end if;
   sent := private.to_send(draft.application_id, text ->> 'subject', text ->> 'body', site);
   return jsonb_build_object('subject', sent.subject, 'body', sent.body);

@@ -73,8 +73,6 @@ begin
       day_due_at = day_due_at
         - greatest(0, ceil(extract(epoch from day_due_at - now()) / 86400) - 1) * interval '1 day'
     where told_until > now() or day_due_at > now() + interval '1 day';
-  update private.deliveries set due_at = now()
-    where kind in ('notice', 'test') and due_at > now() + interval '27 hours';
   delete from private.deliveries as notice using private.organisers
     where account_id = organiser_id and kind in ('notice', 'test') and queued_at <= now() - interval '1 day'
       and (kind = 'test' or application_id is null or due_at is not null or queued_at < told_until - interval '1 hour');
@@ -105,8 +103,7 @@ begin
     delete from private.deliveries where id = notice;
     return null;
   end if;
-  update private.deliveries set state = 'sending', attempts = attempts + 1, tried_at = now(), due_at = now() + lease
-    where id = notice returning * into claimed;
+  claimed := private.claim(notice, lease);
   if claimed.kind = 'notice' then
     told := private.told_by(claimed, organiser.blind);
     if claimed.application_id is null and told @> '{"count": 0, "coming": 0, "notComing": 0}' then

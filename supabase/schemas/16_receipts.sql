@@ -62,17 +62,42 @@ begin
   end if;
   -- Statements of their own: they see what was there when the lock was had. What is later than now was released before
   -- a clock was set back.
-  perform from private.letters as letter
-    where mailbox = whose and released_at > now() - interval '1 day' and released_at <= clock_timestamp();
+  perform from private.deliveries
+    where mailbox = whose and queued_at > now() - interval '1 day' and queued_at <= clock_timestamp();
   if found then return; end if;
-  perform from private.letters as letter
+  perform from private.deliveries
     where domain = company
-      and released_at > now() - interval '1 day' and released_at <= clock_timestamp()
+      and queued_at > now() - interval '1 day' and queued_at <= clock_timestamp()
     offset case when is_provider then 999 else 19 end limit 1;
   if found then return; end if;
-  select * into template from private.templates where occasion = 'received';
+  select * into template from private.templates where kind = 'receipt';
   text := private.receipt(template.subject, template.body, application.first_name);
-  insert into private.letters (application_id, occasion, state, subject, body, mailbox, domain, released_at, due_at)
-    values (application.id, 'received', 'waiting', text ->> 'subject', text ->> 'body', whose, company, now(), now());
+  insert into private.deliveries (kind, application_id, subject, body, mailbox, domain)
+    values ('receipt', application.id, text ->> 'subject', text ->> 'body', whose, company);
+end
+$$;
+
+-- Cancels the receipt of somebody who gets a letter.
+create function private.withdraw_receipt(application uuid) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.recall(array(
+    select id from private.deliveries
+    where application_id = application and kind = 'receipt' and state = 'waiting' for update
+  ));
+end
+$$;
+
+-- Cancels receipts that were not sent within a day.
+create function private.drop_old_receipts() returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.recall(array(
+    select id from private.deliveries
+    where kind = 'receipt' and due_at <= now() and queued_at <= private.receipts_since()
+    for update skip locked
+  ));
 end
 $$;

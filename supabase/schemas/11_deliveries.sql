@@ -1,0 +1,274 @@
+-- Deliveries: what has to reach somebody, by a webhook or as a mail, and how it travels. An application and its delivery are stored
+-- together or not at all. A hosted project has nobody who delivers, and its page calls the webhook itself: there nothing is queued,
+-- until a server of ours is pointed at its database and makes the trigger (src/server/database/schemas/16_deliveries.sql).
+
+-- One row for each trip. It goes when its application goes.
+create table private.deliveries (
+  -- The `webhook-id` or the `Message-ID`, by which the receiver knows a repeated trip. Of an application it is the application's.
+  id uuid primary key default gen_random_uuid(),
+  -- `application`, `rsvp`, `decision`: to a webhook. `letter`, `receipt`: a mail to an applicant. `notice`: a mail to an organiser,
+  -- about one application or RSVP, or all of a day. `test`: a letter that an organiser tries out.
+  kind text not null check (kind in ('application', 'rsvp', 'decision', 'letter', 'receipt', 'notice', 'test')),
+  -- What it is about, or of a test the application that it is filled in for. A day's notice has none.
+  application_id uuid references public.retreat_applications (id) on delete cascade,
+  -- The letter. A decision is the same letter told to an automation.
+  letter_id uuid references private.letters (id) on delete cascade,
+  -- The RSVP, in the history.
+  event_id bigint references private.history (id) on delete cascade,
+  -- Of a notice or a test: who gets it.
+  organiser_id uuid references private.organisers (account_id) on delete cascade,
+  -- Of a day's notice: between which times.
+  since timestamptz,
+  until timestamptz,
+  -- The words of this trip. Those of a test are removed when it is over.
+  subject text,
+  body text,
+  state text not null default 'waiting' check (state in ('waiting', 'sending', 'done', 'failed', 'cancelled')),
+  -- Of a letter: when it was released.
+  queued_at timestamptz not null default now(),
+  -- When it is to be tried; while it is being tried, when another server may claim it.
+  due_at timestamptz default now(),
+  attempts integer not null default 0,
+  -- When it was claimed last.
+  tried_at timestamptz,
+  done_at timestamptz,
+  -- What the receiver replied last: the HTTP status, null where there was no response; and its beginning, or what went wrong.
+  reply_status integer,
+  reply text not null default '',
+  -- Failed: whether the receiver refused it for good. Otherwise it was tried often enough.
+  is_refused boolean not null default false,
+  -- Tries of a mail that may have arrived, though no reply came; and at which the mail server closed the connection over it.
+  may_have_arrived integer not null default 0,
+  closings integer not null default 0,
+  -- When it was not to arrive any more, and which organiser decided so; null where a decision or an RSVP did. One that is being sent
+  -- may arrive all the same, and is not tried again.
+  recalled_at timestamptz,
+  recalled_by text,
+  -- Of a letter: by which act it was released, and by whom.
+  act uuid,
+  author text,
+  -- Of a decision: it goes beside a mail, not in its place.
+  is_beside boolean not null default false,
+  -- `hand`: an organiser's own mail program. `elsewhere`: an organiser told it another way.
+  by text not null default 'server' check (by in ('server', 'hand', 'elsewhere')),
+  -- Of a receipt: whose it is, however the address was written; and whose mailboxes these are, a company's or a provider's.
+  mailbox text,
+  domain text,
+  constraint deliveries_about check (case kind
+    when 'application' then application_id = id
+    when 'rsvp' then application_id is not null and event_id is not null
+    when 'letter' then application_id is not null and letter_id is not null and subject is not null and body is not null
+    when 'decision' then application_id is not null and letter_id is not null and subject is not null and body is not null
+    when 'receipt' then application_id is not null and mailbox is not null and subject is not null and body is not null
+    when 'notice' then organiser_id is not null and (application_id is null) = (until is not null)
+    else organiser_id is not null end),
+  constraint deliveries_due check ((state in ('waiting', 'sending')) = (due_at is not null)),
+  constraint deliveries_done check ((state = 'done') = (done_at is not null))
+);
+alter table private.deliveries enable row level security;
+
+create index deliveries_of_application on private.deliveries (application_id);
+create index deliveries_of_letter on private.deliveries (letter_id) where letter_id is not null;
+create index deliveries_of_act on private.deliveries (act) where act is not null;
+create unique index deliveries_of_event on private.deliveries (event_id, kind, organiser_id) nulls not distinct
+  where event_id is not null;
+create index deliveries_of_organiser on private.deliveries (organiser_id, kind, queued_at) where organiser_id is not null;
+create index deliveries_due on private.deliveries (kind, due_at) where due_at is not null;
+-- Finds what did not arrive so far, however many arrived.
+create index deliveries_open on private.deliveries (kind, state, queued_at) where state in ('waiting', 'sending', 'failed');
+-- What the desk lists, the newest first: what is on its way to applicants, and what could not be delivered.
+create index deliveries_to_applicants on private.deliveries (queued_at desc, id desc)
+  where kind in ('letter', 'decision', 'receipt') and state in ('waiting', 'sending');
+create index deliveries_problems on private.deliveries (is_refused, queued_at desc, id desc)
+  where kind in ('letter', 'decision', 'receipt') and state = 'failed';
+-- Finds the receipts that a mailbox got.
+create index deliveries_of_mailbox on private.deliveries (mailbox, queued_at) where mailbox is not null;
+create index deliveries_of_domain on private.deliveries (domain, queued_at) where domain is not null;
+
+-- How a delivery's state changes:
+--
+-- | from             | to        | by                                                                        |
+-- | ---------------- | --------- | ------------------------------------------------------------------------- |
+-- | waiting, sending | sending   | a server claims what is due: what waits, or what was claimed for too long |
+-- | sending          | done      | the receiver accepted it                                                  |
+-- | sending          | waiting   | it is tried again later                                                   |
+-- | sending          | failed    | it was tried often enough, or the receiver refused it or is gone          |
+-- | sending          | cancelled | it was not accepted, and was recalled meanwhile                           |
+-- | failed           | waiting   | somebody tries again, or gives another address                            |
+-- | failed           | done      | an organiser told it another way                                          |
+-- | not done         | cancelled | it is recalled, or a later RSVP of the same person was delivered          |
+
+-- Whether a trip brings a letter to its applicant: a mail, or a decision in its place. It told them where it is done, or may have
+-- arrived.
+create function private.is_main(delivery private.deliveries) returns boolean
+  language sql immutable
+as $$
+  select delivery.kind in ('letter', 'decision') and not delivery.is_beside
+$$;
+create function private.has_told(delivery private.deliveries) returns boolean
+  language sql immutable
+as $$
+  select delivery.kind in ('letter', 'decision') and not delivery.is_beside
+    and (delivery.state = 'done' or delivery.may_have_arrived > 0)
+$$;
+
+-- Claims one delivery, whose row the caller has locked, for as long as the lease. Nobody knows what became of a try that another
+-- server had begun.
+create function private.claim(delivery uuid, lease interval) returns private.deliveries
+  language sql set search_path = ''
+as $$
+  update private.deliveries set state = 'sending', attempts = attempts + 1, tried_at = now(), due_at = now() + lease,
+      may_have_arrived = may_have_arrived + (state = 'sending')::integer
+    where id = delivery returning *
+$$;
+
+-- Claims deliveries to a webhook that are due, the longest waiting first, each for one server and for as long as the lease. Those
+-- of one person go in their order. What is due later than any wait takes was stored before the clock was set back, and is due.
+create function private.claim_delivery(kind text, most integer, lease interval) returns setof private.deliveries
+  language plpgsql set search_path = ''
+as $$
+declare
+  moments record;
+begin
+  if kind = 'decision' and (select stopped from private.postman) then return; end if;
+  for moments in select * from private.due_moments() loop
+    return query
+      with due as (
+        select id from private.deliveries as delivery
+        where delivery.kind = claim_delivery.kind and due_at >= moments.since and due_at <= moments.until
+          and recalled_at is null
+          -- As alternatives: alone, the second one would be a join, for which PostgreSQL may read all deliveries.
+          and (event_id is null or not exists (
+            select from private.deliveries as earlier
+            where earlier.application_id = delivery.application_id and earlier.kind = delivery.kind
+              and earlier.event_id < delivery.event_id and earlier.state in ('waiting', 'sending')
+          ))
+          and (letter_id is null or not exists (
+            -- The decision that stands is told last.
+            select from private.deliveries as other
+            where other.application_id = delivery.application_id and other.kind = delivery.kind and other.id <> delivery.id
+              and other.state = 'sending' and other.due_at > now()
+          ))
+        order by due_at limit most for update skip locked
+      )
+      select claimed.* from due, private.claim(due.id, lease) as claimed;
+    exit when found;
+  end loop;
+end
+$$;
+
+-- Between which moments deliveries are due: until now, or later than any wait takes, which is a day between two tries, some of it
+-- at random, and no more.
+create function private.due_moments() returns table (since timestamptz, until timestamptz)
+  language sql stable
+as $$
+  values ('-infinity'::timestamptz, now()), (now() + interval '27 hours', 'infinity'::timestamptz)
+$$;
+
+-- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. The try is one of the schedule's
+-- where it counts. Without a reply the former one stays. `arrived`: the mail may have arrived; `closed`: the mail server closed
+-- the connection; `refused`: for good. The result is the delivery's state; null where another server has claimed it since, or it
+-- was cancelled. A letter that was recalled meanwhile is settled.
+create function private.record_delivery(
+  delivery uuid, attempt integer, state text, pause interval default '0', counts boolean default true,
+  reply_status integer default null, reply text default null, arrived boolean default false, closed boolean default false,
+  refused boolean default false
+) returns text
+  language plpgsql set search_path = ''
+as $$
+declare
+  claimed private.deliveries;
+  is_recalled boolean;
+  recorded private.deliveries;
+begin
+  loop
+    select * into claimed from private.deliveries where id = delivery;
+    is_recalled := claimed.recalled_at is not null;
+    -- Before the delivery's own row, as everywhere.
+    if is_recalled then perform private.lock_letters(array[claimed.letter_id]); end if;
+    update private.deliveries as row set
+        state = case when is_recalled and record_delivery.state <> 'done' then 'cancelled' else record_delivery.state end,
+        due_at = case when record_delivery.state = 'waiting' and not is_recalled then now() + pause end,
+        done_at = case when record_delivery.state = 'done' then now() end,
+        attempts = attempts - (not counts)::integer,
+        -- What was given back unsent was not tried.
+        tried_at = case when counts or attempts > 1 then tried_at end,
+        reply_status = case when record_delivery.reply is null then row.reply_status else record_delivery.reply_status end,
+        reply = coalesce(record_delivery.reply, row.reply),
+        is_refused = refused,
+        may_have_arrived = may_have_arrived + arrived::integer,
+        closings = closings + closed::integer,
+        subject = case when kind <> 'test' or record_delivery.state = 'waiting' then subject end,
+        body = case when kind <> 'test' or record_delivery.state = 'waiting' then body end
+      where id = delivery and attempts = attempt and row.state = 'sending' and (recalled_at is not null) = is_recalled
+      returning * into recorded;
+    -- Again where it was recalled between the two statements.
+    exit when recorded.id is not null or is_recalled
+      or not exists (select from private.deliveries where id = delivery and recalled_at is not null);
+  end loop;
+  if recorded.state = 'done' and recorded.kind = 'rsvp' then
+    -- Tried again, an earlier RSVP would be told last.
+    update private.deliveries as earlier set state = 'cancelled', due_at = null
+      where earlier.application_id = recorded.application_id and earlier.kind = 'rsvp'
+        and earlier.event_id < recorded.event_id and earlier.state not in ('done', 'cancelled');
+  elsif is_recalled and recorded.letter_id is not null then
+    perform private.settle_recalled(recorded);
+  end if;
+  return recorded.state;
+end
+$$;
+
+-- Cancels deliveries that wait or failed, and recalls those that are being sent. In one statement, whose condition and values are
+-- those of the row when it is locked: a server may claim it, or give it back, at any moment.
+create function private.recall(wanted uuid[], author text default null) returns void
+  language sql set search_path = ''
+as $$
+  update private.deliveries set
+      state = case state when 'sending' then state else 'cancelled' end, due_at = case state when 'sending' then due_at end,
+      recalled_at = coalesce(recalled_at, now()), recalled_by = author
+    where id = any (wanted) and state in ('waiting', 'sending', 'failed')
+$$;
+
+-- Makes given deliveries due that failed, from the schedule's beginning, and counts them.
+create function private.retry(wanted uuid[]) returns integer
+  language sql set search_path = ''
+as $$
+  with retried as (
+    update private.deliveries set state = 'waiting', attempts = 0, due_at = now(), reply = '', is_refused = false
+      where id = any (wanted) and state = 'failed' returning true
+  )
+  select count(*)::integer from retried
+$$;
+
+-- Makes deliveries of a kind due that failed, from the schedule's beginning, and counts them. No RSVP that a later one supersedes.
+create function private.retry_deliveries(kind text) returns integer
+  language plpgsql set search_path = ''
+as $$
+declare
+  retried integer;
+begin
+  update private.deliveries as delivery set state = 'waiting', attempts = 0, due_at = now()
+    where delivery.kind = retry_deliveries.kind and state = 'failed' and not exists (
+      select from private.deliveries as later
+      where later.application_id = delivery.application_id and later.kind = delivery.kind
+        and later.event_id > delivery.event_id
+        and later.state in ('waiting', 'sending')
+    );
+  get diagnostics retried = row_count;
+  return retried;
+end
+$$;
+
+-- Queues RSVPs while a server was at work within a day that tells an automation.
+create function private.enqueue_rsvp() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  insert into private.deliveries (kind, event_id, application_id)
+    select 'rsvp', new.id, new.application_id from private.postman where automation_seen_at > now() - interval '1 day';
+  return null;
+end
+$$;
+
+create trigger enqueue_rsvp after insert on private.history
+  for each row when (new.kind = 'answer') execute function private.enqueue_rsvp();

@@ -1,0 +1,143 @@
+-- Drafts: which letters wait for an organiser, and what a decision, an RSVP or a result changes about that.
+
+-- Whether a letter is on its way, or could not be delivered: then no other one of its template is drafted.
+create function private.is_open(letter uuid) returns boolean
+  language sql stable set search_path = ''
+as $$
+  select exists (
+    select from private.deliveries as delivery
+    where letter_id = letter and private.is_main(delivery) and state in ('waiting', 'sending', 'failed')
+  )
+$$;
+
+-- How often an applicant was told a letter.
+create function private.times_told(letter uuid) returns bigint
+  language sql stable set search_path = ''
+as $$
+  select count(*) from private.deliveries as delivery where letter_id = letter and private.has_told(delivery)
+$$;
+
+-- The decision that an applicant was told last; null where none.
+create function private.decision_told(application uuid) returns text
+  language sql stable set search_path = ''
+as $$
+  select template
+  from private.deliveries as delivery join private.letters on letters.id = letter_id
+  where delivery.application_id = application and private.has_told(delivery) and private.is_decision(template)
+  order by coalesce(done_at, recalled_at, queued_at) desc limit 1
+$$;
+
+-- Makes the draft of a template, unless there is one, or a letter that is on its way. Without `again` not where the applicant was
+-- told it, unless they were told another decision since. A letter that was dropped becomes a draft as it was.
+create function private.draft(application uuid, template text, again boolean default false) returns uuid
+  language plpgsql set search_path = ''
+as $$
+declare
+  letter private.letters;
+  drafted uuid;
+begin
+  select * into letter from private.letters
+    where application_id = application and letters.template = draft.template;
+  if letter.state = 'draft' or private.is_open(letter.id)
+    or template = 'reminder' and private.is_reminded(application)
+    or not again and private.times_told(letter.id) > 0
+      and (not private.is_decision(template) or private.decision_told(application) = template)
+  then
+    return null;
+  elsif letter.id is null then
+    insert into private.letters (application_id, template) values (application, draft.template)
+      on conflict do nothing returning id into drafted;
+  else
+    -- What was sent is not sent again: it follows its template.
+    update private.letters set state = 'draft', drafted_at = now(), version = version + 1,
+        subject = case when state = 'dropped' then subject end, body = case when state = 'dropped' then body end
+      where id = letter.id returning id into drafted;
+  end if;
+  return drafted;
+end
+$$;
+
+-- Drops what has not been told of an application's letters, of one template or of all, and recalls what is on its way. A letter to
+-- one person, whose text nobody else has, is a draft again, or stays one. The caller has locked the application.
+create function private.drop_letters(application uuid, template text default null) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.recall(array(
+    select delivery.id from private.deliveries as delivery join private.letters on letters.id = letter_id
+    where delivery.application_id = application and (drop_letters.template is null or letters.template = drop_letters.template)
+  ));
+  update private.letters as letter set state = case when letter.template is null then 'draft' else 'dropped' end
+    where application_id = application and (drop_letters.template is null or letter.template = drop_letters.template)
+      and (state = 'draft' or state = 'released' and private.times_told(id) = 0 and not private.is_open(id));
+end
+$$;
+
+-- Follows every change of a status: other letters are dropped, and one about a decision is drafted. A receipt says nothing of
+-- decisions, and is sent.
+create function private.redraft() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform private.drop_letters(new.application_id);
+  if private.is_decision(new.status) then
+    perform private.draft(new.application_id, new.status);
+  end if;
+  return null;
+end
+$$;
+
+create trigger draft_first after insert on private.statuses
+  for each row when (private.is_decision(new.status)) execute function private.redraft();
+create trigger redraft after update of status on private.statuses
+  for each row when (old.status <> new.status) execute function private.redraft();
+
+-- Settles a letter whose delivery was recalled while it was being sent, and has ended. What did not arrive is a draft again if it
+-- may still be said: a letter to one person, or what an organiser stopped, but no reminder to somebody with an RSVP, and nothing
+-- whose template is gone. Then the decision that stands is drafted, unless it was told last. The caller has locked the letter.
+create function private.settle_recalled(delivery private.deliveries) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  status_now text := (select status from private.statuses where application_id = delivery.application_id);
+begin
+  if delivery.state = 'cancelled' and private.is_main(delivery) then
+    update private.letters as letter set state = case
+        when template is null then 'draft'
+        when private.times_told(id) > 0 then 'released'
+        when delivery.recalled_by is not null and not private.is_decision(template)
+          and exists (select from private.templates where name = letter.template)
+          and not (template = 'reminder' and exists (
+            select from private.invitations as invitation
+            where invitation.application_id = delivery.application_id and rsvp is not null
+          ))
+          then 'draft'
+        else 'dropped' end
+      where id = delivery.letter_id and state = 'released';
+  end if;
+  if private.is_decision(status_now) then perform private.draft(delivery.application_id, status_now); end if;
+end
+$$;
+
+-- Settles the deliveries that a restore brought back. The database that the backup was taken from may have sent them since, so
+-- somebody has to look: the letters are drafts again. Receipts, and decisions beside a mail, end here.
+create function private.settle_restored() returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  ended private.deliveries;
+begin
+  for ended in
+    update private.deliveries as delivery set state = 'cancelled', due_at = null
+      where kind in ('letter', 'decision', 'receipt') and state in ('waiting', 'sending') returning *
+  loop
+    if ended.recalled_at is not null then
+      perform private.settle_recalled(ended);
+    elsif private.is_main(ended) then
+      update private.letters set state = 'draft' where id = ended.letter_id and state = 'released';
+    end if;
+  end loop;
+  update private.deliveries set recalled_at = now() where kind in ('letter', 'decision', 'receipt')
+    and state = 'cancelled' and recalled_at is null;
+end
+$$;

@@ -1,0 +1,299 @@
+-- What organisers do with letters that are sent. What a server does with them is in src/server/letters/.
+
+-- Puts a released letter on its way: it can be stopped for a minute. `text` has its words.
+create function private.send(
+  letter private.letters, kind text, text jsonb, act uuid, author text, is_beside boolean default false
+) returns uuid
+  language sql set search_path = ''
+as $$
+  insert into private.deliveries (kind, application_id, letter_id, subject, body, act, author, is_beside, due_at)
+    select send.kind, letter.application_id, letter.id, text ->> 'subject', text ->> 'body', send.act, send.author,
+      send.is_beside, now() + hold
+    from private.letter_settings
+    returning id
+$$;
+
+-- The delivery by which an automation knows a decision, or is being told it, that a draft would tell it again: it was told nothing
+-- else since, and the applicant has not been told the decision by this letter since. So it is where the mail was stopped.
+create function private.automation_knows(letter private.letters) returns uuid
+  language sql stable set search_path = ''
+as $$
+  select newest.id
+  from (
+    select id, letter_id, queued_at from private.deliveries
+    where application_id = letter.application_id and kind = 'decision' and state in ('waiting', 'sending', 'done')
+    order by queued_at desc limit 1
+  ) as newest
+  where letter_id = letter.id and not exists (
+    select from private.deliveries as told
+    where told.letter_id = letter.id and private.has_told(told) and told.queued_at >= newest.queued_at
+  )
+$$;
+
+-- Lets the delivery go on that tells an automation a decision, as one of another act. False where it has ended without telling it.
+create function private.goes_on(delivery uuid, act uuid) returns boolean
+  language sql set search_path = ''
+as $$
+  with kept as (
+    update private.deliveries set recalled_at = null, recalled_by = null, act = goes_on.act
+      where id = delivery and state in ('sending', 'done') returning true
+  )
+  select exists (select from kept)
+$$;
+
+-- Releases drafts, an array of {id, seen}: they are sent after a minute. More than thirty need their number, and letters that were
+-- sent before need `again`. The result has the outcome of each: released, changed (since it was read), missing (an answer that
+-- it quotes is blank), long (longer than a letter may be once it is filled in), again, or gone. The same act again changes
+-- nothing. Where only an automation carries letters, what it was told beside a mail that was stopped was sent before, too.
+create function public.desk_release(
+  act uuid, letters jsonb, number integer default null, again boolean default false
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  wanted uuid[] := array(select (each_one ->> 'id')::uuid from jsonb_array_elements(letters) as each_one);
+  sent record;
+  letter private.letters;
+  status_now text;
+  text jsonb;
+  outcome text;
+  outcomes jsonb := jsonb_build_array();
+  is_postman_there boolean;
+  is_automation_there boolean;
+  automated uuid;
+begin
+  select private.is_recent(seen_at), private.is_recent(automation_seen_at)
+    into is_postman_there, is_automation_there from private.postman;
+  if act is null then
+    raise exception 'An act has an id.' using errcode = '22023';
+  elsif cardinality(wanted) > 1000 then
+    raise exception 'At most 1,000 letters are released at once.' using errcode = '22023';
+  elsif cardinality(wanted) > 30 and number is distinct from cardinality(wanted) then
+    raise exception 'The number does not match: these are % letters.', cardinality(wanted) using errcode = '22023';
+  elsif not (is_postman_there or is_automation_there) then
+    raise exception 'Nobody carries letters: no server with a mail server is at work.' using errcode = 'PT409';
+  elsif not is_postman_there and exists (
+    select from private.letters as draft
+    where id = any (wanted) and not private.is_decision(coalesce(draft.template, ''))
+  ) then
+    raise exception 'Only decisions are told to the automation, and no server with a mail server is at work.'
+      using errcode = 'PT409';
+  end if;
+  perform private.lock_letters(wanted);
+  for sent in
+    select distinct on (draft.application_id, wanted.id) wanted.id, draft.application_id, wanted.seen
+    from jsonb_to_recordset(letters) as wanted (id uuid, seen text) left join private.letters as draft using (id)
+    order by draft.application_id, wanted.id
+  loop
+    select status into status_now from private.statuses where application_id = sent.application_id;
+    select * into letter from private.letters where id = sent.id;
+    -- Filled in once, so that what is released is what is checked. Nothing of it is told to who reads blind.
+    text := case when letter.state = 'draft' then private.draft_text(letter, false) end;
+    automated := case when private.is_decision(letter.template) then private.automation_knows(letter) end;
+    outcome := case
+      when exists (
+        select from private.deliveries
+        where letter_id = letter.id and deliveries.act = desk_release.act and state in ('waiting', 'sending', 'done')
+      ) then 'released'
+      when letter.state is distinct from 'draft' or private.is_decision(letter.template) and letter.template is distinct from status_now
+        or exists (select from private.deliveries where letter_id = letter.id and deliveries.act = desk_release.act)
+        then 'gone'
+      when text ->> 'seen' is distinct from sent.seen then 'changed'
+      when text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then 'missing'
+      when (text ->> 'is_long')::boolean then 'long'
+      when not coalesce(again, false) and (
+        letter.template <> 'reminder' and private.times_told(letter.id) > 0
+        or not is_postman_there and automated is not null
+      ) then 'again'
+    end;
+    if outcome is null then
+      update private.letters set state = 'released' where id = letter.id;
+      if is_postman_there then
+        perform private.send(letter, 'letter', text, act, me.email);
+        if is_automation_there and private.is_decision(letter.template)
+          and not (automated is not null and private.goes_on(automated, act))
+        then
+          perform private.send(letter, 'decision', text, act, me.email, is_beside => true);
+        end if;
+      else
+        perform private.send(letter, 'decision', text, act, me.email);
+      end if;
+      perform private.withdraw_receipt(letter.application_id);
+      outcome := 'released';
+    end if;
+    outcomes := outcomes || jsonb_build_object('id', sent.id, 'application', sent.application_id, 'outcome', outcome);
+  end loop;
+  return outcomes;
+end
+$$;
+
+-- Stops deliveries of letters, or all of one act: what waits is cancelled, what is being sent is recalled, and their letters are
+-- drafts again. What a server is sending may arrive all the same, and counts as left. The result counts the applications.
+create function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  wanted uuid[];
+begin
+  perform private.check_number(letters);
+  -- With what an automation is told beside them.
+  wanted := array(
+    select distinct released.id
+    from private.deliveries as given join private.deliveries as released
+      on released.id = given.id or (released.act = given.act and released.application_id = given.application_id)
+    where given.id = any (desk_withdraw.letters) and given.kind in ('letter', 'decision', 'receipt') or given.act = desk_withdraw.act
+  );
+  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (wanted)));
+  perform private.recall(array(
+    select id from private.deliveries where id = any (wanted) and state in ('waiting', 'sending') and recalled_at is null
+  ), me.email);
+  update private.letters set state = 'draft', drafted_at = now()
+    where state = 'released' and not private.is_open(id) and id in (
+      select letter_id from private.deliveries as delivery
+      where id = any (wanted) and private.is_main(delivery) and state = 'cancelled' and recalled_by is not null
+        -- A later one may have been sent since.
+        and not exists (
+          select from private.deliveries as later where later.letter_id = delivery.letter_id and later.queued_at > delivery.queued_at
+        )
+    );
+  return (
+    select jsonb_build_object(
+      'withdrawn', count(*) filter (where is_stopped and not has_left), 'left', count(*) filter (where has_left))
+    from (
+      select bool_or(state = 'cancelled' and recalled_by is not null) as is_stopped,
+        bool_or(state in ('sending', 'done')) as has_left
+      from private.deliveries where id = any (wanted) and not is_beside group by application_id
+    ) as of_application
+  );
+end
+$$;
+
+-- Sends again what could not be delivered, for the decision that stands: no receipt that is older than a day, and nothing with a
+-- deadline that is over, until an organiser moves it. The result counts those that are on their way, or arrived.
+create function private.retry_letters(wanted uuid[]) returns integer
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (wanted)));
+  perform private.retry(array(
+    select id from private.deliveries as delivery
+    where id = any (wanted) and kind in ('letter', 'decision', 'receipt')
+      and (kind <> 'receipt' or queued_at > private.receipts_since()) and not private.is_overdue(delivery)
+  ));
+  return (select count(*) from private.deliveries where id = any (wanted) and state in ('waiting', 'sending', 'done'));
+end
+$$;
+
+create function public.desk_retry(letters uuid[]) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  perform private.check_number(letters);
+  return jsonb_build_object('retried', private.retry_letters(letters));
+end
+$$;
+
+-- Notes that an organiser sent a draft from their own mail program.
+create function public.desk_sent_by_hand(letter uuid, seen text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  draft private.letters;
+  status_now text;
+  text jsonb;
+  delivery uuid;
+begin
+  if me.blind then
+    raise exception 'Who reads blind sends no letter by hand.' using errcode = '22023';
+  end if;
+  perform private.lock_letters(array[desk_sent_by_hand.letter]);
+  select * into draft from private.letters where id = desk_sent_by_hand.letter;
+  select id into delivery from private.deliveries
+    where letter_id = draft.id and by = 'hand' and author = me.email order by queued_at desc limit 1;
+  if draft.state = 'released' and delivery is not null and not private.is_open(draft.id) then
+    -- A repeat whose response was lost.
+    return private.trips_shown(array[delivery], false) -> 0;
+  end if;
+  select status into status_now from private.statuses where application_id = draft.application_id;
+  text := case when draft.state = 'draft' then private.draft_text(draft, false) end;
+  if text is null or text ->> 'seen' is distinct from seen
+    or (private.is_decision(draft.template) and draft.template is distinct from status_now)
+  then
+    raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
+  elsif (text ->> 'is_long')::boolean then
+    raise exception 'Filled in, this letter is longer than a letter may be.' using errcode = '22023';
+  end if;
+  update private.letters set state = 'released' where id = draft.id;
+  delivery := private.send(draft, 'letter', text, null, me.email);
+  update private.deliveries set state = 'done', done_at = now(), due_at = null, by = 'hand' where id = delivery;
+  perform private.withdraw_receipt(draft.application_id);
+  return private.trips_shown(array[delivery], false) -> 0;
+end
+$$;
+
+-- Sends a letter that did not arrive to another address, where all letters to this applicant go from then on. It can be
+-- stopped, as when it was released.
+create function public.desk_readdress(act uuid, letter uuid, address text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  failed private.deliveries;
+  is_repeat boolean;
+begin
+  if me.blind then
+    raise exception 'Who reads blind gives no address.' using errcode = '22023';
+  elsif coalesce(char_length(address), 0) > 254
+    or coalesce(address, '') !~ '^[^][[:cntrl:][:space:]<>()@,;:"\\]+@[^][[:cntrl:][:space:]<>()@,;:"\\]+$'
+  then
+    raise exception 'This is not one e-mail address.' using errcode = '22023';
+  end if;
+  perform private.lock_letters(array(select letter_id from private.deliveries where id = letter));
+  select * into failed from private.deliveries where id = letter;
+  is_repeat := exists (
+    select from private.history as written
+    where application_id = failed.application_id and written.act = desk_readdress.act
+  );
+  if not is_repeat and (failed.kind, failed.state) is distinct from ('letter', 'failed') then
+    raise exception 'This letter does not wait for another address any more.' using errcode = 'PT409';
+  end if;
+  perform private.write_down(failed.application_id, act, me.email, 'address',
+    jsonb_build_object('address', address, 'occasion', (
+      select coalesce(template, '') from private.letters where id = failed.letter_id)));
+  if not is_repeat then
+    insert into private.addresses (application_id, address) values (failed.application_id, desk_readdress.address)
+      on conflict (application_id) do update set address = excluded.address;
+    perform private.retry(array[failed.id]);
+    update private.deliveries set due_at = now() + (select hold from private.letter_settings) where id = failed.id;
+  end if;
+  return private.trips_shown(array[failed.id], false) -> 0;
+end
+$$;
+
+-- Notes that applicants were told without the deliveries that failed. The result counts these.
+create function public.desk_settle(letters uuid[]) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  perform private.check_number(letters);
+  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (desk_settle.letters)));
+  with settled as (
+    update private.deliveries set state = 'done', done_at = now(), by = 'elsewhere', reply = ''
+      where id = any (desk_settle.letters) and kind in ('letter', 'decision', 'receipt') and state = 'failed'
+      returning id
+  )
+  insert into private.history (application_id, author, kind, detail)
+    select application_id, me.email, 'told', jsonb_build_object('occasion', occasion, 'way', way)
+    from settled join private.trips using (id);
+  return (
+    select jsonb_build_object('settled', count(*)) from private.deliveries
+    where id = any (desk_settle.letters) and state = 'done' and by = 'elsewhere'
+  );
+end
+$$;

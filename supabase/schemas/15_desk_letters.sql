@@ -1,0 +1,308 @@
+-- Letters as organisers see them, and what they set for all letters.
+
+-- What was sent to applicants, or is on its way, in the words of the desk: one row for each delivery of a letter or a receipt.
+create view private.trips as
+  select delivery.id, delivery.application_id, letter_id, delivery.subject, delivery.body, queued_at, due_at, done_at, recalled_at, recalled_by,
+    attempts, may_have_arrived, reply, act, author,
+    kind <> 'receipt' and not is_beside as is_main,
+    case kind when 'receipt' then 'received' else coalesce(template, '') end as occasion,
+    case kind when 'decision' then 'automation' else 'mail' end as way,
+    case delivery.state when 'done' then 'sent' when 'cancelled' then 'withdrawn'
+      when 'failed' then case when is_refused then 'refused' else 'given up' end else delivery.state end as state,
+    case by when 'hand' then 'by hand' when 'elsewhere' then 'told' end as otherwise
+  from private.deliveries as delivery left join private.letters on letters.id = letter_id
+  where kind in ('letter', 'decision', 'receipt');
+
+-- To whom a letter goes, as an organiser may see it.
+create function private.addressee(application public.retreat_applications, blind boolean) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_build_object('application', application.id,
+    'to', case when not blind then private.address_of(application.id, application.email) end,
+    'name', case when not blind then
+      btrim(left(application.first_name, 200) || ' ' || left(application.last_name, 200)) end)
+$$;
+
+-- Drafts as an organiser may see them, in the order of their ids.
+create function private.drafts_shown(ids uuid[], blind boolean) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select coalesce(jsonb_agg(
+    private.draft_text(letter, blind) || private.addressee(application, blind) || jsonb_build_object(
+      'id', letter.id, 'occasion', coalesce(template, ''), 'edition', 1 + private.times_told(letter.id), 'way', 'mail',
+      'state', 'draft', 'is_edited', letter.subject is not null, 'author', null, 'act', null, 'released_at', null,
+      'due_at', null, 'attempts', 0, 'uncertain', 0, 'sent_at', null, 'withdrawn_at', null, 'withdrawn_by', null,
+      'answer', '', 'otherwise', null
+    ) order by position), '[]')
+  from unnest(ids) with ordinality as shown (id, position)
+    join private.letters as letter using (id)
+    join public.retreat_applications as application on application.id = letter.application_id
+$$;
+
+-- Deliveries as an organiser may see them, in the order of their ids. What was written to somebody names them.
+create function private.trips_shown(ids uuid[], blind boolean) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select coalesce(jsonb_agg(
+    private.addressee(application, blind) || jsonb_build_object(
+      'subject', case when blind then '(hidden)' else subject end, 'body', case when blind then '(hidden)' else body end,
+      'seen', '', 'missing', '[]'::jsonb, 'unknown', '[]'::jsonb, 'is_long', false, 'is_edited', false,
+      'id', trip.id, 'occasion', occasion, 'edition', 1 + (
+        select count(*) from private.deliveries as earlier
+        where earlier.letter_id = trip.letter_id and earlier.queued_at < trip.queued_at and private.has_told(earlier)
+      ), 'way', way, 'state', state, 'author', author, 'act', act, 'released_at', queued_at, 'due_at', due_at,
+      'attempts', attempts, 'uncertain', may_have_arrived, 'sent_at', done_at, 'withdrawn_at', recalled_at,
+      'withdrawn_by', recalled_by, 'answer', case when not blind then reply else '' end, 'otherwise', otherwise
+    ) order by position), '[]')
+  from unnest(ids) with ordinality as shown (id, position)
+    join private.trips as trip using (id)
+    join public.retreat_applications as application on application.id = trip.application_id
+$$;
+
+-- The letters of some applications, the oldest first, and then their drafts.
+create function private.letters_of(applications uuid[], blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return private.trips_shown(array(
+    select id from private.deliveries
+    where application_id = any (applications) and kind in ('letter', 'decision', 'receipt') order by queued_at, id
+  ), blind) || private.drafts_shown(array(
+    select id from private.letters where application_id = any (applications) and state = 'draft' order by drafted_at, id
+  ), blind);
+end
+$$;
+
+-- The states of the letters of some applications, without their texts, the oldest first.
+create function private.letter_states(applications uuid[]) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('application', application_id, 'occasion', occasion, 'way', way,
+      'state', state, 'otherwise', otherwise) order by queued_at, id), '[]')
+    from private.trips where application_id = any (applications) and state <> 'withdrawn'
+  );
+end
+$$;
+
+-- Writes down what somebody did to letters in general.
+create function private.write_down_letters(author text, detail jsonb) returns void
+  language sql set search_path = ''
+  begin atomic
+    insert into private.history (author, kind, detail)
+      values (write_down_letters.author, 'letters', write_down_letters.detail);
+  end;
+
+-- The state of all letters: who waits for a letter, what did not arrive, and whether a server sends them. Counted up to a
+-- thousand, as applications are.
+create function private.letters_overview() returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_build_object(
+      'settings', (
+        select jsonb_build_object('version', version, 'reply_to', reply_to, 'receipts', receipts,
+          'hold_seconds', extract(epoch from hold)::integer)
+        from private.letter_settings
+      ),
+      'postman', jsonb_build_object(
+        'is_there', private.is_recent(seen_at), 'is_automation_there', private.is_recent(automation_seen_at),
+        'stopped', stopped,
+        'paused_until', case when paused_until > now() then paused_until end, 'problem', problem,
+        'is_checking', check_wanted_at > checked_at and private.is_recent(check_wanted_at),
+        'checked_at', nullif(checked_at, '-infinity'), 'findings', findings
+      ),
+      'templates', (
+        select jsonb_agg(private.template_shown(template) || jsonb_build_object('drafts', (
+          select private.up_to_thousand(count(*))
+          from (select from private.letters where state = 'draft' and coalesce(letters.template, '') = name limit 1001) as counted
+        )) order by array_position('{received,accepted,waitlisted,declined,reminder}', name), name)
+        from private.templates as template
+      ),
+      -- Drafts that somebody wrote to one person.
+      'personal', (
+        select private.up_to_thousand(count(*))
+        from (select from private.letters where state = 'draft' and coalesce(template, '') = '' limit 1001) as counted
+      ),
+      -- What was released and can still be stopped, by its act.
+      'leaving', (
+        select coalesce(jsonb_agg(to_jsonb(leaving) order by seconds), '[]')
+        from (
+          select act, count(distinct application_id), ceil(extract(epoch from max(due_at) - now()))::integer as seconds
+          from private.deliveries
+          where kind in ('letter', 'decision') and state = 'waiting' and due_at > now() and attempts = 0
+          group by act
+        ) as leaving
+      ),
+      'states', (
+        select jsonb_object_agg(name, private.up_to_thousand(count))
+        from (values
+          ('waiting', (select count(*) from (
+            select from private.deliveries where kind in ('letter', 'decision', 'receipt') and state in ('waiting', 'sending') limit 1001) as counted)),
+          ('refused', (select count(*) from (
+            select from private.deliveries where kind in ('letter', 'decision', 'receipt') and state = 'failed' and is_refused limit 1001) as counted)),
+          ('given up', (select count(*) from (
+            select from private.deliveries where kind in ('letter', 'decision', 'receipt') and state = 'failed' and not is_refused limit 1001) as counted))
+        ) as counts (name, count)
+      )
+    )
+    from private.postman
+  );
+end
+$$;
+
+-- The same for the desk.
+create function public.desk_letters() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  return private.letters_overview();
+end
+$$;
+
+-- Fifty drafts of one template, the oldest first.
+create function public.desk_drafts(occasion text, after jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  ids uuid[] := array(
+    select id from private.letters
+    where coalesce(template, '') = occasion and state = 'draft' and (drafted_at, id) > (
+      coalesce((after ->> 'at')::timestamptz, '-infinity'),
+      coalesce((after ->> 'id')::uuid, '00000000-0000-0000-0000-000000000000'))
+    order by drafted_at, id limit 50
+  );
+begin
+  return jsonb_build_object('letters', private.drafts_shown(ids, me.blind), 'overview', private.letters_overview(), 'next', (
+    select jsonb_build_object('at', drafted_at, 'id', id) from private.letters where id = ids[50]
+  ));
+end
+$$;
+
+-- Fifty letters that are on their way (`waiting`), or that could not be delivered (`refused`, `given up`), the newest first. Those
+-- of one act are due together.
+create function public.desk_outbox(state text, after jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  since timestamptz := coalesce((after ->> 'at')::timestamptz, 'infinity');
+  since_id uuid := coalesce((after ->> 'id')::uuid, '00000000-0000-0000-0000-000000000000');
+  ids uuid[];
+begin
+  if desk_outbox.state = 'waiting' then
+    ids := array(
+      select id from private.deliveries as delivery
+      where kind in ('letter', 'decision', 'receipt') and delivery.state in ('waiting', 'sending')
+        and (queued_at, id) < (since, since_id)
+      order by queued_at desc, id desc limit 50
+    );
+  elsif desk_outbox.state in ('refused', 'given up') then
+    ids := array(
+      select id from private.deliveries as delivery
+      where kind in ('letter', 'decision', 'receipt') and delivery.state = 'failed'
+        and is_refused = (desk_outbox.state = 'refused') and (queued_at, id) < (since, since_id)
+      order by queued_at desc, id desc limit 50
+    );
+  else
+    raise exception 'Letters are listed that are waiting, refused or given up.' using errcode = '22023';
+  end if;
+  return jsonb_build_object('letters', private.trips_shown(ids, me.blind), 'overview', private.letters_overview(), 'next', (
+    select jsonb_build_object('at', queued_at, 'id', id) from private.deliveries where id = ids[50]
+  ));
+end
+$$;
+
+create function public.desk_letters_of(applications uuid[]) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if cardinality(applications) > 1000 then
+    raise exception 'At most 1,000 applications are asked for at once.' using errcode = '22023';
+  end if;
+  return private.letters_of(applications, me.blind);
+end
+$$;
+
+-- For desks that were opened before an update. Newer desks get this with the list.
+create function public.desk_letter_states(applications uuid[]) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  if cardinality(applications) > 1000 then
+    raise exception 'At most 1,000 applications are asked for at once.' using errcode = '22023';
+  end if;
+  return private.letter_states(applications);
+end
+$$;
+
+-- Stops all letters, or lets them leave again.
+create function public.desk_stop(stopped boolean) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if desk_stop.stopped is null then
+    raise exception 'Letters are stopped or not.' using errcode = '22023';
+  end if;
+  update private.postman set stopped = desk_stop.stopped where postman.stopped <> desk_stop.stopped;
+  if found then perform private.write_down_letters(me.email, jsonb_build_object('stopped', desk_stop.stopped)); end if;
+  return jsonb_build_object('stopped', desk_stop.stopped);
+end
+$$;
+
+-- Asks a server to check the mail server and the sender's domain; `desk_letters` has what it found. Whoever asks during a check
+-- gets the result of that check.
+create function public.desk_check_mail() returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  update private.postman set check_wanted_at = now()
+    where check_wanted_at not between now() - interval '10 seconds' and now();
+  return jsonb_build_object('is_checking', true);
+end
+$$;
+
+-- Sets the address for answers.
+create function public.desk_set_letters(version integer, reply_to text, receipts boolean default null) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.letter_settings;
+  kept private.letter_settings;
+begin
+  if char_length(reply_to) > 254
+    or coalesce(reply_to, '') !~ '^([^][[:cntrl:][:space:]<>()@,;:"\\]+@[^][[:cntrl:][:space:]<>()@,;:"\\]+)?$'
+  then
+    raise exception 'The address for answers is one e-mail address, or blank.' using errcode = '22023';
+  end if;
+  select * into former from private.letter_settings for update;
+  kept := former;
+  kept.version := desk_set_letters.version + 1;
+  kept.reply_to := coalesce(desk_set_letters.reply_to, '');
+  kept.receipts := coalesce(desk_set_letters.receipts, former.receipts);
+  if former.version = desk_set_letters.version then
+    update private.letter_settings as settings
+      set version = kept.version, reply_to = kept.reply_to, receipts = kept.receipts;
+    if kept.reply_to <> former.reply_to then
+      perform private.write_down_letters(me.email, jsonb_build_object('reply_to', kept.reply_to));
+    end if;
+    if kept.receipts <> former.receipts then
+      perform private.write_down_letters(me.email, jsonb_build_object('receipts', kept.receipts));
+    end if;
+  elsif kept is distinct from former then
+    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+  end if;
+  return jsonb_build_object('version', kept.version, 'reply_to', kept.reply_to, 'receipts', kept.receipts);
+end
+$$;

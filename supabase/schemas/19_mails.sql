@@ -1,0 +1,142 @@
+-- Mails on their way: which of them leaves next, and at what pace. Of all servers together one claims at a time.
+
+-- How long all mails wait after so many failures in a row of the mail server.
+create function private.mail_back_off(failures integer) returns interval
+  language sql immutable
+  return (array[5, 15, 60, 300, 600])[greatest(1, least(failures, 5))] * interval '1 second';
+
+-- Whether a mail may leave now. A time further ahead than it is ever set is from before the clock was set back, and delays nothing.
+create function private.may_leave(postman private.postman, pace interval) returns boolean
+  language sql stable
+  return not postman.stopped
+    and (postman.paused_until <= now()
+      or postman.paused_until > clock_timestamp() + private.mail_back_off(postman.failures))
+    and (pace is null or postman.next_at <= now() or postman.next_at > clock_timestamp() + pace);
+
+-- Whether the hour has room for a receipt or a notice: all servers together begin a hundred.
+create function private.has_room(postman private.postman) returns boolean
+  language sql stable
+  return postman.in_hour < 100 or postman.hour_began_at not between now() - interval '1 hour' and clock_timestamp();
+
+-- Whether another mail is being sent to the same applicant: letters have to arrive in the order in which they were released.
+create function private.is_busy(delivery private.deliveries) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  recipient text := (
+    select private.person(private.address_of(id, email)) from public.retreat_applications where id = delivery.application_id
+  );
+begin
+  return exists (
+    select from private.deliveries as other join public.retreat_applications as theirs on theirs.id = other.application_id
+    where other.kind in ('letter', 'receipt') and other.state = 'sending' and other.due_at > now() and other.id <> delivery.id
+      and (other.application_id = delivery.application_id
+        or private.person(private.address_of(theirs.id, theirs.email)) = recipient)
+  );
+end
+$$;
+
+-- The mail of a kind that is due and waits longest; nothing where none is due. It is locked, and what somebody else has locked is
+-- passed over. No other table is joined, since PostgreSQL would read everything that is due to find the first.
+create function private.due_mail_of(kind text) returns uuid
+  language plpgsql set search_path = ''
+as $$
+declare
+  moments record;
+  due uuid;
+begin
+  for moments in select * from private.due_moments() loop
+    select id into due from private.deliveries as delivery
+      where delivery.kind = due_mail_of.kind and due_at >= moments.since and due_at <= moments.until and recalled_at is null
+        -- Older ones are dropped.
+        and (delivery.kind = 'letter' or queued_at > now() - interval '1 day')
+        and (delivery.kind not in ('letter', 'receipt') or not private.is_busy(delivery))
+      order by due_at limit 1 for update skip locked;
+    exit when due is not null;
+  end loop;
+  return due;
+end
+$$;
+
+-- The mail that is to be sent next: its kind and its id. First tests, for which somebody waits, then letters, then mails that
+-- are sent automatically: organisers' before receipts, since there may be as many receipts as applications.
+create function private.due_mail(kinds text[], has_room boolean, out kind text, out id uuid)
+  language plpgsql set search_path = ''
+as $$
+begin
+  foreach kind in array '{test,letter,notice,receipt}'::text[] loop
+    continue when not kind = any (kinds) or kind in ('notice', 'receipt') and not has_room;
+    id := private.due_mail_of(kind);
+    if id is not null then return; end if;
+  end loop;
+end
+$$;
+
+-- Claims the mail that is due and waits longest, for one server and for as long as the lease; null where none is due or may leave.
+-- The postman's row is locked before anything is claimed, and what is due is looked at again then: who had it before may have
+-- claimed a letter to the same person. It is the last of all locks. `pace`: the time between two mails, null for none.
+create function private.claim_mail(pace interval, kinds text[] default '{test,letter,notice,receipt}') returns jsonb
+  language plpgsql set search_path = ''
+as $$
+declare
+  -- Longer than any handover takes.
+  lease constant interval := interval '90 seconds';
+  -- By which a mail may be late without delaying the mails after it.
+  slack constant interval := interval '200 milliseconds';
+  postman private.postman;
+  due record;
+  mail jsonb;
+begin
+  -- A server is about to change the schema, and waits for the mails that were claimed before.
+  if not pg_try_advisory_xact_lock_shared(5610748) then return null; end if;
+  select * into postman from private.postman;
+  -- Where nothing may leave, or nothing is due, nothing is written.
+  if not private.may_leave(postman, pace) then return null; end if;
+  due := private.due_mail(kinds, private.has_room(postman));
+  if due.id is null then return null; end if;
+  select * into postman from private.postman for update;
+  if not private.may_leave(postman, pace) then return null; end if;
+  loop
+    due := private.due_mail(kinds, private.has_room(postman));
+    if due.id is null then return null; end if;
+    mail := case when due.kind in ('test', 'notice') then private.claim_notice(due.id, lease)
+      else private.claim_letter(due.id, lease) end;
+    exit when mail is not null;
+  end loop;
+  update private.postman as row set
+    next_at = case when pace is null then row.next_at else least(greatest(row.next_at, now() - slack), now()) + pace end,
+    (hour_began_at, in_hour) = (
+      select case when counts and is_new then now() else row.hour_began_at end,
+        case when not counts then row.in_hour when is_new then 1 else row.in_hour + 1 end
+      from (
+        select due.kind in ('notice', 'receipt') as counts,
+          row.hour_began_at not between now() - interval '1 hour' and clock_timestamp() as is_new
+      ) as hour
+    );
+  return mail || jsonb_build_object('kind', due.kind);
+end
+$$;
+
+-- Claims a letter or a receipt that is due, and fills in the link and the deadline.
+create function private.claim_letter(delivery uuid, lease interval) returns jsonb
+  language plpgsql set search_path = ''
+as $$
+declare
+  was_sending boolean := (select state = 'sending' from private.deliveries where id = delivery);
+  claimed private.deliveries := private.claim(delivery, lease);
+  sent record;
+begin
+  sent := private.to_send(claimed.application_id, claimed.subject, claimed.body);
+  return (
+    select jsonb_build_object(
+      'id', claimed.id, 'attempt', claimed.attempts, 'uncertain', claimed.may_have_arrived, 'closings', claimed.closings,
+      'age', extract(epoch from now() - claimed.queued_at) * 1000,
+      'to', private.address_of(application.id, application.email), 'subject', sent.subject, 'body', sent.body,
+      'link', sent.link, 'replyTo', reply_to,
+      'is_overdue', private.is_overdue(claimed), 'was_sending', was_sending
+    )
+    from public.retreat_applications as application cross join private.letter_settings
+    where application.id = claimed.application_id
+  );
+end
+$$;
