@@ -12,11 +12,12 @@ export async function storeDueLetters(sql: Sql, many: number, first = 1): Promis
       select 'Ada', 'L', 'a' || n || '@example.org', '1', 'l', 'c', 'r', true
       from generate_series(${first}::int, ${first + many - 1}::int) as n
       returning id
+    ), letter as (
+      insert into private.letters (application_id, template, state) select id, 'Travel', 'released' from application
+      returning id, application_id
     )
-    insert into private.letters
-      (application_id, occasion, state, subject, body, released_at, due_at, status_version, author, act)
-    select id, 'Travel', 'waiting', 'How to get there', 'By train.', now(), now(), 0, 'ada@example.org', gen_random_uuid()
-    from application`
+    insert into private.deliveries (kind, application_id, letter_id, subject, body, author, act)
+    select 'letter', application_id, id, 'How to get there', 'By train.', 'ada@example.org', gen_random_uuid() from letter`
 }
 
 /**

@@ -57,8 +57,7 @@ export async function startOutbox(): Promise<TestOutbox> {
     async pass(seconds) {
       const earlier = database.owner`- ${seconds} * interval '1 second'`
       await database.owner`
-        with moved as (update private.letters set due_at = due_at ${earlier}, released_at = released_at ${earlier}),
-        noticed as (
+        with moved as (
           update private.deliveries set due_at = due_at ${earlier}, queued_at = queued_at ${earlier},
             tried_at = tried_at ${earlier}
         ),

@@ -11,7 +11,6 @@ import { writeSite } from './database/places.ts'
 import { siteOf } from './auth/mail/links.ts'
 import { startDispatcher } from './deliveries/dispatcher.ts'
 import { outboxOf } from './deliveries/outbox.ts'
-import { startDecisions } from './letters/decisions.ts'
 import { startMailChecks } from './mail/requested-checks.ts'
 import { startPostman } from './letters/postman.ts'
 import { endLog, flushLog, logDestination, logOptions } from './log.ts'
@@ -129,7 +128,7 @@ async function start(settings: Settings, log: Logger) {
     }
     if (webhookDecisionsUrl !== undefined) {
       const receiver = { url: webhookDecisionsUrl, secret: webhookSecret }
-      const decisions = startDecisions({ sql: database.server, receiver, log })
+      const decisions = startDispatcher({ sql: database.server, outbox: outboxOf('decision'), receiver, log })
       parts.push({ name: 'The webhook of decisions', stop: () => decisions.stop() })
       const rsvps = startDispatcher({ sql: database.server, outbox: outboxOf('rsvp'), receiver, log })
       parts.push({ name: 'The webhook of RSVPs', stop: () => rsvps.stop() })

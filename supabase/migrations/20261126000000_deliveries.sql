@@ -987,6 +987,9 @@ begin
   elsif is_recalled and recorded.letter_id is not null then
     perform private.settle_recalled(recorded);
   end if;
+  if recorded.state = 'done' and recorded.kind in ('letter', 'receipt', 'notice', 'test') then
+    perform private.clear_mail_problem();
+  end if;
   return recorded.state;
 end
 $$;
@@ -1482,7 +1485,7 @@ begin
 end
 $$;
 
--- Stops deliveries of letters, or all of one act: what waits is cancelled, what is being sent is recalled, and their letters are
+-- Stops letters, by their ids or by those of their deliveries, or all of one act: what waits is cancelled, what is being sent is recalled, and their letters are
 -- drafts again. What a server is sending may arrive all the same, and counts as left. The result counts the applications.
 create or replace function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
@@ -1497,7 +1500,9 @@ begin
     select distinct released.id
     from private.deliveries as given join private.deliveries as released
       on released.id = given.id or (released.act = given.act and released.application_id = given.application_id)
-    where given.id = any (desk_withdraw.letters) and given.kind in ('letter', 'decision', 'receipt') or given.act = desk_withdraw.act
+    where (given.id = any (desk_withdraw.letters) or given.letter_id = any (desk_withdraw.letters))
+        and given.kind in ('letter', 'decision', 'receipt')
+      or given.act = desk_withdraw.act
   );
   perform private.lock_letters(array(select letter_id from private.deliveries where id = any (wanted)));
   perform private.recall(array(
@@ -1819,22 +1824,22 @@ create or replace function public.desk_outbox(state text, after jsonb default nu
 as $$
 declare
   me record := private.caller();
-  since timestamptz := coalesce((after ->> 'at')::timestamptz, 'infinity');
-  since_id uuid := coalesce((after ->> 'id')::uuid, '00000000-0000-0000-0000-000000000000');
+  before timestamptz := coalesce((after ->> 'at')::timestamptz, 'infinity');
+  before_id uuid := coalesce((after ->> 'id')::uuid, '00000000-0000-0000-0000-000000000000');
   ids uuid[];
 begin
   if desk_outbox.state = 'waiting' then
     ids := array(
       select id from private.deliveries as delivery
       where kind in ('letter', 'decision', 'receipt') and delivery.state in ('waiting', 'sending')
-        and (queued_at, id) < (since, since_id)
+        and (queued_at, id) < (before, before_id)
       order by queued_at desc, id desc limit 50
     );
   elsif desk_outbox.state in ('refused', 'given up') then
     ids := array(
       select id from private.deliveries as delivery
       where kind in ('letter', 'decision', 'receipt') and delivery.state = 'failed'
-        and is_refused = (desk_outbox.state = 'refused') and (queued_at, id) < (since, since_id)
+        and is_refused = (desk_outbox.state = 'refused') and (queued_at, id) < (before, before_id)
       order by queued_at desc, id desc limit 50
     );
   else
@@ -1896,11 +1901,14 @@ begin
 end
 $$;
 
--- Cancels receipts that were not sent within a day.
-create function private.drop_old_receipts() returns void
+-- Ends letters that were recalled and whose server was lost, and cancels receipts that were not sent within a day.
+create function private.keep_letters() returns void
   language plpgsql set search_path = ''
 as $$
 begin
+  perform private.record_delivery(id, attempts, 'waiting', arrived => true) from private.deliveries
+    where kind in ('letter', 'decision') and state = 'sending' and recalled_at is not null
+      and (due_at <= now() or due_at > now() + interval '27 hours');
   perform private.recall(array(
     select id from private.deliveries
     where kind = 'receipt' and due_at <= now() and queued_at <= private.receipts_since()
@@ -1909,7 +1917,7 @@ begin
 end
 $$;
 
-revoke all on function private.drop_old_receipts() from public, anon, authenticated;
+revoke all on function private.keep_letters() from public, anon, authenticated;
 
 -- Tells the organisers who hear of each application, or RSVP; of more than ten an hour the day's mail tells.
 create function private.write_notices(application uuid, event bigint default null) returns void
@@ -2105,7 +2113,7 @@ begin
   end if;
   -- Whoever calls twice at the same moment is counted one after the other.
   perform from private.organisers where account_id = auth.uid() for no key update;
-  if exists (select from private.deliveries where id = act and organiser_id = auth.uid()) then
+  if exists (select from private.deliveries where id = desk_send_test.act and organiser_id = auth.uid()) then
     return jsonb_build_object('to', me.email);
   elsif (
     select count(*) from private.deliveries
@@ -2744,6 +2752,17 @@ create function private.has_room(postman private.postman) returns boolean
   return postman.in_hour < 100 or postman.hour_began_at not between now() - interval '1 hour' and clock_timestamp();
 
 revoke all on function private.has_room(private.postman) from public, anon, authenticated;
+
+-- Forgets the problem that keeps all mails: the mail server accepted one.
+create function private.clear_mail_problem() returns void
+  language sql set search_path = ''
+  begin atomic
+    update private.postman
+      set failures = 0, problem = '', failing_since = null, paused_until = least(paused_until, now())
+      where failures > 0 or problem <> '' or failing_since is not null;
+  end;
+
+revoke all on function private.clear_mail_problem() from public, anon, authenticated;
 
 -- Whether another mail is being sent to the same applicant: letters have to arrive in the order in which they were released.
 create function private.is_busy(delivery private.deliveries) returns boolean

@@ -214,6 +214,9 @@ begin
   elsif is_recalled and recorded.letter_id is not null then
     perform private.settle_recalled(recorded);
   end if;
+  if recorded.state = 'done' and recorded.kind in ('letter', 'receipt', 'notice', 'test') then
+    perform private.clear_mail_problem();
+  end if;
   return recorded.state;
 end
 $$;

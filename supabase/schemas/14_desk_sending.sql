@@ -128,7 +128,7 @@ begin
 end
 $$;
 
--- Stops deliveries of letters, or all of one act: what waits is cancelled, what is being sent is recalled, and their letters are
+-- Stops letters, by their ids or by those of their deliveries, or all of one act: what waits is cancelled, what is being sent is recalled, and their letters are
 -- drafts again. What a server is sending may arrive all the same, and counts as left. The result counts the applications.
 create function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
@@ -143,7 +143,9 @@ begin
     select distinct released.id
     from private.deliveries as given join private.deliveries as released
       on released.id = given.id or (released.act = given.act and released.application_id = given.application_id)
-    where given.id = any (desk_withdraw.letters) and given.kind in ('letter', 'decision', 'receipt') or given.act = desk_withdraw.act
+    where (given.id = any (desk_withdraw.letters) or given.letter_id = any (desk_withdraw.letters))
+        and given.kind in ('letter', 'decision', 'receipt')
+      or given.act = desk_withdraw.act
   );
   perform private.lock_letters(array(select letter_id from private.deliveries where id = any (wanted)));
   perform private.recall(array(

@@ -190,22 +190,22 @@ create function public.desk_outbox(state text, after jsonb default null) returns
 as $$
 declare
   me record := private.caller();
-  since timestamptz := coalesce((after ->> 'at')::timestamptz, 'infinity');
-  since_id uuid := coalesce((after ->> 'id')::uuid, '00000000-0000-0000-0000-000000000000');
+  before timestamptz := coalesce((after ->> 'at')::timestamptz, 'infinity');
+  before_id uuid := coalesce((after ->> 'id')::uuid, '00000000-0000-0000-0000-000000000000');
   ids uuid[];
 begin
   if desk_outbox.state = 'waiting' then
     ids := array(
       select id from private.deliveries as delivery
       where kind in ('letter', 'decision', 'receipt') and delivery.state in ('waiting', 'sending')
-        and (queued_at, id) < (since, since_id)
+        and (queued_at, id) < (before, before_id)
       order by queued_at desc, id desc limit 50
     );
   elsif desk_outbox.state in ('refused', 'given up') then
     ids := array(
       select id from private.deliveries as delivery
       where kind in ('letter', 'decision', 'receipt') and delivery.state = 'failed'
-        and is_refused = (desk_outbox.state = 'refused') and (queued_at, id) < (since, since_id)
+        and is_refused = (desk_outbox.state = 'refused') and (queued_at, id) < (before, before_id)
       order by queued_at desc, id desc limit 50
     );
   else

@@ -89,11 +89,14 @@ begin
 end
 $$;
 
--- Cancels receipts that were not sent within a day.
-create function private.drop_old_receipts() returns void
+-- Ends letters that were recalled and whose server was lost, and cancels receipts that were not sent within a day.
+create function private.keep_letters() returns void
   language plpgsql set search_path = ''
 as $$
 begin
+  perform private.record_delivery(id, attempts, 'waiting', arrived => true) from private.deliveries
+    where kind in ('letter', 'decision') and state = 'sending' and recalled_at is not null
+      and (due_at <= now() or due_at > now() + interval '27 hours');
   perform private.recall(array(
     select id from private.deliveries
     where kind = 'receipt' and due_at <= now() and queued_at <= private.receipts_since()

@@ -239,7 +239,7 @@ begin
   end if;
   -- Whoever calls twice at the same moment is counted one after the other.
   perform from private.organisers where account_id = auth.uid() for no key update;
-  if exists (select from private.deliveries where id = act and organiser_id = auth.uid()) then
+  if exists (select from private.deliveries where id = desk_send_test.act and organiser_id = auth.uid()) then
     return jsonb_build_object('to', me.email);
   elsif (
     select count(*) from private.deliveries

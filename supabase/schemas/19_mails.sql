@@ -18,6 +18,15 @@ create function private.has_room(postman private.postman) returns boolean
   language sql stable
   return postman.in_hour < 100 or postman.hour_began_at not between now() - interval '1 hour' and clock_timestamp();
 
+-- Forgets the problem that keeps all mails: the mail server accepted one.
+create function private.clear_mail_problem() returns void
+  language sql set search_path = ''
+  begin atomic
+    update private.postman
+      set failures = 0, problem = '', failing_since = null, paused_until = least(paused_until, now())
+      where failures > 0 or problem <> '' or failing_since is not null;
+  end;
+
 -- Whether another mail is being sent to the same applicant: letters have to arrive in the order in which they were released.
 create function private.is_busy(delivery private.deliveries) returns boolean
   language plpgsql stable set search_path = ''

@@ -16,7 +16,7 @@ export const deliveries = 'private.deliveries'
 /** Tables in which a new database may have rows, and their keys: restored rows replace those. */
 export const furniture: Record<string, string> = {
   'private.door': 'is_only',
-  'private.templates': 'occasion',
+  'private.templates': 'name',
   'private.letter_settings': 'is_only',
   'private.postman': 'is_only',
   'private.installation': 'is_only',
@@ -52,9 +52,9 @@ export const olderTables: readonly string[] = ['private.webhook_outbox', 'privat
 /** The tables of invitations; the first backups have neither. */
 export const invitationTables: readonly string[] = [acceptances, invitations]
 
-/** Tables of which only some rows are kept: mails that are on their way would come again after a restore. */
+/** Tables of which only some rows are kept: mails to organisers would come again after a restore. */
 export const keptRows: Record<string, string> = {
-  [deliveries]: "kind in ('application', 'rsvp')",
+  [deliveries]: "kind not in ('notice', 'test')",
 }
 
 /** Every table of a backup. */

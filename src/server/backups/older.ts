@@ -1,4 +1,3 @@
-import { olderTables } from './manifest.ts'
 import { migrations } from '../database/migrations.ts'
 import type { Sql } from '../database/sql.ts'
 
@@ -13,6 +12,21 @@ const shapes: Record<string, string> = {
   'private.acceptances': `
     application_id uuid, token uuid, is_accepted boolean, told_at timestamptz, kept_until date, answer text,
     answered_at timestamptz, is_deadline_set boolean`,
+  'private.former_letters': `
+    id uuid, application_id uuid, occasion text, edition integer, state text, subject text, body text, created_at timestamptz,
+    author text, act uuid, released_at timestamptz, status_version integer, due_at timestamptz, attempts integer, uncertain integer,
+    sent_at timestamptz, withdrawn_at timestamptz, answer text, way text, mailbox text, version integer, from_template boolean,
+    withdrawn_by text, waits_since timestamptz, closings integer, domain text, otherwise text`,
+  'private.former_templates': 'occasion text, version integer, subject text, body text',
+}
+
+/**
+ * The table for rows of a backup. Older versions had other columns in some tables of the same name.
+ *
+ * @param row The first of its rows.
+ */
+export function tableFor(name: string, row: object): string {
+  return /^private\.(letters|templates)$/.test(name) && 'occasion' in row ? name.replace('.', '.former_') : name
 }
 
 /** Makes the tables of older versions for the time of a restore. */
@@ -29,7 +43,7 @@ export async function emptyOlderTables(transaction: Sql): Promise<void> {
     const [, statements] = step.exec(sql) ?? []
     if (statements !== undefined) await transaction.unsafe(statements)
   }
-  await transaction.unsafe(`drop table ${olderTables.join(', ')}`)
+  await transaction.unsafe(`drop table ${Object.keys(shapes).join(', ')}`)
 }
 
 /**
@@ -43,13 +57,14 @@ export async function inviteAccepted(transaction: Sql): Promise<void> {
     where decided.application_id = standing.application_id`
   await transaction`
     insert into private.invitations (application_id, is_accepted, told_at)
-    select application_id, coalesce(status = 'accepted', false), case when told.occasion = 'accepted' then told.at end
+    select application_id, coalesce(status = 'accepted', false), case when told.template = 'accepted' then told.at end
     from private.statuses full join (
-      select distinct on (application_id) application_id, occasion, coalesce(sent_at, withdrawn_at, released_at) as at
-      from private.letters as letter
-      where (state = 'sent' or uncertain > 0) and private.is_decision(occasion) and private.is_to_applicant(letter)
-      order by application_id, 3 desc
+      select distinct on (delivery.application_id) delivery.application_id, template,
+        coalesce(done_at, recalled_at, queued_at) as at
+      from private.deliveries as delivery join private.letters on letters.id = letter_id
+      where private.has_told(delivery) and private.is_decision(template)
+      order by 1, 3 desc
     ) as told using (application_id)
-    where status = 'accepted' or told.occasion = 'accepted'
+    where status = 'accepted' or told.template = 'accepted'
     on conflict do nothing`
 }

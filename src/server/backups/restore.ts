@@ -21,7 +21,7 @@ import {
   type Manifest,
 } from './manifest.ts'
 import type { Kept } from './backup.ts'
-import { emptyOlderTables, inviteAccepted, makeOlderTables } from './older.ts'
+import { emptyOlderTables, inviteAccepted, makeOlderTables, tableFor } from './older.ts'
 import { triggers } from './triggers.ts'
 import { newestVersion } from '../database/migrations.ts'
 import { ownerOfAuth } from '../database/owner-of-auth.ts'
@@ -82,7 +82,7 @@ export async function restore(
       await transaction.unsafe(
         `select setval(pg_get_serial_sequence('${history}', 'id'), max(id)) from ${history}`,
       )
-      await transaction`select private.settle_restored_letters()`
+      await transaction`select private.settle_restored()`
       if (!invitationTables.some((name) => kept.includes(name))) await inviteAccepted(transaction)
       for (const { table, name } of silenced)
         await transaction.unsafe(`alter table ${table} enable trigger ${name}`)
@@ -146,12 +146,12 @@ async function eraseAgain(transaction: Sql, erased: ReadonlySet<string> = new Se
   return count
 }
 
-async function insertLines(transaction: Sql, name: string, file: string) {
+async function insertLines(transaction: Sql, table: string, file: string) {
   const insert = async (lines: string[]) => {
     // Later migrations may add columns that a backup does not have.
-    const names = Object.keys(JSON.parse(lines[0] ?? '') as object).map(
-      (column) => `"${column.replaceAll('"', '""')}"`,
-    )
+    const row = JSON.parse(lines[0] ?? '') as object
+    const name = tableFor(table, row)
+    const names = Object.keys(row).map((column) => `"${column.replaceAll('"', '""')}"`)
     const columns = names.join(', ')
     const key = furniture[name]
     const newer = names.map((column) => `excluded.${column}`).join(', ')

@@ -1,4 +1,4 @@
-import { applications, history, letters, statuses } from './manifest.ts'
+import { applications, deliveries, history, statuses } from './manifest.ts'
 
 /** What a restore does with a trigger. */
 export interface Trigger {
@@ -28,8 +28,6 @@ export const triggers: readonly Trigger[] = [
   { table: statuses, name: 'then_accept', fires: 'without letters' },
   // The backup has the deliveries of RSVPs, with their ids; an older one has none.
   { table: history, name: 'enqueue_rsvp', fires: false },
-  // A restore moves letters to where they wait for somebody, and sends none.
-  { table: letters, name: 'begin_wait', fires: true },
-  { table: letters, name: 'follow_letter', fires: true },
-  // Updates alone, which count a wait from then on.
+  // A restore cancels what was on its way, which tells nobody anything.
+  { table: deliveries, name: 'follow_told', fires: true },
 ]

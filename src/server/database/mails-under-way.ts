@@ -5,16 +5,17 @@ import type { Sql } from './sql.ts'
 /** Milliseconds between two looks at what is being handed over. */
 const lookPause = 100
 
-/** What each claim of a mail shares (supabase/schemas/16_mails.sql). */
+/** What each claim of a mail shares (supabase/schemas/19_mails.sql). */
 const claimLock = 5_610_748
 
 /** What tells of each table which mails a server is handing over, with the newest column that this needs. */
 const handedOver = [
-  { table: 'private.letters', column: 'due_at', isSending: `state = 'sending'` },
+  // Before letters were deliveries.
+  { table: 'private.letters', column: 'way', isSending: `state = 'sending'` },
   {
     table: 'private.deliveries',
     column: 'kind',
-    isSending: `kind in ('notice', 'test') and state = 'sending'`,
+    isSending: `kind in ('letter', 'receipt', 'notice', 'test') and state = 'sending'`,
   },
   // Its state is not stored: a claim is for 90 seconds, and no other wait is.
   {

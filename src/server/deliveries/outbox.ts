@@ -1,21 +1,21 @@
 import { webhookBody, type Application } from '../../application/application.ts'
 import { nextAttempt } from './schedule.ts'
 import { wordsOf, type Outbox } from './dispatcher.ts'
+import { beat, recordDelivery, type Try } from './record.ts'
 import type { Sql } from '../database/sql.ts'
 
 /** What a delivery is about. */
-export type Kind = 'application' | 'rsvp'
+export type Kind = 'application' | 'rsvp' | 'decision'
 
-/** A delivery that this server has claimed. */
-export interface Claim {
-  /** The same on every try. */
-  id: string
-  /** Which try this is, from 1. */
-  attempt: number
+/** A delivery that this server has claimed. Its id is the same on every try. */
+export interface Claim extends Try {
   /** Milliseconds since there was something to deliver, by the database's clock. */
   age: number
   body: URLSearchParams
 }
+
+/** The reply, in words that organisers read, of what asks for an RSVP after its deadline. */
+export const tooLate = 'The last day to answer has passed.'
 
 /** Seconds after which another server may claim a delivery again: longer than any try takes. */
 const lease = 30
@@ -26,12 +26,28 @@ interface Content {
   /** Of an RSVP, and when it was given. */
   rsvp: string
   at: Date
+  /** Of a decision, and when it was made. */
+  status: string
+  decidedAt: Date
+  /** Of an acceptance: the link to answer, null where the site's address is not known; and the deadline, as `2026-12-31`. */
+  link: string | null
+  deadline: string | null
+  isOverdue: boolean
 }
 
 const bodies: Record<Kind, (content: Content) => URLSearchParams> = {
   application: ({ application }) => webhookBody(application),
   rsvp: ({ application: { id, email }, rsvp, at }) =>
     new URLSearchParams({ event: 'answer', id, email, answer: rsvp, answeredAt: at.toISOString() }),
+  decision: ({ application: { id, email }, status, decidedAt, link, deadline }) =>
+    new URLSearchParams({
+      id,
+      email,
+      status,
+      decidedAt: decidedAt.toISOString(),
+      ...(link !== null && { answerLink: link }),
+      ...(deadline !== null && { replyBy: deadline }),
+    }),
 }
 
 /** The deliveries of a kind. RSVPs are those that people gave themselves, and those that organisers noted. */
@@ -41,64 +57,71 @@ export function outboxOf(kind: Kind): Outbox<Claim> {
   return {
     logsAnswers,
     claimDue: (sql, most) => claim(sql, kind, most),
-    async record(sql, { id, attempt, age }, tried) {
-      const { delivered, status, text, retryAfter } = tried
-      // 410: the receiver is gone and says so.
-      const next = delivered || status === 410 ? null : nextAttempt(attempt, age, retryAfter)
-      const outcome = delivered ? 'delivered' : next === null ? 'given up' : 'retry'
-      const isRecorded = await record(sql, id, attempt, {
-        state: states[outcome],
+    async record(sql, claimed, tried) {
+      const { delivered, status, text, isUncertain: mayHaveArrived = false, retryAfter } = tried
+      // The receiver is gone and says so.
+      const isRefused = status === 410
+      const next = delivered || isRefused ? null : nextAttempt(claimed.attempt, claimed.age, retryAfter)
+      const state = await recordDelivery(sql, claimed, {
+        state: delivered ? 'done' : next === null ? 'failed' : 'waiting',
         ...next,
         status,
         reply: delivered ? '' : logsAnswers ? text : wordsOf(tried),
+        isRefused,
+        ...(!delivered && { mayHaveArrived }),
       })
-      return isRecorded ? outcome : 'lost'
+      return state === null ? 'lost' : outcomes[state]
     },
     /** It is due at once, and the try does not count. */
-    async giveBack(sql, { id, attempt }) {
-      await record(sql, id, attempt, { state: 'waiting', counts: false })
+    async giveBack(sql, claimed, mayHaveArrived = false) {
+      await recordDelivery(sql, claimed, { state: 'waiting', counts: false, mayHaveArrived })
     },
+    ...(kind === 'decision' && { keep: (sql: Sql) => beat(sql, 'automation') }),
   }
 }
 
-const states = { delivered: 'done', 'given up': 'failed', retry: 'waiting' } as const
+const outcomes = { done: 'delivered', failed: 'given up', waiting: 'retry', cancelled: 'withdrawn' } as const
 
+/** Claims what is due. In place of a mail, an acceptance whose deadline is over fails. */
 async function claim(sql: Sql, kind: Kind, most: number): Promise<Claim[]> {
   const claims = await sql<Omit<Claim, 'body'>[]>`
     select id, attempts as attempt, (extract(epoch from now() - queued_at) * 1000)::float as age
     from private.claim_delivery(${kind}, ${most}, ${lease} * interval '1 second')`
   if (claims.length === 0) return []
   // A statement of its own, which sees the applications that were stored while the first one began.
-  const contents = await sql<(Content & { id: string })[]>`
-    select delivery.id, row_to_json(application) as application, coalesce(detail ->> 'answer', 'none') as rsvp, at
+  const ids = claims.map(({ id }) => id)
+  const contents = await sql<(Content & { id: string })[]>`${kind === 'decision' ? decisions(sql, ids) : stored(sql, ids)}`
+  const due: Claim[] = []
+  for (const claimed of claims) {
+    const content = contents.find(({ id }) => id === claimed.id)
+    // One that is gone was erased meanwhile.
+    if (content === undefined) continue
+    if (content.isOverdue) await recordDelivery(sql, claimed, { state: 'failed', reply: tooLate })
+    else due.push({ ...claimed, body: bodies[kind](content) })
+  }
+  return due
+}
+
+function stored(sql: Sql, ids: string[]) {
+  return sql`
+    select delivery.id, row_to_json(application) as application, coalesce(detail ->> 'answer', 'none') as rsvp, at,
+      false as "isOverdue"
     from private.deliveries as delivery
       join public.retreat_applications as application on application.id = application_id
       left join private.history on history.id = event_id
-    where delivery.id = any(${claims.map(({ id }) => id)}::uuid[])`
-  return claims.flatMap((claimed) => {
-    const content = contents.find(({ id }) => id === claimed.id)
-    // One that is gone was erased meanwhile.
-    return content === undefined ? [] : [{ ...claimed, body: bodies[kind](content) }]
-  })
+    where delivery.id = any(${ids}::uuid[])`
 }
 
-/** @returns Whether the claim was still this server's. */
-async function record(
-  sql: Sql,
-  id: string,
-  attempt: number,
-  result: {
-    state: 'done' | 'failed' | 'waiting'
-    pause?: number
-    counts?: boolean
-    status?: number | null
-    reply?: string
-  },
-): Promise<boolean> {
-  const { state, pause = 0, counts = true, status = null, reply } = result
-  const [row] = await sql<[{ recorded: boolean }]>`
-    select private.record_delivery(${id}, ${attempt}, ${state}, ${pause} * interval '1 millisecond', ${counts}, ${status},
-      -- A NUL is the one character that no text of the database holds.
-      ${reply?.replaceAll('\0', '') ?? null}) as recorded`
-  return row.recorded
+/** The link is that of the last invitation: a person who is told gets a deadline. */
+function decisions(sql: Sql, ids: string[]) {
+  return sql`
+    select delivery.id, row_to_json(application) as application, template as status,
+      coalesce(set_at, queued_at) as "decidedAt", invitation.link, invitation.deadline::text as deadline,
+      private.is_overdue(delivery) as "isOverdue"
+    from private.deliveries as delivery
+      join public.retreat_applications as application on application.id = delivery.application_id
+      join private.letters as letter on letter.id = letter_id
+      left join private.statuses on statuses.application_id = application.id
+      left join lateral private.invite(application.id) as invitation on template = 'accepted'
+    where delivery.id = any(${ids}::uuid[])`
 }

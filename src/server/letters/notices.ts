@@ -1,21 +1,10 @@
-import { nextAttempt } from '../deliveries/schedule.ts'
 import type { Message } from '../mail/compose.ts'
-import { isOften, type Recorded } from './outcomes.ts'
-import { noProblem } from './pace.ts'
+import type { MailTry } from './claims.ts'
 import type { Sql } from '../database/sql.ts'
 
 /** A mail to an organiser that this server has claimed. */
-export interface NoticeClaim {
+export interface NoticeClaim extends MailTry {
   kind: 'notice' | 'test'
-  id: string
-  /** Which try this is, from 1. */
-  attempt: number
-  /** Milliseconds since it was written, by the database's clock. */
-  age: number
-  /** Tries of which nobody knows whether the mail arrived. */
-  uncertain: number
-  /** Tries at which the mail server closed the connection over it. */
-  closings: number
   to: string
   /** Its content: a test of a letter, or the applications and RSVPs that it tells of. */
   says: Pick<Message, 'subject' | 'body'> | Told
@@ -38,36 +27,6 @@ interface Told {
 }
 
 const mostCounted = 1_000
-
-/** Records the result of a try. Where the lease ran out meanwhile, nothing is recorded of this try. */
-export async function recordNotice(
-  sql: Sql,
-  { id, attempt, age, uncertain }: NoticeClaim,
-  { outcome, isUncertain = false }: { outcome: Recorded['outcome']; isUncertain?: boolean },
-): Promise<'sent' | 'refused' | 'retry' | 'given up' | 'lost'> {
-  const next =
-    outcome !== 'retry' || (isUncertain && isOften({ uncertain })) ? null : nextAttempt(attempt, age)
-  const [row] = await sql<[{ recorded: boolean }]>`
-    select private.record_delivery(${id}, ${attempt},
-      ${outcome === 'sent' ? 'done' : next === null ? 'failed' : 'waiting'},
-      pause => ${next?.pause ?? 0} * interval '1 millisecond', arrived => ${isUncertain}) as recorded`
-  if (!row.recorded) return 'lost'
-  if (outcome === 'sent') await noProblem(sql, sql`select`)
-  return outcome === 'retry' && next === null ? 'given up' : outcome
-}
-
-/**
- * Gives a claim back of which nothing has left. It is due at once, and the try does not count.
- *
- * @param isClosing Whether the mail server closed the connection over it.
- */
-export async function giveBackNotice(
-  sql: Sql,
-  { id, attempt }: Pick<NoticeClaim, 'id' | 'attempt'>,
-  isClosing = false,
-): Promise<void> {
-  await sql`select private.record_delivery(${id}, ${attempt}, 'waiting', counts => false, closed => ${isClosing})`
-}
 
 /** Drops mails that were not sent within a day, and those that are done; and writes the day's mails that are due. */
 export async function keepNotices(sql: Sql): Promise<void> {

@@ -15,12 +15,12 @@ export async function letterHealth(sql: Sql): Promise<LetterHealth> {
   const [row] = await sql<[LetterHealth]>`
     select
       (select count(*)::int from (
-        select from private.letters where state in ('refused', 'given up')
-        union all select from private.deliveries where kind = 'rsvp' and state = 'failed'
+        select from private.deliveries where kind in ('letter', 'decision', 'receipt', 'rsvp') and state = 'failed'
         limit 100000
       ) as refused) as "lettersRefused",
       (select count(*)::int from (
-        select from private.letters where state in ('waiting', 'sending') limit 100000
+        select from private.deliveries
+        where kind in ('letter', 'decision', 'receipt') and state in ('waiting', 'sending') limit 100000
       ) as waiting) as "lettersWaiting",
       failing_since as "mailFailingSince"
     from private.postman`
@@ -47,20 +47,21 @@ export interface LetterCounts {
 export async function countLetters(sql: Sql): Promise<LetterCounts> {
   const [row] = await sql<[LetterCounts]>`
     select
-      (count(*) filter (where state = 'draft'))::int as draft,
+      (select count(*)::int from private.letters where state = 'draft') as draft,
       (count(*) filter (where is_mail and state = 'waiting'))::int as waiting,
       (count(*) filter (where is_mail and state = 'sending'))::int as sending,
-      (count(*) filter (where is_mail and state = 'sent'))::int as sent,
-      (count(*) filter (where is_mail and state = 'refused'))::int as refused,
-      (count(*) filter (where is_mail and state = 'given up'))::int as "givenUp",
-      (count(*) filter (where is_mail and state = 'withdrawn'))::int as withdrawn,
-      (count(*) filter (where is_mail and uncertain > 0))::int as uncertain,
-      (count(*) filter (where not is_mail and state = 'sent'))::int as told,
-      (count(*) filter (where not is_mail and state in ('waiting', 'sending')))::int
-        + (select count(*)::int from private.deliveries where kind = 'rsvp' and state in ('waiting', 'sending')) as "toTell",
-      (count(*) filter (where not is_mail and state in ('refused', 'given up')))::int
-        + (select count(*)::int from private.deliveries where kind = 'rsvp' and state = 'failed') as untold
-    from (select *, way = 'mail' as is_mail from private.letters) as letters`
+      (count(*) filter (where is_mail and state = 'done'))::int as sent,
+      (count(*) filter (where is_mail and state = 'failed' and is_refused))::int as refused,
+      (count(*) filter (where is_mail and state = 'failed' and not is_refused))::int as "givenUp",
+      (count(*) filter (where is_mail and state = 'cancelled'))::int as withdrawn,
+      (count(*) filter (where is_mail and may_have_arrived > 0))::int as uncertain,
+      (count(*) filter (where kind = 'decision' and state = 'done'))::int as told,
+      (count(*) filter (where not is_mail and state in ('waiting', 'sending')))::int as "toTell",
+      (count(*) filter (where not is_mail and state = 'failed'))::int as untold
+    from (
+      select *, kind in ('letter', 'receipt') as is_mail from private.deliveries
+      where kind in ('letter', 'receipt', 'decision', 'rsvp')
+    ) as deliveries`
   return row
 }
 
@@ -81,10 +82,10 @@ export interface Undelivered {
 /** Letters that did not arrive, or were tried and have not arrived yet, the oldest first. */
 export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
   return sql<Undelivered[]>`
-    select state, way, occasion, private.address_of(application.id, email) as email, released_at as at,
-      due_at as "nextAt", answer
-    from private.letters join public.retreat_applications as application on application.id = application_id
-    where state in ('refused', 'given up') or (state = 'waiting' and answer <> '')
+    select state, way, occasion, private.address_of(application.id, email) as email, queued_at as at,
+      due_at as "nextAt", reply as answer
+    from private.trips join public.retreat_applications as application on application.id = application_id
+    where state in ('refused', 'given up') or (state = 'waiting' and reply <> '')
     union all
     select case when state = 'failed' then 'given up' else 'waiting' end, 'automation', 'answer', email, queued_at, due_at, reply
     from private.deliveries join public.retreat_applications as application on application.id = application_id
@@ -120,7 +121,8 @@ export async function postmanState(sql: Sql): Promise<PostmanState> {
  */
 export async function retryUndelivered(sql: Sql): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
-    select private.retry(array(select id from private.letters where state in ('refused', 'given up')))
-      + private.retry_deliveries('rsvp') as count`
+    select private.retry_letters(array(
+        select id from private.deliveries where kind in ('letter', 'decision', 'receipt') and state = 'failed'
+      )) + private.retry_deliveries('rsvp') as count`
   return row.count
 }

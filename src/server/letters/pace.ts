@@ -1,4 +1,4 @@
-import type { Sql, Template } from '../database/sql.ts'
+import type { Sql } from '../database/sql.ts'
 
 /**
  * Keeps all letters for a while. The while is longer each time, until a letter is sent.
@@ -15,21 +15,9 @@ export async function pauseAll(sql: Sql, problem: string): Promise<boolean> {
   return count > 0
 }
 
-/**
- * Forgets the problem that kept all letters.
- *
- * @param sent A query that has a row where a mail was taken.
- */
-export function noProblem(sql: Sql, sent: Template) {
-  return sql`
-    update private.postman
-    set failures = 0, problem = '', failing_since = null, paused_until = least(paused_until, now())
-    where (failures > 0 or problem <> '' or failing_since is not null) and exists (${sent})`
-}
-
 /** Records what became of a mail that is no letter. A failure delays no letters: their own tries do that. */
 export async function recordOtherMail(sql: Sql, isAccepted: boolean): Promise<void> {
-  if (isAccepted) await noProblem(sql, sql`select`)
+  if (isAccepted) await sql`select private.clear_mail_problem()`
   else await sql`update private.postman set failing_since = now() where failing_since is null`
 }
 

@@ -2,9 +2,10 @@ import { hostAndPort, type MailServer } from '../../settings/mail-settings.ts'
 import { keepInterval, startPolling } from '../polling.ts'
 import { compose, isAddress, type Message } from '../mail/compose.ts'
 import { createHandover, type Handover, type HandoverResult } from '../mail/handover.ts'
-import { keepNotices, noticeLetter, giveBackNotice, recordNotice, type NoticeClaim } from './notices.ts'
-import { beat, claimMail, type LetterClaim } from './claims.ts'
-import { giveBack, record, type Outcome, type Recorded } from './outcomes.ts'
+import { beat } from '../deliveries/record.ts'
+import { claimMail, type MailClaim } from './claims.ts'
+import { keepNotices, noticeLetter } from './notices.ts'
+import { giveBack, record } from './outcomes.ts'
 import { pauseAll } from './pace.ts'
 import type { Sql } from '../database/sql.ts'
 
@@ -51,36 +52,12 @@ const grace = 3_000
 
 /** A mail that is to be handed over. */
 interface Job {
+  claim: MailClaim
   letter: Message
-  attempt: number
-  /** Tries at which the mail server closed the connection over it. */
-  closings: number
-  record: (sql: Sql, result: Recorded) => Promise<Outcome>
-  giveBack: (sql: Sql, isClosing: boolean) => Promise<void>
-}
-
-function letterJob(letter: LetterClaim): Job {
-  return {
-    letter,
-    attempt: letter.attempt,
-    closings: letter.closings,
-    record: (sql, result) => record(sql, letter, result),
-    giveBack: (sql, isClosing) => giveBack(sql, letter, { isClosing }),
-  }
-}
-
-function noticeJob(claim: NoticeClaim, site: URL): Job {
-  return {
-    letter: noticeLetter(claim, site),
-    attempt: claim.attempt,
-    closings: claim.closings,
-    record: (sql, result) => recordNotice(sql, claim, result),
-    giveBack: (sql, isClosing) => giveBackNotice(sql, claim, isClosing),
-  }
 }
 
 /** Makes a connection that was closed over the same letter too often that letter's fault, so that it keeps no others. */
-function ownFault(result: HandoverResult, { closings }: Job): HandoverResult {
+function ownFault(result: HandoverResult, { closings }: MailClaim): HandoverResult {
   if (result.outcome !== 'unavailable' || !result.isClosing || closings + 1 < mostClosings) return result
   return { outcome: 'retry', code: result.code, answer: result.problem, isUncertain: false }
 }
@@ -104,28 +81,28 @@ export function startPostman({
   const take = async (): Promise<Job | undefined> => {
     const claim = await claimMail(sql, { pause })
     if (claim === undefined) return undefined
-    return 'says' in claim ? noticeJob(claim, site) : letterJob(claim)
+    return { claim, letter: 'says' in claim ? noticeLetter(claim, site) : claim }
   }
 
-  const attempt = async (job: Job, handover: Handover) => {
+  const attempt = async ({ claim, letter }: Job, handover: Handover) => {
     const started = performance.now()
-    const result = ownFault(await give(job.letter, handover), job)
+    const result = ownFault(await give(letter, handover), claim)
     if (result.outcome === 'unavailable') {
       // First, since released letters are due at once.
       const isFirst = await pauseAll(sql, result.problem)
-      await job.giveBack(sql, result.isClosing)
+      await giveBack(sql, claim, result)
       if (isFirst) {
         const { code, problem, cause } = result
         log.warn({ ...hostAndPort(mailServer), code, problem, cause }, 'letters are kept for a while')
       }
       return
     }
-    if (result.outcome === 'broken off') return job.giveBack(sql, false)
-    const outcome = await job.record(sql, result)
+    if (result.outcome === 'broken off') return giveBack(sql, claim)
+    const outcome = await record(sql, claim, result)
     // Without the address, and without the mail server's words, which may quote it.
     const details = {
-      letterId: job.letter.id,
-      attempt: job.attempt,
+      letterId: claim.id,
+      attempt: claim.attempt,
       outcome,
       code: result.code,
       milliseconds: Math.round(performance.now() - started),
