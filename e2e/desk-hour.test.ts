@@ -79,8 +79,10 @@ async function lettersInDatabase() {
   return desk.sql<
     { id: string; application_id: string; occasion: string; state: string; is_edited: boolean }[]
   >`
-    select id, application_id, occasion, state, state = 'draft' and subject is not null as is_edited
-    from private.letters where state <> 'withdrawn' order by id`
+    select letter_id as id, application_id, occasion, state, false as is_edited from private.trips
+      where state <> 'withdrawn' and is_main
+    union all select id, application_id, coalesce(template, ''), state, subject is not null from private.letters where state = 'draft'
+    order by id`
 }
 
 /** Asks the page to look again, as a window does that is looked at, and half a minute later by its clock. */
@@ -448,7 +450,7 @@ const acts = {
       Object.assign(seat, { list: null, application: null, search: '', depth: seat.depth + 1 })
       await getDesk(page).heading('Letters').waitFor()
       const waiting = await desk.sql<{ act: string; count: number }[]>`
-        select act, count(*)::int from private.letters where state = 'waiting' group by act`
+        select act, count(*)::int from private.deliveries where kind = 'letter' and state = 'waiting' group by act`
       const bars = page.getByRole('region', { name: 'On their way' })
       await expect.poll(() => bars.count()).toBe(waiting.length)
       if (waiting.length === 0) return
@@ -470,8 +472,8 @@ const acts = {
     async do() {
       // One that waits has left.
       await desk.sql`
-        update private.letters set state = 'sent', sent_at = now(), due_at = null
-        where id = (select id from private.letters where state = 'waiting' order by id limit 1)`
+        update private.deliveries set state = 'done', done_at = now(), due_at = null
+        where id = (select id from private.trips where state = 'waiting' and is_main order by id limit 1)`
     },
   }),
 
@@ -483,7 +485,7 @@ const acts = {
       const text = page.getByLabel('Text', { exact: true })
       const kept = async () => {
         const [template] = await desk.sql<{ body: string }[]>`
-          select body from private.templates where occasion = ${told}`
+          select body from private.templates where name = ${told}`
         return template?.body
       }
       await expect.poll(async () => text.inputValue()).toBe(await kept())

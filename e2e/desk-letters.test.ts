@@ -1,3 +1,4 @@
+import { releaseDrafts, storeLetter } from '../testing/letters.ts'
 import type { Page, Route } from 'playwright-core'
 import { beforeEach, expect } from 'vitest'
 
@@ -16,7 +17,7 @@ const desk = deskOfThisFile()
 
 beforeEach(async () => {
   await desk.sql`
-    delete from private.templates where occasion not in ('received', 'accepted', 'waitlisted', 'declined')`
+    delete from private.templates where name not in ('received', 'accepted', 'waitlisted', 'declined')`
   await desk.sql`update private.letter_settings set receipts = false, reply_to = ''`
   await desk.sql`update private.organisers set notices = 'off'`
   await postman(true)
@@ -48,7 +49,8 @@ const alan = { first_name: 'Alan', last_name: 'Turing', email: 'alan@example.org
 
 const statesInDatabase = async () => {
   const rows = await desk.sql<{ state: string }[]>`
-    select state from private.letters where state <> 'withdrawn' order by state`
+    select state from private.trips where state <> 'withdrawn'
+    union all select state from private.letters where state = 'draft' order by state`
   return rows.map(({ state }) => state)
 }
 const drafts = (page: Page) => page.locator('.draft')
@@ -122,14 +124,11 @@ test('two are decided on, their drafts read, one is changed, both are sent, and 
 
 test('when their time is over letters cannot be stopped any more', async ({ visitor }) => {
   const [id] = await desk.store([zoe])
-  await desk.sql`
-    insert into private.letters
-      (application_id, occasion, state, subject, body, act, status_version, released_at, due_at)
-    values (${id?.id ?? ''}, 'Travel', 'waiting', 's', 'b', gen_random_uuid(), 0, now(), now() + interval '40 seconds')`
+  await storeLetter(desk.sql, id?.id ?? '', { template: 'Travel', dueIn: 40 })
   const page = await desk.open(visitor, '/letters', { prepare: (opened) => opened.clock.install() })
   const bar = page.getByRole('region', { name: 'On their way' })
   await bar.getByText(/^1 letter leaves in 0:\d\d\.$/).waitFor()
-  await desk.sql`update private.letters set due_at = now()`
+  await desk.sql`update private.deliveries set due_at = now() where kind = 'letter'`
   await page.clock.fastForward(60_000)
   await bar.waitFor({ state: 'detached' })
   expect(await statesInDatabase()).toEqual(['waiting'])
@@ -138,10 +137,7 @@ test('when their time is over letters cannot be stopped any more', async ({ visi
 test('what came of a stop is said, also where it came after the letter’s time', async ({ visitor }) => {
   visitor.expects(failedRequest)
   const [id] = await desk.store([zoe])
-  await desk.sql`
-    insert into private.letters
-      (application_id, occasion, state, subject, body, act, status_version, released_at, due_at)
-    values (${id?.id ?? ''}, 'Travel', 'waiting', 's', 'b', gen_random_uuid(), 0, now(), now() + interval '40 seconds')`
+  await storeLetter(desk.sql, id?.id ?? '', { template: 'Travel', dueIn: 40 })
   const page = await desk.open(visitor, '/letters', { prepare: (opened) => opened.clock.install() })
   const { button, status } = getDesk(page)
   const bar = page.getByRole('region', { name: 'On their way' })
@@ -154,7 +150,7 @@ test('what came of a stop is said, also where it came after the letter’s time'
   }
   await press(1)
   // Its time is over, and it is read that nothing is leaving any more.
-  await desk.sql`update private.letters set due_at = now()`
+  await desk.sql`update private.deliveries set due_at = now() where kind = 'letter'`
   const read = page.waitForResponse('**/rpc/desk_letters')
   await page.clock.fastForward(60_000)
   await read
@@ -205,7 +201,7 @@ test('a template with an unknown placeholder is refused, and its words are kept'
   // The screen knows the version that it removes.
   await button('Save').waitFor()
   await expect
-    .poll(() => desk.sql`select body, version from private.templates where occasion like 'Travel%'`)
+    .poll(() => desk.sql`select body, version from private.templates where name like 'Travel%'`)
     .toEqual([{ body: 'Mine', version: 2 }])
   // Pressed twice it stays.
   await button('Remove').press('Enter')
@@ -435,7 +431,8 @@ test('somebody writes to one person without a template, stops the letter, sends 
   expect(await statesInDatabase()).toEqual(['draft'])
   await send()
   await desk.sql`
-    update private.letters set state = 'sent', sent_at = now(), due_at = null where state = 'waiting'`
+    update private.deliveries set state = 'done', done_at = now(), due_at = null
+    where kind = 'letter' and state = 'waiting'`
   await page.reload()
   await timeline.getByText('Letter “One question” sent', { exact: true }).waitFor()
   await timeline.getByText('Letter “One question” released').last().click()
@@ -479,7 +476,8 @@ test('more than thirty are sent by their number, and what was sent before by its
     Array.from({ length: 32 }, (_, place) => ({ ...zoe, email: `zoe.${place}@example.org` })),
   )
   await desk.stand(stored, 'accepted')
-  await desk.sql`update private.letters set edition = 2 where application_id = ${stored[0]?.id ?? ''}`
+  await storeLetter(desk.sql, stored[0]?.id ?? '', { template: 'accepted', state: 'done' })
+  await desk.sql`update private.letters set state = 'draft'`
   const page = await desk.open(visitor, '/letters/drafts/accepted')
   const { button, dialog, status } = getDesk(page)
   await button('Send 32 letters').click()
@@ -491,7 +489,7 @@ test('more than thirty are sent by their number, and what was sent before by its
   await dialog.getByLabel('Type the number of letters, 32').fill('32')
   // Somebody removes one of them meanwhile.
   await desk.sql`
-    update private.letters set state = 'withdrawn', withdrawn_at = now()
+    update private.letters set state = 'dropped'
     where application_id = ${stored[1]?.id ?? ''}`
   await dialog.getByRole('button', { name: 'Send 32 letters' }).click()
   await status.getByText('31 letters on the way, 1 not sent').waitFor()
@@ -501,9 +499,12 @@ test('more than thirty are sent by their number, and what was sent before by its
 test('what was refused is shown with the words of the mail server, and tried again', async ({ visitor }) => {
   const [stored] = await desk.store([{ ...zoe, team_size: '' }])
   await desk.stand(stored ? [stored] : [], 'accepted')
-  await desk.sql`
-    update private.letters set state = 'refused', subject = 's', body = 'b', released_at = now(), attempts = 1,
-      author = 'ada@example.org', answer = '550 5.1.1 no such user'`
+  await releaseDrafts(desk.sql, {
+    state: 'failed',
+    isRefused: true,
+    attempts: 1,
+    reply: '550 5.1.1 no such user',
+  })
   await desk.sql`update private.postman set paused_until = now() + interval '1 hour', problem = '535 wrong password'`
   const page = await desk.open(visitor, '/letters')
   const { button, heading, link, status } = getDesk(page)
@@ -530,7 +531,9 @@ test('what was refused is shown with the words of the mail server, and tried aga
   expect(await statesInDatabase()).toEqual(['waiting'])
 
   const refuse = () =>
-    desk.sql`update private.letters set state = 'refused', due_at = null, answer = '550 again'`
+    desk.sql`
+      update private.deliveries set state = 'failed', is_refused = true, due_at = null, reply = '550 again'
+      where kind = 'letter'`
   await refuse()
   await page.goto(`${desk.origin}/desk#/applications/${stored?.id}`)
   await button('Write').click()
@@ -608,10 +611,9 @@ test('receipts are switched on over what nobody else changed, and quote a first 
 test('a receipt that waits is shown and stopped, and nobody is offered one', async ({ visitor }) => {
   const stored = await desk.store([zoe, alan])
   const [waiting, sent] = stored.map(({ id }) => id)
-  await desk.sql`
-    insert into private.letters (application_id, occasion, state, subject, body, released_at, due_at, sent_at) values
-      (${waiting ?? ''}, 'received', 'waiting', 's', 'b', now(), now() + interval '1 hour', null),
-      (${sent ?? ''}, 'received', 'sent', 's', 'b', now(), null, now())`
+  const receipt = { template: 'received', kind: 'receipt' } as const
+  await storeLetter(desk.sql, waiting ?? '', { ...receipt, dueIn: 3_600 })
+  await storeLetter(desk.sql, sent ?? '', { ...receipt, state: 'done' })
   const page = await desk.open(visitor, '/letters')
   const { button, heading, link, status, timeline } = getDesk(page)
   await page.getByText('Nobody. Whoever is accepted').waitFor()
@@ -641,7 +643,7 @@ test('an automation alone is told of decisions, and other letters go by hand', a
   const [stored] = await desk.store([zoe])
   await desk.stand(stored ? [stored] : [], 'accepted')
   await desk.sql`
-    insert into private.templates (occasion, subject, body) values ('Travel', 'How to get there', 'By train.')`
+    insert into private.templates (name, subject, body) values ('Travel', 'How to get there', 'By train.')`
   await desk.ada.client.rpc('desk_write', { applications: [stored?.id], occasion: 'Travel' }).throwOnError()
   const page = await desk.open(visitor, '/letters')
   const { button, dialog, link, timeline } = getDesk(page)
@@ -661,13 +663,14 @@ test('an automation alone is told of decisions, and other letters go by hand', a
   await timeline.getByText('“Accepted” released to the automation').waitFor()
   await page.getByText(/^The automation is told “Accepted”, not before /).waitFor()
   await desk.sql`
-    update private.letters set state = 'given up', due_at = null, attempts = 9, answer = 'HTTP 500'
-    where state = 'waiting'`
+    update private.deliveries set state = 'failed', due_at = null, attempts = 9, reply = 'HTTP 500'
+    where kind = 'decision' and state = 'waiting'`
   await page.reload()
   const standing = page.locator('.letter-standing')
   await standing.getByText('not reached to be told “Accepted”, after 9 tries: HTTP 500').waitFor()
   expect(await page.getByText('mail server').count()).toBe(0)
-  await desk.sql`update private.letters set state = 'sent', sent_at = now() where state = 'given up'`
+  await desk.sql`
+    update private.deliveries set state = 'done', done_at = now() where kind = 'decision' and state = 'failed'`
   await page.reload()
   await timeline.getByText('Automation told: “Accepted”').waitFor()
   await link('Applications').click()
@@ -821,7 +824,7 @@ test('letters to hundreds are drafted in steps, which say how far they are and c
 }) => {
   await desk.store(people(250))
   await desk.sql`
-    insert into private.templates (occasion, subject, body) values ('Travel', 'How to get there', 'By train.')`
+    insert into private.templates (name, subject, body) values ('Travel', 'How to get there', 'By train.')`
   const page = await desk.open(visitor, '/?status=all')
   const { button, dialog } = getDesk(page)
   await page.getByLabel('Select all shown').check()
@@ -855,7 +858,7 @@ test('letters to several are drafted at once, and what became of each is told by
   const stored = await desk.store([zoe, alan, { ...zoe, last_name: 'Young' }])
   await desk.stand(stored.slice(0, 1), 'accepted')
   await desk.sql`
-    insert into private.templates (occasion, subject, body) values ('Travel', 'How to get there', 'By train.')`
+    insert into private.templates (name, subject, body) values ('Travel', 'How to get there', 'By train.')`
   const page = await desk.open(visitor, '/?status=all')
   const { button, dialog, heading, select, status } = getDesk(page)
   const write = async () => {

@@ -1,3 +1,4 @@
+import { releaseDrafts, storeLetter } from '../testing/letters.ts'
 import { text } from 'node:stream/consumers'
 
 import type { Route } from 'playwright-core'
@@ -331,9 +332,7 @@ test('undo says what it takes back, and asks first where a letter about it has l
   await button('Accept').click()
   await expect.poll(() => status.textContent()).toBe('2 applications: Accepted')
   expect(await undo.textContent()).toBe('Undo: 2 accepted')
-  await desk.sql`
-    update private.letters set state = 'sent', subject = '-', body = '-', released_at = now(), sent_at = now()
-    where application_id = ${stored[0]?.id ?? ''}`
+  await releaseDrafts(desk.sql, { state: 'done' }, stored[0]?.id)
   await undo.click()
   await expect.poll(() => status.textContent()).toBe('Person 2: New; 1 not saved')
   await alert
@@ -393,11 +392,9 @@ test.for([
     await expect.poll(() => page.locator('.pill.shortlisted').count()).toBe(12)
     expect(await heights()).toEqual(before)
     await desk.stand(stored, 'accepted')
-    await desk.sql`
-    insert into private.letters
-      (application_id, occasion, way, state, subject, body, released_at, status_version, author, act)
-    select id, 'accepted', 'automation', 'given up', 's', 'b', now(), 2, 'bob@example.org', gen_random_uuid()
-    from public.retreat_applications`
+    for (const { id } of stored) {
+      await storeLetter(desk.sql, id, { template: 'accepted', kind: 'decision', state: 'failed' })
+    }
     await look()
     await expect.poll(() => page.getByText('automation given up').count()).toBe(12)
     expect(await heights()).toEqual(before)

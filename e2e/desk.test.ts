@@ -1,3 +1,4 @@
+import { releaseDrafts } from '../testing/letters.ts'
 import { once } from 'node:events'
 import type { Page, Route } from 'playwright-core'
 import { expect } from 'vitest'
@@ -91,8 +92,7 @@ test('the first screen shows four applications on a phone and five on a laptop, 
     })),
   )
   await desk.stand(stored, 'accepted')
-  await desk.sql`
-    update private.letters set state = 'sent', subject = 'x', body = 'x', released_at = now(), sent_at = now()`
+  await releaseDrafts(desk.sql, { state: 'done' })
   for (const [width, height, least] of [
     [390, 844, 4],
     [1366, 650, 5],
@@ -488,9 +488,7 @@ test('one application on paper is all that is known of it, black on white, and n
   await desk.ada.client
     .rpc('desk_note', { act: crypto.randomUUID(), application: stored?.id, note: 'Ask her.' })
     .throwOnError()
-  await desk.sql`
-    update private.letters set state = 'sent', subject = 'Come', body = 'And bring bees.', author = 'bob@example.org',
-      released_at = now(), sent_at = now()`
+  await releaseDrafts(desk.sql, { state: 'done', subject: 'Come', body: 'And bring bees.' })
   const page = await desk.open(visitor, `/applications/${stored?.id}?status=all`)
   const { note, heading, timeline } = getDesk(page)
   await note.waitFor()

@@ -105,7 +105,7 @@ function letterShown(letter: Letter) {
   const { occasion, edition, way, state, attempts, uncertain, otherwise, withdrawn_by, withdrawn_at } = letter
   return [
     occasion === '' ? 'personal' : occasion,
-    ...(edition > 1 ? [`no. ${edition}`] : []),
+    ...(edition > 1 && occasion !== '' ? [`no. ${edition}`] : []),
     ...(way === 'automation' ? ['to the automation'] : []),
     state,
     ...(otherwise === null ? [] : [otherwise]),
@@ -128,8 +128,9 @@ const rowsOf = (sql: Sql) =>
       const query = `select to_jsonb(each_one) as row from ${name} as each_one`
       rows[name] = (await transaction.unsafe<{ row: object }[]>(query)).map(({ row }) => row)
     }
+    const isNew = 'private.deliveries' in rows
     for (const [name, query] of Object.entries(formerTables)) {
-      if (name in rows) continue
+      if (!isNew) continue
       rows[name] = (
         await transaction.unsafe<{ row: object }[]>(
           `select to_jsonb(each_one) as row from (${query}) as each_one`,
@@ -143,6 +144,7 @@ const rowsOf = (sql: Sql) =>
 const goneColumns: Record<string, string[]> = {
   'private.postman': ['turns'],
   'private.notices': ['waits_since'],
+  'private.letters': ['edition', 'created_at', 'status_version', 'version', 'from_template', 'waits_since'],
 }
 
 /** Tables that are gone, as queries of where their rows are now. */
@@ -165,7 +167,21 @@ const formerTables = {
     select application_id, token, is_accepted, told_at, deadline as kept_until, rsvp as answer, rsvp_at as answered_at,
       is_deadline_set
     from private.invitations`,
+  'private.templates': 'select name as occasion, version, subject, body from private.templates',
+  'private.letters': `
+    select id, trip.application_id, occasion, trip.state, trip.subject, trip.body, trip.author, trip.act, trip.queued_at as released_at,
+      trip.due_at, trip.attempts, trip.may_have_arrived as uncertain, trip.done_at as sent_at, trip.recalled_at as withdrawn_at,
+      trip.recalled_by as withdrawn_by, trip.reply as answer, way, mailbox, closings, domain, otherwise
+    from private.trips as trip join private.deliveries using (id)
+    union all
+    select id, application_id, coalesce(template, ''), 'draft', subject, body, null, null, null, null, 0, 0, null, null, null, '',
+      'mail', null, 0, null, null
+    from private.letters where state = 'draft'`,
 }
+
+/** A draft that was taken away, of which only its text is kept. */
+const isDropped = (row: object) =>
+  'withdrawn_at' in row && 'released_at' in row && row.withdrawn_at !== null && row.released_at === null
 
 /** The tables whose rows are other ones now, in the columns that they had. */
 function changedTables(before: Record<string, object[]>, after: Record<string, object[]>) {
@@ -175,7 +191,13 @@ function changedTables(before: Record<string, object[]>, after: Record<string, o
     const columns = Object.keys(rows[0] ?? {}).filter(
       (column) => goneColumns[table]?.includes(column) !== true,
     )
-    const [former, now] = [linesOf(rows, columns), linesOf(after[table] ?? [], columns)]
+    const [former, now] = [
+      linesOf(
+        rows.filter((row) => !isDropped(row)),
+        columns,
+      ),
+      linesOf(after[table] ?? [], columns),
+    ]
     const others = [
       ...former.filter((line) => !now.includes(line)),
       ...now.filter((line) => !former.includes(line)),
@@ -187,7 +209,10 @@ function changedTables(before: Record<string, object[]>, after: Record<string, o
 /** What 1.0.0's desk showed, with other lines for some applications. */
 async function standingsWith(changed: Record<string, string> = {}): Promise<string[]> {
   const lines = new Map(
-    (await readLines('standings.txt')).map((line) => [line.split(' | ', 1)[0] ?? '', line] as const),
+    (await readLines('standings.txt'))
+      // 1.0.0 counted letters to one person.
+      .map((line) => line.replaceAll('personal no. 2', 'personal'))
+      .map((line) => [line.split(' | ', 1)[0] ?? '', line] as const),
   )
   for (const [name, line] of Object.entries(changed)) lines.set(name, `${name} | ${line}`)
   return [...lines.values()]
@@ -226,12 +251,12 @@ async function startReceivers() {
 /** Resolves when nothing is due or being tried. */
 async function settled(sql: Sql) {
   const soon = () => sql`
-    select from private.letters where state = 'sending' or state = 'waiting' and due_at <= now()
-    union all select from private.deliveries as delivery
+    select from private.deliveries as delivery
       where due_at <= now() + interval '30 seconds' and not exists (
         select from private.deliveries as earlier where earlier.application_id = delivery.application_id
           and earlier.event_id < delivery.event_id and earlier.due_at is not null)
-    union all select from private.deliveries where kind in ('notice', 'test') and due_at <= now() + interval '90 seconds'`
+    union all select from private.deliveries
+      where kind in ('letter', 'receipt', 'notice', 'test') and due_at <= now() + interval '90 seconds'`
   await expect.poll(async () => (await soon()).length, { timeout: 120_000 }).toBe(0)
 }
 
@@ -397,15 +422,12 @@ export async function restoreBackup({ url, admin }: Postgres) {
   }
   const restored = await rowsOf(admin)
   // A restore stops letters that were waiting: the database that was backed up may have sent them.
-  const waiting = new Set(
-    written['private.letters']
-      ?.filter((row) => 'state' in row && (row.state === 'waiting' || row.state === 'sending'))
-      .map((row) => 'id' in row && row.id),
-  )
-  for (const tables of [written, restored]) {
-    tables['private.letters'] =
-      tables['private.letters']?.filter((row) => !('id' in row && waiting.has(row.id))) ?? []
-  }
+  const idOf = (row: object) => ('id' in row ? row.id : undefined)
+  const letters = written['private.letters'] ?? []
+  const stayed = letters.filter((row) => !('state' in row && /^(waiting|sending)$/.test(String(row.state))))
+  const ids = new Set(stayed.map(idOf))
+  written['private.letters'] = stayed
+  restored['private.letters'] = restored['private.letters']?.filter((row) => ids.has(idOf(row))) ?? []
   const changed = changedTables(written, restored)
   const { rows } = readCsv((await runCommand(['applications', '--csv', '--no-bom'], only)).stdout)
   const row = rows.find(({ email }) => email === 'noted-coming@example.com')
@@ -448,10 +470,12 @@ export const backupRestored: Awaited<ReturnType<typeof restoreBackup>> = {
     'mail: newcomer@example.net We have your application',
   ],
   standings: await standingsWith({
-    later: 'declined | delivered: 1x 200 | declined draft 3x | declined to the automation sent 1x',
-    closing: 'declined | delivered: 1x 200 | declined draft 3x | declined to the automation sent 1x',
+    later:
+      'declined | delivered: 1x 200 | declined withdrawn overtaken 3x | declined to the automation sent 1x | declined draft',
+    closing:
+      'declined | delivered: 1x 200 | declined withdrawn overtaken 3x | declined to the automation sent 1x | declined draft',
     uncertain:
-      'declined | delivered: 1x 200 | declined draft 3x uncertain 1x | declined to the automation sent 1x',
+      'declined | delivered: 1x 200 | declined withdrawn overtaken 3x uncertain 1x | declined to the automation sent 1x | declined no. 2 draft',
     'automation-failing':
       'waitlisted | delivered: 1x 200 | waitlisted sent 1x | waitlisted to the automation withdrawn overtaken 4x',
     'automation-unanswered':
@@ -460,17 +484,17 @@ export const backupRestored: Awaited<ReturnType<typeof restoreBackup>> = {
     'taken-over':
       'declined | delivered: 1x 200 | received withdrawn overtaken | declined sent 2x uncertain 1x | declined to the automation withdrawn overtaken 1x',
     sending:
-      'declined | delivered: 1x 200 | received sent 1x | declined draft 1x | declined to the automation sent 1x',
+      'declined | delivered: 1x 200 | received sent 1x | declined withdrawn overtaken 1x | declined to the automation sent 1x | declined draft',
     'sending-overtaken':
       'waitlisted | delivered: 1x 200 | received sent 1x | declined withdrawn overtaken 1x | declined to the automation sent 1x | waitlisted draft',
     'automation-sending':
       'waitlisted | delivered: 1x 200 | received sent 1x | waitlisted sent 1x | waitlisted to the automation withdrawn overtaken 1x',
     waiting:
-      'declined | delivered: 1x 200 | received sent 1x | declined draft | declined to the automation withdrawn overtaken',
+      'declined | delivered: 1x 200 | received sent 1x | declined withdrawn overtaken | declined to the automation withdrawn overtaken | declined draft',
     'waiting-kept':
-      'declined | delivered: 1x 200 | received sent 1x | declined draft | declined to the automation sent 1x',
+      'declined | delivered: 1x 200 | received sent 1x | declined withdrawn overtaken | declined to the automation sent 1x | declined draft',
     'reminder-waiting':
-      'accepted, no answer | delivered: 1x 200 | received sent 1x | accepted sent 1x | accepted to the automation sent 1x | reminder draft',
+      'accepted, no answer | delivered: 1x 200 | received sent 1x | accepted sent 1x | accepted to the automation sent 1x | reminder withdrawn overtaken | reminder draft',
     'delivery-claimed': 'new | delivered: 2x 200 | received sent 1x',
     'receipt-sending': 'new | delivered: 1x 200 | received withdrawn overtaken 1x',
     untouched: 'new | delivered: 1x 200 | received withdrawn overtaken',

@@ -102,9 +102,10 @@ async function deskOf(dataDir: string) {
     history: await database`select * from private.history order by id`,
     door: await database`select *, opened_at::text from private.door`,
     organisers: await database`select * from private.organisers`,
-    templates: await database`select * from private.templates order by occasion`,
+    templates: await database`select * from private.templates order by name`,
     letterSettings: await database`select * from private.letter_settings`,
     letters: await database`select * from private.letters order by id`,
+    deliveries: await database`select * from private.deliveries where kind <> 'application' order by id`,
     invitations: await database`select * from private.invitations order by application_id`,
     places: await database`select version, places, days, zone from private.places`,
     postman: await database`select stopped, problem from private.postman`,
@@ -151,24 +152,29 @@ test('what organisers made of the applications comes back, and so does a door th
   const postman = connectToFiles(original.DATA_DIR)
   const sending = act()
   await postman`
-    update private.letters set state = 'sending', subject = 'Welcome', body = 'Come!', released_at = now(),
-      due_at = now() + interval '1 hour', attempts = 1, author = 'ada@example.org', act = ${sending}
-    where occasion = 'accepted'`
+    with letter as (update private.letters set state = 'released' where template = 'accepted' returning id, application_id)
+    insert into private.deliveries (kind, application_id, letter_id, state, subject, body, due_at, attempts, author, act, is_beside)
+    select kind, application_id, id, state, 'Welcome', 'Come!', now() + interval '1 hour', attempts, 'ada@example.org', ${sending},
+      kind = 'decision'
+    from letter, (values ('letter', 'sending', 1), ('decision', 'waiting', 0)) as trip (kind, state, attempts)`
   // One that an automation is to be told without any mail, as its template has it.
   await postman`
-    update private.letters set state = 'waiting', way = 'automation', subject = 'Sorry', body = 'No.', from_template = true,
-      released_at = now(), due_at = now(), act = ${act()}
-    where occasion = 'declined'`
-  // What went by itself, what an automation is to be told beside the mail, and what was withdrawn on its way.
+    with letter as (update private.letters set state = 'released' where template = 'declined' returning id, application_id)
+    insert into private.deliveries (kind, application_id, letter_id, subject, body, act)
+    select 'decision', application_id, id, 'Sorry', 'No.', ${act()} from letter`
+  // What is sent automatically, and what was recalled on its way: by a decision, and one to one person by an organiser.
   await postman`
-    insert into private.letters
-      (application_id, occasion, way, act, state, subject, body, released_at, due_at, withdrawn_at)
-    select application_id, occasion, way, ${sending}, state, 's', 'b', now(), now(),
-      case state when 'sending' then now() end
-    from private.statuses, (values
-      ('received', 'mail', 'waiting'), ('accepted', 'automation', 'waiting'), ('waitlisted', 'mail', 'sending')
-    ) as other (occasion, way, state)
-    where status = 'accepted'`
+    with letter as (
+      insert into private.letters (application_id, template, subject, body, state)
+      select application_id, template, text, text, 'released'
+      from private.statuses, (values ('waitlisted', null), (null, 'Hello')) as other (template, text) where status = 'accepted'
+      returning id, application_id, template
+    )
+    insert into private.deliveries (kind, application_id, letter_id, state, subject, body, mailbox, recalled_at, recalled_by)
+    select 'letter', application_id, id, 'sending', 's', 'b', null, now(), case when template is null then 'ada@example.org' end
+    from letter
+    union all select 'receipt', application_id, null, 'waiting', 's', 'b', 'ada@example.org', null, null
+    from private.statuses where status = 'accepted'`
   await postman.end()
   await runCommand(['door', '--close', '--sentence', 'See you next year.'], original)
   await runCommand(['letters', '--stop'], original)
@@ -188,12 +194,13 @@ test('what organisers made of the applications comes back, and so does a door th
     'door',
     'letters',
   ])
-  expect(before.letters.map(({ state }) => String(state)).toSorted()).toEqual([
-    'sending',
-    'sending',
-    'waiting',
-    'waiting',
-    'waiting',
+  expect(before.deliveries.map(({ kind, state }) => `${String(kind)}: ${String(state)}`).toSorted()).toEqual([
+    'decision: waiting',
+    'decision: waiting',
+    'letter: sending',
+    'letter: sending',
+    'letter: sending',
+    'receipt: waiting',
   ])
   expect(before.invitations).toMatchObject([{ is_accepted: true, rsvp: 'coming' }])
   expect(before.places).toMatchObject([{ version: 1, places: 40, days: 7 }])
@@ -206,22 +213,17 @@ test('what organisers made of the applications comes back, and so does a door th
   const restored = await startServer(copy)
   // It may have been sent since: somebody has to look.
   const sometime = expect.any(Date) as Date
-  const letters = before.letters.map((letter) =>
-    ['Come!', 'No.'].includes(String(letter['body']))
-      ? {
-          ...letter,
-          ...(letter['from_template'] === true && { subject: null, body: null }),
-          state: 'draft',
-          way: 'mail',
-          act: null,
-          released_at: null,
-          due_at: null,
-          // Times of waiting are those of the clock that is there now.
-          waits_since: sometime,
-        }
-      : { ...letter, state: 'withdrawn', due_at: null, withdrawn_at: sometime, waits_since: sometime },
-  )
-  expect(await deskOf(copy.DATA_DIR)).toEqual({ ...before, letters })
+  const letters = before.letters.map((letter) => ({
+    ...letter,
+    state: letter['template'] === 'waitlisted' ? 'dropped' : 'draft',
+  }))
+  const deliveries = before.deliveries.map((delivery) => ({
+    ...delivery,
+    state: 'cancelled',
+    due_at: null,
+    recalled_at: sometime,
+  }))
+  expect(await deskOf(copy.DATA_DIR)).toEqual({ ...before, letters, deliveries })
   expect(await send(restored.origin, anApplication())).toBe(403)
   expect(await send(restored.origin, stored[0] ?? anApplication())).toBe(409)
 
@@ -258,8 +260,8 @@ test('a database of before there was a desk, or a receipt, is backed up, and its
   const database = connectToFiles(original.DATA_DIR)
   await database`drop table private.statuses, private.history, private.door cascade`
   await database`alter table private.organisers drop column blind`
-  await database`delete from private.templates where occasion = 'received'`
-  await database`update private.templates set subject = 'Come!' where occasion = 'accepted'`
+  await database`delete from private.templates where name = 'received'`
+  await database`update private.templates set subject = 'Come!' where name = 'accepted'`
   await database`delete from supabase_migrations.schema_migrations where version >= '20261122090000'`
   await database.end()
   expect(await runCommand(['backup', '--to', folder], original)).toMatchObject({
@@ -281,10 +283,10 @@ test('a database of before there was a desk, or a receipt, is backed up, and its
   const restoredDatabase = connectToFiles(copy.DATA_DIR)
   expect(
     await restoredDatabase`
-      select occasion, subject from private.templates where occasion in ('accepted', 'received') order by 1`,
+      select name, subject from private.templates where name in ('accepted', 'received') order by 1`,
   ).toEqual([
-    { occasion: 'accepted', subject: 'Come!' },
-    { occasion: 'received', subject: 'We have your application' },
+    { name: 'accepted', subject: 'Come!' },
+    { name: 'received', subject: 'We have your application' },
   ])
   await restoredDatabase.end()
   expect(await send(restored.origin, application)).toBe(409)

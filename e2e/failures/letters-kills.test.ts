@@ -32,10 +32,10 @@ test(`of ${many} letters that go out through ${rounds} kills every one arrives, 
     expect(await server.stop('SIGKILL')).toBe('SIGKILL')
     // What it had asked the database for is over; and as if the lease of what was on the wire had run out.
     await expect.poll(connections).toBe(0)
-    await admin`update private.letters set due_at = now() where state = 'sending'`
+    await admin`update private.deliveries set due_at = now() where kind = 'letter' and state = 'sending'`
   }
   const server = await startServer(settings)
-  const unsent = async () => (await admin`select from private.letters where state <> 'sent'`).length
+  const unsent = async () => (await admin`select from private.trips where state <> 'sent'`).length
   await expect.poll(unsent).toBe(0)
   await server.stop()
 
@@ -44,7 +44,8 @@ test(`of ${many} letters that go out through ${rounds} kills every one arrives, 
     const [, id = ''] = /^Message-ID: <([0-9a-f-]{36})@example\.org>$/im.exec(text) ?? []
     arrivals.set(id, (arrivals.get(id) ?? 0) + 1)
   }
-  const letters = await admin<{ id: string; uncertain: number }[]>`select id, uncertain from private.letters`
+  const letters = await admin<{ id: string; uncertain: number }[]>`
+    select id, may_have_arrived as uncertain from private.trips`
   expect([...arrivals.keys()].toSorted()).toEqual(letters.map(({ id }) => id).toSorted())
   const tooOften = letters.filter(({ id, uncertain }) => (arrivals.get(id) ?? 0) > 1 + uncertain)
   expect(tooOften).toEqual([])

@@ -665,7 +665,7 @@ begin
     ), written as (
       select trip.application_id as id, jsonb_agg(jsonb_build_object(
         'occasion', occasion, 'way', way, 'state', state, 'otherwise', otherwise,
-        'at', coalesce(done_at, queued_at)) order by queued_at, trip.id) as letters
+        'at', coalesce(done_at, queued_at)) order by queued_at, way = 'automation', trip.id) as letters
       from private.trips as trip
       where trip.application_id = any (applications) and state <> 'withdrawn' group by 1
     )
@@ -1508,7 +1508,9 @@ begin
   perform private.recall(array(
     select id from private.deliveries where id = any (wanted) and state in ('waiting', 'sending') and recalled_at is null
   ), me.email);
-  update private.letters set state = 'draft', drafted_at = now()
+  -- No draft of a template that was removed.
+  update private.letters as letter set drafted_at = now(), state = case
+      when template is null or exists (select from private.templates where name = template) then 'draft' else 'dropped' end
     where state = 'released' and not private.is_open(id) and id in (
       select letter_id from private.deliveries as delivery
       where id = any (wanted) and private.is_main(delivery) and state = 'cancelled' and recalled_by is not null
@@ -1718,7 +1720,8 @@ as $$
 begin
   return private.trips_shown(array(
     select id from private.deliveries
-    where application_id = any (applications) and kind in ('letter', 'decision', 'receipt') order by queued_at, id
+    where application_id = any (applications) and kind in ('letter', 'decision', 'receipt')
+    order by queued_at, is_beside, id
   ), blind) || private.drafts_shown(array(
     select id from private.letters where application_id = any (applications) and state = 'draft' order by drafted_at, id
   ), blind);
@@ -1732,7 +1735,7 @@ as $$
 begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object('application', application_id, 'occasion', occasion, 'way', way,
-      'state', state, 'otherwise', otherwise) order by queued_at, id), '[]')
+      'state', state, 'otherwise', otherwise) order by queued_at, way = 'automation', id), '[]')
     from private.trips where application_id = any (applications) and state <> 'withdrawn'
   );
 end

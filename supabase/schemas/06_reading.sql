@@ -509,7 +509,7 @@ begin
     ), written as (
       select trip.application_id as id, jsonb_agg(jsonb_build_object(
         'occasion', occasion, 'way', way, 'state', state, 'otherwise', otherwise,
-        'at', coalesce(done_at, queued_at)) order by queued_at, trip.id) as letters
+        'at', coalesce(done_at, queued_at)) order by queued_at, way = 'automation', trip.id) as letters
       from private.trips as trip
       where trip.application_id = any (applications) and state <> 'withdrawn' group by 1
     )

@@ -151,7 +151,9 @@ begin
   perform private.recall(array(
     select id from private.deliveries where id = any (wanted) and state in ('waiting', 'sending') and recalled_at is null
   ), me.email);
-  update private.letters set state = 'draft', drafted_at = now()
+  -- No draft of a template that was removed.
+  update private.letters as letter set drafted_at = now(), state = case
+      when template is null or exists (select from private.templates where name = template) then 'draft' else 'dropped' end
     where state = 'released' and not private.is_open(id) and id in (
       select letter_id from private.deliveries as delivery
       where id = any (wanted) and private.is_main(delivery) and state = 'cancelled' and recalled_by is not null

@@ -66,7 +66,8 @@ as $$
 begin
   return private.trips_shown(array(
     select id from private.deliveries
-    where application_id = any (applications) and kind in ('letter', 'decision', 'receipt') order by queued_at, id
+    where application_id = any (applications) and kind in ('letter', 'decision', 'receipt')
+    order by queued_at, is_beside, id
   ), blind) || private.drafts_shown(array(
     select id from private.letters where application_id = any (applications) and state = 'draft' order by drafted_at, id
   ), blind);
@@ -80,7 +81,7 @@ as $$
 begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object('application', application_id, 'occasion', occasion, 'way', way,
-      'state', state, 'otherwise', otherwise) order by queued_at, id), '[]')
+      'state', state, 'otherwise', otherwise) order by queued_at, way = 'automation', id), '[]')
     from private.trips where application_id = any (applications) and state <> 'withdrawn'
   );
 end
