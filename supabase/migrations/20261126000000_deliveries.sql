@@ -1,7 +1,7 @@
 -- Deliveries take the place of three outboxes: of applications, of RSVPs, and of notices and tests (docs/decisions/0058).
 -- Invitations take the place of acceptances, and addresses that organisers set get a table (docs/decisions/0059).
 
--- Letters and templates have tables of another shape (docs/decisions/0060). What depends on the former rows goes first.
+-- Letters and templates have tables of another shape (docs/decisions/0061). What depends on the former rows goes first.
 drop trigger begin_wait on private.letters;
 drop trigger follow_letter on private.letters;
 drop function private.is_overdue(private.letters), private.is_to_applicant(private.letters),
