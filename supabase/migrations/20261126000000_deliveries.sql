@@ -1,7 +1,7 @@
 -- Deliveries take the place of three outboxes: of applications, of RSVPs, and of notices and tests (docs/decisions/0058).
 -- Invitations take the place of acceptances, and addresses that organisers set get a table (docs/decisions/0059).
 
--- Letters and templates have tables of another shape (docs/decisions/0061). What depends on the former rows goes first.
+-- Letters and templates have tables of another shape (docs/decisions/0060). What depends on the former rows goes first.
 drop trigger begin_wait on private.letters;
 drop trigger follow_letter on private.letters;
 drop function private.is_overdue(private.letters), private.is_to_applicant(private.letters),
@@ -665,7 +665,7 @@ begin
     ), written as (
       select trip.application_id as id, jsonb_agg(jsonb_build_object(
         'occasion', occasion, 'way', way, 'state', state, 'otherwise', otherwise,
-        'at', coalesce(done_at, queued_at)) order by queued_at, way = 'automation', trip.id) as letters
+        'at', coalesce(done_at, queued_at)) order by queued_at, trip.id) as letters
       from private.trips as trip
       where trip.application_id = any (applications) and state <> 'withdrawn' group by 1
     )
@@ -690,7 +690,10 @@ begin
     (select version from private.statuses where application_id = application),
     -- It is only ever added to.
     (select count(*) from private.history where application_id = application),
-    private.rsvp_shown(application),
+    (
+      select jsonb_build_array(is_accepted, told_at, deadline, rsvp, rsvp_at)
+      from private.invitations where application_id = application
+    ),
     (
       select jsonb_agg(jsonb_build_array(id, state, version) order by id)
       from private.letters where application_id = application
@@ -955,30 +958,36 @@ declare
   recorded private.deliveries;
 begin
   loop
-    select * into claimed from private.deliveries where id = delivery;
+    select * into claimed from private.deliveries where id = delivery and attempts = attempt and deliveries.state = 'sending';
+    if not found then return null; end if;
     is_recalled := claimed.recalled_at is not null;
     -- Before the delivery's own row, as everywhere.
     if is_recalled then perform private.lock_letters(array[claimed.letter_id]); end if;
-    update private.deliveries as row set
-        state = case when is_recalled and record_delivery.state <> 'done' then 'cancelled' else record_delivery.state end,
-        due_at = case when record_delivery.state = 'waiting' and not is_recalled then now() + pause end,
-        done_at = case when record_delivery.state = 'done' then now() end,
-        attempts = attempts - (not counts)::integer,
-        -- What was given back unsent was not tried.
-        tried_at = case when counts or attempts > 1 then tried_at end,
-        reply_status = case when record_delivery.reply is null then row.reply_status else record_delivery.reply_status end,
-        reply = coalesce(record_delivery.reply, row.reply),
-        is_refused = refused,
-        may_have_arrived = may_have_arrived + arrived::integer,
-        closings = closings + closed::integer,
-        subject = case when kind <> 'test' or record_delivery.state = 'waiting' then subject end,
-        body = case when kind <> 'test' or record_delivery.state = 'waiting' then body end
-      where id = delivery and attempts = attempt and row.state = 'sending' and (recalled_at is not null) = is_recalled
-      returning * into recorded;
-    -- Again where it was recalled between the two statements.
-    exit when recorded.id is not null or is_recalled
-      or not exists (select from private.deliveries where id = delivery and recalled_at is not null);
+    perform from private.deliveries
+      where id = delivery and attempts = attempt and deliveries.state = 'sending' and (recalled_at is not null) = is_recalled
+      for update;
+    -- Again where it was recalled, or let go on, between the two statements.
+    exit when found;
   end loop;
+  -- Before invitations, as where a mail is claimed.
+  if record_delivery.state = 'done' and claimed.kind in ('letter', 'receipt', 'notice', 'test') then
+    perform private.clear_mail_problem();
+  end if;
+  update private.deliveries as row set
+      state = case when is_recalled and record_delivery.state <> 'done' then 'cancelled' else record_delivery.state end,
+      due_at = case when record_delivery.state = 'waiting' and not is_recalled then now() + pause end,
+      done_at = case when record_delivery.state = 'done' then now() end,
+      attempts = attempts - (not counts)::integer,
+      -- What was given back unsent was not tried.
+      tried_at = case when counts or attempts > 1 then tried_at end,
+      reply_status = case when record_delivery.reply is null then row.reply_status else record_delivery.reply_status end,
+      reply = coalesce(record_delivery.reply, row.reply),
+      is_refused = refused,
+      may_have_arrived = may_have_arrived + arrived::integer,
+      closings = closings + closed::integer,
+      subject = case when kind <> 'test' or record_delivery.state = 'waiting' then subject end,
+      body = case when kind <> 'test' or record_delivery.state = 'waiting' then body end
+    where id = delivery returning * into recorded;
   if recorded.state = 'done' and recorded.kind = 'rsvp' then
     -- Tried again, an earlier RSVP would be told last.
     update private.deliveries as earlier set state = 'cancelled', due_at = null
@@ -986,9 +995,6 @@ begin
         and earlier.event_id < recorded.event_id and earlier.state not in ('done', 'cancelled');
   elsif is_recalled and recorded.letter_id is not null then
     perform private.settle_recalled(recorded);
-  end if;
-  if recorded.state = 'done' and recorded.kind in ('letter', 'receipt', 'notice', 'test') then
-    perform private.clear_mail_problem();
   end if;
   return recorded.state;
 end
@@ -1003,7 +1009,7 @@ create function private.recall(wanted uuid[], author text default null) returns 
 as $$
   update private.deliveries set
       state = case state when 'sending' then state else 'cancelled' end, due_at = case state when 'sending' then due_at end,
-      recalled_at = coalesce(recalled_at, now()), recalled_by = author
+      recalled_at = coalesce(recalled_at, now()), recalled_by = recall.author
     where id = any (wanted) and state in ('waiting', 'sending', 'failed')
 $$;
 
@@ -1140,9 +1146,9 @@ begin
 end
 $$;
 
--- Settles a letter whose delivery was recalled while it was being sent, and has ended. What did not arrive is a draft again if it
--- may still be said: a letter to one person, or what an organiser stopped, but no reminder to somebody with an RSVP, and nothing
--- whose template is gone. Then the decision that stands is drafted, unless it was told last. The caller has locked the letter.
+-- Settles a letter whose delivery was recalled while it was being sent, and has ended. What an organiser stopped and did not arrive
+-- is a draft again, but nothing whose template is gone, nor a reminder to somebody with an RSVP; and a letter to one person is,
+-- whatever recalled it. Then the decision that stands is drafted, unless it was told last. The caller has locked the letter.
 create function private.settle_recalled(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
 as $$
@@ -1150,16 +1156,17 @@ declare
   status_now text := (select status from private.statuses where application_id = delivery.application_id);
 begin
   if delivery.state = 'cancelled' and private.is_main(delivery) then
-    update private.letters as letter set state = case
+    update private.letters as letter set drafted_at = now(), state = case
         when template is null then 'draft'
-        when private.times_told(id) > 0 then 'released'
-        when delivery.recalled_by is not null and not private.is_decision(template)
+        when delivery.recalled_by is not null and delivery.may_have_arrived = 0
           and exists (select from private.templates where name = letter.template)
+          and (not private.is_decision(template) or template = status_now)
           and not (template = 'reminder' and exists (
             select from private.invitations as invitation
             where invitation.application_id = delivery.application_id and rsvp is not null
           ))
           then 'draft'
+        when private.times_told(id) > 0 then 'released'
         else 'dropped' end
       where id = delivery.letter_id and state = 'released';
   end if;
@@ -1184,7 +1191,9 @@ begin
     if ended.recalled_at is not null then
       perform private.settle_recalled(ended);
     elsif private.is_main(ended) then
-      update private.letters set state = 'draft' where id = ended.letter_id and state = 'released';
+      update private.letters set drafted_at = now(),
+          state = case when template is null or exists (select from private.templates where name = template) then 'draft' else 'dropped' end
+        where id = ended.letter_id and state = 'released';
     end if;
   end loop;
   update private.deliveries set recalled_at = now() where kind in ('letter', 'decision', 'receipt')
@@ -1218,7 +1227,9 @@ begin
     );
   end if;
   return text || jsonb_build_object('seen', case
+    -- With a number where it was sent before: who sent it by hand does not note twice what they sent once.
     when letter.subject is null then md5(template.subject || E'\n' || template.body)
+      || coalesce('-' || nullif(private.times_told(letter.id), 0), '')
     else letter.version::text
   end);
 end
@@ -1374,7 +1385,8 @@ as $$
   select newest.id
   from (
     select id, letter_id, queued_at from private.deliveries
-    where application_id = letter.application_id and kind = 'decision' and state in ('waiting', 'sending', 'done')
+    where application_id = letter.application_id and kind = 'decision'
+      and (state in ('waiting', 'sending', 'done') or may_have_arrived > 0)
     order by queued_at desc limit 1
   ) as newest
   where letter_id = letter.id and not exists (
@@ -1385,13 +1397,18 @@ $$;
 
 revoke all on function private.automation_knows(private.letters) from public, anon, authenticated;
 
--- Lets the delivery go on that tells an automation a decision, as one of another act. False where it has ended without telling it.
+-- Lets the delivery go on that tells an automation a decision, as one of another act. What ended without an answer is told again
+-- under its id. False where it has ended, and nothing was told.
 create function private.goes_on(delivery uuid, act uuid) returns boolean
   language sql set search_path = ''
 as $$
   with kept as (
-    update private.deliveries set recalled_at = null, recalled_by = null, act = goes_on.act
-      where id = delivery and state in ('sending', 'done') returning true
+    update private.deliveries set
+        state = case when state in ('cancelled', 'failed') then 'waiting' else state end,
+        due_at = case when state in ('cancelled', 'failed') then now() + (select hold from private.letter_settings) else due_at end,
+        attempts = case when state in ('cancelled', 'failed') then 0 else attempts end,
+        recalled_at = null, recalled_by = null, act = goes_on.act
+      where id = delivery and (state in ('waiting', 'sending', 'done') or may_have_arrived > 0) returning true
   )
   select exists (select from kept)
 $$;
@@ -1451,7 +1468,8 @@ begin
     outcome := case
       when exists (
         select from private.deliveries
-        where letter_id = letter.id and deliveries.act = desk_release.act and state in ('waiting', 'sending', 'done')
+        where letter_id = letter.id and deliveries.act = desk_release.act and not is_beside
+          and state in ('waiting', 'sending', 'done')
       ) then 'released'
       when letter.state is distinct from 'draft' or private.is_decision(letter.template) and letter.template is distinct from status_now
         or exists (select from private.deliveries where letter_id = letter.id and deliveries.act = desk_release.act)
@@ -1460,7 +1478,7 @@ begin
       when text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then 'missing'
       when (text ->> 'is_long')::boolean then 'long'
       when not coalesce(again, false) and (
-        letter.template <> 'reminder' and private.times_told(letter.id) > 0
+        letter.template is distinct from 'reminder' and private.times_told(letter.id) > 0
         or not is_postman_there and automated is not null
       ) then 'again'
     end;
@@ -1471,6 +1489,10 @@ begin
         if is_automation_there and private.is_decision(letter.template)
           and not (automated is not null and private.goes_on(automated, act))
         then
+          -- Tried again, what failed would tell it once more.
+          perform private.recall(array(
+            select id from private.deliveries where letter_id = letter.id and is_beside and state = 'failed'
+          ), me.email);
           perform private.send(letter, 'decision', text, act, me.email, is_beside => true);
         end if;
       else
@@ -1485,39 +1507,48 @@ begin
 end
 $$;
 
--- Stops letters, by their ids or by those of their deliveries, or all of one act: what waits is cancelled, what is being sent is recalled, and their letters are
--- drafts again. What a server is sending may arrive all the same, and counts as left. The result counts the applications.
+-- Stops letters, by their ids or by those of their deliveries, or all of one act: what waits is cancelled, what is being sent is
+-- recalled, and their letters are drafts again. What a server is sending may arrive all the same, and counts as left. The result
+-- counts the applications.
 create or replace function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
   wanted uuid[];
+  stopped uuid[];
 begin
   perform private.check_number(letters);
-  -- With what an automation is told beside them.
+  perform private.lock_letters(array(
+    select id from private.letters where id = any (desk_withdraw.letters)
+    union select letter_id from private.deliveries as given
+      where given.id = any (desk_withdraw.letters) or given.act = desk_withdraw.act
+  ));
+  -- As they stand now that nobody releases them meanwhile. Of a letter it is the last trip.
   wanted := array(
-    select distinct released.id
-    from private.deliveries as given join private.deliveries as released
-      on released.id = given.id or (released.act = given.act and released.application_id = given.application_id)
-    where (given.id = any (desk_withdraw.letters) or given.letter_id = any (desk_withdraw.letters))
-        and given.kind in ('letter', 'decision', 'receipt')
-      or given.act = desk_withdraw.act
+    select id from private.deliveries as given
+    where (given.id = any (desk_withdraw.letters) or given.act = desk_withdraw.act) and kind in ('letter', 'decision', 'receipt')
+  ) || array(
+    select trip.id
+    from unnest(desk_withdraw.letters) as letter (id) cross join lateral (
+      select id from private.deliveries as delivery
+      where letter_id = letter.id and private.is_main(delivery) order by queued_at desc, id limit 1
+    ) as trip
   );
-  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (wanted)));
-  perform private.recall(array(
+  -- With what an automation is told beside them.
+  wanted := wanted || array(
+    select beside.id
+    from private.deliveries as given join private.deliveries as beside using (letter_id, act) where given.id = any (wanted)
+  );
+  stopped := array(
     select id from private.deliveries where id = any (wanted) and state in ('waiting', 'sending') and recalled_at is null
-  ), me.email);
-  -- No draft of a template that was removed.
-  update private.letters as letter set drafted_at = now(), state = case
-      when template is null or exists (select from private.templates where name = template) then 'draft' else 'dropped' end
-    where state = 'released' and not private.is_open(id) and id in (
+  );
+  perform private.recall(stopped, me.email);
+  update private.letters as letter set drafted_at = now(),
+      state = case when template is null or exists (select from private.templates where name = template) then 'draft' else 'dropped' end
+    where state = 'released' and id in (
       select letter_id from private.deliveries as delivery
-      where id = any (wanted) and private.is_main(delivery) and state = 'cancelled' and recalled_by is not null
-        -- A later one may have been sent since.
-        and not exists (
-          select from private.deliveries as later where later.letter_id = delivery.letter_id and later.queued_at > delivery.queued_at
-        )
+      where id = any (stopped) and private.is_main(delivery) and delivery.state = 'cancelled'
     );
   return (
     select jsonb_build_object(
@@ -1720,8 +1751,7 @@ as $$
 begin
   return private.trips_shown(array(
     select id from private.deliveries
-    where application_id = any (applications) and kind in ('letter', 'decision', 'receipt')
-    order by queued_at, is_beside, id
+    where application_id = any (applications) and kind in ('letter', 'decision', 'receipt') order by queued_at, id
   ), blind) || private.drafts_shown(array(
     select id from private.letters where application_id = any (applications) and state = 'draft' order by drafted_at, id
   ), blind);
@@ -1735,7 +1765,7 @@ as $$
 begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object('application', application_id, 'occasion', occasion, 'way', way,
-      'state', state, 'otherwise', otherwise) order by queued_at, way = 'automation', id), '[]')
+      'state', state, 'otherwise', otherwise) order by queued_at, id), '[]')
     from private.trips where application_id = any (applications) and state <> 'withdrawn'
   );
 end
@@ -1908,10 +1938,16 @@ $$;
 create function private.keep_letters() returns void
   language plpgsql set search_path = ''
 as $$
+declare
+  lost uuid[] := array(
+    select id from private.deliveries
+    where kind in ('letter', 'decision', 'receipt') and state = 'sending' and recalled_at is not null
+      and (due_at <= now() or due_at > now() + interval '27 hours')
+  );
 begin
-  perform private.record_delivery(id, attempts, 'waiting', arrived => true) from private.deliveries
-    where kind in ('letter', 'decision') and state = 'sending' and recalled_at is not null
-      and (due_at <= now() or due_at > now() + interval '27 hours');
+  -- All at once, in the order of locks.
+  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (lost)));
+  perform private.record_delivery(id, attempts, 'waiting', arrived => true) from private.deliveries where id = any (lost);
   perform private.recall(array(
     select id from private.deliveries
     where kind = 'receipt' and due_at <= now() and queued_at <= private.receipts_since()

@@ -573,7 +573,10 @@ begin
     (select version from private.statuses where application_id = application),
     -- It is only ever added to.
     (select count(*) from private.history where application_id = application),
-    private.rsvp_shown(application),
+    (
+      select jsonb_build_array(is_accepted, told_at, deadline, rsvp, rsvp_at)
+      from private.invitations where application_id = application
+    ),
     (
       select jsonb_agg(jsonb_build_array(id, state, version) order by id)
       from private.letters where application_id = application

@@ -87,7 +87,7 @@ create function private.address_of(application uuid, given text) returns text
   end;
 
 -- The order of locks, for all that changes letters: templates by name; then applications and their statuses, letters, and
--- deliveries, each by id; then invitations; the postman's row last. The lock of an application is what makes changes of its letters
+-- deliveries, each by id; then the postman's row; invitations last. The lock of an application is what makes changes of its letters
 -- wait for each other. A server that claims a delivery, or records what became of it, begins at the delivery.
 create function private.lock_for_letters(applications uuid[]) returns void
   language plpgsql set search_path = ''

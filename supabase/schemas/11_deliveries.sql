@@ -182,30 +182,36 @@ declare
   recorded private.deliveries;
 begin
   loop
-    select * into claimed from private.deliveries where id = delivery;
+    select * into claimed from private.deliveries where id = delivery and attempts = attempt and deliveries.state = 'sending';
+    if not found then return null; end if;
     is_recalled := claimed.recalled_at is not null;
     -- Before the delivery's own row, as everywhere.
     if is_recalled then perform private.lock_letters(array[claimed.letter_id]); end if;
-    update private.deliveries as row set
-        state = case when is_recalled and record_delivery.state <> 'done' then 'cancelled' else record_delivery.state end,
-        due_at = case when record_delivery.state = 'waiting' and not is_recalled then now() + pause end,
-        done_at = case when record_delivery.state = 'done' then now() end,
-        attempts = attempts - (not counts)::integer,
-        -- What was given back unsent was not tried.
-        tried_at = case when counts or attempts > 1 then tried_at end,
-        reply_status = case when record_delivery.reply is null then row.reply_status else record_delivery.reply_status end,
-        reply = coalesce(record_delivery.reply, row.reply),
-        is_refused = refused,
-        may_have_arrived = may_have_arrived + arrived::integer,
-        closings = closings + closed::integer,
-        subject = case when kind <> 'test' or record_delivery.state = 'waiting' then subject end,
-        body = case when kind <> 'test' or record_delivery.state = 'waiting' then body end
-      where id = delivery and attempts = attempt and row.state = 'sending' and (recalled_at is not null) = is_recalled
-      returning * into recorded;
-    -- Again where it was recalled between the two statements.
-    exit when recorded.id is not null or is_recalled
-      or not exists (select from private.deliveries where id = delivery and recalled_at is not null);
+    perform from private.deliveries
+      where id = delivery and attempts = attempt and deliveries.state = 'sending' and (recalled_at is not null) = is_recalled
+      for update;
+    -- Again where it was recalled, or let go on, between the two statements.
+    exit when found;
   end loop;
+  -- Before invitations, as where a mail is claimed.
+  if record_delivery.state = 'done' and claimed.kind in ('letter', 'receipt', 'notice', 'test') then
+    perform private.clear_mail_problem();
+  end if;
+  update private.deliveries as row set
+      state = case when is_recalled and record_delivery.state <> 'done' then 'cancelled' else record_delivery.state end,
+      due_at = case when record_delivery.state = 'waiting' and not is_recalled then now() + pause end,
+      done_at = case when record_delivery.state = 'done' then now() end,
+      attempts = attempts - (not counts)::integer,
+      -- What was given back unsent was not tried.
+      tried_at = case when counts or attempts > 1 then tried_at end,
+      reply_status = case when record_delivery.reply is null then row.reply_status else record_delivery.reply_status end,
+      reply = coalesce(record_delivery.reply, row.reply),
+      is_refused = refused,
+      may_have_arrived = may_have_arrived + arrived::integer,
+      closings = closings + closed::integer,
+      subject = case when kind <> 'test' or record_delivery.state = 'waiting' then subject end,
+      body = case when kind <> 'test' or record_delivery.state = 'waiting' then body end
+    where id = delivery returning * into recorded;
   if recorded.state = 'done' and recorded.kind = 'rsvp' then
     -- Tried again, an earlier RSVP would be told last.
     update private.deliveries as earlier set state = 'cancelled', due_at = null
@@ -213,9 +219,6 @@ begin
         and earlier.event_id < recorded.event_id and earlier.state not in ('done', 'cancelled');
   elsif is_recalled and recorded.letter_id is not null then
     perform private.settle_recalled(recorded);
-  end if;
-  if recorded.state = 'done' and recorded.kind in ('letter', 'receipt', 'notice', 'test') then
-    perform private.clear_mail_problem();
   end if;
   return recorded.state;
 end
@@ -228,7 +231,7 @@ create function private.recall(wanted uuid[], author text default null) returns 
 as $$
   update private.deliveries set
       state = case state when 'sending' then state else 'cancelled' end, due_at = case state when 'sending' then due_at end,
-      recalled_at = coalesce(recalled_at, now()), recalled_by = author
+      recalled_at = coalesce(recalled_at, now()), recalled_by = recall.author
     where id = any (wanted) and state in ('waiting', 'sending', 'failed')
 $$;
 

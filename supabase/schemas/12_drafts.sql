@@ -92,9 +92,9 @@ create trigger draft_first after insert on private.statuses
 create trigger redraft after update of status on private.statuses
   for each row when (old.status <> new.status) execute function private.redraft();
 
--- Settles a letter whose delivery was recalled while it was being sent, and has ended. What did not arrive is a draft again if it
--- may still be said: a letter to one person, or what an organiser stopped, but no reminder to somebody with an RSVP, and nothing
--- whose template is gone. Then the decision that stands is drafted, unless it was told last. The caller has locked the letter.
+-- Settles a letter whose delivery was recalled while it was being sent, and has ended. What an organiser stopped and did not arrive
+-- is a draft again, but nothing whose template is gone, nor a reminder to somebody with an RSVP; and a letter to one person is,
+-- whatever recalled it. Then the decision that stands is drafted, unless it was told last. The caller has locked the letter.
 create function private.settle_recalled(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
 as $$
@@ -102,16 +102,17 @@ declare
   status_now text := (select status from private.statuses where application_id = delivery.application_id);
 begin
   if delivery.state = 'cancelled' and private.is_main(delivery) then
-    update private.letters as letter set state = case
+    update private.letters as letter set drafted_at = now(), state = case
         when template is null then 'draft'
-        when private.times_told(id) > 0 then 'released'
-        when delivery.recalled_by is not null and not private.is_decision(template)
+        when delivery.recalled_by is not null and delivery.may_have_arrived = 0
           and exists (select from private.templates where name = letter.template)
+          and (not private.is_decision(template) or template = status_now)
           and not (template = 'reminder' and exists (
             select from private.invitations as invitation
             where invitation.application_id = delivery.application_id and rsvp is not null
           ))
           then 'draft'
+        when private.times_told(id) > 0 then 'released'
         else 'dropped' end
       where id = delivery.letter_id and state = 'released';
   end if;
@@ -134,7 +135,9 @@ begin
     if ended.recalled_at is not null then
       perform private.settle_recalled(ended);
     elsif private.is_main(ended) then
-      update private.letters set state = 'draft' where id = ended.letter_id and state = 'released';
+      update private.letters set drafted_at = now(),
+          state = case when template is null or exists (select from private.templates where name = template) then 'draft' else 'dropped' end
+        where id = ended.letter_id and state = 'released';
     end if;
   end loop;
   update private.deliveries set recalled_at = now() where kind in ('letter', 'decision', 'receipt')

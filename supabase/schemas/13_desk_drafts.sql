@@ -24,7 +24,9 @@ begin
     );
   end if;
   return text || jsonb_build_object('seen', case
+    -- With a number where it was sent before: who sent it by hand does not note twice what they sent once.
     when letter.subject is null then md5(template.subject || E'\n' || template.body)
+      || coalesce('-' || nullif(private.times_told(letter.id), 0), '')
     else letter.version::text
   end);
 end

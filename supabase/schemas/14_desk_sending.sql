@@ -21,7 +21,8 @@ as $$
   select newest.id
   from (
     select id, letter_id, queued_at from private.deliveries
-    where application_id = letter.application_id and kind = 'decision' and state in ('waiting', 'sending', 'done')
+    where application_id = letter.application_id and kind = 'decision'
+      and (state in ('waiting', 'sending', 'done') or may_have_arrived > 0)
     order by queued_at desc limit 1
   ) as newest
   where letter_id = letter.id and not exists (
@@ -30,13 +31,18 @@ as $$
   )
 $$;
 
--- Lets the delivery go on that tells an automation a decision, as one of another act. False where it has ended without telling it.
+-- Lets the delivery go on that tells an automation a decision, as one of another act. What ended without an answer is told again
+-- under its id. False where it has ended, and nothing was told.
 create function private.goes_on(delivery uuid, act uuid) returns boolean
   language sql set search_path = ''
 as $$
   with kept as (
-    update private.deliveries set recalled_at = null, recalled_by = null, act = goes_on.act
-      where id = delivery and state in ('sending', 'done') returning true
+    update private.deliveries set
+        state = case when state in ('cancelled', 'failed') then 'waiting' else state end,
+        due_at = case when state in ('cancelled', 'failed') then now() + (select hold from private.letter_settings) else due_at end,
+        attempts = case when state in ('cancelled', 'failed') then 0 else attempts end,
+        recalled_at = null, recalled_by = null, act = goes_on.act
+      where id = delivery and (state in ('waiting', 'sending', 'done') or may_have_arrived > 0) returning true
   )
   select exists (select from kept)
 $$;
@@ -94,7 +100,8 @@ begin
     outcome := case
       when exists (
         select from private.deliveries
-        where letter_id = letter.id and deliveries.act = desk_release.act and state in ('waiting', 'sending', 'done')
+        where letter_id = letter.id and deliveries.act = desk_release.act and not is_beside
+          and state in ('waiting', 'sending', 'done')
       ) then 'released'
       when letter.state is distinct from 'draft' or private.is_decision(letter.template) and letter.template is distinct from status_now
         or exists (select from private.deliveries where letter_id = letter.id and deliveries.act = desk_release.act)
@@ -103,7 +110,7 @@ begin
       when text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then 'missing'
       when (text ->> 'is_long')::boolean then 'long'
       when not coalesce(again, false) and (
-        letter.template <> 'reminder' and private.times_told(letter.id) > 0
+        letter.template is distinct from 'reminder' and private.times_told(letter.id) > 0
         or not is_postman_there and automated is not null
       ) then 'again'
     end;
@@ -114,6 +121,10 @@ begin
         if is_automation_there and private.is_decision(letter.template)
           and not (automated is not null and private.goes_on(automated, act))
         then
+          -- Tried again, what failed would tell it once more.
+          perform private.recall(array(
+            select id from private.deliveries where letter_id = letter.id and is_beside and state = 'failed'
+          ), me.email);
           perform private.send(letter, 'decision', text, act, me.email, is_beside => true);
         end if;
       else
@@ -128,39 +139,48 @@ begin
 end
 $$;
 
--- Stops letters, by their ids or by those of their deliveries, or all of one act: what waits is cancelled, what is being sent is recalled, and their letters are
--- drafts again. What a server is sending may arrive all the same, and counts as left. The result counts the applications.
+-- Stops letters, by their ids or by those of their deliveries, or all of one act: what waits is cancelled, what is being sent is
+-- recalled, and their letters are drafts again. What a server is sending may arrive all the same, and counts as left. The result
+-- counts the applications.
 create function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
   wanted uuid[];
+  stopped uuid[];
 begin
   perform private.check_number(letters);
-  -- With what an automation is told beside them.
+  perform private.lock_letters(array(
+    select id from private.letters where id = any (desk_withdraw.letters)
+    union select letter_id from private.deliveries as given
+      where given.id = any (desk_withdraw.letters) or given.act = desk_withdraw.act
+  ));
+  -- As they stand now that nobody releases them meanwhile. Of a letter it is the last trip.
   wanted := array(
-    select distinct released.id
-    from private.deliveries as given join private.deliveries as released
-      on released.id = given.id or (released.act = given.act and released.application_id = given.application_id)
-    where (given.id = any (desk_withdraw.letters) or given.letter_id = any (desk_withdraw.letters))
-        and given.kind in ('letter', 'decision', 'receipt')
-      or given.act = desk_withdraw.act
+    select id from private.deliveries as given
+    where (given.id = any (desk_withdraw.letters) or given.act = desk_withdraw.act) and kind in ('letter', 'decision', 'receipt')
+  ) || array(
+    select trip.id
+    from unnest(desk_withdraw.letters) as letter (id) cross join lateral (
+      select id from private.deliveries as delivery
+      where letter_id = letter.id and private.is_main(delivery) order by queued_at desc, id limit 1
+    ) as trip
   );
-  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (wanted)));
-  perform private.recall(array(
+  -- With what an automation is told beside them.
+  wanted := wanted || array(
+    select beside.id
+    from private.deliveries as given join private.deliveries as beside using (letter_id, act) where given.id = any (wanted)
+  );
+  stopped := array(
     select id from private.deliveries where id = any (wanted) and state in ('waiting', 'sending') and recalled_at is null
-  ), me.email);
-  -- No draft of a template that was removed.
-  update private.letters as letter set drafted_at = now(), state = case
-      when template is null or exists (select from private.templates where name = template) then 'draft' else 'dropped' end
-    where state = 'released' and not private.is_open(id) and id in (
+  );
+  perform private.recall(stopped, me.email);
+  update private.letters as letter set drafted_at = now(),
+      state = case when template is null or exists (select from private.templates where name = template) then 'draft' else 'dropped' end
+    where state = 'released' and id in (
       select letter_id from private.deliveries as delivery
-      where id = any (wanted) and private.is_main(delivery) and state = 'cancelled' and recalled_by is not null
-        -- A later one may have been sent since.
-        and not exists (
-          select from private.deliveries as later where later.letter_id = delivery.letter_id and later.queued_at > delivery.queued_at
-        )
+      where id = any (stopped) and private.is_main(delivery) and delivery.state = 'cancelled'
     );
   return (
     select jsonb_build_object(

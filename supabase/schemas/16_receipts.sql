@@ -93,10 +93,16 @@ $$;
 create function private.keep_letters() returns void
   language plpgsql set search_path = ''
 as $$
+declare
+  lost uuid[] := array(
+    select id from private.deliveries
+    where kind in ('letter', 'decision', 'receipt') and state = 'sending' and recalled_at is not null
+      and (due_at <= now() or due_at > now() + interval '27 hours')
+  );
 begin
-  perform private.record_delivery(id, attempts, 'waiting', arrived => true) from private.deliveries
-    where kind in ('letter', 'decision') and state = 'sending' and recalled_at is not null
-      and (due_at <= now() or due_at > now() + interval '27 hours');
+  -- All at once, in the order of locks.
+  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (lost)));
+  perform private.record_delivery(id, attempts, 'waiting', arrived => true) from private.deliveries where id = any (lost);
   perform private.recall(array(
     select id from private.deliveries
     where kind = 'receipt' and due_at <= now() and queued_at <= private.receipts_since()

@@ -88,9 +88,11 @@ async function claim(sql: Sql, kind: Kind, most: number): Promise<Claim[]> {
     select id, attempts as attempt, (extract(epoch from now() - queued_at) * 1000)::float as age
     from private.claim_delivery(${kind}, ${most}, ${lease} * interval '1 second')`
   if (claims.length === 0) return []
-  // A statement of its own, which sees the applications that were stored while the first one began.
-  const ids = claims.map(({ id }) => id)
-  const contents = await sql<(Content & { id: string })[]>`${kind === 'decision' ? decisions(sql, ids) : stored(sql, ids)}`
+  const contents = await contentsOf(
+    sql,
+    kind,
+    claims.map(({ id }) => id),
+  )
   const due: Claim[] = []
   for (const claimed of claims) {
     const content = contents.find(({ id }) => id === claimed.id)
@@ -100,6 +102,15 @@ async function claim(sql: Sql, kind: Kind, most: number): Promise<Claim[]> {
     else due.push({ ...claimed, body: bodies[kind](content) })
   }
   return due
+}
+
+/** In statements of their own, which see the applications that were stored while the claim began. */
+async function contentsOf(sql: Sql, kind: Kind, ids: string[]): Promise<(Content & { id: string })[]> {
+  if (kind !== 'decision') return sql`${stored(sql, ids)}`
+  const contents = []
+  // One after the other: whoever decides holds the invitations of several people, too.
+  for (const id of ids) contents.push(...(await sql<(Content & { id: string })[]>`${decision(sql, id)}`))
+  return contents
 }
 
 function stored(sql: Sql, ids: string[]) {
@@ -113,7 +124,7 @@ function stored(sql: Sql, ids: string[]) {
 }
 
 /** The link is that of the last invitation: a person who is told gets a deadline. */
-function decisions(sql: Sql, ids: string[]) {
+function decision(sql: Sql, id: string) {
   return sql`
     select delivery.id, row_to_json(application) as application, template as status,
       coalesce(set_at, queued_at) as "decidedAt", invitation.link, invitation.deadline::text as deadline,
@@ -123,5 +134,5 @@ function decisions(sql: Sql, ids: string[]) {
       join private.letters as letter on letter.id = letter_id
       left join private.statuses on statuses.application_id = application.id
       left join lateral private.invite(application.id) as invitation on template = 'accepted'
-    where delivery.id = any(${ids}::uuid[])`
+    where delivery.id = ${id}`
 }

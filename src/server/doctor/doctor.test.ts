@@ -134,7 +134,8 @@ test('what was given up, refused, waits or is kept is told, with the command tha
   await owner`update private.deliveries set queued_at = now() - interval '1 hour'`
   await storeDueLetters(owner, 3)
   await owner`
-    update private.letters set state = 'refused', due_at = null where id = (select min(id::text)::uuid from private.letters)`
+    update private.deliveries set state = 'failed', is_refused = true, due_at = null
+    where id = (select min(id::text)::uuid from private.deliveries where kind = 'letter')`
   await pauseAll(owner, 'The mail server is closing (421).')
   await database.close()
 
@@ -153,7 +154,9 @@ test('a delivery and a letter that fail once are wrong, with the last response a
     for (let count = 0; count < 2; count += 1) await insertApplications(sql, rowsOf(anApplication()))
     await storeDueLetters(sql, 1)
     // A first try that is pending has not failed.
-    await sql`update private.deliveries set state = 'sending', attempts = 1, due_at = now() + interval '30 seconds'`
+    await sql`
+      update private.deliveries set state = 'sending', attempts = 1, due_at = now() + interval '30 seconds'
+      where kind = 'application'`
   })
   const webhook = async () => (await said({ DATABASE_URL, WEBHOOK_URL: 'http://127.0.0.1:4999/' }))['webhook']
   expect(await webhook()).toBe('ok: 0 delivered, 3 waiting, none given up.')
@@ -161,8 +164,10 @@ test('a delivery and a letter that fail once are wrong, with the last response a
     await sql`
       update private.deliveries
       set state = 'waiting', reply_status = 500, reply = 'no "ada@example.org"', due_at = now() + interval '5 minutes'
-      where id = (select min(id::text)::uuid from private.deliveries)`
-    await sql`update private.letters set attempts = 1, answer = '450 <ada@example.org> comes too often'`
+      where id = (select min(id::text)::uuid from private.deliveries where kind = 'application')`
+    await sql`
+      update private.deliveries set attempts = 1, reply = '450 <ada@example.org> comes too often'
+      where kind = 'letter'`
   })
   expect(await webhook()).toBe(
     'wrong: 1 delivery failed and will be tried again: npm run webhooks -- --list says why, --retry --all tries at once. The last response: 500: no (address).',

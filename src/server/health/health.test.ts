@@ -82,7 +82,8 @@ test('readiness tells what was given up and refused, what waits, and since when 
   await store('given up')
   await storeDueLetters(database.owner, 4)
   await database.owner`
-    update private.letters set state = 'refused', due_at = null where id in (select id from private.letters limit 1)`
+    update private.deliveries set state = 'failed', is_refused = true, due_at = null
+    where id in (select id from private.deliveries where kind = 'letter' limit 1)`
   await pauseAll(database.owner, 'It is not there.')
   const { status, body } = await ask('/readyz')
   expect({ status, body }).toMatchObject({

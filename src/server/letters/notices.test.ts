@@ -4,7 +4,8 @@ import { anApplication } from '../../../testing/form.ts'
 import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
 import { claimNotice, claimTest } from '../../../testing/mails.ts'
 import { addOrganiser } from '../auth/organisers.ts'
-import { keepNotices, noticeLetter, giveBackNotice, recordNotice } from './notices.ts'
+import { keepNotices, noticeLetter } from './notices.ts'
+import { giveBack, record, type Recorded } from './outcomes.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 
 let outbox: TestOutbox
@@ -39,6 +40,10 @@ async function apply(first_name: string, last_name = 'Lovelace') {
     insert into public.retreat_applications ${valuesOf({ ...answers })} returning id`
   return row.id
 }
+
+const sent: Recorded = { outcome: 'sent', code: 250 }
+const refused: Recorded = { outcome: 'refused', code: 550, answer: '550 no' }
+const retry: Recorded = { outcome: 'retry', code: 451, answer: '451 later', isUncertain: false }
 
 const take = () => claimNotice(sql())
 async function takeAll() {
@@ -83,7 +88,7 @@ test('a notice has a plain name or none', async () => {
   expect(claims.map((claim) => noticeLetter(claim, site).subject)).toEqual(
     names.map(([, , subject]) => subject),
   )
-  for (const claim of claims) expect(await recordNotice(sql(), claim, { outcome: 'refused' })).toBe('refused')
+  for (const claim of claims) expect(await record(sql(), claim, refused)).toBe('refused')
   await outbox.pass(day + 120)
   await keepNotices(sql())
   const daily = await take()
@@ -137,7 +142,7 @@ test('ten an hour is the most, however many are stored at the same moment', asyn
   expect(single).toHaveLength(10)
   // One that is tried again is none more.
   const [failed] = single
-  expect(failed && (await recordNotice(sql(), failed, { outcome: 'retry' }))).toBe('retry')
+  expect(failed && (await record(sql(), failed, retry))).toBe('retry')
   await outbox.pass(10)
   expect(await takeAll()).toMatchObject([{ id: failed?.id, attempt: 2 }])
   await sql()`update private.deliveries set state = 'done', due_at = null, done_at = now() where kind = 'notice'`
@@ -152,7 +157,7 @@ test('what could not be handed over is not one of the ten', async () => {
   for (let round = 0; round < 3; round += 1) {
     const claims = await takeAll()
     expect(claims).toHaveLength(10)
-    for (const claim of claims) await giveBackNotice(sql(), claim)
+    for (const claim of claims) await giveBack(sql(), claim)
   }
 })
 
@@ -191,7 +196,7 @@ test('one a day has the number and the names, and only if somebody applied', asy
   )
   expect(letter?.body).toContain('- Ada EJ Lovelace\nand 10 more\n\nhttps://example.org/retreat/desk\n')
   // The next one comes a day later, at the same time of day, and tells nothing twice.
-  expect(claim && (await recordNotice(sql(), claim, { outcome: 'sent' }))).toBe('sent')
+  expect(claim && (await record(sql(), claim, sent))).toBe('sent')
   await outbox.pass(day)
   await keepNotices(sql())
   expect(await takeAll()).toEqual([])
@@ -298,7 +303,7 @@ test('notices share the hour’s total with receipts, and tests do not wait for 
   expect(trial).toMatchObject({ to: email, says: { subject: '[Test] s', body: 'b' } })
   expect(await claimTest(sql())).toBeUndefined()
   // Nothing of it is kept.
-  expect(trial && (await recordNotice(sql(), trial, { outcome: 'sent' }))).toBe('sent')
+  expect(trial && (await record(sql(), trial, sent))).toBe('sent')
   expect(await sql()`select subject, body from private.deliveries where kind = 'test'`).toEqual([
     { subject: null, body: null },
   ])
@@ -313,16 +318,16 @@ test('each notice goes to one server; what failed is tried again, and a late ans
   const [claim, ...others] = claims.filter((each) => each !== undefined)
   expect(others).toEqual([])
   if (claim === undefined) throw new Error('nobody has it')
-  await giveBackNotice(sql(), claim)
+  await giveBack(sql(), claim)
   const again = await take()
   expect(again).toMatchObject({ id: claim.id, attempt: 1 })
-  expect(await recordNotice(sql(), claim, { outcome: 'retry' })).toBe('retry')
+  expect(await record(sql(), claim, retry)).toBe('retry')
   expect(await take()).toBeUndefined()
   await outbox.pass(10)
   const second = await take()
   expect(second).toMatchObject({ id: claim.id, attempt: 2 })
-  expect(await recordNotice(sql(), claim, { outcome: 'sent' })).toBe('lost')
-  expect(await recordNotice(sql(), claim, { outcome: 'retry' })).toBe('lost')
-  expect(second && (await recordNotice(sql(), second, { outcome: 'refused' }))).toBe('refused')
+  expect(await record(sql(), claim, sent)).toBe('lost')
+  expect(await record(sql(), claim, retry)).toBe('lost')
+  expect(second && (await record(sql(), second, refused))).toBe('refused')
   expect(await take()).toBeUndefined()
 })

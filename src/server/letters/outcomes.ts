@@ -26,10 +26,14 @@ export async function record(
   result: Recorded,
 ): Promise<Outcome> {
   const { outcome } = result
-  if (outcome === 'sent') return outcomeOf(await recordDelivery(sql, claim, { state: 'done', reply: '' }), outcome)
+  if (outcome === 'sent')
+    return outcomeOf(await recordDelivery(sql, claim, { state: 'done', reply: '' }), outcome)
   const { answer } = result
   if (outcome === 'refused') {
-    return outcomeOf(await recordDelivery(sql, claim, { state: 'failed', reply: answer, isRefused: true }), outcome)
+    return outcomeOf(
+      await recordDelivery(sql, claim, { state: 'failed', reply: answer, isRefused: true }),
+      outcome,
+    )
   }
   const { isUncertain } = result
   const isOften = isUncertain && (claim.uncertain ?? 0) + 1 >= mostUncertain

@@ -7,8 +7,9 @@ import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
 import { mailServerAt } from '../../../testing/sign-in.ts'
 import { addOrganiser } from '../auth/organisers.ts'
 import type { Database } from '../database/database.ts'
-import { keepNotices, recordNotice } from './notices.ts'
-import { beat, claimDecisions } from './claims.ts'
+import { outboxOf } from '../deliveries/outbox.ts'
+import { beat } from '../deliveries/record.ts'
+import { keepNotices } from './notices.ts'
 import { giveBack, record } from './outcomes.ts'
 import { countLetters } from './overview.ts'
 import { pauseAll } from './pace.ts'
@@ -27,23 +28,41 @@ beforeAll(async () => {
 })
 
 beforeEach(() => outbox.empty())
-/** A letter that was released to somebody; gives its id. */
+/** A letter that was released to somebody, or a receipt; gives its id. */
 async function released(to: string, changes: { occasion?: string; subject?: string; email?: string } = {}) {
   const { email = to, occasion = 'free', subject = 'Your place' } = changes
   const application = anApplication({ email })
+  const isReceipt = occasion === 'received'
   const [row] = await database.owner<[{ id: string }]>`
     with application as (
       insert into public.retreat_applications ${valuesOf(application)} returning id
+    ), letter as (
+      insert into private.letters (application_id, template, state)
+      select id, ${occasion}, 'released' from application where not ${isReceipt}::boolean
+      returning id
     )
-    insert into private.letters
-      (application_id, occasion, state, subject, body, released_at, status_version, due_at)
-    select id, ${occasion}, 'waiting', ${subject}, ${'Hello Ada,\n\nyou are in.'}, now(), 0, now() from application
+    insert into private.deliveries (kind, application_id, letter_id, subject, body, mailbox)
+    select ${isReceipt ? 'receipt' : 'letter'}, application.id, letter.id, ${subject}, ${'Hello Ada,\n\nyou are in.'},
+      ${isReceipt ? email : null}
+    from application left join letter on true
     returning id`
   return row.id
 }
 
+/** Its letter is a draft that somebody released: it is due. */
+const releaseDraft = (occasion: string) => database.owner`
+  with letter as (
+    update private.letters set state = 'released' where template = ${occasion} and state = 'draft' returning *
+  )
+  insert into private.deliveries (kind, application_id, letter_id, subject, body)
+  select 'letter', application_id, id, 's', 'b' from letter`
+
+const arrived = (id: string) =>
+  database.owner`update private.deliveries set state = 'done', done_at = now(), due_at = null where id = ${id}`
+
 const letters = () => database.owner`
-  select state, attempts, uncertain, answer, due_at from private.letters order by created_at, id`
+  select state, attempts, may_have_arrived as uncertain, reply as answer, due_at from private.trips
+  order by queued_at, id`
 const postmanRow = async () => (await database.owner`select * from private.postman`)[0]
 const becomes = async (state: object[]) => {
   await expect.poll(letters, { timeout: 10_000 }).toMatchObject(state)
@@ -258,9 +277,12 @@ test('a mail server that never ends its reply has a letter for a limited time, t
 test('while one letter to somebody is under way no other leaves to them, whatever the case of their address', async () => {
   const [first] = [await released('Ada.L@gmail.com'), await released(' ada.l@GMAIL.com')]
   await database.owner`
-    insert into private.letters
-      (application_id, occasion, state, subject, body, released_at, status_version, due_at)
-    select application_id, 'another', 'waiting', 's', 'b', now(), 0, now() from private.letters where id = ${first}`
+    with letter as (
+      insert into private.letters (application_id, template, state)
+      select application_id, 'another', 'released' from private.deliveries where id = ${first} returning *
+    )
+    insert into private.deliveries (kind, application_id, letter_id, subject, body)
+    select 'letter', application_id, id, 's', 'b' from letter`
   // At the same moment, too.
   const all = await Promise.all(Array.from({ length: 4 }, () => claimLetter(database.server)))
   const [claim, ...others] = all.filter((each) => each !== undefined)
@@ -337,32 +359,34 @@ test('a server that takes mails and drops the line gets each three times at most
   ])
   // Nor does it leave again where servers died over it.
   await database.owner`
-    update private.letters set state = 'sending', uncertain = 2, due_at = now() where state = 'given up'`
+    update private.deliveries set state = 'sending', may_have_arrived = 2, due_at = now()
+    where kind = 'letter' and state = 'failed'`
   expect(await claimLetter(database.owner)).toBeUndefined()
   // The postman, which still looks, may be about to find it.
   await becomes([{ state: 'given up', uncertain: 3 }])
 })
 
-test('what was withdrawn does not leave, nor what was released for another decision', async () => {
+test('what was withdrawn does not leave', async () => {
   const withdrawn = await released('ada@example.com')
   await database.owner`
-    update private.letters set state = 'withdrawn', withdrawn_at = now(), due_at = null where id = ${withdrawn}`
-  const other = await released('grace@example.com')
-  await database.owner`update private.letters set status_version = 1 where id = ${other}`
+    update private.deliveries set state = 'cancelled', recalled_at = now(), due_at = null where id = ${withdrawn}`
   await released('mary@example.com')
   const server = await receiver()
   postmanFor(server)
-  await becomes([{ state: 'withdrawn' }, { state: 'waiting', attempts: 0 }, { state: 'sent' }])
+  await becomes([{ state: 'withdrawn' }, { state: 'sent' }])
   expect(server.received.map(({ to }) => to)).toEqual([['mary@example.com']])
 })
 
 /** Somebody decides. */
 const decide = (letter: string, status: string) => database.owner`
   insert into private.statuses (application_id, created_at, status, version)
-  select application_id, now(), ${status}, 1 from private.letters where id = ${letter}
+  select application_id, now(), ${status}, 1 from private.deliveries where id = ${letter}
   on conflict (application_id) do update set status = excluded.status, version = private.statuses.version + 1`
 const occasions = () =>
-  database.owner`select occasion, state, attempts, uncertain from private.letters order by occasion, created_at`
+  database.owner`
+    select occasion, state from private.trips
+    union all select template, state from private.letters where state <> 'released'
+    order by occasion, state desc`
 
 test('withdrawn while it is handed over, a letter that was not taken ends, and what stands is drafted', async () => {
   const id = await released('ada@example.com', { occasion: 'accepted' })
@@ -375,19 +399,15 @@ test('withdrawn while it is handed over, a letter that was not taken ends, and w
   expect(await occasions()).toMatchObject([
     { occasion: 'accepted', state: 'withdrawn' },
     { occasion: 'accepted', state: 'draft' },
-    { occasion: 'declined', state: 'withdrawn' },
+    { occasion: 'declined', state: 'dropped' },
   ])
 })
 
 test('what arrives although it was withdrawn was told, and what stands is drafted', async () => {
   const id = await released('ada@example.com', { occasion: 'declined' })
-  await database.owner`
-    update private.letters set state = 'sent', sent_at = now(), due_at = null where id = ${id}`
+  await arrived(id)
   await decide(id, 'accepted')
-  await database.owner`
-    update private.letters set state = 'waiting', subject = 's', body = 'b', released_at = now(), due_at = now(),
-      status_version = 1
-    where occasion = 'accepted'`
+  await releaseDraft('accepted')
   const claim = await claimLetter(database.owner)
   await decide(id, 'declined')
   if (claim === undefined) throw new Error('nothing was claimed')
@@ -401,13 +421,10 @@ test('what arrives although it was withdrawn was told, and what stands is drafte
 
 test('what may have arrived was told', async () => {
   const id = await released('ada@example.com', { occasion: 'declined' })
-  await database.owner`
-    update private.letters set state = 'sent', sent_at = now(), due_at = null where id = ${id}`
+  await arrived(id)
   await decide(id, 'accepted')
-  await database.owner`
-    update private.letters
-    set state = 'waiting', subject = 's', body = 'b', released_at = now(), due_at = now(), uncertain = 1
-    where occasion = 'accepted'`
+  await releaseDraft('accepted')
+  await database.owner`update private.deliveries set may_have_arrived = 1 where state = 'waiting'`
   await decide(id, 'declined')
   expect(await occasions()).toMatchObject([
     { occasion: 'accepted', state: 'withdrawn' },
@@ -426,6 +443,7 @@ test('whose server died is tried again and counted, unless it was withdrawn', as
   await pass(91)
   expect(await claimLetter(database.owner)).toMatchObject({ id: kept, attempt: 2 })
   expect(await claimLetter(database.owner)).toBeUndefined()
+  await beat(database.owner, 'postman')
   expect(await countLetters(database.owner)).toEqual({
     draft: 1,
     waiting: 0,
@@ -443,12 +461,12 @@ test('whose server died is tried again and counted, unless it was withdrawn', as
   if (first === undefined) throw new Error('nothing was claimed')
   expect(await record(database.owner, first, { outcome: 'sent', code: 250 })).toBe('lost')
   await giveBack(database.owner, first)
-  expect(await letters()).toMatchObject([{ state: 'sending', attempts: 2 }, {}, {}])
+  expect(await letters()).toMatchObject([{ state: 'sending', attempts: 2 }, { state: 'withdrawn' }])
 })
 
 test('after the last try a letter is given up', async () => {
   await released('ada@example.com')
-  await database.owner`update private.letters set attempts = 9`
+  await database.owner`update private.deliveries set attempts = 9`
   postmanFor(await receiver({ answer: (at) => (at === 'RCPT TO' ? { code: 451 } : undefined) }))
   await becomes([{ state: 'given up', attempts: 10, due_at: null }])
   expect(await countLetters(database.owner)).toMatchObject({ givenUp: 1, uncertain: 0 })
@@ -543,9 +561,6 @@ const setBack = () =>
     await sql`
       update private.postman set paused_until = paused_until ${later}, next_at = next_at ${later},
         hour_began_at = hour_began_at ${later}, seen_at = seen_at ${later}`
-    await sql`
-      update private.letters
-      set due_at = due_at ${later}, released_at = released_at ${later}, waits_since = waits_since ${later}`
     await sql`update private.deliveries set due_at = due_at ${later}, queued_at = queued_at ${later}`
     await sql`
       update private.organisers set told_until = told_until ${later}, day_due_at = day_due_at ${later}`
@@ -574,7 +589,7 @@ test('a clock that is set back keeps nothing closed', async () => {
   expect(row).toEqual({ is_past: true })
 })
 
-test('what waits when the clock is set back waits as long as it was told to, and no longer', async () => {
+test('what waits when the clock is set back is due at once', async () => {
   const failed = { outcome: 'retry', code: 451, answer: '', isUncertain: false } as const
   await released('failed@example.com')
   const letter = await claimLetter(database.owner)
@@ -583,7 +598,7 @@ test('what waits when the clock is set back waits as long as it was told to, and
   await claimLetter(database.owner)
   await released('held@example.com')
   await database.owner`
-    update private.letters set due_at = now() + interval '1 minute' where state = 'waiting' and attempts = 0`
+    update private.deliveries set due_at = now() + interval '1 minute' where state = 'waiting' and attempts = 0`
   await addOrganiser(database.owner, 'grace@example.org')
   await database.owner`
     update private.organisers set notices = 'daily', day_due_at = now() + interval '20 hours'`
@@ -591,30 +606,28 @@ test('what waits when the clock is set back waits as long as it was told to, and
     insert into private.deliveries (kind, organiser_id, subject, body)
     select 'test', account_id, '[Test] s', 'b' from private.organisers`
   const notice = await claimTest(database.owner)
-  if (notice) await recordNotice(database.owner, notice, failed)
+  if (notice) await record(database.owner, notice, failed)
+  expect([await claimLetter(database.owner), await claimTest(database.owner)]).toEqual([undefined, undefined])
 
   await setBack()
   await beat(database.owner, 'postman')
   await keepNotices(database.owner)
-  const wait = database.owner`floor(extract(epoch from due_at - waits_since))::int as wait, waits_since <= now() as "isNow"`
-  expect(
-    await database.owner`
-      select email, ${wait} from private.letters
-        join public.retreat_applications as application on application.id = application_id order by wait`,
-  ).toEqual([
-    { email: 'failed@example.com', wait: 5, isNow: true },
-    { email: 'held@example.com', wait: 60, isNow: true },
-    { email: 'sending@example.com', wait: 90, isNow: true },
+  const claims = []
+  for (let claim = await claimLetter(database.owner); claim; claim = await claimLetter(database.owner)) {
+    claims.push(claim)
+  }
+  expect(claims.map(({ to }) => to).toSorted()).toEqual([
+    'failed@example.com',
+    'held@example.com',
+    'sending@example.com',
   ])
+  // Nobody knows how old they are: each try is one of the schedule's.
+  for (const { age } of claims) expect(age).toBeLessThan(0)
   expect(await claimTest(database.owner)).toMatchObject({ attempt: 2 })
   const [organiser] = await database.owner`
     select told_until <= now() as "isTold", ceil(extract(epoch from day_due_at - now()) / 3600)::int as hours
     from private.organisers`
   expect(organiser).toEqual({ isTold: true, hours: 20 })
-  // Nobody knows how old it is: each try is one of the schedule's.
-  await pass(6)
-  const again = await claimLetter(database.owner)
-  expect(again?.age).toBeLessThan(0)
 })
 
 test.each([
@@ -629,11 +642,10 @@ test.each([
       database.owner`analyze private.letters, private.deliveries, public.retreat_applications`
     await released('before@example.com')
     await database.owner`
-      insert into private.letters
-        (application_id, occasion, edition, state, subject, body, released_at, status_version, sent_at)
-      select application_id, occasion, n, 'sent', subject, body, released_at, status_version, now()
-      from private.letters cross join generate_series(2, 6001) as others (n)`
-    await database.owner`delete from private.letters where state = 'waiting'`
+      insert into private.deliveries (kind, application_id, letter_id, subject, body, state, due_at, done_at)
+      select kind, application_id, letter_id, subject, body, 'done', null, now()
+      from private.deliveries cross join generate_series(2, 6001) where kind = 'letter'`
+    await database.owner`delete from private.deliveries where state = 'waiting'`
     await addOrganiser(database.owner, 'grace@example.org')
     await database.owner`
       insert into private.deliveries (kind, organiser_id, subject, body, until, state, due_at, done_at)
@@ -644,12 +656,12 @@ test.each([
     const kinds = ['free', 'received', 'accepted']
     for (const occasion of kinds) await released(`${occasion}@example.com`, { occasion })
     await database.owner`
-      insert into private.letters
-        (application_id, occasion, edition, way, state, subject, body, released_at, status_version, due_at)
-      select application_id, occasion, n, case occasion when 'accepted' then 'automation' else 'mail' end,
-        state, subject, body, released_at, status_version, due_at
-      from private.letters cross join generate_series(2, 2001) as others (n)
-      where state = 'waiting'`
+      insert into private.deliveries (kind, application_id, letter_id, subject, body, mailbox)
+      select case when template = 'accepted' then 'decision' else kind end, delivery.application_id, letter_id,
+        delivery.subject, delivery.body, mailbox
+      from private.deliveries as delivery left join private.letters on letters.id = letter_id
+        cross join generate_series(2, 2001)
+      where delivery.state = 'waiting' and kind in ('letter', 'receipt')`
     await database.owner`
       insert into private.deliveries (kind, organiser_id, subject, body, until)
       select case when n > 2000 then 'test' else 'notice' end, account_id, 's', case when n > 2000 then 'b' end,
@@ -669,7 +681,7 @@ test.each([
       expect(await claimTest(sql)).toMatchObject({ says: { subject: 's', body: 'b' } })
       expect(await claimLetter(sql)).toMatchObject({ to: 'free@example.com' })
       expect(await claimReceipt(sql)).toMatchObject({ to: 'received@example.com' })
-      expect(await claimDecisions(sql, 1)).toHaveLength(1)
+      expect(await outboxOf('decision').claimDue(sql, 1)).toHaveLength(1)
       expect((await rowsRead()) - before).toBeLessThan(500)
     })
   },
@@ -679,11 +691,10 @@ test('where nothing is due, nobody takes a turn or writes anything', async () =>
   await database.owner`update private.letter_settings set receipts = true`
   await addOrganiser(database.owner, 'grace@example.org')
   await database.owner`update private.organisers set notices = 'each'`
-  // They wait: for their time, for a decision that does not stand, for the hour to have room.
+  // They wait: for their time, for the hour to have room.
   await released('held@example.com')
-  await database.owner`update private.letters set due_at = now() + interval '1 hour'`
-  const other = await released('other@example.com')
-  await database.owner`update private.letters set status_version = 1 where id = ${other}`
+  await database.owner`update private.deliveries set due_at = now() + interval '1 hour' where kind = 'letter'`
+  await released('receipt@example.com', { occasion: 'received' })
   await database.owner`update private.postman set hour_began_at = now(), in_hour = 100, seen_at = now()`
   let looks = 0
   const written: unknown[] = []

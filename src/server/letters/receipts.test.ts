@@ -5,7 +5,7 @@ import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
 import { claimReceipt as claimReceiptOf } from '../../../testing/mails.ts'
 import type { Application } from '../../application/application.ts'
 import { addOrganiser } from '../auth/organisers.ts'
-import { beat } from './claims.ts'
+import { beat } from '../deliveries/record.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 
 let outbox: TestOutbox
@@ -31,13 +31,14 @@ async function apply(changes: Partial<Application> = {}) {
 
 const receipts = () =>
   sql()<{ application_id: string; state: string; subject: string; body: string; mailbox: string }[]>`
-    select application_id, state, subject, body, mailbox from private.letters
-    where occasion = 'received' order by created_at, id`
+    select trip.application_id, trip.state, trip.subject, trip.body, mailbox
+    from private.trips as trip join private.deliveries using (id)
+    where occasion = 'received' order by trip.queued_at, id`
 
 const claimReceipt = () => claimReceiptOf(sql())
 
 const setTemplate = (subject: string, body: string) =>
-  sql()`update private.templates set subject = ${subject}, body = ${body} where occasion = 'received'`
+  sql()`update private.templates set subject = ${subject}, body = ${body} where name = 'received'`
 
 test('whoever applies is sent a receipt, once somebody switched it on', async () => {
   await switched(false)
@@ -149,8 +150,8 @@ test('a mailbox has one receipt a day, however its address is written, and what 
   const sent = async () =>
     (
       await sql()`
-        select email from private.letters join public.retreat_applications as application on application.id = application_id
-        where occasion = 'received' order by released_at`
+        select email from private.trips join public.retreat_applications as application on application.id = application_id
+        where occasion = 'received' order by queued_at`
     ).map(({ email }) => String(email))
   const once = Object.keys(spellings).filter((email) => email !== 'o’hara@example.net')
   expect(await sent()).toEqual(once)
@@ -272,12 +273,14 @@ test('letters go before receipts, and the hour has a total of them', async () =>
   // A letter that is due later than all of them.
   const letter = await apply({ first_name: 'Letter' })
   await sql()`
-    insert into private.letters
-      (application_id, occasion, state, subject, body, released_at, status_version, due_at)
-    values (${letter}, 'free', 'waiting', 's', 'b', now(), 0, clock_timestamp())`
+    with letter as (
+      insert into private.letters (application_id, template, state) values (${letter}, 'free', 'released') returning *
+    )
+    insert into private.deliveries (kind, application_id, letter_id, subject, body, due_at)
+    select 'letter', application_id, id, 's', 'b', clock_timestamp() from letter`
   const server = await outbox.receiver()
   const { postman } = outbox.postmanFor(server)
-  const sent = () => sql()`select application_id from private.letters where state = 'sent' order by sent_at`
+  const sent = () => sql()`select application_id from private.trips where state = 'sent' order by done_at`
   await expect.poll(sent).toHaveLength(11)
   expect((await sent()).slice(0, 5)).toContainEqual({ application_id: letter })
   await postman.stop()
@@ -299,7 +302,7 @@ test('however many receipts wait, an organiser hears of applications', async () 
   const server = await outbox.receiver()
   outbox.postmanFor(server)
   await server.count(1, email)
-  await expect.poll(() => sql()`select id from private.letters where state = 'sent'`).toHaveLength(9)
+  await expect.poll(() => sql()`select id from private.trips where state = 'sent'`).toHaveLength(9)
 })
 
 test('who comes late mails no backlog', async () => {
@@ -318,13 +321,14 @@ test('decisions leave a receipt as it is, and no draft is made of it', async () 
     insert into private.statuses (application_id, created_at, status, version) values (${id}, now(), 'accepted', 1)`
   await sql()`update private.statuses set status = 'new', version = 2`
   expect(await receipts()).toMatchObject([{ state: 'waiting' }])
-  expect(await claimReceipt()).toMatchObject({ applicationId: id })
+  expect(await claimReceipt()).toMatchObject({ subject: 'We have your application' })
+  expect(await receipts()).toMatchObject([{ application_id: id, state: 'sending' }])
 })
 
 test('an application is stored also where its receipt cannot be written', async () => {
-  await sql()`alter table private.letters add constraint none_today check (occasion <> 'received') not valid`
+  await sql()`alter table private.deliveries add constraint none_today check (kind <> 'receipt') not valid`
   const id = await apply()
-  await sql()`alter table private.letters drop constraint none_today`
+  await sql()`alter table private.deliveries drop constraint none_today`
   expect(await sql()`select id from public.retreat_applications`).toEqual([{ id }])
   expect(await receipts()).toEqual([])
 })

@@ -8,6 +8,7 @@ import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { columns, paidSolutions, teamSizes, type Application } from '../../application/application.ts'
 import type { Whole } from '../../client/desk/applications.ts'
 import type { Letter, LettersOverview, Template } from '../../client/desk/letters.ts'
+import { beat } from '../deliveries/record.ts'
 import type { LetterClaim } from '../letters/claims.ts'
 import { record } from '../letters/outcomes.ts'
 import { valuesOf } from '../../../testing/sql.ts'
@@ -81,7 +82,14 @@ async function correct(occasion: string, body: string) {
 /** A postman who carried all that waits. */
 const carried = () =>
   server.database.owner`
-    update private.letters set state = 'sent', sent_at = clock_timestamp(), due_at = null where state = 'waiting'`
+    update private.deliveries set state = 'done', done_at = clock_timestamp(), due_at = null
+    where kind = 'letter' and state = 'waiting'`
+
+/** A mail server that refused all that waits. */
+const refused = (answer = '550 no') =>
+  server.database.owner`
+    update private.deliveries set state = 'failed', is_refused = true, due_at = null, reply = ${answer}, attempts = 3
+    where kind in ('letter', 'receipt') and state = 'waiting'`
 
 test('a decision writes to nobody: it leaves a draft, filled in for whom it is', async () => {
   const id = await store({ first_name: 'Zoë', email: 'zoe@example.org' })
@@ -99,7 +107,7 @@ test('a decision writes to nobody: it leaves a draft, filled in for whom it is',
     },
   ])
   expect(letters[0]?.body).toMatch(/^Hello Zoë,\n/)
-  expect(await server.database.owner`select from private.letters where due_at is not null`).toHaveLength(0)
+  expect(await server.database.owner`select from private.trips`).toHaveLength(0)
 })
 
 test('a decision that is flipped a hundred times leaves one draft, for what stands at the end', async () => {
@@ -124,6 +132,7 @@ test('what was released is withdrawn by another decision, and drafted anew when 
   expect(withdrawn).toMatchObject({ state: 'withdrawn' })
   expect(again).toMatchObject({ occasion: 'accepted', state: 'draft', edition: 1 })
   expect(again?.id).not.toBe(withdrawn?.id)
+  expect(again?.id).toBe(letters[0]?.id)
 })
 
 test('a draft that somebody edited comes back as it was', async () => {
@@ -167,12 +176,9 @@ test('a letter is released once, whoever presses and however often', async () =>
   const repeated = await ask<{ outcome: string }[]>('release', { act, letters: sent })
   expect(outcomesOf(repeated)).toEqual(winner ? ['released', 'released'] : ['gone', 'gone'])
   expect(statesOf(await lettersOf(...ids))).toEqual(['accepted: waiting', 'accepted: waiting'])
-  const due = await server.database.owner<{ wait: number; status_version: number }[]>`
-    select extract(epoch from due_at - released_at)::int as wait, status_version from private.letters`
-  expect(due).toEqual([
-    { wait: 60, status_version: 1 },
-    { wait: 60, status_version: 1 },
-  ])
+  const due = await server.database.owner<{ wait: number }[]>`
+    select extract(epoch from due_at - queued_at)::int as wait from private.trips`
+  expect(due).toEqual([{ wait: 60 }, { wait: 60 }])
 })
 
 test('more than thirty leave only by their number, and nothing where nobody carries letters', async () => {
@@ -260,7 +266,7 @@ test('what is released is the text that was read, also by who reads blind, whoev
   }
   await Promise.all([change(), releaseAll()])
   const bodies = await server.database.owner<{ body: string }[]>`
-    select distinct body from private.letters where state = 'waiting'`
+    select distinct body from private.trips where state = 'waiting'`
   expect(bodies).toEqual([{ body: 'One, Ada.' }])
 })
 
@@ -356,7 +362,7 @@ test('what was stopped is a draft again that follows its template, unless somebo
   const { letters } = await drafts()
   await release(letters, { act })
   await server.database.owner`
-    update private.letters set state = 'sending' where application_id = ${ids[0] ?? ''}`
+    update private.deliveries set state = 'sending' where kind = 'letter' and application_id = ${ids[0] ?? ''}`
   expect(await ask('withdraw', { act })).toEqual({ withdrawn: 2, left: 1 })
   // Sent again, because its answer was lost.
   expect(await ask('withdraw', { act })).toEqual({ withdrawn: 2, left: 1 })
@@ -392,7 +398,7 @@ test('letters that are being released while they are stopped are stopped in both
     return { stopping: call }
   })
   expect(await stopping).toEqual({ withdrawn: 1, left: 0 })
-  expect(await owner`select from private.letters where state = 'waiting'`).toHaveLength(0)
+  expect(await owner`select from private.trips where state = 'waiting'`).toHaveLength(0)
   await owner`update private.postman set automation_seen_at = '-infinity'`
 })
 
@@ -488,13 +494,16 @@ test('a letter that was being handed over when the decision changed is marked, a
   const id = await store()
   await decide(id, 'accepted')
   await release((await drafts()).letters)
-  await server.database.owner`update private.letters set state = 'sending' where state = 'waiting'`
+  await server.database.owner`update private.deliveries set state = 'sending' where kind = 'letter'`
   await decide(id, 'declined')
-  const marked = await server.database.owner<{ occasion: string; state: string; marked: boolean }[]>`
-    select occasion, state, withdrawn_at is not null as marked from private.letters order by occasion`
-  expect(marked).toEqual([
-    { occasion: 'accepted', state: 'sending', marked: true },
-    { occasion: 'declined', state: 'draft', marked: false },
+  expect(await lettersOf(id)).toMatchObject([
+    {
+      occasion: 'accepted',
+      state: 'sending',
+      withdrawn_at: expect.any(String) as string,
+      withdrawn_by: null,
+    },
+    { occasion: 'declined', state: 'draft', withdrawn_at: null },
   ])
   await decide(id, 'accepted')
   expect((await drafts()).letters).toEqual([])
@@ -582,7 +591,8 @@ test('a letter to one person needs no template: it is a draft, and leaves as it 
   })
   expect(outcomesOf(await release([edited, second]))).toEqual(['released', 'released'])
   await carried()
-  expect(await lettersOf(id)).toMatchObject([
+  const sent = (await lettersOf(id)).toSorted((one, other) => one.subject.localeCompare(other.subject))
+  expect(sent.toReversed()).toMatchObject([
     { subject: 'One question more', body: 'Will you come?', state: 'sent', to: 'ada@example.org' },
     { subject: 'Another question', state: 'sent' },
   ])
@@ -650,8 +660,10 @@ const overtaken: [string, (claim: LetterClaim) => Promise<unknown>][] = [
   [
     'whose server died',
     async () => {
-      await server.database.owner`update private.letters set due_at = now() where state = 'sending'`
-      return claimLetter(server.database.owner)
+      await server.database
+        .owner`update private.deliveries set due_at = now() where kind = 'letter' and state = 'sending'`
+      expect(await claimLetter(server.database.owner)).toBeUndefined()
+      return beat(server.database.owner, 'postman')
     },
   ],
 ]
@@ -662,7 +674,7 @@ test.each(overtaken)(
     const id = await store()
     const text = { subject: 'One question', body: 'Can you come?' }
     await release([await writeTo(id, text)])
-    await server.database.owner`update private.letters set due_at = now()`
+    await server.database.owner`update private.deliveries set due_at = now() where kind = 'letter'`
     await server.database.owner`update private.postman set next_at = '-infinity', paused_until = '-infinity'`
     const claim = await claimLetter(server.database.owner)
     if (claim === undefined) throw new Error('no letter is due')
@@ -745,7 +757,7 @@ test('who reads blind is given what is listed for them, and no digest of what is
   expect(await seenBy(blind)).not.toEqual([seen])
   await release((await drafts()).letters)
   expect(await seenBy(blind)).toEqual([''])
-  await owner`update private.letters set state = 'refused', due_at = null, answer = '550 grace@example.org' where state = 'waiting'`
+  await refused('550 grace@example.org')
   await ask('readdress', {
     act: crypto.randomUUID(),
     letter: (await lettersOf(id))[0]?.id,
@@ -806,8 +818,8 @@ test('what did not arrive is tried again, and what was sent by hand is noted', a
   for (const id of ids) await decide(id, 'accepted')
   const [first, second] = (await drafts()).letters
   await release(first ? [first] : [])
-  await server.database.owner`
-    update private.letters set state = 'refused', due_at = null, answer = '550 no', attempts = 3 where id = ${first?.id ?? ''}`
+  await refused()
+  const [failed] = await lettersOf(ids[0] ?? '')
   expect(await ask('outbox', { state: 'refused' })).toMatchObject({ letters: [{ answer: '550 no' }] })
   expect(await ask('letters')).toMatchObject({ states: { refused: { count: 1, more: false } } })
   const { client: blind } = await server.signedIn()
@@ -815,11 +827,11 @@ test('what did not arrive is tried again, and what was sent by hand is noted', a
   expect(await ask('outbox', { state: 'refused' }, blind)).toMatchObject({
     letters: [{ answer: '', to: null }],
   })
-  expect(await ask('retry', { letters: [first?.id] })).toEqual({ retried: 1 })
+  expect(await ask('retry', { letters: [failed?.id] })).toEqual({ retried: 1 })
   // Sent again, because its answer was lost.
-  expect(await ask('retry', { letters: [first?.id] })).toEqual({ retried: 1 })
+  expect(await ask('retry', { letters: [failed?.id] })).toEqual({ retried: 1 })
   expect(await lettersOf(ids[0] ?? '')).toMatchObject([{ state: 'waiting', attempts: 0 }])
-  expect(await server.database.owner`select from private.letters where due_at <= now()`).toHaveLength(1)
+  expect(await server.database.owner`select from private.trips where due_at <= now()`).toHaveLength(1)
   const byHand = { letter: second?.id, seen: second?.seen }
   expect(await ask('sent_by_hand', byHand)).toMatchObject({ state: 'sent', author: me })
 })
@@ -828,9 +840,7 @@ test('a refused letter is sent to another address, and so is what follows; the a
   const id = await store({ email: 'grace@exampel.org' })
   await decide(id, 'accepted')
   await release((await drafts()).letters)
-  const refuse = () => server.database.owner`
-    update private.letters set state = 'refused', due_at = null, answer = '550 no', attempts = 3 where state = 'waiting'`
-  await refuse()
+  await refused()
   const [letter] = await lettersOf(id)
   const given = { act: crypto.randomUUID(), letter: letter?.id, address: 'grace@example.org' }
   for (const address of ['', 'grace', 'a@b, c@d', 'a@b\r\nBcc: c@d', `${'a'.repeat(250)}@b.org`]) {
@@ -849,10 +859,11 @@ test('a refused letter is sent to another address, and so is what follows; the a
   await expect(ask('readdress', { ...given, act: crypto.randomUUID() })).rejects.toMatchObject({
     code: 'PT409',
   })
-  await server.database.owner`update private.letters set due_at = now()`
+  await server.database.owner`update private.deliveries set due_at = now() where kind = 'letter'`
   expect(await claimLetter(server.database.owner)).toMatchObject({ id: letter?.id, to: 'grace@example.org' })
-  await server.database.owner`update private.letters set state = 'waiting', due_at = now()`
-  await refuse()
+  await server.database
+    .owner`update private.deliveries set state = 'waiting', due_at = now() where kind = 'letter'`
+  await refused()
   expect(await ask('settle', { letters: [letter?.id] })).toEqual({ settled: 1 })
   expect(await ask('settle', { letters: [letter?.id] })).toEqual({ settled: 1 })
   expect(await lettersOf(id)).toMatchObject([{ state: 'sent', otherwise: 'told' }])
@@ -864,7 +875,7 @@ test('a refused letter is sent to another address, and so is what follows; the a
   expect((await drafts('declined')).letters).toMatchObject([{ to: 'grace@example.org' }])
   // Another one takes its place; and the history decides nothing.
   await release((await drafts('declined')).letters)
-  await refuse()
+  await refused()
   const [, declined] = await lettersOf(id)
   const next = { act: crypto.randomUUID(), letter: declined?.id, address: 'grace@example.net' }
   expect(await ask('readdress', next)).toMatchObject({ to: 'grace@example.net' })
@@ -918,6 +929,7 @@ test('erasing an application takes its letters along', async () => {
   await release((await drafts()).letters)
   await ask('erase', { applications: [id], email: 'gone@example.org' })
   expect(await server.database.owner`select from private.letters`).toHaveLength(0)
+  expect(await server.database.owner`select from private.trips`).toHaveLength(0)
 })
 
 test('who stops, releases, decides and erases at the same time waits for each other, and not in a circle', async () => {
@@ -1011,12 +1023,11 @@ test('a receipt that was refused is tried again within a day, and not later', as
   await owner`update private.letter_settings set receipts = true`
   const id = await store()
   await owner`update private.letter_settings set receipts = false`
-  const refuse = () => owner`update private.letters set state = 'refused', due_at = null`
-  await refuse()
+  await refused()
   const [receipt] = await lettersOf(id)
   expect(await ask('retry', { letters: [receipt?.id] })).toEqual({ retried: 1 })
-  await refuse()
-  await owner`update private.letters set released_at = now() - interval '25 hours'`
+  await refused()
+  await owner`update private.deliveries set queued_at = now() - interval '25 hours'`
   expect(await ask('retry', { letters: [receipt?.id] })).toEqual({ retried: 0 })
 })
 

@@ -10,14 +10,14 @@ import { startReceiver } from '../../../testing/receiver.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import type { Letter, LettersOverview, ReleaseOutcome } from '../../client/desk/letters.ts'
 import type { Places } from '../../client/desk/retreat.ts'
-import { startDispatcher } from '../deliveries/dispatcher.ts'
-import { outboxOf } from '../deliveries/outbox.ts'
-import { startDecisions } from './decisions.ts'
-import { claimDecisions } from './claims.ts'
-import { record } from './outcomes.ts'
-import { countLetters, listUndelivered, retryUndelivered } from './overview.ts'
+import { record } from '../letters/outcomes.ts'
+import { countLetters, listUndelivered, retryUndelivered } from '../letters/overview.ts'
+import { startDispatcher } from './dispatcher.ts'
+import { outboxOf } from './outbox.ts'
 import { through, valuesOf } from '../../../testing/sql.ts'
 
+const decisions = outboxOf('decision')
+const claimDecisions = () => decisions.claimDue(sql(), 10)
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 let server: SignInServer
@@ -44,13 +44,14 @@ async function automation(...given: Parameters<typeof startReceiver>) {
   const receiver = await startReceiver(...given)
   const { log, lines } = aLog()
   const tell = () => {
-    const decisions = startDecisions({
+    const dispatcher = startDispatcher({
       sql: server.database.server,
+      outbox: decisions,
       receiver: { url: `${receiver.origin}/hook`, secret },
       log,
       interval: 50,
     })
-    return atEnd(() => decisions.stop())
+    return atEnd(() => dispatcher.stop())
   }
   const stop = tell()
   await expect
@@ -292,7 +293,7 @@ test('an acceptance that an automation tells in place of a mail is not told once
   await keep(await until(1))
   await send()
   await sql()`update private.invitations set deadline = private.today() - 1`
-  expect(await claimDecisions(sql(), 10)).toEqual([])
+  expect(await claimDecisions()).toEqual([])
   const [given] = await lettersOf(id)
   expect(given).toMatchObject({
     way: 'automation',
@@ -302,7 +303,9 @@ test('an acceptance that an automation tells in place of a mail is not told once
   const later = await until(2)
   await keep(later)
   expect(await ask('retry', { letters: [given?.id] })).toEqual({ retried: 1 })
-  expect(await claimDecisions(sql(), 10)).toMatchObject([{ id: given?.id, replyBy: later }])
+  const [told] = await claimDecisions()
+  expect(told).toMatchObject({ id: given?.id })
+  expect(told?.body.get('replyBy')).toBe(later)
 })
 
 test('what an automation was told already is no letter: stopped, the letter is a draft, and is told once', async () => {
@@ -323,7 +326,7 @@ test('what an automation was told already is no letter: stopped, the letter is a
   ])
   await send()
   await expect.poll(() => states(id)).toContain('mail: waiting')
-  expect(await sql()`select id from private.letters where way = 'automation'`).toHaveLength(1)
+  expect(await sql()`select id from private.deliveries where kind = 'decision'`).toHaveLength(1)
   // Told something else, it is told anew.
   await decide(id, 'declined')
   await send('declined')
@@ -333,13 +336,21 @@ test('what an automation was told already is no letter: stopped, the letter is a
     .toHaveLength(2)
   await decide(id, 'accepted')
   expect((await lettersOf(id)).filter(({ state }) => state === 'draft')).toMatchObject([
-    { occasion: 'accepted', edition: 2 },
+    { occasion: 'accepted', edition: 1 },
   ])
+  await send()
+  const told = await receiver.count(3)
+  expect(told.map(({ body }) => new URLSearchParams(body).get('status'))).toEqual([
+    'accepted',
+    'declined',
+    'accepted',
+  ])
+  expect(new Set(told.map(({ headers }) => headers['webhook-id'])).size).toBe(3)
 })
 
 test.each([
-  ['told', { outcome: 'sent', code: 200 }, 'again'],
-  ['not told', { outcome: 'refused', code: 410, answer: 'HTTP 410' }, 'released'],
+  ['told', { delivered: true, status: 200, text: '' }, 'again'],
+  ['not told', { delivered: false, status: 410, text: '' }, 'released'],
 ] as const)(
   'what an automation was %s beside a mail that was stopped keeps no other letter, once there is no mail server',
   async (_what, result, outcome) => {
@@ -347,9 +358,9 @@ test.each([
     const ids = [await store('ada@example.org'), await store('bob@example.org')] as const
     await decide(ids[0], 'accepted')
     const act = await send()
-    const [claim] = await claimDecisions(sql(), 10)
+    const [claim] = await claimDecisions()
     if (claim === undefined) throw new Error('nothing is told')
-    await record(sql(), claim, result)
+    await decisions.record(sql(), claim, result)
     expect(await ask('withdraw', { act })).toEqual({ withdrawn: 1, left: 0 })
     await sql()`update private.postman set seen_at = now() - interval '2 minutes'`
     await decide(ids[1], 'accepted')
@@ -370,8 +381,8 @@ test.each([
     )
     // Told again knowingly, it is told anew.
     await release(true)
-    const told = await claimDecisions(sql(), 10)
-    expect(new Set(told.map(({ applicationId }) => applicationId))).toEqual(new Set(ids))
+    const told = await claimDecisions()
+    expect(new Set(told.map(({ body }) => body.get('id')))).toEqual(new Set(ids))
     expect(told.map(({ id }) => id)).not.toContain(claim.id)
   },
 )
@@ -389,10 +400,10 @@ test('a decision that changes is not told, and what stands is drafted', async ()
   await decide(id, 'accepted')
   await send()
   await sql()`
-    update private.letters set state = 'sent', sent_at = now(), due_at = null
-    where way = 'mail' and state = 'waiting'`
+    update private.deliveries set state = 'done', done_at = now(), due_at = null
+    where kind = 'letter' and state = 'waiting'`
   await decide(id, 'waitlisted')
-  await sql()`update private.letters set due_at = now() where state = 'waiting'`
+  await sql()`update private.deliveries set due_at = now() where kind in ('letter', 'decision') and state = 'waiting'`
   await sql()`update private.letter_settings set hold = '0'`
   await send('waitlisted')
   const [request] = await receiver.count(1)
@@ -416,17 +427,6 @@ test('what changes while it is being told is told once more only as what stands'
   expect(receiver.received).toHaveLength(1)
 })
 
-test('what was not released for the decision that stands is not told', async () => {
-  await sql()`update private.postman set automation_seen_at = now()`
-  const id = await store()
-  await decide(id, 'accepted')
-  await send()
-  await sql()`update private.statuses set version = version + 1`
-  expect(await claimDecisions(sql(), 10)).toEqual([])
-  await sql()`update private.statuses set version = version - 1`
-  expect(await claimDecisions(sql(), 10)).toMatchObject([{ applicationId: id, status: 'accepted' }])
-})
-
 test('one that fails is told again, with the same id; one that is gone is asked no more', async () => {
   let status = 500
   const { receiver, lines } = await automation((request, response) =>
@@ -442,7 +442,7 @@ test('one that fails is told again, with the same id; one that is gone is asked 
   // It asked to be left alone for an hour.
   expect(Date.parse(failed?.due_at ?? '') - Date.now()).toBeGreaterThan(3_500_000)
   status = 410
-  await sql()`update private.letters set due_at = now()`
+  await sql()`update private.deliveries set due_at = now() where kind = 'decision'`
   const [first, second] = await receiver.count(2)
   expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
   await expect.poll(() => states(id)).toEqual(['automation: refused'])
@@ -470,7 +470,7 @@ test('a decision that certainly did not reach the automation was not told, and t
   // It was there again a day later.
   await sql()`update private.invitations set deadline = deadline - 1`
   await startReceiver(undefined, Number(new URL(receiver.origin).port))
-  await sql()`update private.letters set due_at = now()`
+  await sql()`update private.deliveries set due_at = now() where kind = 'decision'`
   await expect.poll(() => states(id)).toEqual(['automation: sent'])
   expect(await place()).toEqual([{ told_at: expect.any(Date) as Date, days: 7 }])
 })
@@ -501,8 +501,9 @@ test('while organisers let nothing leave, nobody is told', async () => {
   await decide(third, 'accepted')
   await send()
   let looks = 0
-  const another = startDecisions({
+  const another = startDispatcher({
     sql: through(server.database.server, (run) => run().finally(() => (looks += 1))),
+    outbox: decisions,
     receiver: { url: receiver.origin, secret },
     log: aLog().log,
     interval: 10,
