@@ -847,18 +847,28 @@ create or replace function private.address_of(application uuid, given text) retu
     select coalesce((select address from private.addresses where application_id = application), given);
   end;
 
--- Locks given letters, and their templates, which nobody removes meanwhile.
-create or replace function private.lock_letters(letters uuid[]) returns void
+drop function private.lock_letters(uuid[]);
+
+-- Locks letters, given by their ids or by those of deliveries, with their templates, which nobody removes meanwhile. Of a receipt it
+-- locks the application.
+create function private.lock_letters(given uuid[]) returns void
   language plpgsql set search_path = ''
 as $$
+declare
+  wanted constant uuid[] := given || array(select letter_id from private.deliveries where id = any (given) and letter_id is not null);
 begin
   perform from private.templates
-    where name in (select template from private.letters where id = any (lock_letters.letters))
+    where name in (select template from private.letters where id = any (wanted))
     order by name for key share;
-  perform private.lock_for_letters(array(select application_id from private.letters where id = any (lock_letters.letters)));
-  perform from private.letters where id = any (lock_letters.letters) order by id for update;
+  perform private.lock_for_letters(array(
+    select application_id from private.letters where id = any (wanted)
+    union select application_id from private.deliveries where id = any (given)
+  ));
+  perform from private.letters where id = any (wanted) order by id for update;
 end
 $$;
+
+revoke all on function private.lock_letters(uuid[]) from public, anon, authenticated;
 
 -- Whether a trip brings a letter to its applicant: a mail, or a decision in its place. It told them where it is done, or may have
 -- arrived.
@@ -958,7 +968,7 @@ begin
     select * into claimed from private.deliveries where id = delivery;
     is_recalled := claimed.recalled_at is not null;
     -- Before the delivery's own row, as everywhere.
-    if is_recalled then perform private.lock_letters(array[claimed.letter_id]); end if;
+    if is_recalled then perform private.lock_letters(array[delivery]); end if;
     update private.deliveries as row set
         state = case when is_recalled and record_delivery.state <> 'done' then 'cancelled' else record_delivery.state end,
         due_at = case when record_delivery.state = 'waiting' and not is_recalled then now() + pause end,
@@ -1120,11 +1130,45 @@ begin
   ));
   update private.letters as letter set state = case when letter.template is null then 'draft' else 'dropped' end
     where application_id = application and (drop_letters.template is null or letter.template = drop_letters.template)
-      and (state = 'draft' or state = 'released' and private.times_told(id) = 0 and not private.is_open(id));
+      and (state = 'draft' or state = 'released' and not private.is_open(id) and (
+        private.times_told(id) = 0
+        or letter.template is null and exists (
+          -- Recalled by this act, though it may have arrived.
+          select from private.deliveries as delivery where letter_id = letter.id and recalled_at = now()
+        )
+      ));
 end
 $$;
 
 revoke all on function private.drop_letters(uuid, text) from public, anon, authenticated;
+
+-- Tells the automation the decision that stands once more, where it was told another one beside a mail that was recalled: what
+-- stands was told last to the applicant, so that nobody drafts it again. The caller has locked the application.
+create function private.correct_automation(application uuid) returns void
+  language sql set search_path = ''
+as $$
+  insert into private.deliveries (kind, application_id, letter_id, subject, body, is_beside)
+    select 'decision', application, standing.id, told.subject, told.body, true
+    from (
+      select * from private.deliveries as newest
+      where application_id = application and kind = 'decision' and (state in ('waiting', 'sending', 'done') or may_have_arrived > 0)
+      order by queued_at desc limit 1
+    ) as newest
+      join private.statuses on statuses.application_id = application
+      join private.letters as standing on standing.application_id = application and template = status
+      cross join lateral (
+        select subject, body from private.deliveries as told
+        where told.letter_id = standing.id and private.has_told(told) order by queued_at desc limit 1
+      ) as told
+    where newest.letter_id <> standing.id and (newest.state = 'done' or newest.may_have_arrived > 0)
+      and private.is_decision(status) and private.decision_told(application) = status
+      and not exists (
+        select from private.deliveries as told
+        where told.letter_id = newest.letter_id and private.has_told(told) and told.queued_at >= newest.queued_at
+      )
+$$;
+
+revoke all on function private.correct_automation(uuid) from public, anon, authenticated;
 
 -- Follows every change of a status: other letters are dropped, and one about a decision is drafted. A receipt says nothing of
 -- decisions, and is sent.
@@ -1135,35 +1179,54 @@ begin
   perform private.drop_letters(new.application_id);
   if private.is_decision(new.status) then
     perform private.draft(new.application_id, new.status);
+    perform private.correct_automation(new.application_id);
   end if;
   return null;
 end
 $$;
 
+-- Whether a template can still be said to an applicant: it is there, and a decision stands, or a reminder is not answered.
+create function private.may_be_said(application uuid, template text) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return exists (select from private.templates where name = may_be_said.template)
+    and (not private.is_decision(template) or exists (
+      select from private.statuses where application_id = application and status = may_be_said.template
+    ))
+    and (template <> 'reminder' or not exists (
+      select from private.invitations where application_id = application and rsvp is not null
+    ));
+end
+$$;
+
+revoke all on function private.may_be_said(uuid, text) from public, anon, authenticated;
+
 -- Settles a letter whose delivery was recalled while it was being sent, and has ended. What did not arrive is a draft again if it
--- may still be said: a letter to one person, or what an organiser stopped, but no reminder to somebody with an RSVP, and nothing
--- whose template is gone. Then the decision that stands is drafted, unless it was told last. The caller has locked the letter.
+-- may still be said: a letter to one person, or what an organiser stopped. After a letter about a decision the one that stands is
+-- drafted, unless it was told last. The caller has locked the letter.
 create function private.settle_recalled(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
 as $$
 declare
+  letter private.letters;
   status_now text := (select status from private.statuses where application_id = delivery.application_id);
 begin
+  select * into letter from private.letters where id = delivery.letter_id;
   if delivery.state = 'cancelled' and private.is_main(delivery) then
-    update private.letters as letter set state = case
-        when template is null then 'draft'
-        when private.times_told(id) > 0 then 'released'
-        when delivery.recalled_by is not null and not private.is_decision(template)
-          and exists (select from private.templates where name = letter.template)
-          and not (template = 'reminder' and exists (
-            select from private.invitations as invitation
-            where invitation.application_id = delivery.application_id and rsvp is not null
-          ))
-          then 'draft'
+    update private.letters set state = case
+        when letter.template is null then 'draft'
+        when private.has_told(delivery) then 'released'
+        when delivery.recalled_by is not null and private.may_be_said(letter.application_id, letter.template) then 'draft'
+        when private.times_told(letter.id) > 0 then 'released'
         else 'dropped' end
-      where id = delivery.letter_id and state = 'released';
+      where id = letter.id and state = 'released';
   end if;
-  if private.is_decision(status_now) then perform private.draft(delivery.application_id, status_now); end if;
+  -- What is not about a decision changes nothing about what was told of them.
+  if private.is_decision(letter.template) then
+    if private.is_decision(status_now) then perform private.draft(delivery.application_id, status_now); end if;
+    perform private.correct_automation(delivery.application_id);
+  end if;
 end
 $$;
 
@@ -1184,7 +1247,9 @@ begin
     if ended.recalled_at is not null then
       perform private.settle_recalled(ended);
     elsif private.is_main(ended) then
-      update private.letters set state = 'draft' where id = ended.letter_id and state = 'released';
+      update private.letters as letter
+        set state = case when template is null or private.may_be_said(application_id, template) then 'draft' else 'dropped' end
+        where id = ended.letter_id and state = 'released';
     end if;
   end loop;
   update private.deliveries set recalled_at = now() where kind in ('letter', 'decision', 'receipt')
@@ -1485,8 +1550,9 @@ begin
 end
 $$;
 
--- Stops letters, by their ids or by those of their deliveries, or all of one act: what waits is cancelled, what is being sent is recalled, and their letters are
--- drafts again. What a server is sending may arrive all the same, and counts as left. The result counts the applications.
+-- Stops letters, by their ids or by those of their deliveries, or all of one act: what waits is cancelled, what is being sent is
+-- recalled, and their letters are drafts again. What a server is sending may arrive all the same, and counts as left. The result
+-- counts the applications.
 create or replace function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -1495,7 +1561,8 @@ declare
   wanted uuid[];
 begin
   perform private.check_number(letters);
-  -- With what an automation is told beside them.
+  perform private.lock_letters(letters || array(select id from private.deliveries where deliveries.act = desk_withdraw.act));
+  -- As they are now that nobody releases them meanwhile; with what an automation is told beside them.
   wanted := array(
     select distinct released.id
     from private.deliveries as given join private.deliveries as released
@@ -1504,11 +1571,12 @@ begin
         and given.kind in ('letter', 'decision', 'receipt')
       or given.act = desk_withdraw.act
   );
-  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (wanted)));
+  perform private.lock_letters(wanted);
   perform private.recall(array(
     select id from private.deliveries where id = any (wanted) and state in ('waiting', 'sending') and recalled_at is null
   ), me.email);
-  update private.letters set state = 'draft', drafted_at = now()
+  update private.letters set drafted_at = now(),
+      state = case when template is null or private.may_be_said(application_id, template) then 'draft' else 'dropped' end
     where state = 'released' and not private.is_open(id) and id in (
       select letter_id from private.deliveries as delivery
       where id = any (wanted) and private.is_main(delivery) and state = 'cancelled' and recalled_by is not null
@@ -1535,7 +1603,7 @@ create function private.retry_letters(wanted uuid[]) returns integer
   language plpgsql set search_path = ''
 as $$
 begin
-  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (wanted)));
+  perform private.lock_letters(wanted);
   perform private.retry(array(
     select id from private.deliveries as delivery
     where id = any (wanted) and kind in ('letter', 'decision', 'receipt')
@@ -1613,7 +1681,7 @@ begin
   then
     raise exception 'This is not one e-mail address.' using errcode = '22023';
   end if;
-  perform private.lock_letters(array(select letter_id from private.deliveries where id = letter));
+  perform private.lock_letters(array[letter]);
   select * into failed from private.deliveries where id = letter;
   is_repeat := exists (
     select from private.history as written
@@ -1643,7 +1711,7 @@ declare
   me record := private.caller();
 begin
   perform private.check_number(letters);
-  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (desk_settle.letters)));
+  perform private.lock_letters(letters);
   with settled as (
     update private.deliveries set state = 'done', done_at = now(), by = 'elsewhere', reply = ''
       where id = any (desk_settle.letters) and kind in ('letter', 'decision', 'receipt') and state = 'failed'
@@ -1901,19 +1969,27 @@ begin
 end
 $$;
 
--- Ends letters that were recalled and whose server was lost, and cancels receipts that were not sent within a day.
+-- Cancels receipts that were not sent within a day, and ends what was recalled and whose server was lost: it may have arrived.
 create function private.keep_letters() returns void
   language plpgsql set search_path = ''
 as $$
+declare
+  lost uuid[];
 begin
-  perform private.record_delivery(id, attempts, 'waiting', arrived => true) from private.deliveries
-    where kind in ('letter', 'decision') and state = 'sending' and recalled_at is not null
-      and (due_at <= now() or due_at > now() + interval '27 hours');
   perform private.recall(array(
     select id from private.deliveries
     where kind = 'receipt' and due_at <= now() and queued_at <= private.receipts_since()
     for update skip locked
   ));
+  lost := array(
+    select id from private.deliveries
+    where kind in ('letter', 'decision', 'receipt') and state = 'sending' and recalled_at is not null
+      and (due_at <= now() or due_at > now() + interval '27 hours')
+  );
+  if lost = '{}' then return; end if;
+  -- All before any of them, in their order.
+  perform private.lock_letters(lost);
+  perform private.record_delivery(id, attempts, 'waiting', arrived => true) from private.deliveries where id = any (lost);
 end
 $$;
 
@@ -2627,9 +2703,10 @@ begin
   with unsent as materialized (
     -- Each part has an index: no letter is read that was sent.
     select application_id from private.letters where coalesce(template, '') = 'reminder' and state = 'draft'
-    union select delivery.application_id
-      from private.deliveries as delivery join private.letters on letters.id = letter_id
-      where delivery.kind in ('letter', 'decision') and delivery.state in ('waiting', 'sending', 'failed') and template = 'reminder'
+    union select application_id from private.deliveries
+      where kind = 'letter' and state in ('waiting', 'sending', 'failed')
+        -- Not as a join, for which PostgreSQL would read all letters.
+        and (select template from private.letters where id = letter_id) = 'reminder'
   ), asked as (
     select application_id, deadline, unsent.application_id is not null as is_waiting,
       coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded

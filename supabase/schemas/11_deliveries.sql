@@ -185,7 +185,7 @@ begin
     select * into claimed from private.deliveries where id = delivery;
     is_recalled := claimed.recalled_at is not null;
     -- Before the delivery's own row, as everywhere.
-    if is_recalled then perform private.lock_letters(array[claimed.letter_id]); end if;
+    if is_recalled then perform private.lock_letters(array[delivery]); end if;
     update private.deliveries as row set
         state = case when is_recalled and record_delivery.state <> 'done' then 'cancelled' else record_delivery.state end,
         due_at = case when record_delivery.state = 'waiting' and not is_recalled then now() + pause end,

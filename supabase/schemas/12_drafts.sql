@@ -69,8 +69,40 @@ begin
   ));
   update private.letters as letter set state = case when letter.template is null then 'draft' else 'dropped' end
     where application_id = application and (drop_letters.template is null or letter.template = drop_letters.template)
-      and (state = 'draft' or state = 'released' and private.times_told(id) = 0 and not private.is_open(id));
+      and (state = 'draft' or state = 'released' and not private.is_open(id) and (
+        private.times_told(id) = 0
+        or letter.template is null and exists (
+          -- Recalled by this act, though it may have arrived.
+          select from private.deliveries as delivery where letter_id = letter.id and recalled_at = now()
+        )
+      ));
 end
+$$;
+
+-- Tells the automation the decision that stands once more, where it was told another one beside a mail that was recalled: what
+-- stands was told last to the applicant, so that nobody drafts it again. The caller has locked the application.
+create function private.correct_automation(application uuid) returns void
+  language sql set search_path = ''
+as $$
+  insert into private.deliveries (kind, application_id, letter_id, subject, body, is_beside)
+    select 'decision', application, standing.id, told.subject, told.body, true
+    from (
+      select * from private.deliveries as newest
+      where application_id = application and kind = 'decision' and (state in ('waiting', 'sending', 'done') or may_have_arrived > 0)
+      order by queued_at desc limit 1
+    ) as newest
+      join private.statuses on statuses.application_id = application
+      join private.letters as standing on standing.application_id = application and template = status
+      cross join lateral (
+        select subject, body from private.deliveries as told
+        where told.letter_id = standing.id and private.has_told(told) order by queued_at desc limit 1
+      ) as told
+    where newest.letter_id <> standing.id and (newest.state = 'done' or newest.may_have_arrived > 0)
+      and private.is_decision(status) and private.decision_told(application) = status
+      and not exists (
+        select from private.deliveries as told
+        where told.letter_id = newest.letter_id and private.has_told(told) and told.queued_at >= newest.queued_at
+      )
 $$;
 
 -- Follows every change of a status: other letters are dropped, and one about a decision is drafted. A receipt says nothing of
@@ -82,6 +114,7 @@ begin
   perform private.drop_letters(new.application_id);
   if private.is_decision(new.status) then
     perform private.draft(new.application_id, new.status);
+    perform private.correct_automation(new.application_id);
   end if;
   return null;
 end
@@ -92,30 +125,46 @@ create trigger draft_first after insert on private.statuses
 create trigger redraft after update of status on private.statuses
   for each row when (old.status <> new.status) execute function private.redraft();
 
+-- Whether a template can still be said to an applicant: it is there, and a decision stands, or a reminder is not answered.
+create function private.may_be_said(application uuid, template text) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return exists (select from private.templates where name = may_be_said.template)
+    and (not private.is_decision(template) or exists (
+      select from private.statuses where application_id = application and status = may_be_said.template
+    ))
+    and (template <> 'reminder' or not exists (
+      select from private.invitations where application_id = application and rsvp is not null
+    ));
+end
+$$;
+
 -- Settles a letter whose delivery was recalled while it was being sent, and has ended. What did not arrive is a draft again if it
--- may still be said: a letter to one person, or what an organiser stopped, but no reminder to somebody with an RSVP, and nothing
--- whose template is gone. Then the decision that stands is drafted, unless it was told last. The caller has locked the letter.
+-- may still be said: a letter to one person, or what an organiser stopped. After a letter about a decision the one that stands is
+-- drafted, unless it was told last. The caller has locked the letter.
 create function private.settle_recalled(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
 as $$
 declare
+  letter private.letters;
   status_now text := (select status from private.statuses where application_id = delivery.application_id);
 begin
+  select * into letter from private.letters where id = delivery.letter_id;
   if delivery.state = 'cancelled' and private.is_main(delivery) then
-    update private.letters as letter set state = case
-        when template is null then 'draft'
-        when private.times_told(id) > 0 then 'released'
-        when delivery.recalled_by is not null and not private.is_decision(template)
-          and exists (select from private.templates where name = letter.template)
-          and not (template = 'reminder' and exists (
-            select from private.invitations as invitation
-            where invitation.application_id = delivery.application_id and rsvp is not null
-          ))
-          then 'draft'
+    update private.letters set state = case
+        when letter.template is null then 'draft'
+        when private.has_told(delivery) then 'released'
+        when delivery.recalled_by is not null and private.may_be_said(letter.application_id, letter.template) then 'draft'
+        when private.times_told(letter.id) > 0 then 'released'
         else 'dropped' end
-      where id = delivery.letter_id and state = 'released';
+      where id = letter.id and state = 'released';
   end if;
-  if private.is_decision(status_now) then perform private.draft(delivery.application_id, status_now); end if;
+  -- What is not about a decision changes nothing about what was told of them.
+  if private.is_decision(letter.template) then
+    if private.is_decision(status_now) then perform private.draft(delivery.application_id, status_now); end if;
+    perform private.correct_automation(delivery.application_id);
+  end if;
 end
 $$;
 
@@ -134,7 +183,9 @@ begin
     if ended.recalled_at is not null then
       perform private.settle_recalled(ended);
     elsif private.is_main(ended) then
-      update private.letters set state = 'draft' where id = ended.letter_id and state = 'released';
+      update private.letters as letter
+        set state = case when template is null or private.may_be_said(application_id, template) then 'draft' else 'dropped' end
+        where id = ended.letter_id and state = 'released';
     end if;
   end loop;
   update private.deliveries set recalled_at = now() where kind in ('letter', 'decision', 'receipt')

@@ -128,8 +128,9 @@ begin
 end
 $$;
 
--- Stops letters, by their ids or by those of their deliveries, or all of one act: what waits is cancelled, what is being sent is recalled, and their letters are
--- drafts again. What a server is sending may arrive all the same, and counts as left. The result counts the applications.
+-- Stops letters, by their ids or by those of their deliveries, or all of one act: what waits is cancelled, what is being sent is
+-- recalled, and their letters are drafts again. What a server is sending may arrive all the same, and counts as left. The result
+-- counts the applications.
 create function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -138,7 +139,8 @@ declare
   wanted uuid[];
 begin
   perform private.check_number(letters);
-  -- With what an automation is told beside them.
+  perform private.lock_letters(letters || array(select id from private.deliveries where deliveries.act = desk_withdraw.act));
+  -- As they are now that nobody releases them meanwhile; with what an automation is told beside them.
   wanted := array(
     select distinct released.id
     from private.deliveries as given join private.deliveries as released
@@ -147,11 +149,12 @@ begin
         and given.kind in ('letter', 'decision', 'receipt')
       or given.act = desk_withdraw.act
   );
-  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (wanted)));
+  perform private.lock_letters(wanted);
   perform private.recall(array(
     select id from private.deliveries where id = any (wanted) and state in ('waiting', 'sending') and recalled_at is null
   ), me.email);
-  update private.letters set state = 'draft', drafted_at = now()
+  update private.letters set drafted_at = now(),
+      state = case when template is null or private.may_be_said(application_id, template) then 'draft' else 'dropped' end
     where state = 'released' and not private.is_open(id) and id in (
       select letter_id from private.deliveries as delivery
       where id = any (wanted) and private.is_main(delivery) and state = 'cancelled' and recalled_by is not null
@@ -178,7 +181,7 @@ create function private.retry_letters(wanted uuid[]) returns integer
   language plpgsql set search_path = ''
 as $$
 begin
-  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (wanted)));
+  perform private.lock_letters(wanted);
   perform private.retry(array(
     select id from private.deliveries as delivery
     where id = any (wanted) and kind in ('letter', 'decision', 'receipt')
@@ -254,7 +257,7 @@ begin
   then
     raise exception 'This is not one e-mail address.' using errcode = '22023';
   end if;
-  perform private.lock_letters(array(select letter_id from private.deliveries where id = letter));
+  perform private.lock_letters(array[letter]);
   select * into failed from private.deliveries where id = letter;
   is_repeat := exists (
     select from private.history as written
@@ -284,7 +287,7 @@ declare
   me record := private.caller();
 begin
   perform private.check_number(letters);
-  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (desk_settle.letters)));
+  perform private.lock_letters(letters);
   with settled as (
     update private.deliveries set state = 'done', done_at = now(), by = 'elsewhere', reply = ''
       where id = any (desk_settle.letters) and kind in ('letter', 'decision', 'receipt') and state = 'failed'

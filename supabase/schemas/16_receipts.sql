@@ -89,18 +89,26 @@ begin
 end
 $$;
 
--- Ends letters that were recalled and whose server was lost, and cancels receipts that were not sent within a day.
+-- Cancels receipts that were not sent within a day, and ends what was recalled and whose server was lost: it may have arrived.
 create function private.keep_letters() returns void
   language plpgsql set search_path = ''
 as $$
+declare
+  lost uuid[];
 begin
-  perform private.record_delivery(id, attempts, 'waiting', arrived => true) from private.deliveries
-    where kind in ('letter', 'decision') and state = 'sending' and recalled_at is not null
-      and (due_at <= now() or due_at > now() + interval '27 hours');
   perform private.recall(array(
     select id from private.deliveries
     where kind = 'receipt' and due_at <= now() and queued_at <= private.receipts_since()
     for update skip locked
   ));
+  lost := array(
+    select id from private.deliveries
+    where kind in ('letter', 'decision', 'receipt') and state = 'sending' and recalled_at is not null
+      and (due_at <= now() or due_at > now() + interval '27 hours')
+  );
+  if lost = '{}' then return; end if;
+  -- All before any of them, in their order.
+  perform private.lock_letters(lost);
+  perform private.record_delivery(id, attempts, 'waiting', arrived => true) from private.deliveries where id = any (lost);
 end
 $$;
