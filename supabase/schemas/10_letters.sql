@@ -98,16 +98,22 @@ begin
 end
 $$;
 
--- Locks given letters, and their templates, which nobody removes meanwhile.
-create function private.lock_letters(letters uuid[]) returns void
+-- Locks letters, given by their ids or by those of deliveries, with their templates, which nobody removes meanwhile. Of a receipt it
+-- locks the application.
+create function private.lock_letters(given uuid[]) returns void
   language plpgsql set search_path = ''
 as $$
+declare
+  wanted constant uuid[] := given || array(select letter_id from private.deliveries where id = any (given) and letter_id is not null);
 begin
   perform from private.templates
-    where name in (select template from private.letters where id = any (lock_letters.letters))
+    where name in (select template from private.letters where id = any (wanted))
     order by name for key share;
-  perform private.lock_for_letters(array(select application_id from private.letters where id = any (lock_letters.letters)));
-  perform from private.letters where id = any (lock_letters.letters) order by id for update;
+  perform private.lock_for_letters(array(
+    select application_id from private.letters where id = any (wanted)
+    union select application_id from private.deliveries where id = any (given)
+  ));
+  perform from private.letters where id = any (wanted) order by id for update;
 end
 $$;
 

@@ -553,9 +553,10 @@ begin
   with unsent as materialized (
     -- Each part has an index: no letter is read that was sent.
     select application_id from private.letters where coalesce(template, '') = 'reminder' and state = 'draft'
-    union select delivery.application_id
-      from private.deliveries as delivery join private.letters on letters.id = letter_id
-      where delivery.kind in ('letter', 'decision') and delivery.state in ('waiting', 'sending', 'failed') and template = 'reminder'
+    union select application_id from private.deliveries
+      where kind = 'letter' and state in ('waiting', 'sending', 'failed')
+        -- Not as a join, for which PostgreSQL would read all letters.
+        and (select template from private.letters where id = letter_id) = 'reminder'
   ), asked as (
     select application_id, deadline, unsent.application_id is not null as is_waiting,
       coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded
