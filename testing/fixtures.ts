@@ -179,9 +179,15 @@ const formerTables = {
     from private.letters where state = 'draft'`,
 }
 
-/** A draft that was taken away, of which only its text is kept. */
+/** A draft that was taken away, of which only its text is kept; and what an automation is told once the mail has left. */
 const isDropped = (row: object) =>
-  'withdrawn_at' in row && 'released_at' in row && row.withdrawn_at !== null && row.released_at === null
+  ('withdrawn_at' in row && 'released_at' in row && row.withdrawn_at !== null && row.released_at === null) ||
+  ('way' in row &&
+    'state' in row &&
+    row.way === 'automation' &&
+    row.state === 'waiting' &&
+    'attempts' in row &&
+    row.attempts === 0)
 
 /** The tables whose rows are other ones now, in the columns that they had. */
 function changedTables(before: Record<string, object[]>, after: Record<string, object[]>) {
@@ -365,7 +371,9 @@ const due = [
 export const dumpMigrated: Awaited<ReturnType<typeof migrateDump>> = {
   changed: [],
   refused: [null, null, null, null],
-  standings: await standingsWith(),
+  standings: await standingsWith({
+    waiting: 'declined | delivered: 1x 200 | received sent 1x | declined waiting',
+  }),
   leaves: due,
   leavesThen: [
     ...due,
@@ -490,7 +498,7 @@ export const backupRestored: Awaited<ReturnType<typeof restoreBackup>> = {
     'automation-sending':
       'waitlisted | delivered: 1x 200 | received sent 1x | waitlisted sent 1x | waitlisted to the automation withdrawn overtaken 1x',
     waiting:
-      'declined | delivered: 1x 200 | received sent 1x | declined withdrawn overtaken | declined to the automation withdrawn overtaken | declined draft',
+      'declined | delivered: 1x 200 | received sent 1x | declined withdrawn overtaken | declined draft',
     'waiting-kept':
       'declined | delivered: 1x 200 | received sent 1x | declined withdrawn overtaken | declined to the automation sent 1x | declined draft',
     'reminder-waiting':

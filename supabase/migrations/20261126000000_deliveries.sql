@@ -171,7 +171,14 @@ select former.id,
 from private.former_letters as former left join private.letters as letter
   on letter.application_id = former.application_id and case when former.occasion = '' then letter.id = md5(former.id::text)::uuid
     else letter.template = former.occasion end
-where former.state <> 'draft' and former.released_at is not null;
+where former.state <> 'draft' and former.released_at is not null and not (
+  -- An automation is told what the mail has told, and not before.
+  former.way = 'automation' and former.state = 'waiting' and former.attempts = 0 and exists (
+    select from private.former_letters as mail
+    where mail.application_id = former.application_id and mail.act = former.act and mail.way = 'mail'
+      and mail.state in ('waiting', 'sending', 'refused', 'given up') and coalesce(mail.uncertain, 0) = 0
+  )
+);
 
 insert into private.invitations (
   application_id, token, is_accepted, told_at, reminded_at, deadline, is_deadline_set, rsvp, rsvp_at)
@@ -207,7 +214,14 @@ do $$
 begin
   if (select count(*) from private.deliveries) <> (select count(*) from private.webhook_outbox)
     + (select count(*) from private.answer_outbox) + (select count(*) from private.notices)
-    + (select count(*) from private.former_letters where state <> 'draft' and released_at is not null)
+    + (
+      select count(*) from private.former_letters as former
+      where state <> 'draft' and released_at is not null and not (way = 'automation' and state = 'waiting' and attempts = 0 and exists (
+        select from private.former_letters as mail
+        where mail.application_id = former.application_id and mail.act = former.act and mail.way = 'mail'
+          and mail.state in ('waiting', 'sending', 'refused', 'given up') and coalesce(mail.uncertain, 0) = 0
+      ))
+    )
   then
     raise exception 'Not every delivery was taken over: nothing was changed.';
   elsif (select count(*) from private.letters where state = 'draft')
@@ -665,7 +679,7 @@ begin
     ), written as (
       select trip.application_id as id, jsonb_agg(jsonb_build_object(
         'occasion', occasion, 'way', way, 'state', state, 'otherwise', otherwise,
-        'at', coalesce(done_at, queued_at)) order by queued_at, trip.id) as letters
+        'at', coalesce(done_at, queued_at)) order by queued_at, way = 'automation', trip.id) as letters
       from private.trips as trip
       where trip.application_id = any (applications) and state <> 'withdrawn' group by 1
     )
@@ -850,18 +864,28 @@ create or replace function private.address_of(application uuid, given text) retu
     select coalesce((select address from private.addresses where application_id = application), given);
   end;
 
--- Locks given letters, and their templates, which nobody removes meanwhile.
-create or replace function private.lock_letters(letters uuid[]) returns void
+drop function private.lock_letters(uuid[]);
+
+-- Locks letters, given by their ids or by those of deliveries, with their templates, which nobody removes meanwhile. Of a receipt it
+-- locks the application.
+create function private.lock_letters(given uuid[]) returns void
   language plpgsql set search_path = ''
 as $$
+declare
+  wanted constant uuid[] := given || array(select letter_id from private.deliveries where id = any (given) and letter_id is not null);
 begin
   perform from private.templates
-    where name in (select template from private.letters where id = any (lock_letters.letters))
+    where name in (select template from private.letters where id = any (wanted))
     order by name for key share;
-  perform private.lock_for_letters(array(select application_id from private.letters where id = any (lock_letters.letters)));
-  perform from private.letters where id = any (lock_letters.letters) order by id for update;
+  perform private.lock_for_letters(array(
+    select application_id from private.letters where id = any (wanted)
+    union select application_id from private.deliveries where id = any (given)
+  ));
+  perform from private.letters where id = any (wanted) order by id for update;
 end
 $$;
+
+revoke all on function private.lock_letters(uuid[]) from public, anon, authenticated;
 
 -- Whether a trip brings a letter to its applicant: a mail, or a decision in its place. It told them where it is done, or may have
 -- arrived.
@@ -881,6 +905,16 @@ as $$
 $$;
 
 revoke all on function private.has_told(private.deliveries) from public, anon, authenticated;
+
+-- Whether one of two RSVPs or decisions of an applicant came before the other.
+create function private.is_before(earlier private.deliveries, later private.deliveries) returns boolean
+  language sql immutable
+as $$
+  select case when earlier.event_id is not null then earlier.event_id < later.event_id
+    else (earlier.queued_at, earlier.id) < (later.queued_at, later.id) end
+$$;
+
+revoke all on function private.is_before(private.deliveries, private.deliveries) from public, anon, authenticated;
 
 -- Claims one delivery, whose row the caller has locked, for as long as the lease. Nobody knows what became of a try that another
 -- server had begun.
@@ -910,16 +944,10 @@ begin
         where delivery.kind = claim_delivery.kind and due_at >= moments.since and due_at <= moments.until
           and recalled_at is null
           -- As alternatives: alone, the second one would be a join, for which PostgreSQL may read all deliveries.
-          and (event_id is null or not exists (
+          and (delivery.kind = 'application' or not exists (
             select from private.deliveries as earlier
             where earlier.application_id = delivery.application_id and earlier.kind = delivery.kind
-              and earlier.event_id < delivery.event_id and earlier.state in ('waiting', 'sending')
-          ))
-          and (letter_id is null or not exists (
-            -- The decision that stands is told last.
-            select from private.deliveries as other
-            where other.application_id = delivery.application_id and other.kind = delivery.kind and other.id <> delivery.id
-              and other.state = 'sending' and other.due_at > now()
+              and private.is_before(earlier, delivery) and earlier.state in ('waiting', 'sending')
           ))
         order by due_at limit most for update skip locked
       )
@@ -962,7 +990,7 @@ begin
     if not found then return null; end if;
     is_recalled := claimed.recalled_at is not null;
     -- Before the delivery's own row, as everywhere.
-    if is_recalled then perform private.lock_letters(array[claimed.letter_id]); end if;
+    if is_recalled then perform private.lock_letters(array[delivery]); end if;
     perform from private.deliveries
       where id = delivery and attempts = attempt and deliveries.state = 'sending' and (recalled_at is not null) = is_recalled
       for update;
@@ -988,12 +1016,13 @@ begin
       subject = case when kind <> 'test' or record_delivery.state = 'waiting' then subject end,
       body = case when kind <> 'test' or record_delivery.state = 'waiting' then body end
     where id = delivery returning * into recorded;
-  if recorded.state = 'done' and recorded.kind = 'rsvp' then
-    -- Tried again, an earlier RSVP would be told last.
+  if recorded.state = 'done' and recorded.kind in ('rsvp', 'decision') then
+    -- Tried again, an earlier one would be told last.
     update private.deliveries as earlier set state = 'cancelled', due_at = null
-      where earlier.application_id = recorded.application_id and earlier.kind = 'rsvp'
-        and earlier.event_id < recorded.event_id and earlier.state not in ('done', 'cancelled');
-  elsif is_recalled and recorded.letter_id is not null then
+      where earlier.application_id = recorded.application_id and earlier.kind = recorded.kind
+        and private.is_before(earlier, recorded) and earlier.state not in ('done', 'cancelled');
+  end if;
+  if is_recalled and recorded.letter_id is not null then
     perform private.settle_recalled(recorded);
   end if;
   return recorded.state;
@@ -1037,7 +1066,7 @@ begin
     where delivery.kind = retry_deliveries.kind and state = 'failed' and not exists (
       select from private.deliveries as later
       where later.application_id = delivery.application_id and later.kind = delivery.kind
-        and later.event_id > delivery.event_id
+        and private.is_before(delivery, later)
         and later.state in ('waiting', 'sending')
     );
   get diagnostics retried = row_count;
@@ -1114,19 +1143,44 @@ $$;
 
 revoke all on function private.draft(uuid, text, boolean) from public, anon, authenticated;
 
+-- Whether a template may still be said to an applicant: it is there, and the decision stands, or the reminder is not answered.
+create function private.may_be_said(application uuid, template text) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return exists (select from private.templates where name = may_be_said.template)
+    and (not private.is_decision(template) or exists (
+      select from private.statuses where application_id = application and status = may_be_said.template
+    ))
+    and (template <> 'reminder' or not exists (
+      select from private.invitations where application_id = application and rsvp is not null
+    ));
+end
+$$;
+
+revoke all on function private.may_be_said(uuid, text) from public, anon, authenticated;
+
 -- Drops what has not been told of an application's letters, of one template or of all, and recalls what is on its way. A letter to
 -- one person, whose text nobody else has, is a draft again, or stays one. The caller has locked the application.
 create function private.drop_letters(application uuid, template text default null) returns void
   language plpgsql set search_path = ''
 as $$
-begin
-  perform private.recall(array(
+declare
+  recalled uuid[] := array(
     select delivery.id from private.deliveries as delivery join private.letters on letters.id = letter_id
-    where delivery.application_id = application and (drop_letters.template is null or letters.template = drop_letters.template)
-  ));
+    where delivery.application_id = application and private.is_main(delivery)
+      and delivery.state in ('waiting', 'sending', 'failed')
+      and (drop_letters.template is null or letters.template = drop_letters.template)
+  );
+begin
+  perform private.recall(recalled);
   update private.letters as letter set state = case when letter.template is null then 'draft' else 'dropped' end
     where application_id = application and (drop_letters.template is null or letter.template = drop_letters.template)
-      and (state = 'draft' or state = 'released' and private.times_told(id) = 0 and not private.is_open(id));
+      and (state = 'draft' or state = 'released' and not private.is_open(id) and (
+        private.times_told(id) = 0
+        -- It may have arrived.
+        or letter.template is null and id in (select letter_id from private.deliveries where deliveries.id = any (recalled))
+      ));
 end
 $$;
 
@@ -1146,31 +1200,36 @@ begin
 end
 $$;
 
--- Settles a letter whose delivery was recalled while it was being sent, and has ended. What an organiser stopped and did not arrive
--- is a draft again, but nothing whose template is gone, nor a reminder to somebody with an RSVP; and a letter to one person is,
--- whatever recalled it. Then the decision that stands is drafted, unless it was told last. The caller has locked the letter.
+-- Makes a draft of a letter whose delivery was cancelled, if it may still be said: one to one person, or one that an organiser
+-- stopped. Where it may have arrived, it stays released. The caller has locked the letter.
+create function private.draft_again(delivery private.deliveries) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  update private.letters as letter set drafted_at = now(), state = case
+      when template is null then 'draft'
+      when delivery.recalled_by is not null and delivery.may_have_arrived = 0 and private.may_be_said(application_id, template)
+        then 'draft'
+      when private.times_told(id) > 0 then 'released'
+      else 'dropped' end
+    where id = delivery.letter_id and state = 'released' and not private.is_open(id);
+end
+$$;
+
+revoke all on function private.draft_again(private.deliveries) from public, anon, authenticated;
+
+-- Settles a letter whose delivery was recalled while it was being sent, and has ended. After a letter about a decision the one that
+-- stands is drafted, unless it was told last. The caller has locked the letter.
 create function private.settle_recalled(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
 as $$
 declare
   status_now text := (select status from private.statuses where application_id = delivery.application_id);
 begin
-  if delivery.state = 'cancelled' and private.is_main(delivery) then
-    update private.letters as letter set drafted_at = now(), state = case
-        when template is null then 'draft'
-        when delivery.recalled_by is not null and delivery.may_have_arrived = 0
-          and exists (select from private.templates where name = letter.template)
-          and (not private.is_decision(template) or template = status_now)
-          and not (template = 'reminder' and exists (
-            select from private.invitations as invitation
-            where invitation.application_id = delivery.application_id and rsvp is not null
-          ))
-          then 'draft'
-        when private.times_told(id) > 0 then 'released'
-        else 'dropped' end
-      where id = delivery.letter_id and state = 'released';
+  if delivery.state = 'cancelled' then perform private.draft_again(delivery); end if;
+  if private.is_decision(status_now) and private.is_decision((select template from private.letters where id = delivery.letter_id)) then
+    perform private.draft(delivery.application_id, status_now);
   end if;
-  if private.is_decision(status_now) then perform private.draft(delivery.application_id, status_now); end if;
 end
 $$;
 
@@ -1188,11 +1247,12 @@ begin
     update private.deliveries as delivery set state = 'cancelled', due_at = null
       where kind in ('letter', 'decision', 'receipt') and state in ('waiting', 'sending') returning *
   loop
+    continue when not private.is_main(ended);
     if ended.recalled_at is not null then
       perform private.settle_recalled(ended);
-    elsif private.is_main(ended) then
+    else
       update private.letters set drafted_at = now(),
-          state = case when template is null or exists (select from private.templates where name = template) then 'draft' else 'dropped' end
+          state = case when template is null or private.may_be_said(application_id, template) then 'draft' else 'dropped' end
         where id = ended.letter_id and state = 'released';
     end if;
   end loop;
@@ -1363,62 +1423,21 @@ end
 $$;
 
 -- Puts a released letter on its way: it can be stopped for a minute. `text` has its words.
-create function private.send(
-  letter private.letters, kind text, text jsonb, act uuid, author text, is_beside boolean default false
-) returns uuid
+create function private.send(letter private.letters, kind text, text jsonb, act uuid, author text) returns uuid
   language sql set search_path = ''
 as $$
-  insert into private.deliveries (kind, application_id, letter_id, subject, body, act, author, is_beside, due_at)
-    select send.kind, letter.application_id, letter.id, text ->> 'subject', text ->> 'body', send.act, send.author,
-      send.is_beside, now() + hold
+  insert into private.deliveries (kind, application_id, letter_id, subject, body, act, author, due_at)
+    select send.kind, letter.application_id, letter.id, text ->> 'subject', text ->> 'body', send.act, send.author, now() + hold
     from private.letter_settings
     returning id
 $$;
 
-revoke all on function private.send(private.letters, text, jsonb, uuid, text, boolean) from public, anon, authenticated;
-
--- The delivery by which an automation knows a decision, or is being told it, that a draft would tell it again: it was told nothing
--- else since, and the applicant has not been told the decision by this letter since. So it is where the mail was stopped.
-create function private.automation_knows(letter private.letters) returns uuid
-  language sql stable set search_path = ''
-as $$
-  select newest.id
-  from (
-    select id, letter_id, queued_at from private.deliveries
-    where application_id = letter.application_id and kind = 'decision'
-      and (state in ('waiting', 'sending', 'done') or may_have_arrived > 0)
-    order by queued_at desc limit 1
-  ) as newest
-  where letter_id = letter.id and not exists (
-    select from private.deliveries as told
-    where told.letter_id = letter.id and private.has_told(told) and told.queued_at >= newest.queued_at
-  )
-$$;
-
-revoke all on function private.automation_knows(private.letters) from public, anon, authenticated;
-
--- Lets the delivery go on that tells an automation a decision, as one of another act. What ended without an answer is told again
--- under its id. False where it has ended, and nothing was told.
-create function private.goes_on(delivery uuid, act uuid) returns boolean
-  language sql set search_path = ''
-as $$
-  with kept as (
-    update private.deliveries set
-        state = case when state in ('cancelled', 'failed') then 'waiting' else state end,
-        due_at = case when state in ('cancelled', 'failed') then now() + (select hold from private.letter_settings) else due_at end,
-        attempts = case when state in ('cancelled', 'failed') then 0 else attempts end,
-        recalled_at = null, recalled_by = null, act = goes_on.act
-      where id = delivery and (state in ('waiting', 'sending', 'done') or may_have_arrived > 0) returning true
-  )
-  select exists (select from kept)
-$$;
-
-revoke all on function private.goes_on(uuid, uuid) from public, anon, authenticated;
+revoke all on function private.send(private.letters, text, jsonb, uuid, text) from public, anon, authenticated;
 
 -- Releases drafts, an array of {id, seen}: they are sent after a minute. More than thirty need their number, and letters that were
 -- sent before need `again`. The result has the outcome of each: released, changed (since it was read), missing (an answer that
 -- it quotes is blank), long (longer than a letter may be once it is filled in), again, or gone. The same act again changes
--- nothing. Where only an automation carries letters, what it was told beside a mail that was stopped was sent before, too.
+-- nothing. Without a mail server an automation is told, which writes to the applicants.
 create or replace function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
 ) returns jsonb
@@ -1435,7 +1454,6 @@ declare
   outcomes jsonb := jsonb_build_array();
   is_postman_there boolean;
   is_automation_there boolean;
-  automated uuid;
 begin
   select private.is_recent(seen_at), private.is_recent(automation_seen_at)
     into is_postman_there, is_automation_there from private.postman;
@@ -1464,12 +1482,10 @@ begin
     select * into letter from private.letters where id = sent.id;
     -- Filled in once, so that what is released is what is checked. Nothing of it is told to who reads blind.
     text := case when letter.state = 'draft' then private.draft_text(letter, false) end;
-    automated := case when private.is_decision(letter.template) then private.automation_knows(letter) end;
     outcome := case
       when exists (
         select from private.deliveries
-        where letter_id = letter.id and deliveries.act = desk_release.act and not is_beside
-          and state in ('waiting', 'sending', 'done')
+        where letter_id = letter.id and deliveries.act = desk_release.act and state in ('waiting', 'sending', 'done')
       ) then 'released'
       when letter.state is distinct from 'draft' or private.is_decision(letter.template) and letter.template is distinct from status_now
         or exists (select from private.deliveries where letter_id = letter.id and deliveries.act = desk_release.act)
@@ -1477,27 +1493,12 @@ begin
       when text ->> 'seen' is distinct from sent.seen then 'changed'
       when text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then 'missing'
       when (text ->> 'is_long')::boolean then 'long'
-      when not coalesce(again, false) and (
-        letter.template is distinct from 'reminder' and private.times_told(letter.id) > 0
-        or not is_postman_there and automated is not null
-      ) then 'again'
+      when not coalesce(again, false) and letter.template is distinct from 'reminder' and private.times_told(letter.id) > 0
+        then 'again'
     end;
     if outcome is null then
       update private.letters set state = 'released' where id = letter.id;
-      if is_postman_there then
-        perform private.send(letter, 'letter', text, act, me.email);
-        if is_automation_there and private.is_decision(letter.template)
-          and not (automated is not null and private.goes_on(automated, act))
-        then
-          -- Tried again, what failed would tell it once more.
-          perform private.recall(array(
-            select id from private.deliveries where letter_id = letter.id and is_beside and state = 'failed'
-          ), me.email);
-          perform private.send(letter, 'decision', text, act, me.email, is_beside => true);
-        end if;
-      else
-        perform private.send(letter, 'decision', text, act, me.email);
-      end if;
+      perform private.send(letter, case when is_postman_there then 'letter' else 'decision' end, text, act, me.email);
       perform private.withdraw_receipt(letter.application_id);
       outcome := 'released';
     end if;
@@ -1519,44 +1520,32 @@ declare
   stopped uuid[];
 begin
   perform private.check_number(letters);
-  perform private.lock_letters(array(
-    select id from private.letters where id = any (desk_withdraw.letters)
-    union select letter_id from private.deliveries as given
-      where given.id = any (desk_withdraw.letters) or given.act = desk_withdraw.act
-  ));
-  -- As they stand now that nobody releases them meanwhile. Of a letter it is the last trip.
+  perform private.lock_letters(letters || array(select id from private.deliveries where deliveries.act = desk_withdraw.act));
+  -- As they are now that nobody releases them meanwhile. Of a letter it is the last delivery.
   wanted := array(
-    select id from private.deliveries as given
-    where (given.id = any (desk_withdraw.letters) or given.act = desk_withdraw.act) and kind in ('letter', 'decision', 'receipt')
-  ) || array(
-    select trip.id
+    select id from private.deliveries
+    where (id = any (desk_withdraw.letters) or deliveries.act = desk_withdraw.act)
+      and kind in ('letter', 'decision', 'receipt') and not is_beside
+    union
+    select newest.id
     from unnest(desk_withdraw.letters) as letter (id) cross join lateral (
       select id from private.deliveries as delivery
       where letter_id = letter.id and private.is_main(delivery) order by queued_at desc, id limit 1
-    ) as trip
-  );
-  -- With what an automation is told beside them.
-  wanted := wanted || array(
-    select beside.id
-    from private.deliveries as given join private.deliveries as beside using (letter_id, act) where given.id = any (wanted)
+    ) as newest
   );
   stopped := array(
     select id from private.deliveries where id = any (wanted) and state in ('waiting', 'sending') and recalled_at is null
   );
   perform private.recall(stopped, me.email);
-  update private.letters as letter set drafted_at = now(),
-      state = case when template is null or exists (select from private.templates where name = template) then 'draft' else 'dropped' end
-    where state = 'released' and id in (
-      select letter_id from private.deliveries as delivery
-      where id = any (stopped) and private.is_main(delivery) and delivery.state = 'cancelled'
-    );
+  perform private.draft_again(delivery) from private.deliveries as delivery
+    where id = any (stopped) and state = 'cancelled' and letter_id is not null;
   return (
     select jsonb_build_object(
       'withdrawn', count(*) filter (where is_stopped and not has_left), 'left', count(*) filter (where has_left))
     from (
       select bool_or(state = 'cancelled' and recalled_by is not null) as is_stopped,
         bool_or(state in ('sending', 'done')) as has_left
-      from private.deliveries where id = any (wanted) and not is_beside group by application_id
+      from private.deliveries where id = any (wanted) group by application_id
     ) as of_application
   );
 end
@@ -1568,7 +1557,7 @@ create function private.retry_letters(wanted uuid[]) returns integer
   language plpgsql set search_path = ''
 as $$
 begin
-  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (wanted)));
+  perform private.lock_letters(wanted);
   perform private.retry(array(
     select id from private.deliveries as delivery
     where id = any (wanted) and kind in ('letter', 'decision', 'receipt')
@@ -1646,7 +1635,7 @@ begin
   then
     raise exception 'This is not one e-mail address.' using errcode = '22023';
   end if;
-  perform private.lock_letters(array(select letter_id from private.deliveries where id = letter));
+  perform private.lock_letters(array[letter]);
   select * into failed from private.deliveries where id = letter;
   is_repeat := exists (
     select from private.history as written
@@ -1676,7 +1665,7 @@ declare
   me record := private.caller();
 begin
   perform private.check_number(letters);
-  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (desk_settle.letters)));
+  perform private.lock_letters(letters);
   with settled as (
     update private.deliveries set state = 'done', done_at = now(), by = 'elsewhere', reply = ''
       where id = any (desk_settle.letters) and kind in ('letter', 'decision', 'receipt') and state = 'failed'
@@ -1733,6 +1722,7 @@ as $$
       'id', trip.id, 'occasion', occasion, 'edition', 1 + (
         select count(*) from private.deliveries as earlier
         where earlier.letter_id = trip.letter_id and earlier.queued_at < trip.queued_at and private.has_told(earlier)
+          and earlier.act is distinct from trip.act
       ), 'way', way, 'state', state, 'author', author, 'act', act, 'released_at', queued_at, 'due_at', due_at,
       'attempts', attempts, 'uncertain', may_have_arrived, 'sent_at', done_at, 'withdrawn_at', recalled_at,
       'withdrawn_by', recalled_by, 'answer', case when not blind then reply else '' end, 'otherwise', otherwise
@@ -1751,7 +1741,8 @@ as $$
 begin
   return private.trips_shown(array(
     select id from private.deliveries
-    where application_id = any (applications) and kind in ('letter', 'decision', 'receipt') order by queued_at, id
+    where application_id = any (applications) and kind in ('letter', 'decision', 'receipt')
+    order by queued_at, is_beside, id
   ), blind) || private.drafts_shown(array(
     select id from private.letters where application_id = any (applications) and state = 'draft' order by drafted_at, id
   ), blind);
@@ -1765,7 +1756,7 @@ as $$
 begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object('application', application_id, 'occasion', occasion, 'way', way,
-      'state', state, 'otherwise', otherwise) order by queued_at, id), '[]')
+      'state', state, 'otherwise', otherwise) order by queued_at, way = 'automation', id), '[]')
     from private.trips where application_id = any (applications) and state <> 'withdrawn'
   );
 end
@@ -1946,7 +1937,7 @@ declare
   );
 begin
   -- All at once, in the order of locks.
-  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (lost)));
+  perform private.lock_letters(lost);
   perform private.record_delivery(id, attempts, 'waiting', arrived => true) from private.deliveries where id = any (lost);
   perform private.recall(array(
     select id from private.deliveries
@@ -2256,7 +2247,7 @@ begin
 end
 $$;
 
--- Follows what applicants are told. An accepted person who was told so is asked from then on. A person who was told another decision
+-- Follows what applicants are told. An automation is told the decision, where a server was at work within a day that tells one. An accepted person who was told so is asked from then on. A person who was told another decision
 -- gets another link when they are accepted again, without their RSVP, unless they were told something newer already.
 create or replace function private.follow_told() returns trigger
   language plpgsql security definer set search_path = ''
@@ -2264,6 +2255,16 @@ as $$
 declare
   template text := (select letters.template from private.letters where id = new.letter_id);
 begin
+  -- Once, also where it may have arrived before it did. What somebody sent by hand the automation might send, too.
+  if private.is_decision(template) and new.kind = 'letter' and new."by" <> 'hand' then
+    insert into private.deliveries (kind, application_id, letter_id, subject, body, act, author, is_beside)
+      select 'decision', new.application_id, new.letter_id, new.subject, new.body, new.act, new.author, true
+      from private.postman
+      where automation_seen_at > now() - interval '1 day' and not exists (
+        select from private.deliveries as told
+        where told.letter_id = new.letter_id and told.kind = 'decision' and told.act is not distinct from new.act
+      );
+  end if;
   if private.is_decision(template) and template <> 'accepted' then
     if exists (
       select from private.deliveries as later
@@ -2666,9 +2667,10 @@ begin
   with unsent as materialized (
     -- Each part has an index: no letter is read that was sent.
     select application_id from private.letters where coalesce(template, '') = 'reminder' and state = 'draft'
-    union select delivery.application_id
-      from private.deliveries as delivery join private.letters on letters.id = letter_id
-      where delivery.kind in ('letter', 'decision') and delivery.state in ('waiting', 'sending', 'failed') and template = 'reminder'
+    union select application_id from private.deliveries
+      where kind = 'letter' and state in ('waiting', 'sending', 'failed')
+        -- Not as a join, for which PostgreSQL would read all letters.
+        and (select template from private.letters where id = letter_id) = 'reminder'
   ), asked as (
     select application_id, deadline, unsent.application_id is not null as is_waiting,
       coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded

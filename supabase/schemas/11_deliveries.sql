@@ -47,7 +47,7 @@ create table private.deliveries (
   -- Of a letter: by which act it was released, and by whom.
   act uuid,
   author text,
-  -- Of a decision: it goes beside a mail, not in its place.
+  -- Of a decision: an automation is told what a mail has told the applicant. Otherwise it is told in place of a mail.
   is_beside boolean not null default false,
   -- `hand`: an organiser's own mail program. `elsewhere`: an organiser told it another way.
   by text not null default 'server' check (by in ('server', 'hand', 'elsewhere')),
@@ -112,6 +112,14 @@ as $$
     and (delivery.state = 'done' or delivery.may_have_arrived > 0)
 $$;
 
+-- Whether one of two RSVPs or decisions of an applicant came before the other.
+create function private.is_before(earlier private.deliveries, later private.deliveries) returns boolean
+  language sql immutable
+as $$
+  select case when earlier.event_id is not null then earlier.event_id < later.event_id
+    else (earlier.queued_at, earlier.id) < (later.queued_at, later.id) end
+$$;
+
 -- Claims one delivery, whose row the caller has locked, for as long as the lease. Nobody knows what became of a try that another
 -- server had begun.
 create function private.claim(delivery uuid, lease interval) returns private.deliveries
@@ -138,16 +146,10 @@ begin
         where delivery.kind = claim_delivery.kind and due_at >= moments.since and due_at <= moments.until
           and recalled_at is null
           -- As alternatives: alone, the second one would be a join, for which PostgreSQL may read all deliveries.
-          and (event_id is null or not exists (
+          and (delivery.kind = 'application' or not exists (
             select from private.deliveries as earlier
             where earlier.application_id = delivery.application_id and earlier.kind = delivery.kind
-              and earlier.event_id < delivery.event_id and earlier.state in ('waiting', 'sending')
-          ))
-          and (letter_id is null or not exists (
-            -- The decision that stands is told last.
-            select from private.deliveries as other
-            where other.application_id = delivery.application_id and other.kind = delivery.kind and other.id <> delivery.id
-              and other.state = 'sending' and other.due_at > now()
+              and private.is_before(earlier, delivery) and earlier.state in ('waiting', 'sending')
           ))
         order by due_at limit most for update skip locked
       )
@@ -186,7 +188,7 @@ begin
     if not found then return null; end if;
     is_recalled := claimed.recalled_at is not null;
     -- Before the delivery's own row, as everywhere.
-    if is_recalled then perform private.lock_letters(array[claimed.letter_id]); end if;
+    if is_recalled then perform private.lock_letters(array[delivery]); end if;
     perform from private.deliveries
       where id = delivery and attempts = attempt and deliveries.state = 'sending' and (recalled_at is not null) = is_recalled
       for update;
@@ -212,12 +214,13 @@ begin
       subject = case when kind <> 'test' or record_delivery.state = 'waiting' then subject end,
       body = case when kind <> 'test' or record_delivery.state = 'waiting' then body end
     where id = delivery returning * into recorded;
-  if recorded.state = 'done' and recorded.kind = 'rsvp' then
-    -- Tried again, an earlier RSVP would be told last.
+  if recorded.state = 'done' and recorded.kind in ('rsvp', 'decision') then
+    -- Tried again, an earlier one would be told last.
     update private.deliveries as earlier set state = 'cancelled', due_at = null
-      where earlier.application_id = recorded.application_id and earlier.kind = 'rsvp'
-        and earlier.event_id < recorded.event_id and earlier.state not in ('done', 'cancelled');
-  elsif is_recalled and recorded.letter_id is not null then
+      where earlier.application_id = recorded.application_id and earlier.kind = recorded.kind
+        and private.is_before(earlier, recorded) and earlier.state not in ('done', 'cancelled');
+  end if;
+  if is_recalled and recorded.letter_id is not null then
     perform private.settle_recalled(recorded);
   end if;
   return recorded.state;
@@ -257,7 +260,7 @@ begin
     where delivery.kind = retry_deliveries.kind and state = 'failed' and not exists (
       select from private.deliveries as later
       where later.application_id = delivery.application_id and later.kind = delivery.kind
-        and later.event_id > delivery.event_id
+        and private.is_before(delivery, later)
         and later.state in ('waiting', 'sending')
     );
   get diagnostics retried = row_count;

@@ -57,19 +57,42 @@ begin
 end
 $$;
 
+-- Whether a template may still be said to an applicant: it is there, and the decision stands, or the reminder is not answered.
+create function private.may_be_said(application uuid, template text) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return exists (select from private.templates where name = may_be_said.template)
+    and (not private.is_decision(template) or exists (
+      select from private.statuses where application_id = application and status = may_be_said.template
+    ))
+    and (template <> 'reminder' or not exists (
+      select from private.invitations where application_id = application and rsvp is not null
+    ));
+end
+$$;
+
 -- Drops what has not been told of an application's letters, of one template or of all, and recalls what is on its way. A letter to
 -- one person, whose text nobody else has, is a draft again, or stays one. The caller has locked the application.
 create function private.drop_letters(application uuid, template text default null) returns void
   language plpgsql set search_path = ''
 as $$
-begin
-  perform private.recall(array(
+declare
+  recalled uuid[] := array(
     select delivery.id from private.deliveries as delivery join private.letters on letters.id = letter_id
-    where delivery.application_id = application and (drop_letters.template is null or letters.template = drop_letters.template)
-  ));
+    where delivery.application_id = application and private.is_main(delivery)
+      and delivery.state in ('waiting', 'sending', 'failed')
+      and (drop_letters.template is null or letters.template = drop_letters.template)
+  );
+begin
+  perform private.recall(recalled);
   update private.letters as letter set state = case when letter.template is null then 'draft' else 'dropped' end
     where application_id = application and (drop_letters.template is null or letter.template = drop_letters.template)
-      and (state = 'draft' or state = 'released' and private.times_told(id) = 0 and not private.is_open(id));
+      and (state = 'draft' or state = 'released' and not private.is_open(id) and (
+        private.times_told(id) = 0
+        -- It may have arrived.
+        or letter.template is null and id in (select letter_id from private.deliveries where deliveries.id = any (recalled))
+      ));
 end
 $$;
 
@@ -92,31 +115,34 @@ create trigger draft_first after insert on private.statuses
 create trigger redraft after update of status on private.statuses
   for each row when (old.status <> new.status) execute function private.redraft();
 
--- Settles a letter whose delivery was recalled while it was being sent, and has ended. What an organiser stopped and did not arrive
--- is a draft again, but nothing whose template is gone, nor a reminder to somebody with an RSVP; and a letter to one person is,
--- whatever recalled it. Then the decision that stands is drafted, unless it was told last. The caller has locked the letter.
+-- Makes a draft of a letter whose delivery was cancelled, if it may still be said: one to one person, or one that an organiser
+-- stopped. Where it may have arrived, it stays released. The caller has locked the letter.
+create function private.draft_again(delivery private.deliveries) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  update private.letters as letter set drafted_at = now(), state = case
+      when template is null then 'draft'
+      when delivery.recalled_by is not null and delivery.may_have_arrived = 0 and private.may_be_said(application_id, template)
+        then 'draft'
+      when private.times_told(id) > 0 then 'released'
+      else 'dropped' end
+    where id = delivery.letter_id and state = 'released' and not private.is_open(id);
+end
+$$;
+
+-- Settles a letter whose delivery was recalled while it was being sent, and has ended. After a letter about a decision the one that
+-- stands is drafted, unless it was told last. The caller has locked the letter.
 create function private.settle_recalled(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
 as $$
 declare
   status_now text := (select status from private.statuses where application_id = delivery.application_id);
 begin
-  if delivery.state = 'cancelled' and private.is_main(delivery) then
-    update private.letters as letter set drafted_at = now(), state = case
-        when template is null then 'draft'
-        when delivery.recalled_by is not null and delivery.may_have_arrived = 0
-          and exists (select from private.templates where name = letter.template)
-          and (not private.is_decision(template) or template = status_now)
-          and not (template = 'reminder' and exists (
-            select from private.invitations as invitation
-            where invitation.application_id = delivery.application_id and rsvp is not null
-          ))
-          then 'draft'
-        when private.times_told(id) > 0 then 'released'
-        else 'dropped' end
-      where id = delivery.letter_id and state = 'released';
+  if delivery.state = 'cancelled' then perform private.draft_again(delivery); end if;
+  if private.is_decision(status_now) and private.is_decision((select template from private.letters where id = delivery.letter_id)) then
+    perform private.draft(delivery.application_id, status_now);
   end if;
-  if private.is_decision(status_now) then perform private.draft(delivery.application_id, status_now); end if;
 end
 $$;
 
@@ -132,11 +158,12 @@ begin
     update private.deliveries as delivery set state = 'cancelled', due_at = null
       where kind in ('letter', 'decision', 'receipt') and state in ('waiting', 'sending') returning *
   loop
+    continue when not private.is_main(ended);
     if ended.recalled_at is not null then
       perform private.settle_recalled(ended);
-    elsif private.is_main(ended) then
+    else
       update private.letters set drafted_at = now(),
-          state = case when template is null or exists (select from private.templates where name = template) then 'draft' else 'dropped' end
+          state = case when template is null or private.may_be_said(application_id, template) then 'draft' else 'dropped' end
         where id = ended.letter_id and state = 'released';
     end if;
   end loop;

@@ -1,56 +1,19 @@
 -- What organisers do with letters that are sent. What a server does with them is in src/server/letters/.
 
 -- Puts a released letter on its way: it can be stopped for a minute. `text` has its words.
-create function private.send(
-  letter private.letters, kind text, text jsonb, act uuid, author text, is_beside boolean default false
-) returns uuid
+create function private.send(letter private.letters, kind text, text jsonb, act uuid, author text) returns uuid
   language sql set search_path = ''
 as $$
-  insert into private.deliveries (kind, application_id, letter_id, subject, body, act, author, is_beside, due_at)
-    select send.kind, letter.application_id, letter.id, text ->> 'subject', text ->> 'body', send.act, send.author,
-      send.is_beside, now() + hold
+  insert into private.deliveries (kind, application_id, letter_id, subject, body, act, author, due_at)
+    select send.kind, letter.application_id, letter.id, text ->> 'subject', text ->> 'body', send.act, send.author, now() + hold
     from private.letter_settings
     returning id
-$$;
-
--- The delivery by which an automation knows a decision, or is being told it, that a draft would tell it again: it was told nothing
--- else since, and the applicant has not been told the decision by this letter since. So it is where the mail was stopped.
-create function private.automation_knows(letter private.letters) returns uuid
-  language sql stable set search_path = ''
-as $$
-  select newest.id
-  from (
-    select id, letter_id, queued_at from private.deliveries
-    where application_id = letter.application_id and kind = 'decision'
-      and (state in ('waiting', 'sending', 'done') or may_have_arrived > 0)
-    order by queued_at desc limit 1
-  ) as newest
-  where letter_id = letter.id and not exists (
-    select from private.deliveries as told
-    where told.letter_id = letter.id and private.has_told(told) and told.queued_at >= newest.queued_at
-  )
-$$;
-
--- Lets the delivery go on that tells an automation a decision, as one of another act. What ended without an answer is told again
--- under its id. False where it has ended, and nothing was told.
-create function private.goes_on(delivery uuid, act uuid) returns boolean
-  language sql set search_path = ''
-as $$
-  with kept as (
-    update private.deliveries set
-        state = case when state in ('cancelled', 'failed') then 'waiting' else state end,
-        due_at = case when state in ('cancelled', 'failed') then now() + (select hold from private.letter_settings) else due_at end,
-        attempts = case when state in ('cancelled', 'failed') then 0 else attempts end,
-        recalled_at = null, recalled_by = null, act = goes_on.act
-      where id = delivery and (state in ('waiting', 'sending', 'done') or may_have_arrived > 0) returning true
-  )
-  select exists (select from kept)
 $$;
 
 -- Releases drafts, an array of {id, seen}: they are sent after a minute. More than thirty need their number, and letters that were
 -- sent before need `again`. The result has the outcome of each: released, changed (since it was read), missing (an answer that
 -- it quotes is blank), long (longer than a letter may be once it is filled in), again, or gone. The same act again changes
--- nothing. Where only an automation carries letters, what it was told beside a mail that was stopped was sent before, too.
+-- nothing. Without a mail server an automation is told, which writes to the applicants.
 create function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
 ) returns jsonb
@@ -67,7 +30,6 @@ declare
   outcomes jsonb := jsonb_build_array();
   is_postman_there boolean;
   is_automation_there boolean;
-  automated uuid;
 begin
   select private.is_recent(seen_at), private.is_recent(automation_seen_at)
     into is_postman_there, is_automation_there from private.postman;
@@ -96,12 +58,10 @@ begin
     select * into letter from private.letters where id = sent.id;
     -- Filled in once, so that what is released is what is checked. Nothing of it is told to who reads blind.
     text := case when letter.state = 'draft' then private.draft_text(letter, false) end;
-    automated := case when private.is_decision(letter.template) then private.automation_knows(letter) end;
     outcome := case
       when exists (
         select from private.deliveries
-        where letter_id = letter.id and deliveries.act = desk_release.act and not is_beside
-          and state in ('waiting', 'sending', 'done')
+        where letter_id = letter.id and deliveries.act = desk_release.act and state in ('waiting', 'sending', 'done')
       ) then 'released'
       when letter.state is distinct from 'draft' or private.is_decision(letter.template) and letter.template is distinct from status_now
         or exists (select from private.deliveries where letter_id = letter.id and deliveries.act = desk_release.act)
@@ -109,27 +69,12 @@ begin
       when text ->> 'seen' is distinct from sent.seen then 'changed'
       when text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then 'missing'
       when (text ->> 'is_long')::boolean then 'long'
-      when not coalesce(again, false) and (
-        letter.template is distinct from 'reminder' and private.times_told(letter.id) > 0
-        or not is_postman_there and automated is not null
-      ) then 'again'
+      when not coalesce(again, false) and letter.template is distinct from 'reminder' and private.times_told(letter.id) > 0
+        then 'again'
     end;
     if outcome is null then
       update private.letters set state = 'released' where id = letter.id;
-      if is_postman_there then
-        perform private.send(letter, 'letter', text, act, me.email);
-        if is_automation_there and private.is_decision(letter.template)
-          and not (automated is not null and private.goes_on(automated, act))
-        then
-          -- Tried again, what failed would tell it once more.
-          perform private.recall(array(
-            select id from private.deliveries where letter_id = letter.id and is_beside and state = 'failed'
-          ), me.email);
-          perform private.send(letter, 'decision', text, act, me.email, is_beside => true);
-        end if;
-      else
-        perform private.send(letter, 'decision', text, act, me.email);
-      end if;
+      perform private.send(letter, case when is_postman_there then 'letter' else 'decision' end, text, act, me.email);
       perform private.withdraw_receipt(letter.application_id);
       outcome := 'released';
     end if;
@@ -151,44 +96,32 @@ declare
   stopped uuid[];
 begin
   perform private.check_number(letters);
-  perform private.lock_letters(array(
-    select id from private.letters where id = any (desk_withdraw.letters)
-    union select letter_id from private.deliveries as given
-      where given.id = any (desk_withdraw.letters) or given.act = desk_withdraw.act
-  ));
-  -- As they stand now that nobody releases them meanwhile. Of a letter it is the last trip.
+  perform private.lock_letters(letters || array(select id from private.deliveries where deliveries.act = desk_withdraw.act));
+  -- As they are now that nobody releases them meanwhile. Of a letter it is the last delivery.
   wanted := array(
-    select id from private.deliveries as given
-    where (given.id = any (desk_withdraw.letters) or given.act = desk_withdraw.act) and kind in ('letter', 'decision', 'receipt')
-  ) || array(
-    select trip.id
+    select id from private.deliveries
+    where (id = any (desk_withdraw.letters) or deliveries.act = desk_withdraw.act)
+      and kind in ('letter', 'decision', 'receipt') and not is_beside
+    union
+    select newest.id
     from unnest(desk_withdraw.letters) as letter (id) cross join lateral (
       select id from private.deliveries as delivery
       where letter_id = letter.id and private.is_main(delivery) order by queued_at desc, id limit 1
-    ) as trip
-  );
-  -- With what an automation is told beside them.
-  wanted := wanted || array(
-    select beside.id
-    from private.deliveries as given join private.deliveries as beside using (letter_id, act) where given.id = any (wanted)
+    ) as newest
   );
   stopped := array(
     select id from private.deliveries where id = any (wanted) and state in ('waiting', 'sending') and recalled_at is null
   );
   perform private.recall(stopped, me.email);
-  update private.letters as letter set drafted_at = now(),
-      state = case when template is null or exists (select from private.templates where name = template) then 'draft' else 'dropped' end
-    where state = 'released' and id in (
-      select letter_id from private.deliveries as delivery
-      where id = any (stopped) and private.is_main(delivery) and delivery.state = 'cancelled'
-    );
+  perform private.draft_again(delivery) from private.deliveries as delivery
+    where id = any (stopped) and state = 'cancelled' and letter_id is not null;
   return (
     select jsonb_build_object(
       'withdrawn', count(*) filter (where is_stopped and not has_left), 'left', count(*) filter (where has_left))
     from (
       select bool_or(state = 'cancelled' and recalled_by is not null) as is_stopped,
         bool_or(state in ('sending', 'done')) as has_left
-      from private.deliveries where id = any (wanted) and not is_beside group by application_id
+      from private.deliveries where id = any (wanted) group by application_id
     ) as of_application
   );
 end
@@ -200,7 +133,7 @@ create function private.retry_letters(wanted uuid[]) returns integer
   language plpgsql set search_path = ''
 as $$
 begin
-  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (wanted)));
+  perform private.lock_letters(wanted);
   perform private.retry(array(
     select id from private.deliveries as delivery
     where id = any (wanted) and kind in ('letter', 'decision', 'receipt')
@@ -276,7 +209,7 @@ begin
   then
     raise exception 'This is not one e-mail address.' using errcode = '22023';
   end if;
-  perform private.lock_letters(array(select letter_id from private.deliveries where id = letter));
+  perform private.lock_letters(array[letter]);
   select * into failed from private.deliveries where id = letter;
   is_repeat := exists (
     select from private.history as written
@@ -306,7 +239,7 @@ declare
   me record := private.caller();
 begin
   perform private.check_number(letters);
-  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (desk_settle.letters)));
+  perform private.lock_letters(letters);
   with settled as (
     update private.deliveries set state = 'done', done_at = now(), by = 'elsewhere', reply = ''
       where id = any (desk_settle.letters) and kind in ('letter', 'decision', 'receipt') and state = 'failed'

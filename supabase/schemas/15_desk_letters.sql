@@ -50,6 +50,7 @@ as $$
       'id', trip.id, 'occasion', occasion, 'edition', 1 + (
         select count(*) from private.deliveries as earlier
         where earlier.letter_id = trip.letter_id and earlier.queued_at < trip.queued_at and private.has_told(earlier)
+          and earlier.act is distinct from trip.act
       ), 'way', way, 'state', state, 'author', author, 'act', act, 'released_at', queued_at, 'due_at', due_at,
       'attempts', attempts, 'uncertain', may_have_arrived, 'sent_at', done_at, 'withdrawn_at', recalled_at,
       'withdrawn_by', recalled_by, 'answer', case when not blind then reply else '' end, 'otherwise', otherwise

@@ -101,7 +101,7 @@ declare
   );
 begin
   -- All at once, in the order of locks.
-  perform private.lock_letters(array(select letter_id from private.deliveries where id = any (lost)));
+  perform private.lock_letters(lost);
   perform private.record_delivery(id, attempts, 'waiting', arrived => true) from private.deliveries where id = any (lost);
   perform private.recall(array(
     select id from private.deliveries

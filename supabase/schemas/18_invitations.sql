@@ -144,7 +144,7 @@ create trigger then_accept_first after insert on private.statuses
 create trigger then_accept after update of status on private.statuses
   for each row when ((old.status = 'accepted') <> (new.status = 'accepted')) execute function private.keep_invitation();
 
--- Follows what applicants are told. An accepted person who was told so is asked from then on. A person who was told another decision
+-- Follows what applicants are told. An automation is told the decision, where a server was at work within a day that tells one. An accepted person who was told so is asked from then on. A person who was told another decision
 -- gets another link when they are accepted again, without their RSVP, unless they were told something newer already.
 create function private.follow_told() returns trigger
   language plpgsql security definer set search_path = ''
@@ -152,6 +152,16 @@ as $$
 declare
   template text := (select letters.template from private.letters where id = new.letter_id);
 begin
+  -- Once, also where it may have arrived before it did. What somebody sent by hand the automation might send, too.
+  if private.is_decision(template) and new.kind = 'letter' and new."by" <> 'hand' then
+    insert into private.deliveries (kind, application_id, letter_id, subject, body, act, author, is_beside)
+      select 'decision', new.application_id, new.letter_id, new.subject, new.body, new.act, new.author, true
+      from private.postman
+      where automation_seen_at > now() - interval '1 day' and not exists (
+        select from private.deliveries as told
+        where told.letter_id = new.letter_id and told.kind = 'decision' and told.act is not distinct from new.act
+      );
+  end if;
   if private.is_decision(template) and template <> 'accepted' then
     if exists (
       select from private.deliveries as later

@@ -13,20 +13,20 @@ revoke all on table
 do $$
 declare
   ours constant text[] := '{
-    address_of, addressee, adopt_zone, announce, answers, application_of_token, automation_knows, beginnings, caller,
-    check_letter, check_number, check_site, check_template, check_text, claim, claim_delivery, claim_letter, claim_mail,
-    claim_notice, clear_mail_problem, correct_automation, counts, day_shown, decision_told, detail_shown, door_state, draft, draft_text,
-    drafts_shown, drop_letters, due_mail, due_mail_of, due_moments, enqueue_rsvp, example, fill, filled, find, find_one,
-    folded, follow_told, goes_on, has_deadline, has_link, has_room, has_rsvp, has_told, hits, hold_applying, indexed,
-    invitation_placeholders, invite, is_busy, is_deadline_over, is_decision, is_main, is_open, is_organiser, is_overdue,
-    is_recent, is_reminded, is_reminder_recent, is_told, is_zone, keep_door, keep_invitation, keep_letters, keep_notices,
-    keep_search_vectors, know_site, letter_states, letters_of, letters_overview, lock_for_letters, lock_invitation,
-    lock_letters, made_of, mail_back_off, mailbox, may_ask, may_be_said, may_leave, missing_in, no_rsvp, person, place, placeholders,
-    plain_name, recall, receipt, receipts_since, record_delivery, redraft, refuse_too_long, remember_erasures, retry,
-    retry_deliveries, retry_letters, rsvp_shown, rsvp_state, search_octets, search_query, search_vector, search_vectors_of,
-    send, set_door, set_rsvp, settle_recalled, settle_restored, stamp, summaries, template_shown, times_told, to_remind,
-    to_send, today, told_by, trips_shown, up_to_thousand, whole, with_invitation, withdraw_receipt, write_answer_notices,
-    write_day_notices, write_down, write_down_letters, write_notices, write_receipt
+    address_of, addressee, adopt_zone, announce, answers, application_of_token, beginnings, caller, check_letter, check_number,
+    check_site, check_template, check_text, claim, claim_delivery, claim_letter, claim_mail, claim_notice, clear_mail_problem,
+    counts, day_shown, decision_told, detail_shown, door_state, draft, draft_again, draft_text, drafts_shown, drop_letters,
+    due_mail, due_mail_of, due_moments, enqueue_rsvp, example, fill, filled, find, find_one, folded, follow_told, has_deadline,
+    has_link, has_room, has_rsvp, has_told, hits, hold_applying, indexed, invitation_placeholders, invite, is_before, is_busy,
+    is_deadline_over, is_decision, is_main, is_open, is_organiser, is_overdue, is_recent, is_reminded, is_reminder_recent,
+    is_told, is_zone, keep_door, keep_invitation, keep_letters, keep_notices, keep_search_vectors, know_site, letter_states,
+    letters_of, letters_overview, lock_for_letters, lock_invitation, lock_letters, made_of, mail_back_off, mailbox, may_ask,
+    may_be_said, may_leave, missing_in, no_rsvp, person, place, placeholders, plain_name, recall, receipt, receipts_since,
+    record_delivery, redraft, refuse_too_long, remember_erasures, retry, retry_deliveries, retry_letters, rsvp_shown,
+    rsvp_state, search_octets, search_query, search_vector, search_vectors_of, send, set_door, set_rsvp, settle_recalled,
+    settle_restored, stamp, summaries, template_shown, times_told, to_remind, to_send, today, told_by, trips_shown,
+    up_to_thousand, whole, with_invitation, withdraw_receipt, write_answer_notices, write_day_notices, write_down,
+    write_down_letters, write_notices, write_receipt
   }';
   desk constant text[] := '{
     desk_application, desk_blind, desk_check_mail, desk_decide, desk_discard, desk_door, desk_drafts, desk_edit, desk_erase,
