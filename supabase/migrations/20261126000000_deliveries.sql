@@ -1,5 +1,5 @@
 -- Deliveries take the place of three outboxes: of applications, of RSVPs, and of notices and tests (docs/decisions/0058).
--- Invitations take the place of acceptances, and addresses that organisers set get a table (docs/decisions/0059).
+-- Invitations take the place of acceptances, and addresses that organisers set get a table.
 
 create table private.deliveries (
   id uuid primary key default gen_random_uuid(),

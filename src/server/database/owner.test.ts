@@ -95,7 +95,7 @@ test.each([
     await transaction.unsafe(`
       create or replace function public.door_is_open() returns jsonb
         language plpgsql security definer set search_path = ''
-      as $$ begin execute ${`'${statement.replaceAll("'", "''")}'`}; return '{}'; end $$`)
+      as $$ begin execute $act$${statement}$act$; return '{}'; end $$`)
     await transaction`set local role anon`
     await transaction`select public.door_is_open()`
     throw undo
