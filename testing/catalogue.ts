@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 
+import { giveToOwner } from '../src/server/database/owner.ts'
 import { migrate } from '../src/server/database/schema.ts'
 import { newProject } from './hosted-project.ts'
 import type { TestPostgres } from './postgres.ts'
@@ -30,6 +31,7 @@ export async function declareSchema(sql: Sql, of: 'server' | 'project' | 'server
       if (name === accountsFile && of !== 'server') continue
       await transaction.unsafe(await readFile(`${folder}/${name}`, 'utf8'))
     }
+    await giveToOwner(transaction)
   })
 }
 

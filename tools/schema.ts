@@ -13,6 +13,7 @@ import {
   newestVersion,
   runsAlone,
 } from '../src/server/database/migrations.ts'
+import { giveToOwner } from '../src/server/database/owner.ts'
 import { migrate } from '../src/server/database/schema.ts'
 import { compare, declareSchema, readCatalogue, schemaFolders } from '../testing/catalogue.ts'
 import { startPostgres } from '../testing/postgres.ts'
@@ -107,6 +108,8 @@ async function bringFunctions(migrated: Sql, declared: Sql): Promise<Map<string,
         await run(folder, await rightsOn(declared, signature))
     }
   }
+  // A server does this after its migrations.
+  await migrated.begin(giveToOwner)
   const left = await readCatalogue(migrated)
   for (const what of [...left.keys()].filter((each) => isFunction(each) && !shall.has(each))) {
     await tryTo('supabase/schemas', `drop function ${signatureOf(what)};`)

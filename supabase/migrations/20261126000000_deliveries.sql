@@ -1,5 +1,5 @@
 -- Deliveries take the place of three outboxes: of applications, of RSVPs, and of notices and tests (docs/decisions/0058).
--- Invitations take the place of acceptances, and addresses that organisers set get a table (docs/decisions/0059).
+-- Invitations take the place of acceptances, and addresses that organisers set get a table.
 
 -- Letters and templates have tables of another shape (docs/decisions/0060). What depends on the former rows goes first.
 drop trigger begin_wait on private.letters;
@@ -319,7 +319,73 @@ create trigger follow_told after update of state, may_have_arrived on private.de
   )
   execute function private.follow_told();
 
+-- In two steps, so that former rows have none.
+alter table private.history add column author_id uuid;
+alter table private.history alter column author_id set default auth.uid();
+
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
+drop function private.caller();
+
+-- The calling organiser. Each function of the desk calls it first: in a `where`, the planner would decide what is
+-- evaluated first.
+create function private.caller(out id uuid, out email text, out blind boolean)
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  if not private.is_organiser() then
+    raise exception 'permission denied: not an organiser' using errcode = '42501';
+  end if;
+  select users.id, users.email, organisers.blind into caller.id, caller.email, caller.blind
+    from private.organisers join auth.users on users.id = account_id where account_id = auth.uid();
+end
+$$;
+
+revoke all on function private.caller() from public, anon, authenticated;
+
+create or replace function public.desk_set_blind(blind boolean) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if desk_set_blind.blind is null then
+    raise exception 'Blind reading is on or off.' using errcode = '22023';
+  end if;
+  if me.blind <> desk_set_blind.blind then
+    update private.organisers set blind = desk_set_blind.blind where account_id = me.id;
+    insert into private.history (author, kind, detail)
+      values (me.email, 'blind', jsonb_build_object('on', desk_set_blind.blind));
+  end if;
+  return jsonb_build_object('blind', desk_set_blind.blind);
+end
+$$;
+
+-- Adds to an application's history, once for each act. The id of another act is refused, so that nothing is reported as
+-- written that was not.
+create or replace function private.write_down(application uuid, act uuid, author text, kind text, detail jsonb) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  -- Held until it is written, so that it is refused and not lost where somebody erases meanwhile.
+  perform from public.retreat_applications where id = application for key share;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  -- An applicant may be signed in: an organiser who opens the link of a letter.
+  insert into private.history (application_id, act, author, author_id, kind, detail) values (
+    application, write_down.act, write_down.author, case when write_down.author <> 'applicant' then auth.uid() end,
+    write_down.kind, write_down.detail
+  ) on conflict do nothing;
+  if not found and not exists (
+    select from private.history as written
+    where application_id = application and written.act = write_down.act and written.author = write_down.author
+      and written.kind = write_down.kind and written.detail = write_down.detail
+  ) then
+    raise exception 'This was something else before: nothing was written.' using errcode = 'PT409';
+  end if;
+end
+$$;
+
 -- Sets statuses, each only where the application's version is the one that whoever decides saw. `decisions` is an array of
 -- {id, status, version, takes_back}. The result has the outcome of each: kept, stale (with who did what meanwhile), told (it
 -- takes a decision back about which a letter has left), or gone. The same act again changes nothing.
@@ -2114,6 +2180,39 @@ $$;
 
 revoke all on function private.told_by(private.deliveries, boolean) from public, anon, authenticated;
 
+-- Whether the caller gets mails about applications, and whether a server sends them.
+create or replace function public.desk_notices() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return (
+    select jsonb_build_object('notices', notices, 'day_due_at', case when notices <> 'off' then day_due_at end,
+      'email', me.email, 'is_postman_there', (select private.is_recent(seen_at) from private.postman))
+    from private.organisers where account_id = me.id
+  );
+end
+$$;
+
+-- Switches notices on or off. The day's mail comes at the time of day at which they were switched on.
+create or replace function public.desk_set_notices(notices text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if desk_set_notices.notices is null or desk_set_notices.notices not in ('off', 'each', 'daily') then
+    raise exception 'Notices are off, each or daily.' using errcode = '22023';
+  end if;
+  update private.organisers as organiser set notices = desk_set_notices.notices,
+    told_until = case organiser.notices when 'off' then now() else told_until end,
+    day_due_at = case organiser.notices when 'off' then now() + interval '1 day' else day_due_at end
+    where account_id = me.id and organiser.notices <> desk_set_notices.notices;
+  return public.desk_notices();
+end
+$$;
+
 -- Sends a text to whoever calls, filled in for an application as it would be for its applicant. The same act again
 -- sends nothing more.
 create or replace function public.desk_send_test(
@@ -2142,18 +2241,18 @@ begin
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
   end if;
   -- Whoever calls twice at the same moment is counted one after the other.
-  perform from private.organisers where account_id = auth.uid() for no key update;
-  if exists (select from private.deliveries where id = desk_send_test.act and organiser_id = auth.uid()) then
+  perform from private.organisers where account_id = me.id for no key update;
+  if exists (select from private.deliveries where id = desk_send_test.act and organiser_id = me.id) then
     return jsonb_build_object('to', me.email);
   elsif (
     select count(*) from private.deliveries
-    where organiser_id = auth.uid() and kind = 'test'
+    where organiser_id = me.id and kind = 'test'
       and queued_at > now() - interval '1 hour' and queued_at <= clock_timestamp()
   ) >= 20 then
     raise exception 'At most twenty tests an hour.' using errcode = 'PT429';
   end if;
   insert into private.deliveries (id, kind, organiser_id, application_id, subject, body)
-    values (coalesce(act, gen_random_uuid()), 'test', auth.uid(), (text ->> 'application')::uuid,
+    values (coalesce(act, gen_random_uuid()), 'test', me.id, (text ->> 'application')::uuid,
       '[Test] ' || (text ->> 'subject'), text ->> 'body');
   return jsonb_build_object('to', me.email);
 end
@@ -2944,6 +3043,8 @@ drop function private.begin_wait();
 
 drop function private.letters_shown(uuid[], boolean);
 
+drop function private.lock_acceptance(uuid);
+
 drop function private.accepted_by(text);
 
 drop function private.answer_state(boolean, timestamp with time zone, date, text, date);
@@ -2952,17 +3053,15 @@ drop function private.has_day(text);
 
 drop function private.with_place(text, text, date);
 
-drop function private.lock_acceptance(uuid);
-
 drop function private.place_answers(uuid);
+
+drop function private.letter_page(uuid[], boolean);
 
 drop function private.no_answer();
 
 drop function private.answer_shown(uuid);
 
 drop function private.set_answer(uuid, uuid, text, text);
-
-drop function private.letter_page(uuid[], boolean);
 
 drop function private.settle_restored_letters();
 

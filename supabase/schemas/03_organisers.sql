@@ -43,14 +43,14 @@ $$;
 
 -- The calling organiser. Each function of the desk calls it first: in a `where`, the planner would decide what is
 -- evaluated first.
-create function private.caller(out email text, out blind boolean)
+create function private.caller(out id uuid, out email text, out blind boolean)
   language plpgsql stable set search_path = ''
 as $$
 begin
   if not private.is_organiser() then
     raise exception 'permission denied: not an organiser' using errcode = '42501';
   end if;
-  select users.email, organisers.blind into caller.email, caller.blind
+  select users.id, users.email, organisers.blind into caller.id, caller.email, caller.blind
     from private.organisers join auth.users on users.id = account_id where account_id = auth.uid();
 end
 $$;
@@ -87,7 +87,7 @@ begin
     raise exception 'Blind reading is on or off.' using errcode = '22023';
   end if;
   if me.blind <> desk_set_blind.blind then
-    update private.organisers set blind = desk_set_blind.blind where account_id = auth.uid();
+    update private.organisers set blind = desk_set_blind.blind where account_id = me.id;
     insert into private.history (author, kind, detail)
       values (me.email, 'blind', jsonb_build_object('on', desk_set_blind.blind));
   end if;

@@ -32,6 +32,8 @@ create table private.history (
   kind text not null check (kind in ('status', 'note', 'revealed', 'erased', 'blind', 'door', 'letters', 'address', 'told',
     'answer', 'kept', 'link', 'places')),
   detail jsonb not null default '{}',
+  -- The author's account. No reference, since it outlives the account, too. Null for applicants and for commands.
+  author_id uuid default auth.uid(),
   unique (application_id, act)
 );
 create index history_of_no_application on private.history (id) where application_id is null;
@@ -54,8 +56,11 @@ begin
   if not found then
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
   end if;
-  insert into private.history (application_id, act, author, kind, detail)
-    values (application, write_down.act, write_down.author, write_down.kind, write_down.detail) on conflict do nothing;
+  -- An applicant may be signed in: an organiser who opens the link of a letter.
+  insert into private.history (application_id, act, author, author_id, kind, detail) values (
+    application, write_down.act, write_down.author, case when write_down.author <> 'applicant' then auth.uid() end,
+    write_down.kind, write_down.detail
+  ) on conflict do nothing;
   if not found and not exists (
     select from private.history as written
     where application_id = application and written.act = write_down.act and written.author = write_down.author

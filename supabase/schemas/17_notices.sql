@@ -188,7 +188,7 @@ begin
   return (
     select jsonb_build_object('notices', notices, 'day_due_at', case when notices <> 'off' then day_due_at end,
       'email', me.email, 'is_postman_there', (select private.is_recent(seen_at) from private.postman))
-    from private.organisers where account_id = auth.uid()
+    from private.organisers where account_id = me.id
   );
 end
 $$;
@@ -197,15 +197,16 @@ $$;
 create function public.desk_set_notices(notices text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
+declare
+  me record := private.caller();
 begin
-  perform private.caller();
   if desk_set_notices.notices is null or desk_set_notices.notices not in ('off', 'each', 'daily') then
     raise exception 'Notices are off, each or daily.' using errcode = '22023';
   end if;
   update private.organisers as organiser set notices = desk_set_notices.notices,
     told_until = case organiser.notices when 'off' then now() else told_until end,
     day_due_at = case organiser.notices when 'off' then now() + interval '1 day' else day_due_at end
-    where account_id = auth.uid() and organiser.notices <> desk_set_notices.notices;
+    where account_id = me.id and organiser.notices <> desk_set_notices.notices;
   return public.desk_notices();
 end
 $$;
@@ -238,18 +239,18 @@ begin
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
   end if;
   -- Whoever calls twice at the same moment is counted one after the other.
-  perform from private.organisers where account_id = auth.uid() for no key update;
-  if exists (select from private.deliveries where id = desk_send_test.act and organiser_id = auth.uid()) then
+  perform from private.organisers where account_id = me.id for no key update;
+  if exists (select from private.deliveries where id = desk_send_test.act and organiser_id = me.id) then
     return jsonb_build_object('to', me.email);
   elsif (
     select count(*) from private.deliveries
-    where organiser_id = auth.uid() and kind = 'test'
+    where organiser_id = me.id and kind = 'test'
       and queued_at > now() - interval '1 hour' and queued_at <= clock_timestamp()
   ) >= 20 then
     raise exception 'At most twenty tests an hour.' using errcode = 'PT429';
   end if;
   insert into private.deliveries (id, kind, organiser_id, application_id, subject, body)
-    values (coalesce(act, gen_random_uuid()), 'test', auth.uid(), (text ->> 'application')::uuid,
+    values (coalesce(act, gen_random_uuid()), 'test', me.id, (text ->> 'application')::uuid,
       '[Test] ' || (text ->> 'subject'), text ->> 'body');
   return jsonb_build_object('to', me.email);
 end

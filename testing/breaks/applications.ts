@@ -6,10 +6,8 @@ export const applications: readonly Break[] = [
     promise: 'nobody reads, changes or deletes an application with the public key',
     broken: 'A visitor reads applications',
     file: 'supabase/schemas/17_rights.sql',
-    find: `revoke all on table
-  private.organisers,`,
-    replace: `revoke all on table
-  private.search_vectors,`,
+    find: 'revoke all on all tables in schema private from public, anon, authenticated;',
+    replace: '',
     migration:
       'grant select on public.retreat_applications to anon; create policy open on public.retreat_applications for select to anon using (true);',
     test: 'src/server/rest/desk-rights.test.ts',

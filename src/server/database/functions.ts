@@ -1,5 +1,5 @@
 import { cached } from '../cached.ts'
-import type { Sql } from './sql.ts'
+import { Template, type Sql } from './sql.ts'
 
 /** A function of the desk, or what visitors may ask, as `supabase/schemas/` declares it. */
 export interface DeskFunction {
@@ -14,6 +14,12 @@ export interface DeskFunction {
 
 /** Finds a function that takes these arguments; nothing where there is none. */
 export type FindFunction = (name: string, given: readonly string[]) => Promise<DeskFunction | undefined>
+
+/** Of the functions in `public`, ours; a project may have others there. */
+export const isOurs = new Template(
+  ["(starts_with(proname, 'desk_') or proname in ('door_is_open', 'place_by_token', 'answer_place'))"],
+  [],
+)
 
 /** Milliseconds between two readings of the functions for the sake of one that was not found. */
 const readAgain = 1_000
@@ -49,8 +55,7 @@ export async function readDeskFunctions(sql: Sql): Promise<ReadonlyMap<string, D
         provolatile <> 'v' as "isStable", has_function_privilege('anon', oid, 'execute') as "isPublic",
         (select coalesce(json_agg(format_type(type, null) order by place), '[]')
           from unnest(proargtypes) with ordinality as given (type, place)) as types
-      from pg_proc where pronamespace = 'public'::regnamespace
-        and (starts_with(proname, 'desk_') or proname in ('door_is_open', 'place_by_token', 'answer_place'))`
+      from pg_proc where pronamespace = 'public'::regnamespace and ${isOurs}`
   return new Map(
     rows.map(({ name, names, types, optional, ...rest }) => {
       const parameters = types.map((type, index) => {

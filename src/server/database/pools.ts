@@ -15,7 +15,10 @@ export const visitor: Caller = { role: 'anon' }
 
 /** Who asks one database, each with connections of their own. */
 export interface Pools {
-  /** The schema's owner, who may read everything, for work without a time limit: migrations, commands, backups. */
+  /**
+   * The database's user, for work without a time limit: migrations, commands, backups. It may do what the schema's owner may: it is
+   * that owner, or the superuser of the embedded database.
+   */
   owner: Sql
   /** The same for a server's own work. A statement that takes too long fails. */
   server: Sql

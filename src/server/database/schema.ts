@@ -21,6 +21,7 @@ import {
   type Migration,
 } from './migrations.ts'
 import { ownerOfAuth } from './owner-of-auth.ts'
+import { giveToOwner } from './owner.ts'
 import { awaitMails } from './mails-under-way.ts'
 import { createRoles } from './roles.ts'
 import type { Sql } from './sql.ts'
@@ -162,6 +163,8 @@ async function applyNext(
     await transaction`select set_config('unplugged.auth', ${await ownerOfAuth(transaction)}, true)`
     for (const migration of next.filter((each) => !isOvertaken(each, found.shared)))
       await transaction.unsafe(migration.sql)
+    // After all of them: what runs alone makes indexes and constraints, which are their table's owner's.
+    await giveToOwner(transaction)
   }
   for (const migration of next) await recordMigration(transaction, migration)
   return { applied: next.map(nameOf), edited: edited.map(nameOf), isLast: next.length === missing.length }

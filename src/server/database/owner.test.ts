@@ -1,0 +1,148 @@
+import { beforeAll, expect, test } from 'vitest'
+
+import { openTestDatabase } from '../../../testing/database.ts'
+import { anApplication } from '../../../testing/form.ts'
+import { newProject } from '../../../testing/hosted-project.ts'
+import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
+import { connectTo } from '../../../testing/sql.ts'
+import type { Database } from './database.ts'
+import { insertApplications, rowsOf } from './insert.ts'
+import { migrations, type Migration } from './migrations.ts'
+import { ownerRole } from './owner.ts'
+import { visitor } from './pools.ts'
+import { migrate } from './schema.ts'
+import type { Sql } from './sql.ts'
+
+let database: Database
+let server: TestPostgres
+
+beforeAll(async () => {
+  ;[database, server] = await Promise.all([openTestDatabase(), startPostgres()])
+})
+
+async function newDatabase(name: string, owner = 'postgres') {
+  await server.admin.unsafe(`create database ${name} owner ${owner}`)
+  return connectTo(server.url(name, owner), 2)
+}
+
+/** Who owns what in our schemas: everything in them, of whatever kind. */
+async function ownersIn(sql: Sql) {
+  const rows = await sql<{ owner: string; things: string[] }[]>`
+    with ours as (select oid from pg_namespace where nspname in ('public', 'private', 'auth')), things as (
+      select 'schema ' || nspname as name, nspowner as owner from pg_namespace where nspname in ('private', 'auth')
+      union all
+      select 'relation ' || oid::regclass, relowner from pg_class where relnamespace in (select oid from ours)
+      union all
+      select 'function ' || oid::regprocedure, proowner from pg_proc where pronamespace in (select oid from ours)
+      union all
+      select 'type ' || oid::regtype, typowner from pg_type where typnamespace in (select oid from ours)
+    )
+    select pg_get_userbyid(owner) as owner, to_json(array_agg(name order by name)) as things from things group by 1`
+  return new Map(rows.map(({ owner, things }) => [owner, things]))
+}
+
+/** The schema, and a migration of nobody yet that makes a table and a function. */
+const withAnother: readonly Migration[] = [
+  ...migrations,
+  {
+    ledger: 'shared',
+    version: '29990101000000',
+    name: 'another',
+    sql: `create table private.another (id bigint generated always as identity primary key);
+      create function private.another() returns integer language sql security definer set search_path = '' return 1;`,
+  },
+]
+
+test('on the embedded database everything of ours belongs to a role that logs in nowhere and may nothing else', async () => {
+  const { owner } = database
+  expect([...(await ownersIn(owner)).keys()]).toEqual([ownerRole])
+  const roles = await owner`
+    select rolsuper, rolcanlogin, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls,
+      (select count(*)::int from pg_auth_members where member = pg_roles.oid or roleid = pg_roles.oid) as memberships
+    from pg_roles where rolname = ${ownerRole}`
+  expect(roles).toEqual([
+    {
+      rolsuper: false,
+      rolcanlogin: false,
+      rolcreaterole: false,
+      rolcreatedb: false,
+      rolreplication: false,
+      rolbypassrls: false,
+      memberships: 0,
+    },
+  ])
+})
+
+test.each([
+  ['a program', "copy (select 1) to program 'true'"],
+  ['a file', "copy (select 1) to '/tmp/unplugged-owner-test'"],
+  ['reading a file', "select pg_read_file('postgresql.conf')"],
+  ['a folder', "select pg_ls_dir('.')"],
+  ['a file from a large object', "select lo_import('/etc/hosts')"],
+  ['a role', 'create role another superuser'],
+  ['a right on itself', `alter role ${ownerRole} superuser`],
+  ['a role to become', 'grant postgres to anon'],
+  ['triggers that do not fire', 'set session_replication_role = replica'],
+  ['a setting', "alter database postgres set log_statement = 'all'"],
+  ['a function in C', "create function private.another() returns integer language c as 'libc', 'getpid'"],
+  ['the passwords', 'select rolpassword from pg_authid'],
+  ['the ledger of the migrations', 'delete from supabase_migrations.schema_migrations'],
+])('a function that visitors may call is refused %s', async (_what, statement) => {
+  const { owner, as } = database
+  const undo = new Error('to be undone')
+  const called = owner.begin(async (transaction) => {
+    // A migration that replaces a function leaves it to its owner.
+    await transaction.unsafe(`
+      create or replace function public.door_is_open() returns jsonb
+        language plpgsql security definer set search_path = ''
+      as $$ begin execute $act$${statement}$act$; return '{}'; end $$`)
+    await transaction`set local role anon`
+    await transaction`select public.door_is_open()`
+    throw undo
+  })
+  await expect(called).rejects.toMatchObject({ code: '42501' })
+  // It is as it was.
+  expect(await as(visitor)`select public.door_is_open() as door`).toEqual([{ door: { is_open: true } }])
+})
+
+test('the owner may not change the settings of PostgreSQL', async () => {
+  const sql = await newDatabase('settings')
+  await migrate(sql)
+  const asOwner = connectTo(`${server.url('settings')}?options=-c%20role%3D${ownerRole}`)
+  expect(await asOwner`select current_user as role`).toEqual([{ role: ownerRole }])
+  await expect(asOwner`alter system set archive_command = 'true'`).rejects.toMatchObject({ code: '42501' })
+})
+
+test('a database that belonged to the superuser is given over, with what a migration adds, and takes applications', async () => {
+  const sql = await newDatabase('former')
+  await migrate(sql)
+  await sql.unsafe(`reassign owned by ${ownerRole} to postgres`)
+  expect([...(await ownersIn(sql)).keys()]).toEqual(['postgres'])
+  await migrate(sql, { files: withAnother })
+  expect([...(await ownersIn(sql)).keys()]).toEqual([ownerRole])
+  const asVisitor = connectTo(`${server.url('former')}?options=-c%20role%3Danon`)
+  await insertApplications(asVisitor, rowsOf(anApplication()))
+  expect(await sql`select kind from private.deliveries`).toEqual([{ kind: 'application' }])
+})
+
+test('what a user owns who is no superuser stays theirs, also where a superuser changes the schema', async () => {
+  await migrate(await newDatabase('roles'))
+  await server.admin.unsafe('create role organiser login; grant anon, authenticated to organiser')
+  const theirs = await newDatabase('theirs', 'organiser')
+  await migrate(theirs)
+  const before = await ownersIn(theirs)
+  expect([...before.keys()]).toEqual(['organiser'])
+  await migrate(connectTo(server.url('theirs'), 2))
+  expect(await ownersIn(theirs)).toEqual(before)
+})
+
+test.each(['an owner of its own', 'a superuser'])('of a hosted project %s keeps everything', async (who) => {
+  const name = who.replaceAll(' ', '_')
+  await newProject(server, name)
+  const user = who === 'a superuser' ? 'postgres' : `${name}_owner`
+  const sql = connectTo(server.url(name, user), 2)
+  await migrate(sql)
+  const owners = await ownersIn(sql)
+  expect(owners.get(user)).toContain('function desk_me()')
+  expect(owners.has(ownerRole)).toBe(false)
+})

@@ -1,0 +1,53 @@
+import { isDatabaseError } from './connection.ts'
+import { isOurs } from './functions.ts'
+import { ownerOfAuth } from './owner-of-auth.ts'
+import { identifier, type Sql } from './sql.ts'
+
+/** Owns what is ours where a superuser would: functions that run with their owner's rights then have no more than it has. */
+export const ownerRole = 'unplugged_owner'
+
+/**
+ * Gives our schemas, tables and functions to a role that does not log in and is no superuser. This happens where a superuser
+ * changes the schema and the accounts are ours, as on the embedded database: a hosted project and a user without that right
+ * keep what they own. Tables and functions go together, since their owner alone passes row level security.
+ *
+ * @param transaction A transaction in which the migrations have run.
+ */
+export async function giveToOwner(transaction: Sql): Promise<void> {
+  if ((await ownerOfAuth(transaction)) !== 'us') return
+  const others = await transaction<{ statement: string }[]>`
+    with ours as (
+      select 'schema ' || oid::regnamespace as name, nspowner as owner from pg_namespace
+      where nspname in ('private', 'auth')
+      union all
+      select 'table ' || oid::regclass, relowner from pg_class
+      where relkind = 'r' and relnamespace in ('private'::regnamespace, 'auth'::regnamespace)
+        or oid = 'public.retreat_applications'::regclass
+      union all
+      select 'function ' || oid::regprocedure, proowner from pg_proc
+      where pronamespace in ('private'::regnamespace, 'auth'::regnamespace)
+        or pronamespace = 'public'::regnamespace and ${isOurs}
+    )
+    select format('alter %s owner to %I', name, ${ownerRole}::text) as statement from ours
+    where pg_get_userbyid(owner) <> ${ownerRole}
+      and (select rolsuper from pg_roles where rolname = current_user)
+      -- The tables of a user without that right stay theirs, also where a superuser once changes the schema.
+      and exists (
+        select from pg_class join pg_roles on pg_roles.oid = relowner
+        where pg_class.oid = 'public.retreat_applications'::regclass and (rolsuper or rolname = ${ownerRole})
+      )`
+  if (others.length === 0) return
+  await makeOwner(transaction)
+  await transaction.unsafe(others.map(({ statement }) => statement).join('; '))
+}
+
+async function makeOwner(transaction: Sql) {
+  const existing = await transaction`select from pg_roles where rolname = ${ownerRole}`
+  if (existing.length > 0) return
+  await transaction
+    .begin((part) => part`create role ${identifier(ownerRole)} nologin noinherit`)
+    .catch((error: unknown) => {
+      // Another database of the same PostgreSQL was faster.
+      if (!isDatabaseError(error) || !['42710', '23505'].includes(error.code)) throw error
+    })
+}

@@ -1,0 +1,67 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+
+import { acceptSomebody } from '../../../testing/accepted.ts'
+import { openTestDatabase } from '../../../testing/database.ts'
+import { temporaryDirectory } from '../../../testing/server.ts'
+import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import { removeOrganiser } from '../auth/organisers.ts'
+import { backUp } from '../backups/backup.ts'
+import { fileOf, history, manifestName, type Manifest } from '../backups/manifest.ts'
+import { checkBackup, restore } from '../backups/restore.ts'
+import type { Sql } from '../database/sql.ts'
+
+let server: SignInServer
+
+beforeAll(async () => {
+  server = await startSignIn()
+})
+
+const authorsOf = (sql: Sql) => sql<{ kind: string; author: string; author_id: string | null }[]>`
+  select kind, author, author_id from private.history order by id`
+
+/** Takes the authors' accounts out of a backup, as if it was written before the history had them. */
+async function withoutAccounts(folder: string) {
+  const name = fileOf(history)
+  const lines = (await readFile(join(folder, name), 'utf8')).replaceAll(/,"author_id":(null|"[^"]+")/g, '')
+  await writeFile(join(folder, name), lines)
+  const manifest = JSON.parse(await readFile(join(folder, manifestName), 'utf8')) as Manifest
+  const file = { ...manifest.files[name], sha256: createHash('sha256').update(lines).digest('hex') }
+  const files = { ...manifest.files, [name]: file }
+  await writeFile(join(folder, manifestName), JSON.stringify({ ...manifest, files }))
+}
+
+test('the history keeps the account of each author, in a backup too, and none of applicants and commands', async () => {
+  const { owner } = server.database
+  const { client, email } = await server.signedIn()
+  const [account] = await owner<[{ id: string }]>`select id from auth.users where email = ${email}`
+  const { id, token } = await acceptSomebody(owner)
+  await owner`delete from private.history`
+  const call = async (name: string, args: object) => {
+    expect((await client.rpc(name, args)).error).toBeNull()
+  }
+  await call('desk_note', { act: crypto.randomUUID(), application: id, note: 'A note.' })
+  await call('desk_set_blind', { blind: true })
+  // An organiser who opens the link of a letter is an applicant there.
+  await call('answer_place', { token, answer: 'coming', act: crypto.randomUUID() })
+  await owner`select private.set_door('operator', null, true, '', null, null)`
+  await removeOrganiser(owner, email)
+  const kept = [
+    { kind: 'note', author: email, author_id: account.id },
+    { kind: 'blind', author: email, author_id: account.id },
+    { kind: 'answer', author: 'applicant', author_id: null },
+    { kind: 'door', author: 'operator', author_id: null },
+  ]
+  expect(await authorsOf(owner)).toEqual(kept)
+
+  const [same, older] = await Promise.all([openTestDatabase(), openTestDatabase()])
+  const folder = join((await temporaryDirectory()).path, 'backup')
+  await backUp(owner, folder)
+  await restore(same.owner, await checkBackup(folder))
+  expect(await authorsOf(same.owner)).toEqual(kept)
+  await withoutAccounts(folder)
+  await restore(older.owner, await checkBackup(folder))
+  expect(await authorsOf(older.owner)).toEqual(kept.map((each) => ({ ...each, author_id: null })))
+})
