@@ -291,6 +291,20 @@ revoke all on function private.enqueue_rsvp() from public, anon, authenticated;
 create trigger enqueue_rsvp after insert on private.history
   for each row when (new.kind = 'answer') execute function private.enqueue_rsvp();
 
+create function private.erase_deliveries() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform from private.deliveries where application_id = old.id order by event_id desc nulls last, id for update;
+  delete from private.deliveries where application_id = old.id;
+  return old;
+end
+$$;
+revoke all on function private.erase_deliveries() from public, anon, authenticated;
+
+create trigger erase_deliveries before delete on public.retreat_applications
+  for each row execute function private.erase_deliveries();
+
 -- Acceptances are invitations now. A backup before them gets its invitations by src/server/backups/older.ts.
 drop function private.fill_in_acceptances();
 drop function private.fill_in_deadlines();
