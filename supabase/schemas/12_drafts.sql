@@ -101,7 +101,9 @@ as $$
 declare
   status_now text := (select status from private.statuses where application_id = delivery.application_id);
 begin
-  if delivery.state = 'cancelled' and private.is_main(delivery) then
+  -- What an automation is told beside a mail stood in the way of nothing.
+  if not private.is_main(delivery) then return; end if;
+  if delivery.state = 'cancelled' then
     update private.letters as letter set drafted_at = now(), state = case
         when template is null then 'draft'
         when delivery.recalled_by is not null and delivery.may_have_arrived = 0

@@ -412,6 +412,19 @@ test('what an automation may have been told is told again under its id, and what
   ])
 })
 
+test('a draft that was discarded while an automation was being told does not come back', async () => {
+  await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
+  const id = await store()
+  await decide(id, 'accepted')
+  const act = await send()
+  const [telling] = await claimDecisions()
+  await ask('withdraw', { act })
+  const [draft] = (await lettersOf(id)).filter(({ state }) => state === 'draft')
+  await ask('discard', { letters: [draft?.id] })
+  if (telling) await outbox.record(sql(), telling, { delivered: false, status: 500, text: '' })
+  expect(await states(id)).toEqual(['automation: withdrawn', 'mail: withdrawn'])
+})
+
 test('who erases somebody and a server that tells of their answers do not wait for each other', async () => {
   await sql()`update private.postman set automation_seen_at = now()`
   const id = await store()
