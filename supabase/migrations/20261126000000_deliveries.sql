@@ -323,6 +323,20 @@ create trigger follow_told after update of state, may_have_arrived on private.de
 alter table private.history add column author_id uuid;
 alter table private.history alter column author_id set default auth.uid();
 
+create function private.erase_deliveries() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform from private.deliveries where application_id = old.id order by event_id desc nulls last, id for update;
+  delete from private.deliveries where application_id = old.id;
+  return old;
+end
+$$;
+revoke all on function private.erase_deliveries() from public, anon, authenticated;
+
+create trigger erase_deliveries before delete on public.retreat_applications
+  for each row execute function private.erase_deliveries();
+
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
 drop function private.caller();
 
@@ -3043,8 +3057,6 @@ drop function private.begin_wait();
 
 drop function private.letters_shown(uuid[], boolean);
 
-drop function private.lock_acceptance(uuid);
-
 drop function private.accepted_by(text);
 
 drop function private.answer_state(boolean, timestamp with time zone, date, text, date);
@@ -3053,15 +3065,17 @@ drop function private.has_day(text);
 
 drop function private.with_place(text, text, date);
 
-drop function private.place_answers(uuid);
+drop function private.lock_acceptance(uuid);
 
-drop function private.letter_page(uuid[], boolean);
+drop function private.place_answers(uuid);
 
 drop function private.no_answer();
 
 drop function private.answer_shown(uuid);
 
 drop function private.set_answer(uuid, uuid, text, text);
+
+drop function private.letter_page(uuid[], boolean);
 
 drop function private.settle_restored_letters();
 

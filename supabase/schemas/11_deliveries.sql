@@ -268,6 +268,21 @@ begin
 end
 $$;
 
+-- Erases an application's deliveries first. A server that claims one, or records its result, goes from there to the invitation and to
+-- earlier RSVPs, and does not have the application's lock; PostgreSQL erases in the order of numbers that it gave out.
+create function private.erase_deliveries() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform from private.deliveries where application_id = old.id order by event_id desc nulls last, id for update;
+  delete from private.deliveries where application_id = old.id;
+  return old;
+end
+$$;
+
+create trigger erase_deliveries before delete on public.retreat_applications
+  for each row execute function private.erase_deliveries();
+
 -- Queues RSVPs while a server was at work within a day that tells an automation.
 create function private.enqueue_rsvp() returns trigger
   language plpgsql security definer set search_path = ''

@@ -21,6 +21,8 @@ export const triggers: readonly Trigger[] = [
   { table: applications, name: 'keep_search_vectors_changed', fires: true },
   // An application that is erased again is listed again.
   { table: applications, name: 'remember_erasures', fires: true },
+  // Its deliveries go with it.
+  { table: applications, name: 'erase_deliveries', fires: true },
   // The backup has the letters and the invitations; for one that is older than both they are made.
   { table: statuses, name: 'draft_first', fires: 'without letters' },
   { table: statuses, name: 'redraft', fires: 'without letters' },

@@ -14,10 +14,11 @@ import { record } from '../letters/outcomes.ts'
 import { countLetters, listUndelivered, retryUndelivered } from '../letters/overview.ts'
 import { startDispatcher } from './dispatcher.ts'
 import { outboxOf } from './outbox.ts'
+import { beat } from './record.ts'
 import { through, valuesOf } from '../../../testing/sql.ts'
 
-const decisions = outboxOf('decision')
-const claimDecisions = () => decisions.claimDue(sql(), 10)
+const outbox = outboxOf('decision')
+const claimDecisions = () => outbox.claimDue(sql(), 10)
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 let server: SignInServer
@@ -46,7 +47,7 @@ async function automation(...given: Parameters<typeof startReceiver>) {
   const tell = () => {
     const dispatcher = startDispatcher({
       sql: server.database.server,
-      outbox: decisions,
+      outbox,
       receiver: { url: `${receiver.origin}/hook`, secret },
       log,
       interval: 50,
@@ -360,7 +361,7 @@ test.each([
     const act = await send()
     const [claim] = await claimDecisions()
     if (claim === undefined) throw new Error('nothing is told')
-    await decisions.record(sql(), claim, result)
+    await outbox.record(sql(), claim, result)
     expect(await ask('withdraw', { act })).toEqual({ withdrawn: 1, left: 0 })
     await sql()`update private.postman set seen_at = now() - interval '2 minutes'`
     await decide(ids[1], 'accepted')
@@ -386,6 +387,68 @@ test.each([
     expect(told.map(({ id }) => id)).not.toContain(claim.id)
   },
 )
+
+test('what an automation may have been told is told again under its id, and what it refused is not told beside it', async () => {
+  await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
+  const id = await store()
+  await decide(id, 'accepted')
+  const act = await send()
+  const [first] = await claimDecisions()
+  await ask('withdraw', { act })
+  await sql()`update private.deliveries set due_at = now() where kind = 'decision'`
+  await beat(sql(), 'automation')
+  expect(await states(id)).toContain('automation: withdrawn')
+  const again = await send()
+  const [second] = await claimDecisions()
+  expect(second?.id).toBe(first?.id)
+  await sql()`update private.deliveries set may_have_arrived = 0 where kind = 'decision'`
+  if (second) await outbox.record(sql(), second, { delivered: false, status: 410, text: '' })
+  await ask('withdraw', { act: again })
+  await send()
+  await ask('retry', { letters: [first?.id] })
+  expect((await states(id)).filter((state) => state.startsWith('automation'))).toEqual([
+    'automation: waiting',
+    'automation: withdrawn',
+  ])
+})
+
+test('a draft that was discarded while an automation was being told does not come back', async () => {
+  await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
+  const id = await store()
+  await decide(id, 'accepted')
+  const act = await send()
+  const [telling] = await claimDecisions()
+  await ask('withdraw', { act })
+  const [draft] = (await lettersOf(id)).filter(({ state }) => state === 'draft')
+  await ask('discard', { letters: [draft?.id] })
+  if (telling) await outbox.record(sql(), telling, { delivered: false, status: 500, text: '' })
+  expect(await states(id)).toEqual(['automation: withdrawn', 'mail: withdrawn'])
+})
+
+test('who erases somebody and a server that tells of their answers do not wait for each other', async () => {
+  await sql()`update private.postman set automation_seen_at = now()`
+  const id = await store()
+  await decide(id, 'accepted')
+  const answer = (given: string) =>
+    ask('set_answer', { act: crypto.randomUUID(), application: id, answer: given })
+  await answer('coming')
+  const rsvps = outboxOf('rsvp')
+  const [failed] = await rsvps.claimDue(sql(), 10)
+  if (failed) await rsvps.record(sql(), failed, { delivered: false, status: 410, text: '' })
+  await answer('not coming')
+  const [telling] = await rsvps.claimDue(sql(), 10)
+  const waiting = () => sql()`select pid from pg_stat_activity where wait_event_type = 'Lock'`
+  const { erased, recorded } = await sql().begin(async (transaction) => {
+    await transaction`select from private.deliveries where id = ${failed?.id ?? ''} for update`
+    const erasing = ask('erase', { applications: [id], email: 'ada@example.org' })
+    await expect.poll(waiting).toHaveLength(1)
+    const recording = telling && rsvps.record(sql(), telling, { delivered: true, status: 200, text: '' })
+    await expect.poll(waiting).toHaveLength(2)
+    return { erased: erasing, recorded: recording }
+  })
+  expect(await erased).toEqual({ erased: 1 })
+  expect(await recorded).toBe('lost')
+})
 
 test('a decision that changes is not told, and what stands is drafted', async () => {
   await sql()`update private.letter_settings set hold = '1 hour'`
@@ -503,7 +566,7 @@ test('while organisers let nothing leave, nobody is told', async () => {
   let looks = 0
   const another = startDispatcher({
     sql: through(server.database.server, (run) => run().finally(() => (looks += 1))),
-    outbox: decisions,
+    outbox,
     receiver: { url: receiver.origin, secret },
     log: aLog().log,
     interval: 10,

@@ -315,6 +315,17 @@ test('who comes late mails no backlog', async () => {
   expect((await receipts()).map(({ state }) => state).toSorted()).toEqual(['sending', 'withdrawn'])
 })
 
+test('a receipt that was recalled while it was being sent ends with its server', async () => {
+  await apply()
+  await claimReceipt()
+  await sql()`select private.recall(array(select id from private.deliveries where kind = 'receipt'), 'ada@example.org')`
+  await beat(sql(), 'postman')
+  expect(await receipts()).toMatchObject([{ state: 'sending' }])
+  await outbox.pass(91)
+  await beat(sql(), 'postman')
+  expect(await receipts()).toMatchObject([{ state: 'withdrawn' }])
+})
+
 test('decisions leave a receipt as it is, and no draft is made of it', async () => {
   const id = await apply()
   await sql()`

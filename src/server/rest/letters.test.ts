@@ -86,7 +86,7 @@ const carried = () =>
     where kind = 'letter' and state = 'waiting'`
 
 /** A mail server that refused all that waits. */
-const refused = (answer = '550 no') =>
+const refuse = (answer = '550 no') =>
   server.database.owner`
     update private.deliveries set state = 'failed', is_refused = true, due_at = null, reply = ${answer}, attempts = 3
     where kind in ('letter', 'receipt') and state = 'waiting'`
@@ -591,7 +591,7 @@ test('a letter to one person needs no template: it is a draft, and leaves as it 
   })
   expect(outcomesOf(await release([edited, second]))).toEqual(['released', 'released'])
   await carried()
-  const sent = (await lettersOf(id)).toSorted((one, other) => one.subject.localeCompare(other.subject))
+  const sent = (await lettersOf(id)).toSorted((one, next) => one.subject.localeCompare(next.subject))
   expect(sent.toReversed()).toMatchObject([
     { subject: 'One question more', body: 'Will you come?', state: 'sent', to: 'ada@example.org' },
     { subject: 'Another question', state: 'sent' },
@@ -757,7 +757,7 @@ test('who reads blind is given what is listed for them, and no digest of what is
   expect(await seenBy(blind)).not.toEqual([seen])
   await release((await drafts()).letters)
   expect(await seenBy(blind)).toEqual([''])
-  await refused('550 grace@example.org')
+  await refuse('550 grace@example.org')
   await ask('readdress', {
     act: crypto.randomUUID(),
     letter: (await lettersOf(id))[0]?.id,
@@ -818,7 +818,7 @@ test('what did not arrive is tried again, and what was sent by hand is noted', a
   for (const id of ids) await decide(id, 'accepted')
   const [first, second] = (await drafts()).letters
   await release(first ? [first] : [])
-  await refused()
+  await refuse()
   const [failed] = await lettersOf(ids[0] ?? '')
   expect(await ask('outbox', { state: 'refused' })).toMatchObject({ letters: [{ answer: '550 no' }] })
   expect(await ask('letters')).toMatchObject({ states: { refused: { count: 1, more: false } } })
@@ -840,7 +840,7 @@ test('a refused letter is sent to another address, and so is what follows; the a
   const id = await store({ email: 'grace@exampel.org' })
   await decide(id, 'accepted')
   await release((await drafts()).letters)
-  await refused()
+  await refuse()
   const [letter] = await lettersOf(id)
   const given = { act: crypto.randomUUID(), letter: letter?.id, address: 'grace@example.org' }
   for (const address of ['', 'grace', 'a@b, c@d', 'a@b\r\nBcc: c@d', `${'a'.repeat(250)}@b.org`]) {
@@ -863,7 +863,7 @@ test('a refused letter is sent to another address, and so is what follows; the a
   expect(await claimLetter(server.database.owner)).toMatchObject({ id: letter?.id, to: 'grace@example.org' })
   await server.database
     .owner`update private.deliveries set state = 'waiting', due_at = now() where kind = 'letter'`
-  await refused()
+  await refuse()
   expect(await ask('settle', { letters: [letter?.id] })).toEqual({ settled: 1 })
   expect(await ask('settle', { letters: [letter?.id] })).toEqual({ settled: 1 })
   expect(await lettersOf(id)).toMatchObject([{ state: 'sent', otherwise: 'told' }])
@@ -875,7 +875,7 @@ test('a refused letter is sent to another address, and so is what follows; the a
   expect((await drafts('declined')).letters).toMatchObject([{ to: 'grace@example.org' }])
   // Another one takes its place; and the history decides nothing.
   await release((await drafts('declined')).letters)
-  await refused()
+  await refuse()
   const [, declined] = await lettersOf(id)
   const next = { act: crypto.randomUUID(), letter: declined?.id, address: 'grace@example.net' }
   expect(await ask('readdress', next)).toMatchObject({ to: 'grace@example.net' })
@@ -1023,10 +1023,10 @@ test('a receipt that was refused is tried again within a day, and not later', as
   await owner`update private.letter_settings set receipts = true`
   const id = await store()
   await owner`update private.letter_settings set receipts = false`
-  await refused()
+  await refuse()
   const [receipt] = await lettersOf(id)
   expect(await ask('retry', { letters: [receipt?.id] })).toEqual({ retried: 1 })
-  await refused()
+  await refuse()
   await owner`update private.deliveries set queued_at = now() - interval '25 hours'`
   expect(await ask('retry', { letters: [receipt?.id] })).toEqual({ retried: 0 })
 })

@@ -1,0 +1,300 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+
+import { anApplication } from '../../../testing/form.ts'
+import { claimLetter, claimNotice } from '../../../testing/mails.ts'
+import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import { valuesOf } from '../../../testing/sql.ts'
+import type { Letter } from '../../client/desk/letters.ts'
+import type { Sql } from '../database/sql.ts'
+import { outboxOf } from '../deliveries/outbox.ts'
+import { record, type Recorded } from '../letters/outcomes.ts'
+
+const outbox = outboxOf('decision')
+const deferred: Recorded = { outcome: 'retry', code: 451, answer: '451 later', isUncertain: false }
+const unanswered: Recorded = { outcome: 'retry', code: null, answer: 'No answer came.', isUncertain: true }
+
+let server: SignInServer
+let client: SupabaseClient
+let me: string
+let owner: Sql
+
+beforeAll(async () => {
+  server = await startSignIn()
+  ;({ client, email: me } = await server.signedIn())
+  owner = server.database.owner
+  await owner`update private.letter_settings set hold = '0'`
+})
+
+beforeEach(async () => {
+  await owner`delete from public.retreat_applications`
+  await owner`delete from private.templates where kind = 'other'`
+  await owner`update private.postman set seen_at = now(), automation_seen_at = '-infinity'`
+  await ask('set_template', {
+    occasion: 'Travel',
+    version: null,
+    subject: 'How to get there',
+    body: 'By train.',
+  })
+})
+
+async function ask<Answer>(name: string, args: object = {}): Promise<Answer> {
+  const { data, error } = await client.rpc(`desk_${name}`, args)
+  if (error) throw error
+  return data as Answer
+}
+
+let stored = 0
+async function store() {
+  const answers = anApplication({ email: `a${(stored += 1)}@example.org` })
+  const [row] = await owner<[{ id: string }]>`
+    insert into public.retreat_applications ${valuesOf(answers)} returning id`
+  return row.id
+}
+
+async function decide(id: string, status: string) {
+  const [row] = await owner<[{ version: number }?]>`
+    select version from private.statuses where application_id = ${id}`
+  const decisions = [{ id, status, version: row?.version ?? 0 }]
+  await ask('decide', { act: crypto.randomUUID(), decisions })
+}
+
+const lettersOf = (id: string) => ask<Letter[]>('letters_of', { applications: [id] })
+const statesOf = async (id: string) =>
+  (await lettersOf(id)).map(({ occasion, way, state }) => `${occasion} by ${way}: ${state}`).toSorted()
+const drafts = async (occasion: string) => (await ask<{ letters: Letter[] }>('drafts', { occasion })).letters
+
+const write = (id: string, occasion: string, again = false) =>
+  ask('write', { applications: [id], occasion, again })
+const writeTo = (application: string) =>
+  ask<Letter>('write_to', { act: crypto.randomUUID(), application, subject: 's', body: 'b' })
+
+/** Drafts that are released; gives their act. */
+async function send(occasion: string, again = false) {
+  const act = crypto.randomUUID()
+  const letters = (await drafts(occasion)).map(({ id, seen }) => ({ id, seen }))
+  const outcomes = await ask<{ outcome: string }[]>('release', { act, letters, again })
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(letters.map(() => 'released'))
+  return act
+}
+
+function due<Claim>(claimed: Claim | undefined): Claim {
+  if (claimed === undefined) throw new Error('nothing is due')
+  return claimed
+}
+const claim = async () => due(await claimLetter(owner))
+
+/** Somebody who was told that they are accepted. */
+async function invited(given?: string) {
+  const id = given ?? (await store())
+  await decide(id, 'accepted')
+  const [draft] = await drafts('accepted')
+  await ask('sent_by_hand', { letter: draft?.id, seen: draft?.seen })
+  return id
+}
+const invitationOf = async (id: string) =>
+  (await owner`select token, told_at, rsvp from private.invitations where application_id = ${id}`)[0]
+
+/** Acts as an organiser in a transaction, while which something else begins and waits; gives that. */
+async function meanwhile<Result>(act: (sql: Sql) => Promise<unknown>, begin: () => Promise<Result>) {
+  const { data } = await client.auth.getClaims()
+  const { result } = await owner.begin(async (sql) => {
+    await sql`select set_config('request.jwt.claims', ${JSON.stringify(data?.claims)}, true)`
+    await act(sql)
+    const begun = begin()
+    await expect.poll(waiting).toHaveLength(1)
+    return { result: begun }
+  })
+  return result
+}
+const waiting = () => owner`select pid from pg_stat_activity where wait_event_type = 'Lock'`
+
+test.each(['accepted', 'Travel'])(
+  'after a stop and another decision what was being sent is no draft: %s',
+  async (occasion) => {
+    const id = await store()
+    await decide(id, 'accepted')
+    await write(id, 'Travel')
+    const act = await send(occasion)
+    const claimed = await claim()
+    expect(await ask('withdraw', { act })).toEqual({ withdrawn: 0, left: 1 })
+    await decide(id, 'declined')
+    expect(await record(owner, claimed, deferred)).toBe('withdrawn')
+    expect(await statesOf(id)).toEqual(
+      [`${occasion} by mail: withdrawn`, 'declined by mail: draft'].toSorted(),
+    )
+  },
+)
+
+test('after a stop and an answer a reminder that was being sent is no draft', async () => {
+  const id = await invited()
+  await ask('remind')
+  const act = await send('reminder')
+  const claimed = await claim()
+  await ask('withdraw', { act })
+  await ask('set_answer', { act: crypto.randomUUID(), application: id, answer: 'coming' })
+  await ask('withdraw', { act })
+  expect(await record(owner, claimed, deferred)).toBe('withdrawn')
+  expect(await drafts('reminder')).toEqual([])
+})
+
+test.each(['accepted', 'Travel', 'reminder', ''])(
+  'what was stopped while it was being sent, and did not arrive, is a draft again, also the second time: %s',
+  async (occasion) => {
+    const id = await invited()
+    await (occasion === '' ? writeTo(id) : write(id, occasion, true))
+    for (let round = 0; round < 2; round += 1) {
+      const act = await send(occasion, true)
+      const claimed = await claim()
+      await ask('withdraw', { act })
+      expect(await drafts(occasion)).toEqual([])
+      expect(await record(owner, claimed, deferred)).toBe('withdrawn')
+      expect(await drafts(occasion)).toHaveLength(1)
+      expect(await ask('withdraw', { act })).toEqual({ withdrawn: 1, left: 0 })
+    }
+  },
+)
+
+test('who erases somebody and a server that sends to them do not wait for each other', async () => {
+  const id = await store()
+  await decide(id, 'accepted')
+  await send('accepted')
+  // PostgreSQL erases what belongs to somebody in the order of numbers that it gave out: here letters come last.
+  for (const table of ['letters', 'deliveries']) {
+    const key = `constraint ${table}_application_id_fkey`
+    await owner.unsafe(`alter table private.${table} drop ${key}, add ${key}
+      foreign key (application_id) references public.retreat_applications (id) on delete cascade`)
+  }
+  const { erased, claimed } = await owner.begin(async (sql) => {
+    await sql`update private.invitations set rsvp = rsvp where application_id = ${id}`
+    const erasing = ask('erase', { applications: [id], email: `a${stored}@example.org` })
+    await expect.poll(waiting).toHaveLength(1)
+    let isClaimed = false
+    const claiming = claimLetter(owner).finally(() => (isClaimed = true))
+    await expect.poll(async () => isClaimed || (await waiting()).length === 2).toBe(true)
+    return { erased: erasing, claimed: claiming }
+  })
+  expect(await erased).toEqual({ erased: 1 })
+  expect(await claimed).toBeUndefined()
+})
+
+test('a rejection that may have arrived late takes back nothing of an acceptance that was sent since', async () => {
+  const id = await store()
+  await decide(id, 'declined')
+  await send('declined')
+  const late = await claim()
+  await invited(id)
+  await ask('set_answer', { act: crypto.randomUUID(), application: id, answer: 'coming' })
+  const before = await invitationOf(id)
+  expect(before).toMatchObject({ told_at: expect.any(Date) as Date, rsvp: 'coming' })
+  expect(await record(owner, late, unanswered)).toBe('withdrawn')
+  expect(await invitationOf(id)).toEqual(before)
+})
+
+/** An acceptance whose mail was stopped while an automation is being told. */
+async function stoppedWhileTold() {
+  await owner`update private.postman set automation_seen_at = now()`
+  const id = await store()
+  await decide(id, 'accepted')
+  const act = await send('accepted')
+  const telling = due((await outbox.claimDue(owner, 10))[0])
+  expect(await ask('withdraw', { act })).toEqual({ withdrawn: 1, left: 0 })
+  return { id, telling }
+}
+const decisionsOf = (id: string) => owner<{ id: string; state: string }[]>`
+  select id, state from private.deliveries where application_id = ${id} and kind = 'decision' order by queued_at`
+
+test('what an automation is being told goes on where its mail is stopped and sent again', async () => {
+  const { id, telling } = await stoppedWhileTold()
+  await send('accepted')
+  expect(await outbox.record(owner, telling, { delivered: false, status: 500, text: '' })).toBe('retry')
+  expect(await decisionsOf(id)).toEqual([{ id: telling.id, state: 'waiting' }])
+})
+
+test('what an automation was told this moment is recorded, though its mail is sent again', async () => {
+  const { id, telling } = await stoppedWhileTold()
+  const [draft] = await drafts('accepted')
+  const letters = JSON.stringify([{ id: draft?.id, seen: draft?.seen }])
+  const recorded = await meanwhile(
+    (sql) => sql`select desk_release(gen_random_uuid(), ${letters}::text::jsonb)`,
+    () => outbox.record(owner, telling, { delivered: true, status: 200, text: '' }),
+  )
+  expect(recorded).toBe('delivered')
+  expect(await decisionsOf(id)).toEqual([{ id: telling.id, state: 'done' }])
+})
+
+test('a letter that was stopped is no draft of a template that somebody removes this moment', async () => {
+  const id = await store()
+  await write(id, 'Travel')
+  const act = await send('Travel')
+  const claimed = await claim()
+  await ask('withdraw', { act })
+  const recorded = await meanwhile(
+    (sql) => sql`select desk_remove_template('Travel', 0)`,
+    () => record(owner, claimed, deferred),
+  )
+  expect(recorded).toBe('withdrawn')
+  expect(await statesOf(id)).toEqual(['Travel by mail: withdrawn'])
+})
+
+test('after a restore a letter to one person that was stopped is a draft, and nothing without a template is', async () => {
+  const [id, other] = [await store(), await store()]
+  await writeTo(id)
+  const act = await send('')
+  await claim()
+  await ask('withdraw', { act })
+  await write(other, 'Travel')
+  await send('Travel')
+  await ask('remove_template', { occasion: 'Travel', version: 0 })
+  await owner`select private.settle_restored()`
+  expect(await statesOf(id)).toEqual([' by mail: draft', ' by mail: withdrawn'])
+  expect(await statesOf(other)).toEqual(['Travel by mail: withdrawn'])
+})
+
+test('who stops a letter stops what waits of it, and counts nothing of earlier trips or other letters', async () => {
+  const id = await invited()
+  await write(id, 'accepted', true)
+  const [draft] = await drafts('accepted')
+  await send('accepted', true)
+  for (let repeat = 0; repeat < 2; repeat += 1) {
+    expect(await ask('withdraw', { letters: [draft?.id] })).toEqual({ withdrawn: 1, left: 0 })
+  }
+  const [one, next] = [await writeTo(id), await writeTo(id)]
+  await send('')
+  expect(await ask('withdraw', { letters: [one.id] })).toEqual({ withdrawn: 1, left: 0 })
+  expect(await drafts('')).toMatchObject([{ id: one.id }])
+  const waits = await owner`select letter_id as id from private.trips where state = 'waiting'`
+  expect(waits).toEqual([{ id: next.id }])
+})
+
+test('what was sent by hand is noted once, and by who says what they read', async () => {
+  const id = await store()
+  await decide(id, 'accepted')
+  const [draft] = await drafts('accepted')
+  const given = { letter: draft?.id, seen: draft?.seen }
+  await expect(ask('sent_by_hand', { ...given, seen: null })).rejects.toMatchObject({ code: 'PT409' })
+  expect(await statesOf(id)).toEqual(['accepted by mail: draft'])
+  const noted = await ask('sent_by_hand', given)
+  expect(await ask('sent_by_hand', given)).toEqual(noted)
+  await write(id, 'accepted', true)
+  await expect(ask('sent_by_hand', given)).rejects.toMatchObject({ code: 'PT409' })
+  expect(await statesOf(id)).toEqual(['accepted by mail: draft', 'accepted by mail: sent'])
+})
+
+test('an application’s stamp changes neither by notices to organisers nor at midnight', async () => {
+  await ask('set_notices', { notices: 'each' })
+  const id = await invited()
+  const stampOf = async () => (await ask<{ stamp: string }>('stamp', { application: id })).stamp
+  const zone = (name: string) => owner`update private.places set zone = ${name}`
+  await zone('Etc/GMT+12')
+  await owner`update private.invitations set deadline = private.today()`
+  const stamp = await stampOf()
+  const notice = due(await claimNotice(owner))
+  expect(notice).toMatchObject({ to: me })
+  await record(owner, notice, { outcome: 'sent', code: 250 })
+  expect(await stampOf()).toBe(stamp)
+  await zone('Pacific/Kiritimati')
+  const late = { application: { answer_state: 'late' } }
+  expect(await ask('application', { application: id })).toMatchObject(late)
+  expect(await stampOf()).toBe(stamp)
+})
