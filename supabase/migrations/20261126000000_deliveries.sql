@@ -985,9 +985,9 @@ begin
         body = case when kind <> 'test' or record_delivery.state = 'waiting' then body end
       where id = delivery and attempts = attempt and row.state = 'sending' and (recalled_at is not null) = is_recalled
       returning * into recorded;
-    -- Again where it was recalled between the two statements.
-    exit when recorded.id is not null or is_recalled
-      or not exists (select from private.deliveries where id = delivery and recalled_at is not null);
+    -- Again where it was recalled between the two statements, or goes on.
+    exit when recorded.id is not null
+      or not exists (select from private.deliveries as row where id = delivery and attempts = attempt and row.state = 'sending');
   end loop;
   if recorded.state = 'done' and recorded.kind = 'rsvp' then
     -- Tried again, an earlier RSVP would be told last.
@@ -1128,7 +1128,8 @@ begin
     select delivery.id from private.deliveries as delivery join private.letters on letters.id = letter_id
     where delivery.application_id = application and (drop_letters.template is null or letters.template = drop_letters.template)
   ));
-  update private.letters as letter set state = case when letter.template is null then 'draft' else 'dropped' end
+  update private.letters as letter set state = case when letter.template is null then 'draft' else 'dropped' end,
+      drafted_at = case when state = 'draft' then drafted_at else now() end
     where application_id = application and (drop_letters.template is null or letter.template = drop_letters.template)
       and (state = 'draft' or state = 'released' and not private.is_open(id) and (
         private.times_told(id) = 0
@@ -1152,7 +1153,8 @@ as $$
     from (
       select * from private.deliveries as newest
       where application_id = application and kind = 'decision' and (state in ('waiting', 'sending', 'done') or may_have_arrived > 0)
-      order by queued_at desc limit 1
+      -- What is to be told comes after what was.
+      order by state in ('waiting', 'sending') and recalled_at is null desc, coalesce(done_at, tried_at, queued_at) desc limit 1
     ) as newest
       join private.statuses on statuses.application_id = application
       join private.letters as standing on standing.application_id = application and template = status
@@ -1214,7 +1216,7 @@ declare
 begin
   select * into letter from private.letters where id = delivery.letter_id;
   if delivery.state = 'cancelled' and private.is_main(delivery) then
-    update private.letters set state = case
+    update private.letters set drafted_at = now(), state = case
         when letter.template is null then 'draft'
         when private.has_told(delivery) then 'released'
         when delivery.recalled_by is not null and private.may_be_said(letter.application_id, letter.template) then 'draft'
@@ -1439,7 +1441,8 @@ as $$
   select newest.id
   from (
     select id, letter_id, queued_at from private.deliveries
-    where application_id = letter.application_id and kind = 'decision' and state in ('waiting', 'sending', 'done')
+    where application_id = letter.application_id and kind = 'decision'
+      and (state in ('waiting', 'sending', 'done') or may_have_arrived > 0)
     order by queued_at desc limit 1
   ) as newest
   where letter_id = letter.id and not exists (

@@ -202,9 +202,9 @@ begin
         body = case when kind <> 'test' or record_delivery.state = 'waiting' then body end
       where id = delivery and attempts = attempt and row.state = 'sending' and (recalled_at is not null) = is_recalled
       returning * into recorded;
-    -- Again where it was recalled between the two statements.
-    exit when recorded.id is not null or is_recalled
-      or not exists (select from private.deliveries where id = delivery and recalled_at is not null);
+    -- Again where it was recalled between the two statements, or goes on.
+    exit when recorded.id is not null
+      or not exists (select from private.deliveries as row where id = delivery and attempts = attempt and row.state = 'sending');
   end loop;
   if recorded.state = 'done' and recorded.kind = 'rsvp' then
     -- Tried again, an earlier RSVP would be told last.

@@ -67,7 +67,8 @@ begin
     select delivery.id from private.deliveries as delivery join private.letters on letters.id = letter_id
     where delivery.application_id = application and (drop_letters.template is null or letters.template = drop_letters.template)
   ));
-  update private.letters as letter set state = case when letter.template is null then 'draft' else 'dropped' end
+  update private.letters as letter set state = case when letter.template is null then 'draft' else 'dropped' end,
+      drafted_at = case when state = 'draft' then drafted_at else now() end
     where application_id = application and (drop_letters.template is null or letter.template = drop_letters.template)
       and (state = 'draft' or state = 'released' and not private.is_open(id) and (
         private.times_told(id) = 0
@@ -89,7 +90,8 @@ as $$
     from (
       select * from private.deliveries as newest
       where application_id = application and kind = 'decision' and (state in ('waiting', 'sending', 'done') or may_have_arrived > 0)
-      order by queued_at desc limit 1
+      -- What is to be told comes after what was.
+      order by state in ('waiting', 'sending') and recalled_at is null desc, coalesce(done_at, tried_at, queued_at) desc limit 1
     ) as newest
       join private.statuses on statuses.application_id = application
       join private.letters as standing on standing.application_id = application and template = status
@@ -152,7 +154,7 @@ declare
 begin
   select * into letter from private.letters where id = delivery.letter_id;
   if delivery.state = 'cancelled' and private.is_main(delivery) then
-    update private.letters set state = case
+    update private.letters set drafted_at = now(), state = case
         when letter.template is null then 'draft'
         when private.has_told(delivery) then 'released'
         when delivery.recalled_by is not null and private.may_be_said(letter.application_id, letter.template) then 'draft'

@@ -21,7 +21,8 @@ as $$
   select newest.id
   from (
     select id, letter_id, queued_at from private.deliveries
-    where application_id = letter.application_id and kind = 'decision' and state in ('waiting', 'sending', 'done')
+    where application_id = letter.application_id and kind = 'decision'
+      and (state in ('waiting', 'sending', 'done') or may_have_arrived > 0)
     order by queued_at desc limit 1
   ) as newest
   where letter_id = letter.id and not exists (
