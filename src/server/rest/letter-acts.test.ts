@@ -195,7 +195,7 @@ test.each(seeds)(
       { outcome: 'retry', code: 450, answer: '450 later', isUncertain: false },
       { outcome: 'retry', code: null, answer: 'It broke off.', isUncertain: true },
     ]
-    const decisions = outboxOf('decision')
+    const automation = outboxOf('decision')
     const delivered: DeliveryResult = { delivered: true, status: 200, text: '' }
     const replies: DeliveryResult[] = [
       delivered,
@@ -298,21 +298,21 @@ test.each(seeds)(
         return ''
       },
       lose: async () => {
-        await (random() < 0.5 ? claimLetter(owner) : decisions.claimDue(owner, 1))
+        await (random() < 0.5 ? claimLetter(owner) : automation.claimDue(owner, 1))
         if (random() < 0.5) await expireLeases()
         return ''
       },
       // Who is at work: a mail server, an automation beside it, or in its place.
       work: async () => {
-        const [mails, automation] = [random() < 0.7, random() < 0.7]
+        const [isPostman, isAutomation] = [random() < 0.7, random() < 0.7]
         await owner`
-          update private.postman set seen_at = case when ${mails} then now() + interval '1 day' else '-infinity' end,
-            automation_seen_at = case when ${automation} then now() + interval '1 day' else '-infinity' end`
+          update private.postman set seen_at = case when ${isPostman} then now() + interval '1 day' else '-infinity' end,
+            automation_seen_at = case when ${isAutomation} then now() + interval '1 day' else '-infinity' end`
         return ''
       },
       tell: async () => {
-        for (const claim of await decisions.claimDue(owner, 3)) {
-          await decisions.record(owner, claim, pick(replies) ?? delivered)
+        for (const claim of await automation.claimDue(owner, 3)) {
+          await automation.record(owner, claim, pick(replies) ?? delivered)
         }
         return ''
       },
@@ -344,9 +344,9 @@ test.each(seeds)(
       await beat(owner, 'postman')
       for (;;) {
         await owner`update private.postman set next_at = '-infinity', paused_until = '-infinity'`
-        const [claim, claims] = [await claimLetter(owner), await decisions.claimDue(owner, 10)]
+        const [claim, claims] = [await claimLetter(owner), await automation.claimDue(owner, 10)]
         if (claim) await record(owner, claim, sent)
-        for (const each of claims) await decisions.record(owner, each, delivered)
+        for (const each of claims) await automation.record(owner, each, delivered)
         if (claim === undefined && claims.length === 0) break
       }
     }
