@@ -110,19 +110,31 @@ export async function wrongsOf(sql: Sql, discarded: Iterable<string> = []): Prom
             and main.template in ('accepted', 'waitlisted', 'declined')
         )
     union all
-    select 'an automation is behind: ' || automation.template || ' before ' || status
-      from standing join told using (application_id) join automation using (application_id)
-      where told.template = status and automation.template <> status
-        -- An automation is not told what organisers send by hand; it was told this with the letter.
-        and not exists (
-          select from main where main.letter_id = automation.letter_id and has_told and main.queued_at >= automation.queued_at
+    select 'an automation is behind: ' || coalesce(automation.template, 'nothing') || ' before ' || status
+      from standing join told using (application_id) left join automation using (application_id)
+      where told.template = status and automation.template is distinct from status
+        and (
+          -- It was to be told what stands.
+          exists (
+            select from private.deliveries as other
+            where other.letter_id = standing.letter_id and kind = 'decision'
+              and other.queued_at > coalesce(automation.queued_at, '-infinity')
+          )
+          -- Or it knows what its applicant was never told, and was at work when what stands was sent.
+          or automation.letter_id is not null and not exists (
+            select from main
+            where main.letter_id = automation.letter_id and has_told and main.queued_at >= automation.queued_at
+              or main.letter_id = standing.letter_id and kind = 'letter' and by = 'server' and has_told
+                and main.queued_at >= automation.queued_at
+          )
         )
         -- It is being told, or an organiser stopped that.
         and not exists (
           select from private.deliveries as other
           where other.application_id = standing.application_id and kind = 'decision' and (
             other.state in ('waiting', 'sending', 'failed')
-            or other.state = 'cancelled' and recalled_by is not null and other.queued_at > automation.queued_at
+            or other.letter_id = standing.letter_id and other.state = 'cancelled' and recalled_by is not null
+              and other.queued_at > coalesce(automation.queued_at, '-infinity')
           )
         )`
   return rows.map(({ wrong }) => wrong)

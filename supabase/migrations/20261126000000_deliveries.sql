@@ -1143,31 +1143,46 @@ $$;
 
 revoke all on function private.drop_letters(uuid, text) from public, anon, authenticated;
 
--- Tells the automation the decision that stands once more, where it was told another one beside a mail that was recalled: what
--- stands was told last to the applicant, so that nobody drafts it again. The caller has locked the application.
+-- Tells the automation the decision that stands, where the applicant was told it last, so that nobody drafts it again: the
+-- automation was told another one beside a mail that was recalled, or another decision recalled what it was to be told. The caller
+-- has locked the application.
 create function private.correct_automation(application uuid) returns void
-  language sql set search_path = ''
+  language plpgsql set search_path = ''
 as $$
-  insert into private.deliveries (kind, application_id, letter_id, subject, body, is_beside)
-    select 'decision', application, standing.id, told.subject, told.body, true
-    from (
-      select * from private.deliveries as newest
-      where application_id = application and kind = 'decision' and (state in ('waiting', 'sending', 'done') or may_have_arrived > 0)
-      -- What is to be told comes after what was.
-      order by state in ('waiting', 'sending') and recalled_at is null desc, coalesce(done_at, tried_at, queued_at) desc limit 1
-    ) as newest
-      join private.statuses on statuses.application_id = application
-      join private.letters as standing on standing.application_id = application and template = status
-      cross join lateral (
-        select subject, body from private.deliveries as told
-        where told.letter_id = standing.id and private.has_told(told) order by queued_at desc limit 1
-      ) as told
-    where newest.letter_id <> standing.id and (newest.state = 'done' or newest.may_have_arrived > 0)
-      and private.is_decision(status) and private.decision_told(application) = status
-      and not exists (
-        select from private.deliveries as told
-        where told.letter_id = newest.letter_id and private.has_told(told) and told.queued_at >= newest.queued_at
-      )
+declare
+  standing private.letters;
+  told private.deliveries;
+  newest private.deliveries;
+begin
+  select letter.* into standing
+    from private.letters as letter join private.statuses on statuses.application_id = letter.application_id and template = status
+    where letter.application_id = application and private.is_decision(template);
+  if standing.id is null or private.decision_told(application) is distinct from standing.template or exists (
+    select from private.deliveries
+    where letter_id = standing.id and kind = 'decision' and state in ('waiting', 'sending', 'failed')
+  ) then
+    return;
+  end if;
+  select * into newest from private.deliveries as decision
+    where application_id = application and kind = 'decision' and (state = 'done' or may_have_arrived > 0)
+    order by coalesce(done_at, tried_at, queued_at) desc limit 1;
+  if newest.letter_id is distinct from standing.id and (
+    newest.id is not null and not exists (
+      select from private.deliveries as delivery
+      where letter_id = newest.letter_id and private.has_told(delivery) and queued_at >= newest.queued_at
+    )
+    or exists (
+      select from private.deliveries
+      where letter_id = standing.id and kind = 'decision' and state = 'cancelled' and recalled_by is null
+        and queued_at > coalesce(newest.queued_at, '-infinity')
+    )
+  ) then
+    select * into told from private.deliveries as delivery
+      where letter_id = standing.id and private.has_told(delivery) order by queued_at desc limit 1;
+    insert into private.deliveries (kind, application_id, letter_id, subject, body, is_beside)
+      values ('decision', application, standing.id, told.subject, told.body, true);
+  end if;
+end
 $$;
 
 revoke all on function private.correct_automation(uuid) from public, anon, authenticated;
@@ -1662,6 +1677,7 @@ begin
   update private.letters set state = 'released' where id = draft.id;
   delivery := private.send(draft, 'letter', text, null, me.email);
   update private.deliveries set state = 'done', done_at = now(), due_at = null, by = 'hand' where id = delivery;
+  if private.is_decision(draft.template) then perform private.correct_automation(draft.application_id); end if;
   perform private.withdraw_receipt(draft.application_id);
   return private.trips_shown(array[delivery], false) -> 0;
 end

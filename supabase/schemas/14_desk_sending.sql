@@ -236,6 +236,7 @@ begin
   update private.letters set state = 'released' where id = draft.id;
   delivery := private.send(draft, 'letter', text, null, me.email);
   update private.deliveries set state = 'done', done_at = now(), due_at = null, by = 'hand' where id = delivery;
+  if private.is_decision(draft.template) then perform private.correct_automation(draft.application_id); end if;
   perform private.withdraw_receipt(draft.application_id);
   return private.trips_shown(array[delivery], false) -> 0;
 end
