@@ -122,7 +122,7 @@ test('it shows people and letters of its own, heeds no setting, and is gone when
   const act = crypto.randomUUID()
   const { id, seen } = letter
   await desk('desk_release', { act, letters: [{ id, seen }], number: 1, again: false })
-  await sql`update private.letters set due_at = now() where id = ${id}`
+  await sql`update private.deliveries set due_at = now() where letter_id = ${id}`
   const mail = async () => {
     const text = await (await fetch(mails ?? '')).text()
     return text.split('<article>').find((each) => each.includes(String(letter.to))) ?? ''
