@@ -76,10 +76,12 @@ async function storeSent(admin: Sql, count: number) {
     with application as (
       insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
       values ('Ada', 'L', 'a@example.org', '1', 'l', 'sent before', 'r', true) returning id
+    ), letter as (
+      insert into private.letters (application_id, template, state)
+      select id, 'Before ' || n, 'released' from application, generate_series(1, ${count}::int) as n
+      returning id, application_id
     )
-    insert into private.letters
-      (application_id, occasion, edition, state, subject, body, released_at, sent_at, status_version)
-    select id, 'Before', n, 'sent', 'How to get there', 'By train.', now(), now(), 0
-    from application, generate_series(1, ${count}::int) as n`
-  await admin`vacuum analyze private.letters`
+    insert into private.deliveries (kind, application_id, letter_id, state, subject, body, due_at, done_at)
+    select 'letter', application_id, id, 'done', 'How to get there', 'By train.', null, now() from letter`
+  await admin`vacuum analyze private.letters, private.deliveries`
 }

@@ -99,3 +99,107 @@ export async function templatesOf(sql: Sql): Promise<() => Promise<void>> {
       select (jsonb_populate_recordset(null::private.templates, ${JSON.stringify(templates)})).*`
   }
 }
+
+/**
+ * Looks for letters and deliveries that should not be as they are.
+ *
+ * @param discarded The letters that organisers discarded. What they decided against is missed by nobody.
+ * @returns What is wrong, a sentence each.
+ */
+export async function wrongsOf(sql: Sql, discarded: Iterable<string> = []): Promise<string[]> {
+  const rows = await sql<{ wrong: string }[]>`
+    with main as (
+      select delivery.*, template, delivery.state in ('waiting', 'sending', 'failed') as is_open,
+        delivery.state = 'done' or may_have_arrived > 0 as has_told
+      from private.deliveries as delivery join private.letters as letter on letter.id = letter_id
+      where kind in ('letter', 'decision') and not is_beside
+    ), told as (
+      select distinct on (application_id) application_id, template from main
+      where has_told and template in ('accepted', 'waitlisted', 'declined')
+      order by application_id, coalesce(done_at, recalled_at, queued_at) desc
+    ), automation as (
+      select distinct on (application_id) application_id, letter_id, template, queued_at
+      from private.deliveries as delivery join private.letters as letter using (application_id)
+      where letter.id = letter_id and kind = 'decision' and (delivery.state = 'done' or may_have_arrived > 0)
+      order by application_id, coalesce(done_at, tried_at, queued_at) desc
+    ), standing as (
+      select application_id, status, letter.id as letter_id, letter.state
+      from private.statuses left join private.letters as letter using (application_id)
+      where status in ('accepted', 'waitlisted', 'declined') and coalesce(template, status) = status
+        and (letter.id is null or template is not null)
+    )
+    select 'two letters of a template: ' || template as wrong from private.letters
+      where template is not null group by application_id, template having count(*) > 1
+    union all
+    select 'open twice: ' || coalesce(min(template), 'to one person') from main where is_open
+      group by letter_id having count(*) > 1
+    union all
+    select 'a draft of what is on its way: ' || coalesce(letter.template, 'to one person')
+      from private.letters as letter join main on letter_id = letter.id and is_open where letter.state = 'draft'
+    union all
+    select 'lost: ' || coalesce(letter.template, 'to one person') from private.letters as letter
+      where state = 'released'
+        and not exists (select from main where letter_id = letter.id and (is_open or has_told))
+    union all
+    select 'dropped: ' || subject from private.letters
+      where template is null and state = 'dropped' and id <> all (${[...discarded]}::uuid[])
+    union all
+    select 'recalled, and ' || state from private.deliveries
+      where recalled_at is not null and state in ('waiting', 'failed')
+    union all
+    select 'cancelled by nobody: ' || kind from private.deliveries
+      where recalled_at is null and state = 'cancelled' and kind <> 'rsvp'
+    union all
+    select 'on its way for a decision that does not stand: ' || template
+      from private.deliveries as delivery join private.letters as letter on letter.id = letter_id
+        left join private.statuses as given on given.application_id = delivery.application_id
+      where delivery.state in ('waiting', 'sending', 'failed') and recalled_at is null
+        and template in ('accepted', 'waitlisted', 'declined') and template is distinct from given.status
+    union all
+    select 'a draft of a decision that does not stand: ' || template
+      from private.letters as letter left join private.statuses as given using (application_id)
+      where letter.state = 'draft' and template in ('accepted', 'waitlisted', 'declined')
+        and template is distinct from given.status
+    union all
+    select 'a draft of no template: ' || template from private.letters as letter
+      where state = 'draft' and template is not null
+        and not exists (select from private.templates where name = template)
+    union all
+    select 'told by nobody: ' || status || ', after ' || coalesce(told.template, 'nothing')
+      from standing left join told using (application_id)
+      where told.template is distinct from status and standing.state is distinct from 'draft'
+        and coalesce(standing.letter_id <> all (${[...discarded]}::uuid[]), true)
+        and not exists (
+          select from main where main.application_id = standing.application_id and is_open
+            and main.template in ('accepted', 'waitlisted', 'declined')
+        )
+    union all
+    select 'an automation is behind: ' || coalesce(automation.template, 'nothing') || ' before ' || status
+      from standing join told using (application_id) left join automation using (application_id)
+      where told.template = status and automation.template is distinct from status
+        and (
+          -- It was to be told what stands.
+          exists (
+            select from private.deliveries as other
+            where other.letter_id = standing.letter_id and kind = 'decision'
+              and other.queued_at > coalesce(automation.queued_at, '-infinity')
+          )
+          -- Or it knows what its applicant was never told, and was at work when what stands was sent.
+          or automation.letter_id is not null and not exists (
+            select from main
+            where main.letter_id = automation.letter_id and has_told and main.queued_at >= automation.queued_at
+              or main.letter_id = standing.letter_id and kind = 'letter' and by = 'server' and has_told
+                and main.queued_at >= automation.queued_at
+          )
+        )
+        -- It is being told, or an organiser stopped that.
+        and not exists (
+          select from private.deliveries as other
+          where other.application_id = standing.application_id and kind = 'decision' and (
+            other.state in ('waiting', 'sending', 'failed')
+            or other.letter_id = standing.letter_id and other.state = 'cancelled' and recalled_by is not null
+              and other.queued_at > coalesce(automation.queued_at, '-infinity')
+          )
+        )`
+  return rows.map(({ wrong }) => wrong)
+}

@@ -131,22 +131,29 @@ select occasion, case when occasion = 'received' then 'receipt' when occasion = 
 from private.former_templates
 on conflict (name) do update set version = excluded.version, subject = excluded.subject, body = excluded.body;
 
--- One letter for each template: a draft, or what was released last, or what was taken away. Those to one person each.
+-- One letter for each template: a draft, or what is on its way, or what was taken away as a draft, with what somebody wrote in it;
+-- otherwise what was released last. Those to one person each. What an automation was told beside a mail is no letter.
 insert into private.letters (id, application_id, template, state, subject, body, version, drafted_at)
 select distinct on (application_id, case when occasion = '' then id::text else occasion end)
   case when state = 'draft' or released_at is null then id
     else md5(case when occasion = '' then id::text else application_id::text || occasion end)::uuid end,
   application_id, nullif(occasion, ''),
   case when state = 'draft' then 'draft' when state <> 'withdrawn' or coalesce(uncertain, 0) > 0 then 'released' else 'dropped' end,
-  case when state = 'draft' or released_at is null or occasion = ''
-    or state in ('waiting', 'sending') and not coalesce(from_template, false) then subject end,
-  case when state = 'draft' or released_at is null or occasion = ''
-    or state in ('waiting', 'sending') and not coalesce(from_template, false) then body end,
-  coalesce(version, 0), created_at
-from private.former_letters
+  case when is_kept then subject end, case when is_kept then body end, coalesce(version, 0), created_at
+from private.former_letters as letter
+  cross join lateral (
+    select state in ('waiting', 'sending', 'refused', 'given up') as is_open,
+      way = 'automation' and exists (
+        select from private.former_letters as mail
+        where mail.application_id = letter.application_id and mail.act = letter.act and mail.way = 'mail'
+      ) as is_beside
+  ) as seen
+  cross join lateral (
+    select state = 'draft' or released_at is null or occasion = '' or is_open and not coalesce(from_template, false) as is_kept
+  ) as text
 where occasion <> 'received'
-order by application_id, case when occasion = '' then id::text else occasion end, state = 'draft' desc,
-  released_at is not null and (state <> 'withdrawn' or coalesce(uncertain, 0) > 0) desc, released_at is null desc,
+order by application_id, case when occasion = '' then id::text else occasion end, is_beside, state = 'draft' desc, is_open desc,
+  released_at is null desc, (state <> 'withdrawn' or coalesce(uncertain, 0) > 0) desc,
   coalesce(withdrawn_at, released_at, created_at) desc;
 
 insert into private.deliveries (id, kind, application_id, letter_id, subject, body, state, queued_at, due_at, attempts, done_at,
@@ -1254,7 +1261,8 @@ declare
   );
 begin
   perform private.recall(recalled);
-  update private.letters as letter set state = case when letter.template is null then 'draft' else 'dropped' end
+  update private.letters as letter set state = case when letter.template is null then 'draft' else 'dropped' end,
+      drafted_at = case when state = 'draft' then drafted_at else now() end
     where application_id = application and (drop_letters.template is null or letter.template = drop_letters.template)
       and (state = 'draft' or state = 'released' and not private.is_open(id) and (
         private.times_told(id) = 0

@@ -86,7 +86,8 @@ declare
   );
 begin
   perform private.recall(recalled);
-  update private.letters as letter set state = case when letter.template is null then 'draft' else 'dropped' end
+  update private.letters as letter set state = case when letter.template is null then 'draft' else 'dropped' end,
+      drafted_at = case when state = 'draft' then drafted_at else now() end
     where application_id = application and (drop_letters.template is null or letter.template = drop_letters.template)
       and (state = 'draft' or state = 'released' and not private.is_open(id) and (
         private.times_told(id) = 0

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -11,7 +12,7 @@ import { startDispatcher } from '../deliveries/dispatcher.ts'
 import { outboxOf } from '../deliveries/outbox.ts'
 import type { Database } from '../database/database.ts'
 import { backUp } from './backup.ts'
-import { deliveries, fileOf, manifestName, type Manifest } from './manifest.ts'
+import { deliveries, fileOf, letters, manifestName, type Manifest } from './manifest.ts'
 import { checkBackup, restore } from './restore.ts'
 import { triggers } from './triggers.ts'
 
@@ -40,6 +41,16 @@ async function withoutFile(folder: string, table: string) {
   await rm(join(folder, fileOf(table)))
   const manifest = JSON.parse(await readFile(join(folder, manifestName), 'utf8')) as Manifest
   const { [fileOf(table)]: _, ...files } = manifest.files
+  await writeFile(join(folder, manifestName), JSON.stringify({ ...manifest, files }))
+}
+
+/** Replaces the rows of a table in a backup. */
+async function withRows(folder: string, table: string, rows: object[]) {
+  const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+  await writeFile(join(folder, fileOf(table)), text)
+  const manifest = JSON.parse(await readFile(join(folder, manifestName), 'utf8')) as Manifest
+  const sha256 = createHash('sha256').update(text).digest('hex')
+  const files = { ...manifest.files, [fileOf(table)]: { rows: rows.length, sha256 } }
   await writeFile(join(folder, manifestName), JSON.stringify({ ...manifest, files }))
 }
 
@@ -84,11 +95,23 @@ test('a backup that is older than invitations is restored with those of the acce
   const [from, to] = await Promise.all([openTestDatabase(), openTestDatabase()])
   const folder = join((await temporaryDirectory()).path, 'backup')
   const { id } = await acceptSomebody(from.owner)
-  await from.owner`
-    update private.letters set state = 'sent', subject = '', body = '', released_at = now(), sent_at = '2026-12-14'
-    where application_id = ${id}`
   await backUp(from.owner, folder)
   await withoutFile(folder, 'private.invitations')
+  await withoutFile(folder, deliveries)
+  // As the first versions wrote a letter.
+  const sent = {
+    occasion: 'accepted',
+    edition: 1,
+    state: 'sent',
+    subject: '',
+    body: '',
+    attempts: 1,
+    uncertain: 0,
+  }
+  const times = { created_at: '2026-12-13', released_at: '2026-12-13', sent_at: '2026-12-14' }
+  await withRows(folder, letters, [
+    { id: crypto.randomUUID(), application_id: id, ...sent, ...times, answer: '' },
+  ])
   await restore(to.owner, await checkBackup(folder))
   const invited = await to.owner`
     select application_id, is_accepted, told_at, deadline, rsvp from private.invitations`

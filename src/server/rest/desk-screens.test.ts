@@ -95,7 +95,8 @@ test('a page of the list has what became of its letters, of these alone and with
   for (const id of [first, second]) await decide(id, 'accepted')
   await releaseAll('accepted')
   await server.database.owner`
-    update private.letters set state = 'sent', sent_at = now(), due_at = null where application_id = ${first}`
+    update private.deliveries set state = 'done', done_at = now(), due_at = null
+    where application_id = ${first} and kind = 'letter'`
   // A draft is nothing that became of a letter.
   await decide(third, 'accepted')
   const state = { occasion: 'accepted', way: 'mail', otherwise: null }
@@ -292,7 +293,7 @@ test('the stamp of an application is another one when something of it changed, a
     () => decide(id, 'accepted'),
     () => ask('note', { act: crypto.randomUUID(), application: id, note: 'A note.' }),
     () => releaseAll('accepted'),
-    () => owner`update private.letters set attempts = 1 where application_id = ${id}`,
+    () => owner`update private.deliveries set attempts = 1 where application_id = ${id} and kind = 'letter'`,
     () => owner`update private.deliveries set attempts = 1, reply_status = 500 where id = ${id}`,
   ]
   for (const change of changes) {

@@ -2,15 +2,18 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { seedsOf } from '../../../testing/extent.ts'
+import { wrongsOf } from '../../../testing/letters.ts'
 import { claimLetter, claimReceipt } from '../../../testing/mails.ts'
 import { anApplication } from '../../../testing/form.ts'
 import { randomFrom } from '../../../testing/random.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import type { Letter } from '../../client/desk/letters.ts'
 import { keepNotices } from '../letters/notices.ts'
-import { beat, claimDecisions } from '../letters/claims.ts'
-import { record, type Recorded } from '../letters/outcomes.ts'
+import { outboxOf } from '../deliveries/outbox.ts'
+import { beat } from '../deliveries/record.ts'
+import { giveBack, record, type Recorded } from '../letters/outcomes.ts'
 import { retryUndelivered } from '../letters/overview.ts'
+import type { DeliveryResult } from '../deliveries/webhook.ts'
 import type { Sql } from '../database/sql.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 
@@ -70,30 +73,35 @@ const waiting = (name: string) =>
 
 test('each act on a letter locks its application before it, as whoever erases does', async () => {
   const act = crypto.randomUUID()
-  const acting: Record<string, (letter: Letter) => object> = {
-    release: ({ id, seen }) => ({ act, letters: [{ id, seen }] }),
-    edit: ({ id, seen }) => ({ letter: id, seen, subject: 's', body: 'b' }),
-    sent_by_hand: ({ id, seen }) => ({ letter: id, seen }),
-    discard: ({ id }) => ({ letters: [id] }),
-    withdraw: ({ id }) => ({ letters: [id] }),
-    retry: ({ id }) => ({ letters: [id] }),
-    readdress: ({ id }) => ({ act, letter: id, address: 'ada@example.org' }),
-    settle: ({ id }) => ({ letters: [id] }),
-    write: ({ application }) => ({ applications: [application], occasion: 'accepted' }),
-    decide: ({ application: id }) => ({ act, decisions: [{ id, status: 'declined', version: 1 }] }),
-  }
-  for (const [name, argsOf] of Object.entries(acting)) {
+  const acting: [string, (draft: Letter, receipt: Letter) => object][] = [
+    ['release', ({ id, seen }) => ({ act, letters: [{ id, seen }] })],
+    ['edit', ({ id, seen }) => ({ letter: id, seen, subject: 's', body: 'b' })],
+    ['sent_by_hand', ({ id, seen }) => ({ letter: id, seen })],
+    ['discard', ({ id }) => ({ letters: [id] })],
+    ['withdraw', ({ id }) => ({ letters: [id] })],
+    ['withdraw', (_draft, { id }) => ({ letters: [id] })],
+    ['retry', (_draft, { id }) => ({ letters: [id] })],
+    ['readdress', (_draft, { id }) => ({ act, letter: id, address: 'ada@example.org' })],
+    ['settle', (_draft, { id }) => ({ letters: [id] })],
+    ['write', ({ application }) => ({ applications: [application], occasion: 'accepted' })],
+    ['decide', ({ application: id }) => ({ act, decisions: [{ id, status: 'declined', version: 1 }] })],
+  ]
+  for (const [name, argsOf] of acting) {
     const id = await store()
     await decide(id, 'accepted')
-    const letter = (await lettersOf([id])).find(({ state }) => state === 'draft')
-    if (letter === undefined) throw new Error('A decision leaves a draft.')
+    const letters = await lettersOf([id])
+    const draft = letters.find(({ state }) => state === 'draft')
+    const receipt = letters.find(({ occasion }) => occasion === 'received')
+    if (draft === undefined || receipt === undefined)
+      throw new Error('A decision leaves a draft, and a receipt waits.')
     const called = await owner.begin(async (erasing) => {
       // Not as erasing does, but as another organiser does who acts on this application's letters.
       await erasing`select from public.retreat_applications where id = ${id} for no key update`
-      const call = codeOf(name, argsOf(letter))
+      const call = codeOf(name, argsOf(draft, receipt))
       await expect.poll(() => waiting(name), { message: name }).toHaveLength(1)
       await erasing`select from private.statuses where application_id = ${id} for update nowait`
       await erasing`select from private.letters where application_id = ${id} for update nowait`
+      await erasing`select from private.deliveries where application_id = ${id} for update nowait`
       return { call }
     })
     expect([`${name} `, `${name} PT409`]).toContain(`${name} ${await called.call}`)
@@ -144,9 +152,7 @@ test('a template that drafts are being made of is not removed meanwhile', async 
     return { removing: call }
   })
   expect(await removing).toBe('')
-  expect(await owner`select from private.letters where occasion = 'Travel' and state = 'draft'`).toHaveLength(
-    0,
-  )
+  expect(await owner`select from private.letters where template = 'Travel' and state = 'draft'`).toEqual([])
 })
 
 test('whoever stores an application does not wait for the day’s mail', async () => {
@@ -187,7 +193,20 @@ test.each(seeds)(
       sent,
       { outcome: 'refused', code: 550, answer: '550 no' },
       { outcome: 'retry', code: 450, answer: '450 later', isUncertain: false },
+      { outcome: 'retry', code: null, answer: 'It broke off.', isUncertain: true },
     ]
+    const automation = outboxOf('decision')
+    const delivered: DeliveryResult = { delivered: true, status: 200, text: '' }
+    const replies: DeliveryResult[] = [
+      delivered,
+      { delivered: false, status: 410, text: 'Gone' },
+      { delivered: false, status: 500, text: 'Later' },
+      { delivered: false, status: null, isUncertain: true, text: 'It broke off.' },
+    ]
+    const discarded = new Set<string>()
+    /** As if the servers that claimed something had died some time ago, and what waits had waited. */
+    const expireLeases = () =>
+      owner`update private.deliveries set due_at = now() where due_at is not null and kind <> 'application'`
     for (let many = 0; many < 6; many += 1) await store()
 
     const act = async () => {
@@ -230,7 +249,23 @@ test.each(seeds)(
         const letter = pick(drafts(given))
         return { letter: letter?.id ?? nobody, seen: letter?.seen ?? '', subject: 's', body: 'b' }
       }),
-      discard: call('discard', (given) => ({ letters: ids(several(drafts(given))) })),
+      discard: call('discard', (given) => {
+        const letter = pick(drafts(given))?.id ?? nobody
+        discarded.add(letter)
+        return { letters: [letter] }
+      }),
+      writeTo: call('write_to', ({ applications }) => ({
+        act: crypto.randomUUID(),
+        application: pick(applications) ?? nobody,
+        subject: 's',
+        body: 'b',
+      })),
+      remind: call('remind', () => ({})),
+      answer: call('set_answer', ({ applications }) => ({
+        act: crypto.randomUUID(),
+        application: pick(applications) ?? nobody,
+        answer: pick(['coming', 'not coming', null]) ?? null,
+      })),
       byHand: call('sent_by_hand', (given) => {
         const letter = pick(drafts(given))
         return { letter: letter?.id ?? nobody, seen: letter?.seen ?? '' }
@@ -258,12 +293,26 @@ test.each(seeds)(
       },
       carry: async () => {
         const claim = await (random() < 0.3 ? claimReceipt : claimLetter)(owner)
-        if (claim) await record(owner, claim, pick(results) ?? sent)
+        if (claim)
+          await (random() < 0.1 ? giveBack(owner, claim) : record(owner, claim, pick(results) ?? sent))
+        return ''
+      },
+      lose: async () => {
+        await (random() < 0.5 ? claimLetter(owner) : automation.claimDue(owner, 1))
+        if (random() < 0.5) await expireLeases()
+        return ''
+      },
+      // Who is at work: a mail server, an automation beside it, or in its place.
+      work: async () => {
+        const [isPostman, isAutomation] = [random() < 0.7, random() < 0.7]
+        await owner`
+          update private.postman set seen_at = case when ${isPostman} then now() + interval '1 day' else '-infinity' end,
+            automation_seen_at = case when ${isAutomation} then now() + interval '1 day' else '-infinity' end`
         return ''
       },
       tell: async () => {
-        for (const claim of await claimDecisions(owner, 3)) {
-          await record(owner, claim, pick(results) ?? sent)
+        for (const claim of await automation.claimDue(owner, 3)) {
+          await automation.record(owner, claim, pick(replies) ?? delivered)
         }
         return ''
       },
@@ -288,12 +337,22 @@ test.each(seeds)(
     expect(refusals).toEqual([])
     // Or refusals alone would have been played.
     expect(new Set(done.filter(({ code }) => code === '').map(({ name }) => name)).size).toBeGreaterThan(10)
-    const left = await owner`
-    select letter.occasion, state from private.letters as letter
-      left join private.statuses as standing using (application_id) left join private.templates using (occasion)
-    where state = 'draft' and (
-      letter.occasion in ('accepted', 'waitlisted', 'declined') and letter.occasion is distinct from standing.status
-      or templates.occasion is null)`
-    expect(left).toEqual([])
+    expect(await wrongsOf(owner, discarded)).toEqual([])
+    // Also once what was lost is settled, and what waits has arrived.
+    for (let idle = 0; idle < 3; idle += 1) {
+      await expireLeases()
+      await beat(owner, 'postman')
+      for (;;) {
+        await owner`update private.postman set next_at = '-infinity', paused_until = '-infinity'`
+        const [claim, claims] = [await claimLetter(owner), await automation.claimDue(owner, 10)]
+        if (claim) await record(owner, claim, sent)
+        for (const each of claims) await automation.record(owner, each, delivered)
+        if (claim === undefined && claims.length === 0) break
+      }
+    }
+    expect(
+      await owner`select from private.deliveries where kind <> 'application' and state = 'sending'`,
+    ).toEqual([])
+    expect(await wrongsOf(owner, discarded)).toEqual([])
   },
 )

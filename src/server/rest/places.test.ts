@@ -417,7 +417,7 @@ test('once a deadline was taken back with its acceptance, the days count from th
   expect(await record(sql(), claim, busy)).toBe('retry')
   await sql()`
     update private.invitations set deadline = private.today() + 2 where application_id = ${id}`
-  await sql()`update private.letters set due_at = now() where state = 'waiting'`
+  await sql()`update private.deliveries set due_at = now() where kind = 'letter' and state = 'waiting'`
   await send()
   expect((await whole(id)).application).toMatchObject({ kept_until: await dayIn(10) })
 })
@@ -507,7 +507,9 @@ test('a reminder that names no day leaves also after it', async () => {
 test('a reminder that is being handed over when its answer comes is not tried again, and nothing else is drafted', async () => {
   const { id, token } = await reminded()
   // What told them of their place was no letter of the acceptance, which somebody took away.
-  await sql()`update private.letters set occasion = '' where application_id = ${id} and occasion = 'accepted'`
+  await sql()`
+    update private.letters set template = null, subject = 'Welcome', body = 'You have a place.'
+    where application_id = ${id} and template = 'accepted'`
   const claimed = await taken()
   await answer(token, 'coming')
   expect(await remindersOf(id)).toEqual(['sending'])
@@ -518,9 +520,9 @@ test('a reminder that is being handed over when its answer comes is not tried ag
 test('a reminder that a server takes at the moment of an answer is not said to be stopped', async () => {
   const { id, token } = await reminded()
   const { answering } = await sql().begin(async (claiming) => {
-    const [waiting] = await claiming<[{ id: string }]>`select id from private.letters where state = 'waiting'`
     await claiming`
-      select from private.move(array[${waiting.id}::uuid], 'sending', due => now() + interval '90 seconds')`
+      select from private.deliveries as waiting, private.claim(waiting.id, '90 seconds')
+      where waiting.kind = 'letter' and waiting.state = 'waiting'`
     const call = answer(token, 'coming')
     await expect
       .poll(
@@ -533,10 +535,8 @@ test('a reminder that a server takes at the moment of an answer is not said to b
   await answering
   expect(await remindersOf(id)).toEqual(['sending'])
   const [claimed] = await sql()<[{ id: string; attempt: number }]>`
-    select id, attempts as attempt from private.letters where state = 'sending'`
-  expect(await record(sql(), { ...claimed, applicationId: id, age: 0 }, { outcome: 'sent', code: 250 })).toBe(
-    'sent',
-  )
+    select id, attempts as attempt from private.deliveries where state = 'sending'`
+  expect(await record(sql(), { ...claimed, age: 0 }, { outcome: 'sent', code: 250 })).toBe('sent')
   expect(await remindersOf(id)).toEqual(['sent'])
 })
 
@@ -600,22 +600,28 @@ test('who was accepted before there were places has a link once they are written
 })
 
 test('of many letters those that were not sent are read to see whom to remind, and no others', async () => {
-  const [{ id }, drafted] = [await told(), await told()]
-  await ask('write', { applications: [drafted.id], occasion: 'reminder' })
+  const [{ id }, drafted, released] = [await told(), await told(), await told()]
+  await ask('write', { applications: [drafted.id, released.id], occasion: 'reminder' })
+  expect(await release(released.id)).toBe('released')
   const others = Array.from({ length: 2000 }, (_, at) => ({
     ...anApplication({ email: `${at}@example.com` }),
   }))
   await sql()`
-    with stored as (insert into public.retreat_applications ${valuesOf(others)} returning id)
-    insert into private.letters (application_id, occasion, state, subject, body, released_at, sent_at)
-      select id, 'received', 'sent', 'Hello', 'Hello', now(), now() from stored`
-  await sql()`analyze private.letters`
+    with stored as (
+      insert into public.retreat_applications ${valuesOf(others)} returning id
+    ), letter as (
+      insert into private.letters (application_id, template, state) select id, 'Travel', 'released' from stored
+      returning id, application_id
+    )
+    insert into private.deliveries (kind, application_id, letter_id, state, subject, body, due_at, done_at)
+      select 'letter', application_id, id, 'done', 'Hello', 'Hello', null, now() from letter`
+  await sql()`vacuum analyze private.letters, private.deliveries`
   const read = await sql().begin(async (transaction) => {
     const readSoFar = async () => {
-      const [letters] = await transaction<[{ count: number }]>`
-        select (seq_tup_read + idx_tup_fetch)::integer as count from pg_stat_xact_user_tables
-        where relname = 'letters'`
-      return letters.count
+      const [row] = await transaction<[{ count: number }]>`
+        select sum(seq_tup_read + idx_tup_fetch)::integer as count from pg_stat_xact_user_tables
+        where relname in ('letters', 'deliveries')`
+      return row.count
     }
     const before = await readSoFar()
     const [found] = await transaction<[{ wanted: string[] }]>`
@@ -623,7 +629,8 @@ test('of many letters those that were not sent are read to see whom to remind, a
     expect(found.wanted).toEqual([id])
     return (await readSoFar()) - before
   })
-  expect(read).toBe(1)
+  // The draft; and the other reminder's delivery, and its letter.
+  expect(read).toBe(3)
 })
 
 test('an own mail program gets the link with one letter, which the history says', async () => {
@@ -768,7 +775,9 @@ async function deliverTo({ guests }: Retreat) {
     const claim = await claimLetter(sql())
     if (claim === undefined) return
     await record(sql(), claim, { outcome: 'sent', code: 250 })
-    const guest = guests.find(({ id }) => id === claim.applicationId)
+    const [letter] = await sql()<[{ application: string }]>`
+      select application_id as application from private.deliveries where id = ${claim.id}`
+    const guest = guests.find(({ id }) => id === letter.application)
     if (guest === undefined) throw new Error('a letter to nobody')
     const token = tokenIn(claim.body)
     // A link that holds is the same in every letter; another one is a new one.

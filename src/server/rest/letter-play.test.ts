@@ -1,0 +1,319 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import * as fc from 'fast-check'
+import { beforeAll, expect, test } from 'vitest'
+
+import { actOf, playHours } from '../../../testing/acts.ts'
+import { extent } from '../../../testing/extent.ts'
+import { anApplication } from '../../../testing/form.ts'
+import { wrongsOf } from '../../../testing/letters.ts'
+import { claimLetter } from '../../../testing/mails.ts'
+import { startSignIn } from '../../../testing/sign-in.ts'
+import { valuesOf } from '../../../testing/sql.ts'
+import type { Letter, ReleaseOutcome } from '../../client/desk/letters.ts'
+import { outboxOf } from '../deliveries/outbox.ts'
+import { beat } from '../deliveries/record.ts'
+import type { DeliveryResult } from '../deliveries/webhook.ts'
+import type { Sql } from '../database/sql.ts'
+import { record, type Recorded } from '../letters/outcomes.ts'
+
+/** How many acts an hour has at the most, as in letter-acts.test.ts. */
+const most = Number(process.env['LETTER_ACTS'] ?? 200)
+const hours = extent(2, 20)
+const decisions = outboxOf('decision')
+
+let sql: Sql
+let client: SupabaseClient
+
+beforeAll(async () => {
+  const server = await startSignIn()
+  sql = server.database.owner
+  ;({ client } = await server.signedIn())
+})
+
+async function ask<Response>(name: string, args: object = {}): Promise<Response> {
+  const { data, error } = await client.rpc(`desk_${name}`, args)
+  if (error) throw error
+  return data as Response
+}
+
+/** Somebody, and what is known of them without asking the database. */
+interface Person {
+  id: string
+  status: string
+  version: number
+  rsvp: string | null
+  /** Which decision they may have been told last; blank for none. */
+  told: Set<string>
+}
+
+/** What a server has claimed and is sending. */
+interface Try {
+  person: Person
+  /** The template; blank where there is none. */
+  says: string
+  isMain: boolean
+  isLost: boolean
+  end: (result: Result) => Promise<string>
+}
+
+interface Desk {
+  people: Person[]
+  tries: Try[]
+  discarded: Set<string>
+}
+
+type Result = 'sent' | 'refused' | 'later' | 'broken off'
+const results: Record<Result, [Recorded, DeliveryResult]> = {
+  sent: [
+    { outcome: 'sent', code: 250 },
+    { delivered: true, status: 200, text: '' },
+  ],
+  refused: [
+    { outcome: 'refused', code: 550, answer: '550 no' },
+    { delivered: false, status: 410, text: 'Gone' },
+  ],
+  later: [
+    { outcome: 'retry', code: 451, answer: '451 later', isUncertain: false },
+    { delivered: false, status: 500, text: 'Later' },
+  ],
+  'broken off': [
+    { outcome: 'retry', code: null, answer: 'It broke off.', isUncertain: true },
+    { delivered: false, status: null, isUncertain: true, text: 'It broke off.' },
+  ],
+}
+
+const isDecided = (template: string) => ['accepted', 'waitlisted', 'declined'].includes(template)
+const act = () => crypto.randomUUID()
+const which = fc.nat(2)
+const personOf = ({ people }: Readonly<Desk>, at: number) => {
+  const person = people[at]
+  if (person === undefined) throw new Error('There are three people.')
+  return person
+}
+const lettersOf = ({ id }: Person) => ask<Letter[]>('letters_of', { applications: [id] })
+const inState = async (person: Person, ...states: Letter['state'][]) =>
+  (await lettersOf(person)).filter(({ state }) => states.includes(state))
+const work = (isPostman: boolean, isAutomation: boolean) => sql`
+  update private.postman set seen_at = case when ${isPostman} then now() + interval '1 day' else '-infinity' end,
+    automation_seen_at = case when ${isAutomation} then now() + interval '1 day' else '-infinity' end`
+
+/** What a server claims is of a decision that stands, and nobody recalled it. */
+async function claimed(desk: Desk, id: string, end: Try['end']) {
+  const [row] = await sql<
+    [
+      {
+        application: string
+        template: string
+        is_main: boolean
+        kind: string
+        is_recalled: boolean
+        attempts: number
+      },
+    ]
+  >`
+    select delivery.application_id as application, coalesce(template, '') as template, private.is_main(delivery),
+      recalled_at is not null as is_recalled
+    from private.deliveries as delivery join private.letters on letters.id = letter_id where delivery.id = ${id}`
+  const person = desk.people.find((each) => each.id === row.application)
+  if (person === undefined) throw new Error('a letter to nobody')
+  expect(row.is_recalled).toBe(false)
+  if (isDecided(row.template)) expect(row.template).toBe(person.status)
+  if (row.template === 'reminder') expect(person.rsvp).toBeNull()
+  desk.tries.push({ person, says: row.template, isMain: row.is_main, isLost: false, end })
+}
+
+/** What an applicant knows from then on, or may know. */
+function tell({ person, says, isMain }: Pick<Try, 'person' | 'says' | 'isMain'>, isCertain: boolean) {
+  if (!isMain || !isDecided(says)) return
+  if (isCertain) person.told.clear()
+  person.told.add(says)
+}
+
+const acts = {
+  decide: actOf('decide', [which, fc.constantFrom('accepted', 'declined', 'waitlisted', 'new')], {
+    async do(desk: Desk, [at, status]) {
+      const person = personOf(desk, at)
+      const { id, version } = person
+      const [kept] = await ask<{ outcome: string; version: number }[]>('decide', {
+        act: act(),
+        decisions: [{ id, status, version }],
+      })
+      expect(kept).toMatchObject({ outcome: 'kept' })
+      Object.assign(person, { status, version: kept?.version ?? version })
+      const open = await inState(person, 'draft', 'waiting', 'refused', 'given up')
+      expect(open.filter(({ occasion }) => isDecided(occasion) && occasion !== status)).toEqual([])
+    },
+  }),
+  release: actOf('release', [which], {
+    async do(desk: Desk, [at]) {
+      const letters = (await inState(personOf(desk, at), 'draft')).map(({ id, seen }) => ({ id, seen }))
+      const [{ there }] = await sql<
+        [{ there: boolean }]
+      >`select private.is_recent(seen_at) as there from private.postman`
+      const call = ask<ReleaseOutcome[]>('release', { act: act(), letters, again: true })
+      // Where only an automation is at work, or nobody, it may be refused.
+      const outcomes = there ? await call : await call.catch(() => [])
+      expect(outcomes.filter(({ outcome }) => outcome !== 'released' && outcome !== 'missing')).toEqual([])
+    },
+  }),
+  stop: actOf('stop', [which], {
+    async do(desk: Desk, [at]) {
+      const open = await inState(personOf(desk, at), 'waiting', 'sending')
+      await ask('withdraw', { letters: open.map(({ id }) => id) })
+      const left = (await inState(personOf(desk, at), 'waiting', 'sending')).map(({ state }) => state)
+      expect(left.filter((state) => state === 'waiting')).toEqual([])
+      const drafts = await inState(personOf(desk, at), 'draft')
+      for (const { occasion, way } of open.filter(({ state }) => state === 'waiting')) {
+        if (way === 'mail' && left.length === 0 && occasion !== '')
+          expect(drafts.map((draft) => draft.occasion)).toContain(occasion)
+      }
+    },
+  }),
+  claim: actOf('claim', [], {
+    async do(desk: Desk) {
+      await sql`update private.postman set next_at = '-infinity', paused_until = '-infinity'`
+      const claim = await claimLetter(sql)
+      if (claim) await claimed(desk, claim.id, (result) => record(sql, claim, results[result][0]))
+    },
+  }),
+  claimDecision: actOf('claimDecision', [], {
+    async do(desk: Desk) {
+      for (const claim of await decisions.claimDue(sql, 1))
+        await claimed(desk, claim.id, (result) => decisions.record(sql, claim, results[result][1]))
+    },
+  }),
+  end: actOf('end', [fc.nat(5), fc.constantFrom<Result>('sent', 'refused', 'later', 'broken off')], {
+    can: ({ tries }: Readonly<Desk>, [at]) => at < tries.length,
+    async do({ tries }, [at, result]) {
+      const [ended] = tries.splice(at, 1)
+      if (ended === undefined) return
+      const outcome = await ended.end(result)
+      if (outcome === 'lost') expect(ended.isLost).toBe(true)
+      else if (result === 'sent') tell(ended, true)
+      else if (result === 'broken off') tell(ended, false)
+    },
+  }),
+  /** The servers that are sending die, or are very slow. */
+  lose: actOf('lose', [fc.boolean()], {
+    can: ({ tries }: Readonly<Desk>) => tries.length > 0,
+    async do({ tries }, [isSlow]) {
+      await sql`update private.deliveries set due_at = now() where state = 'sending'`
+      for (const each of tries) {
+        each.isLost = true
+        tell(each, false)
+      }
+      if (!isSlow) tries.length = 0
+    },
+  }),
+  wait: actOf('wait', [], {
+    async do() {
+      await sql`update private.deliveries set due_at = now() where state = 'waiting'`
+      await beat(sql, 'postman')
+      expect(
+        await sql`select from private.deliveries where state = 'sending' and recalled_at is not null and due_at <= now()`,
+      ).toEqual([])
+      await sql`update private.postman set seen_at = now() + interval '1 day'`
+    },
+  }),
+  byHand: actOf('byHand', [which], {
+    async do(desk: Desk, [at]) {
+      const person = personOf(desk, at)
+      for (const { id: letter, seen, occasion } of await inState(person, 'draft')) {
+        await ask('sent_by_hand', { letter, seen })
+        tell({ person, says: occasion, isMain: true }, true)
+      }
+    },
+  }),
+  edit: actOf('edit', [which], {
+    async do(desk: Desk, [at]) {
+      for (const { id: letter, seen } of await inState(personOf(desk, at), 'draft'))
+        await ask('edit', { letter, seen, subject: 'Hello', body: 'As we said.' })
+    },
+  }),
+  discard: actOf('discard', [which], {
+    async do(desk: Desk, [at]) {
+      const letters = (await inState(personOf(desk, at), 'draft')).map(({ id }) => id)
+      await ask('discard', { letters })
+      for (const letter of letters) desk.discarded.add(letter)
+    },
+  }),
+  write: actOf('write', [which, fc.constantFrom('again', 'Travel', 'reminder', '')], {
+    async do(desk: Desk, [at, template]) {
+      const { id, status, rsvp } = personOf(desk, at)
+      const occasion = template === 'again' ? status : template
+      if (template === '')
+        await ask('write_to', { act: act(), application: id, subject: 'Hello', body: 'By train?' })
+      else if (occasion !== 'new' && (template !== 'reminder' || rsvp === null))
+        await ask('write', { applications: [id], occasion, again: true })
+    },
+  }),
+  answer: actOf('answer', [which, fc.constantFrom('coming', 'not coming', null)], {
+    can: (desk: Readonly<Desk>, [at]) => personOf(desk, at).status === 'accepted',
+    async do(desk, [at, answer]) {
+      const person = personOf(desk, at)
+      await ask('set_answer', { act: act(), application: person.id, answer })
+      const [row] = await sql<[{ rsvp: string | null }]>`
+        select rsvp from private.invitations where application_id = ${person.id}`
+      person.rsvp = row.rsvp
+      const reminders = (await inState(person, 'draft', 'waiting', 'refused', 'given up')).filter(
+        ({ occasion }) => occasion === 'reminder',
+      )
+      if (answer !== null) expect(reminders).toEqual([])
+    },
+  }),
+  repair: actOf('repair', [which, fc.constantFrom('retry', 'settle', 'readdress')], {
+    async do(desk: Desk, [at, way]) {
+      const person = personOf(desk, at)
+      const failed = await inState(person, 'refused', 'given up')
+      if (way !== 'readdress') await ask(way, { letters: failed.map(({ id }) => id) })
+      for (const { id: letter, occasion, way: by } of failed) {
+        if (way === 'readdress' && by === 'mail')
+          await ask('readdress', { act: act(), letter, address: 'b@example.org' })
+        if (way !== 'settle') continue
+        const [row] = await sql<[{ is_main: boolean }]>`
+          select private.is_main(delivery) from private.deliveries as delivery where id = ${letter}`
+        tell({ person, says: occasion, isMain: row.is_main }, true)
+      }
+    },
+  }),
+  work: actOf('work', [fc.constantFrom('both', 'mail', 'automation', 'both')], {
+    async do(_desk: Desk, [who]) {
+      await work(who !== 'automation', who !== 'mail')
+    },
+  }),
+}
+const { claim, end, decide, release, claimDecision } = acts
+
+/** After each act the letters are as they should be, and who was told last is who the deliveries say. */
+async function isRight({ people, discarded }: Desk) {
+  expect(await wrongsOf(sql, discarded)).toEqual([])
+  for (const { id, told } of people) {
+    const [row] = await sql<[{ told: string | null }]>`select private.decision_told(${id}) as told`
+    expect([...told]).toContain(row.told ?? '')
+  }
+}
+
+test(`through ${hours} hours of any acts on letters nothing is sent that does not stand, and nobody is left behind`, async () => {
+  const done = await playHours({
+    acts: [...Object.values(acts), claim, claim, end, end, end, claimDecision, decide, release, release],
+    hours,
+    most,
+    patience: 200_000 + most * 1_000,
+    async begin(): Promise<Desk> {
+      await sql`delete from public.retreat_applications`
+      await sql`delete from private.templates where kind = 'other'`
+      await sql`update private.letter_settings set hold = '0'`
+      await ask('set_template', { occasion: 'Travel', version: null, subject: 'By train', body: 'Take it.' })
+      await work(true, true)
+      const rows = await sql<{ id: string }[]>`
+        insert into public.retreat_applications
+        ${valuesOf([1, 2, 3].map((each) => ({ ...anApplication({ email: `a${each}@example.com` }) })))} returning id`
+      const people = rows.map(({ id }): Person => {
+        return { id, status: 'new', version: 0, rsvp: null, told: new Set(['']) }
+      })
+      return { people, tries: [], discarded: new Set() }
+    },
+    afterEach: isRight,
+  })
+  expect(done).toBeGreaterThan((most * hours) / 4)
+})
