@@ -20,8 +20,8 @@ export async function giveToOwner(transaction: Sql): Promise<void> {
       select 'schema ' || oid::regnamespace as name, nspowner as owner from pg_namespace
       where nspname in ('private', 'auth')
       union all
-      select 'table ' || oid::regclass, relowner from pg_class
-      where relkind = 'r' and relnamespace in ('private'::regnamespace, 'auth'::regnamespace)
+      select case relkind when 'v' then 'view ' else 'table ' end || oid::regclass, relowner from pg_class
+      where relkind in ('r', 'v') and relnamespace in ('private'::regnamespace, 'auth'::regnamespace)
         or oid = 'public.retreat_applications'::regclass
       union all
       select 'function ' || oid::regprocedure, proowner from pg_proc
