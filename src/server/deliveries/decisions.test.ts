@@ -412,6 +412,25 @@ test('what an automation may have been told is told again under its id, and what
   ])
 })
 
+test('who decides on several people and a server that tells of them do not wait for each other', async () => {
+  await sql()`update private.postman set automation_seen_at = now()`
+  const ids = [await store('ada@example.org'), await store('bob@example.org')]
+  for (const id of ids) await decide(id, 'accepted')
+  await send()
+  const waiting = () => sql()`select pid from pg_stat_activity where wait_event_type = 'Lock'`
+  for (const order of [ids, ids.toReversed()]) {
+    await sql()`update private.deliveries set state = 'waiting', due_at = now() where kind = 'decision'`
+    const { claimed } = await sql().begin(async (deciding) => {
+      await deciding`select from private.invitations where application_id = ${order[0] ?? ''} for update`
+      const claiming = claimDecisions()
+      await expect.poll(waiting).toHaveLength(1)
+      await deciding`select from private.invitations where application_id = ${order[1] ?? ''} for update`
+      return { claimed: claiming }
+    })
+    expect(await claimed).toHaveLength(2)
+  }
+})
+
 test('a draft that was discarded while an automation was being told does not come back', async () => {
   await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
   const id = await store()

@@ -464,6 +464,34 @@ test('whose server died is tried again and counted, unless it was withdrawn', as
   expect(await letters()).toMatchObject([{ state: 'sending', attempts: 2 }, { state: 'withdrawn' }])
 })
 
+test('who records that a letter arrived and who claims the next one do not wait for each other', async () => {
+  const id = await released('ada@example.com', { occasion: 'accepted' })
+  await database.owner`
+    insert into private.invitations (application_id, is_accepted)
+    select application_id, true from private.deliveries where id = ${id}`
+  const late = await claimLetter(database.owner)
+  await database.owner`
+    with letter as (
+      insert into private.letters (application_id, template, state)
+      select application_id, 'another', 'released' from private.deliveries where id = ${id} returning *
+    )
+    insert into private.deliveries (kind, application_id, letter_id, subject, body)
+    select 'letter', application_id, id, 's', '{{answer_link}}' from letter`
+  await database.owner`update private.deliveries set due_at = now() where id = ${id}`
+  await database.owner`update private.postman set failures = 1, problem = 'It was not there.'`
+  const waiting = () => database.owner`select pid from pg_stat_activity where wait_event_type = 'Lock'`
+  const { recorded, claimed } = await database.owner.begin(async (sql) => {
+    await sql`select from private.invitations for update`
+    const recording = late && record(database.owner, late, { outcome: 'sent', code: 250 })
+    await expect.poll(waiting).toHaveLength(1)
+    const claiming = claimLetter(database.owner)
+    await expect.poll(waiting).toHaveLength(2)
+    return { recorded: recording, claimed: claiming }
+  })
+  expect(await recorded).toBe('sent')
+  expect(await claimed).toMatchObject({ subject: 's' })
+})
+
 test('after the last try a letter is given up', async () => {
   await released('ada@example.com')
   await database.owner`update private.deliveries set attempts = 9`
