@@ -19,6 +19,7 @@ import { record, type Recorded } from '../letters/outcomes.ts'
 /** How many acts an hour has at the most, as in letter-acts.test.ts. */
 const most = Number(process.env['LETTER_ACTS'] ?? 200)
 const hours = extent(2, 20)
+const patience = 100_000 + most * 500
 const decisions = outboxOf('decision')
 
 let sql: Sql
@@ -293,27 +294,36 @@ async function isRight({ people, discarded }: Desk) {
   }
 }
 
-test(`through ${hours} hours of any acts on letters nothing is sent that does not stand, and nobody is left behind`, async () => {
-  const done = await playHours({
-    acts: [...Object.values(acts), claim, claim, end, end, end, claimDecision, decide, release, release],
-    hours,
-    most,
-    patience: 200_000 + most * 1_000,
-    async begin(): Promise<Desk> {
-      await sql`delete from public.retreat_applications`
-      await sql`delete from private.templates where kind = 'other'`
-      await sql`update private.letter_settings set hold = '0'`
-      await ask('set_template', { occasion: 'Travel', version: null, subject: 'By train', body: 'Take it.' })
-      await work(true, true)
-      const rows = await sql<{ id: string }[]>`
+test(
+  `through ${hours} hours of any acts on letters nothing is sent that does not stand, and nobody is left behind`,
+  { timeout: 2 * patience },
+  async () => {
+    const done = await playHours({
+      acts: [...Object.values(acts), claim, claim, end, end, end, claimDecision, decide, release, release],
+      hours,
+      most,
+      patience,
+      async begin(): Promise<Desk> {
+        await sql`delete from public.retreat_applications`
+        await sql`delete from private.templates where kind = 'other'`
+        await sql`update private.letter_settings set hold = '0'`
+        await ask('set_template', {
+          occasion: 'Travel',
+          version: null,
+          subject: 'By train',
+          body: 'Take it.',
+        })
+        await work(true, true)
+        const rows = await sql<{ id: string }[]>`
         insert into public.retreat_applications
         ${valuesOf([1, 2, 3].map((each) => ({ ...anApplication({ email: `a${each}@example.com` }) })))} returning id`
-      const people = rows.map(({ id }): Person => {
-        return { id, status: 'new', version: 0, rsvp: null, told: new Set(['']) }
-      })
-      return { people, tries: [], discarded: new Set() }
-    },
-    afterEach: isRight,
-  })
-  expect(done).toBeGreaterThan((most * hours) / 4)
-})
+        const people = rows.map(({ id }): Person => {
+          return { id, status: 'new', version: 0, rsvp: null, told: new Set(['']) }
+        })
+        return { people, tries: [], discarded: new Set() }
+      },
+      afterEach: isRight,
+    })
+    expect(done).toBeGreaterThan((most * hours) / 4)
+  },
+)
