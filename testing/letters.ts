@@ -117,11 +117,6 @@ export async function wrongsOf(sql: Sql, discarded: Iterable<string> = []): Prom
       select distinct on (application_id) application_id, template from main
       where has_told and template in ('accepted', 'waitlisted', 'declined')
       order by application_id, coalesce(done_at, recalled_at, queued_at) desc
-    ), automation as (
-      select distinct on (application_id) application_id, letter_id, template, queued_at
-      from private.deliveries as delivery join private.letters as letter using (application_id)
-      where letter.id = letter_id and kind = 'decision' and (delivery.state = 'done' or may_have_arrived > 0)
-      order by application_id, coalesce(done_at, tried_at, queued_at) desc
     ), standing as (
       select application_id, status, letter.id as letter_id, letter.state
       from private.statuses left join private.letters as letter using (application_id)
@@ -148,12 +143,12 @@ export async function wrongsOf(sql: Sql, discarded: Iterable<string> = []): Prom
       where recalled_at is not null and state in ('waiting', 'failed')
     union all
     select 'cancelled by nobody: ' || kind from private.deliveries
-      where recalled_at is null and state = 'cancelled' and kind <> 'rsvp'
+      where recalled_at is null and state = 'cancelled' and kind not in ('rsvp', 'decision')
     union all
     select 'on its way for a decision that does not stand: ' || template
       from private.deliveries as delivery join private.letters as letter on letter.id = letter_id
         left join private.statuses as given on given.application_id = delivery.application_id
-      where delivery.state in ('waiting', 'sending', 'failed') and recalled_at is null
+      where delivery.state in ('waiting', 'sending', 'failed') and recalled_at is null and not is_beside
         and template in ('accepted', 'waitlisted', 'declined') and template is distinct from given.status
     union all
     select 'a draft of a decision that does not stand: ' || template
@@ -174,32 +169,17 @@ export async function wrongsOf(sql: Sql, discarded: Iterable<string> = []): Prom
             and main.template in ('accepted', 'waitlisted', 'declined')
         )
     union all
-    select 'an automation is behind: ' || coalesce(automation.template, 'nothing') || ' before ' || status
-      from standing join told using (application_id) left join automation using (application_id)
-      where told.template = status and automation.template is distinct from status
-        and (
-          -- It was to be told what stands.
-          exists (
-            select from private.deliveries as other
-            where other.letter_id = standing.letter_id and kind = 'decision'
-              and other.queued_at > coalesce(automation.queued_at, '-infinity')
-          )
-          -- Or it knows what its applicant was never told, and was at work when what stands was sent.
-          or automation.letter_id is not null and not exists (
-            select from main
-            where main.letter_id = automation.letter_id and has_told and main.queued_at >= automation.queued_at
-              or main.letter_id = standing.letter_id and kind = 'letter' and by = 'server' and has_told
-                and main.queued_at >= automation.queued_at
-          )
-        )
-        -- It is being told, or an organiser stopped that.
-        and not exists (
-          select from private.deliveries as other
-          where other.application_id = standing.application_id and kind = 'decision' and (
-            other.state in ('waiting', 'sending', 'failed')
-            or other.letter_id = standing.letter_id and other.state = 'cancelled' and recalled_by is not null
-              and other.queued_at > coalesce(automation.queued_at, '-infinity')
-          )
-        )`
+    select 'an automation is told what nobody was: ' || delivery.subject from private.deliveries as delivery
+      where is_beside and not exists (
+        select from main where main.letter_id = delivery.letter_id and main.act is not distinct from delivery.act and has_told
+      )
+    union all
+    select 'an automation is told twice: ' || min(subject) from private.deliveries where kind = 'decision'
+      group by letter_id, act having count(*) > 1
+    union all
+    select 'an automation is told last what came first: ' || earlier.subject
+      from private.deliveries as earlier join private.deliveries as later using (application_id, kind)
+      where kind = 'decision' and private.is_before(earlier, later) and later.state = 'done'
+        and earlier.state in ('waiting', 'sending', 'failed')`
   return rows.map(({ wrong }) => wrong)
 }

@@ -1612,8 +1612,8 @@ begin
   -- As they are now that nobody releases them meanwhile. Of a letter it is the last delivery.
   wanted := array(
     select id from private.deliveries
-    where (id = any (desk_withdraw.letters) or deliveries.act = desk_withdraw.act)
-      and kind in ('letter', 'decision', 'receipt') and not is_beside
+    where id = any (desk_withdraw.letters) and kind in ('letter', 'decision', 'receipt')
+      or deliveries.act = desk_withdraw.act and not is_beside
     union
     select newest.id
     from unnest(desk_withdraw.letters) as letter (id) cross join lateral (
@@ -1626,7 +1626,7 @@ begin
   );
   perform private.recall(stopped, me.email);
   perform private.draft_again(delivery) from private.deliveries as delivery
-    where id = any (stopped) and state = 'cancelled' and letter_id is not null;
+    where id = any (stopped) and state = 'cancelled' and private.is_main(delivery);
   return (
     select jsonb_build_object(
       'withdrawn', count(*) filter (where is_stopped and not has_left), 'left', count(*) filter (where has_left))

@@ -26,7 +26,9 @@ const shapes: Record<string, string> = {
  * @param row The first of its rows.
  */
 export function tableFor(name: string, row: object): string {
-  return /^private\.(letters|templates)$/.test(name) && 'occasion' in row ? name.replace('.', '.former_') : name
+  return /^private\.(letters|templates)$/.test(name) && 'occasion' in row
+    ? name.replace('.', '.former_')
+    : name
 }
 
 /** Makes the tables of older versions for the time of a restore. */

@@ -8,13 +8,12 @@ import { anApplication } from '../../../testing/form.ts'
 import { aLog } from '../../../testing/postman.ts'
 import { startReceiver } from '../../../testing/receiver.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
-import type { Letter, LettersOverview, ReleaseOutcome } from '../../client/desk/letters.ts'
+import type { Letter, LettersOverview } from '../../client/desk/letters.ts'
 import type { Places } from '../../client/desk/retreat.ts'
 import { record } from '../letters/outcomes.ts'
 import { countLetters, listUndelivered, retryUndelivered } from '../letters/overview.ts'
 import { startDispatcher } from './dispatcher.ts'
 import { outboxOf } from './outbox.ts'
-import { beat } from './record.ts'
 import { through, valuesOf } from '../../../testing/sql.ts'
 
 const outbox = outboxOf('decision')
@@ -234,27 +233,62 @@ test('an answer is queued where an automation was told of some within a day, and
   expect([await queuedAfter(25), await queuedAfter(23)]).toEqual([0, 1])
 })
 
-test('beside a mail server both go, and with what stops the one the other is stopped', async () => {
-  await sql()`update private.letter_settings set hold = '1 hour'`
+/** A mail server accepts the letter that is due, or says `451`. */
+async function carry(outcome: 'sent' | 'retry' = 'sent') {
+  const mail = await claimLetter(sql())
+  if (mail === undefined) throw new Error('no letter is due')
+  const retry = { outcome: 'retry', code: 451, answer: 'later', isUncertain: false } as const
+  await record(sql(), mail, outcome === 'sent' ? { outcome, code: 250 } : retry)
+}
+
+test('beside a mail server an automation is told what the mail has told, and nothing before', async () => {
   const { receiver } = await automation()
   await mailIsThere()
   const id = await store()
   await decide(id, 'accepted')
   const act = await send()
-  expect(await states(id)).toEqual(['automation: waiting', 'mail: waiting'])
-  const { states: counts } = await ask<LettersOverview>('letters')
-  expect(counts.waiting.count).toBe(2)
+  await carry('retry')
+  expect(await states(id)).toEqual(['mail: waiting'])
   expect(await ask('withdraw', { act })).toEqual({ withdrawn: 1, left: 0 })
-  expect(await states(id)).toEqual(['automation: withdrawn', 'mail: draft', 'mail: withdrawn'])
   await send()
-  const [mail] = (await lettersOf(id)).filter(({ state, way }) => state === 'waiting' && way === 'mail')
-  expect(await ask('withdraw', { letters: [mail?.id] })).toEqual({ withdrawn: 1, left: 0 })
-  expect((await states(id)).filter((state) => !state.endsWith('withdrawn'))).toEqual(['mail: draft'])
-  await sql()`update private.letter_settings set hold = '0'`
-  await send()
-  await receiver.count(1)
-  await expect.poll(() => states(id)).toContain('automation: sent')
-  expect(receiver.received).toHaveLength(1)
+  await carry()
+  expect(await states(id)).toContain('automation: waiting')
+  const [request] = await receiver.count(1)
+  expect(new URLSearchParams(request?.body).get('status')).toBe('accepted')
+  await expect.poll(() => states(id)).toEqual(['automation: sent', 'mail: sent', 'mail: withdrawn'])
+})
+
+test('a letter that arrives though it was stopped is told to an automation once, and so is what follows', async () => {
+  await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
+  const id = await store()
+  await decide(id, 'accepted')
+  const act = await send()
+  const mail = await claimLetter(sql())
+  if (mail === undefined) throw new Error('no letter is due')
+  await ask('withdraw', { act })
+  await decide(id, 'declined')
+  await record(sql(), mail, { outcome: 'retry', code: null, answer: 'It broke off.', isUncertain: true })
+  await send('declined')
+  await carry()
+  const told = async () => {
+    const [claim] = await claimDecisions()
+    if (claim) await outbox.record(sql(), claim, { delivered: true, status: 200, text: '' })
+    return claim?.body.get('status')
+  }
+  expect([await told(), await told(), await told()]).toEqual(['accepted', 'declined', undefined])
+})
+
+test('what somebody sent by hand an automation is not told, nor what was told where none was at work', async () => {
+  await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
+  const id = await store()
+  await decide(id, 'accepted')
+  const [draft] = await lettersOf(id)
+  await ask('sent_by_hand', { letter: draft?.id, seen: draft?.seen })
+  await sql()`update private.postman set automation_seen_at = now() - interval '25 hours'`
+  await decide(id, 'declined')
+  await send('declined')
+  await carry()
+  expect(await states(id)).toEqual(['mail: sent', 'mail: sent'])
 })
 
 test('what an automation is told beside a mail that has left is stopped, and no further letter is drafted', async () => {
@@ -309,109 +343,6 @@ test('an acceptance that an automation tells in place of a mail is not told once
   expect(told?.body.get('replyBy')).toBe(later)
 })
 
-test('what an automation was told already is no letter: stopped, the letter is a draft, and is told once', async () => {
-  const { receiver } = await automation()
-  await mailIsThere()
-  const id = await store()
-  await decide(id, 'accepted')
-  const act = await send()
-  await receiver.count(1)
-  await expect.poll(() => states(id)).toEqual(['automation: sent', 'mail: waiting'])
-  expect(await ask('withdraw', { act })).toEqual({ withdrawn: 1, left: 0 })
-  expect(await states(id)).toEqual(['automation: sent', 'mail: draft', 'mail: withdrawn'])
-  // Nor where the decision comes back.
-  await decide(id, 'declined')
-  await decide(id, 'accepted')
-  expect((await lettersOf(id)).filter(({ state }) => state === 'draft')).toMatchObject([
-    { occasion: 'accepted', edition: 1 },
-  ])
-  await send()
-  await expect.poll(() => states(id)).toContain('mail: waiting')
-  expect(await sql()`select id from private.deliveries where kind = 'decision'`).toHaveLength(1)
-  // Told something else, it is told anew.
-  await decide(id, 'declined')
-  await send('declined')
-  await receiver.count(2)
-  await expect
-    .poll(async () => (await states(id)).filter((state) => state === 'automation: sent'))
-    .toHaveLength(2)
-  await decide(id, 'accepted')
-  expect((await lettersOf(id)).filter(({ state }) => state === 'draft')).toMatchObject([
-    { occasion: 'accepted', edition: 1 },
-  ])
-  await send()
-  const told = await receiver.count(3)
-  expect(told.map(({ body }) => new URLSearchParams(body).get('status'))).toEqual([
-    'accepted',
-    'declined',
-    'accepted',
-  ])
-  expect(new Set(told.map(({ headers }) => headers['webhook-id'])).size).toBe(3)
-})
-
-test.each([
-  ['told', { delivered: true, status: 200, text: '' }, 'again'],
-  ['not told', { delivered: false, status: 410, text: '' }, 'released'],
-] as const)(
-  'what an automation was %s beside a mail that was stopped keeps no other letter, once there is no mail server',
-  async (_what, result, outcome) => {
-    await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
-    const ids = [await store('ada@example.org'), await store('bob@example.org')] as const
-    await decide(ids[0], 'accepted')
-    const act = await send()
-    const [claim] = await claimDecisions()
-    if (claim === undefined) throw new Error('nothing is told')
-    await outbox.record(sql(), claim, result)
-    expect(await ask('withdraw', { act })).toEqual({ withdrawn: 1, left: 0 })
-    await sql()`update private.postman set seen_at = now() - interval '2 minutes'`
-    await decide(ids[1], 'accepted')
-    const release = async (again: boolean) => {
-      const { letters } = await ask<{ letters: Letter[] }>('drafts', { occasion: 'accepted' })
-      const outcomes = await ask<ReleaseOutcome[]>('release', {
-        act: crypto.randomUUID(),
-        letters: letters.map(({ id, seen }) => ({ id, seen })),
-        again,
-      })
-      return new Map(outcomes.map((each) => [each.application, each.outcome]))
-    }
-    expect(await release(false)).toEqual(
-      new Map([
-        [ids[0], outcome],
-        [ids[1], 'released'],
-      ]),
-    )
-    // Told again knowingly, it is told anew.
-    await release(true)
-    const told = await claimDecisions()
-    expect(new Set(told.map(({ body }) => body.get('id')))).toEqual(new Set(ids))
-    expect(told.map(({ id }) => id)).not.toContain(claim.id)
-  },
-)
-
-test('what an automation may have been told is told again under its id, and what it refused is not told beside it', async () => {
-  await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
-  const id = await store()
-  await decide(id, 'accepted')
-  const act = await send()
-  const [first] = await claimDecisions()
-  await ask('withdraw', { act })
-  await sql()`update private.deliveries set due_at = now() where kind = 'decision'`
-  await beat(sql(), 'automation')
-  expect(await states(id)).toContain('automation: withdrawn')
-  const again = await send()
-  const [second] = await claimDecisions()
-  expect(second?.id).toBe(first?.id)
-  await sql()`update private.deliveries set may_have_arrived = 0 where kind = 'decision'`
-  if (second) await outbox.record(sql(), second, { delivered: false, status: 410, text: '' })
-  await ask('withdraw', { act: again })
-  await send()
-  await ask('retry', { letters: [first?.id] })
-  expect((await states(id)).filter((state) => state.startsWith('automation'))).toEqual([
-    'automation: waiting',
-    'automation: withdrawn',
-  ])
-})
-
 test('who decides on several people and a server that tells of them do not wait for each other', async () => {
   await sql()`update private.postman set automation_seen_at = now()`
   const ids = [await store('ada@example.org'), await store('bob@example.org')]
@@ -429,19 +360,6 @@ test('who decides on several people and a server that tells of them do not wait 
     })
     expect(await claimed).toHaveLength(2)
   }
-})
-
-test('a draft that was discarded while an automation was being told does not come back', async () => {
-  await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
-  const id = await store()
-  await decide(id, 'accepted')
-  const act = await send()
-  const [telling] = await claimDecisions()
-  await ask('withdraw', { act })
-  const [draft] = (await lettersOf(id)).filter(({ state }) => state === 'draft')
-  await ask('discard', { letters: [draft?.id] })
-  if (telling) await outbox.record(sql(), telling, { delivered: false, status: 500, text: '' })
-  expect(await states(id)).toEqual(['automation: withdrawn', 'mail: withdrawn'])
 })
 
 test('who erases somebody and a server that tells of their answers do not wait for each other', async () => {
@@ -469,29 +387,16 @@ test('who erases somebody and a server that tells of their answers do not wait f
   expect(await recorded).toBe('lost')
 })
 
-test('a decision that changes is not told, and what stands is drafted', async () => {
+test('a decision that changes before it is told is not told, and what stands is drafted', async () => {
   await sql()`update private.letter_settings set hold = '1 hour'`
-  const { receiver } = await automation()
-  await mailIsThere()
+  await sql()`update private.postman set automation_seen_at = now()`
   const id = await store()
   await decide(id, 'accepted')
   await send()
   await decide(id, 'declined')
-  expect(await states(id)).toEqual(['automation: withdrawn', 'mail: draft', 'mail: withdrawn'])
-  // Also where the mail has left before.
-  await decide(id, 'accepted')
-  await send()
-  await sql()`
-    update private.deliveries set state = 'done', done_at = now(), due_at = null
-    where kind = 'letter' and state = 'waiting'`
-  await decide(id, 'waitlisted')
-  await sql()`update private.deliveries set due_at = now() where kind in ('letter', 'decision') and state = 'waiting'`
-  await sql()`update private.letter_settings set hold = '0'`
-  await send('waitlisted')
-  const [request] = await receiver.count(1)
-  expect(new URLSearchParams(request?.body).get('status')).toBe('waitlisted')
-  await expect.poll(() => states(id)).toContain('automation: sent')
-  expect(receiver.received).toHaveLength(1)
+  expect(await states(id)).toEqual(['automation: withdrawn', 'mail: draft'])
+  await sql()`update private.deliveries set due_at = now() where due_at is not null`
+  expect(await claimDecisions()).toEqual([])
 })
 
 test('what changes while it is being told is told once more only as what stands', async () => {

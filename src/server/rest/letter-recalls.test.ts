@@ -7,10 +7,8 @@ import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 import type { Letter } from '../../client/desk/letters.ts'
 import type { Sql } from '../database/sql.ts'
-import { outboxOf } from '../deliveries/outbox.ts'
 import { record, type Recorded } from '../letters/outcomes.ts'
 
-const outbox = outboxOf('decision')
 const deferred: Recorded = { outcome: 'retry', code: 451, answer: '451 later', isUncertain: false }
 const unanswered: Recorded = { outcome: 'retry', code: null, answer: 'No answer came.', isUncertain: true }
 
@@ -192,37 +190,6 @@ test('a rejection that may have arrived late takes back nothing of an acceptance
 })
 
 /** An acceptance whose mail was stopped while an automation is being told. */
-async function stoppedWhileTold() {
-  await owner`update private.postman set automation_seen_at = now()`
-  const id = await store()
-  await decide(id, 'accepted')
-  const act = await send('accepted')
-  const telling = due((await outbox.claimDue(owner, 10))[0])
-  expect(await ask('withdraw', { act })).toEqual({ withdrawn: 1, left: 0 })
-  return { id, telling }
-}
-const decisionsOf = (id: string) => owner<{ id: string; state: string }[]>`
-  select id, state from private.deliveries where application_id = ${id} and kind = 'decision' order by queued_at`
-
-test('what an automation is being told goes on where its mail is stopped and sent again', async () => {
-  const { id, telling } = await stoppedWhileTold()
-  await send('accepted')
-  expect(await outbox.record(owner, telling, { delivered: false, status: 500, text: '' })).toBe('retry')
-  expect(await decisionsOf(id)).toEqual([{ id: telling.id, state: 'waiting' }])
-})
-
-test('what an automation was told this moment is recorded, though its mail is sent again', async () => {
-  const { id, telling } = await stoppedWhileTold()
-  const [draft] = await drafts('accepted')
-  const letters = JSON.stringify([{ id: draft?.id, seen: draft?.seen }])
-  const recorded = await meanwhile(
-    (sql) => sql`select desk_release(gen_random_uuid(), ${letters}::text::jsonb)`,
-    () => outbox.record(owner, telling, { delivered: true, status: 200, text: '' }),
-  )
-  expect(recorded).toBe('delivered')
-  expect(await decisionsOf(id)).toEqual([{ id: telling.id, state: 'done' }])
-})
-
 test('a letter that was stopped is no draft of a template that somebody removes this moment', async () => {
   const id = await store()
   await write(id, 'Travel')
