@@ -168,6 +168,64 @@ drop table private.acceptances;
 alter function private.keep_acceptance() rename to keep_invitation;
 
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
+-- For some applications: the status of each, whether the applicant comes, and whether the same e-mail applied again. It is one
+-- query, since a call for each of a thousand would take longer than everything else.
+create or replace function private.summaries(applications uuid[], blind boolean) returns table (application_id uuid, summary jsonb)
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return query
+    select application.id,
+      jsonb_build_object(
+        'status', coalesce(kept.status, 'new'),
+        'version', coalesce(kept.version, 0),
+        'same_email', not blind and exists (
+          select from public.retreat_applications as other
+          where private.person(other.email) = private.person(application.email) and other.id <> application.id
+        )
+      )
+      -- Not called for the many who are not asked.
+      || case when is_accepted then private.rsvp_shown(application.id) else private.no_rsvp() end
+    from unnest(applications) as one (id)
+      join public.retreat_applications as application using (id)
+      left join private.statuses as kept on kept.application_id = application.id
+      left join private.invitations as invitation on invitation.application_id = application.id;
+end
+$$;
+
+-- What organisers did about some applications, for a table: whether the applicants come, who decided last and when, the notes,
+-- and the state of the letters. It has no address and no text of a letter, so that whoever reads blind may read it.
+create or replace function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return query
+    with happened as (
+      select history.application_id as id,
+        (array_agg(author order by history.id desc) filter (where kind = 'status'))[1] as author,
+        max(at) filter (where kind = 'status') as decided_at,
+        jsonb_agg(jsonb_build_object('at', at, 'author', author, 'note', detail ->> 'note') order by history.id)
+          filter (where kind = 'note') as notes
+      from private.history
+      where history.application_id = any (applications) and kind in ('status', 'note') group by 1
+    ), written as (
+      select letter.application_id as id, jsonb_agg(jsonb_build_object(
+        'occasion', occasion, 'way', way, 'state', state, 'otherwise', otherwise,
+        'at', coalesce(sent_at, released_at)) order by letter.created_at, letter.id) as letters
+      from private.letters as letter
+      where letter.application_id = any (applications) and state not in ('draft', 'withdrawn') group by 1
+    )
+    select each_one, jsonb_build_object(
+      'answer', case when is_accepted then rsvp end, 'answered_at', case when is_accepted then rsvp_at end,
+      'decided_by', author, 'decided_at', decided_at,
+      'notes', coalesce(notes, '[]'), 'letters', coalesce(letters, '[]'))
+    from unnest(applications) as each_one
+      left join happened on happened.id = each_one
+      left join written on written.id = each_one
+      left join private.invitations as invitation on invitation.application_id = each_one;
+end
+$$;
+
 -- The ids of the applications that a filter lets through, the newest first, and where to go on. It reads a limited number of
 -- candidates, for a second at the most, whatever the filter is. A call that finds few returns where it stopped.
 --
@@ -314,71 +372,6 @@ begin
 end
 $$;
 
--- For some applications: the status of each, whether the applicant comes, and whether the same e-mail applied again. It is one
--- query, since a call for each of a thousand would take longer than everything else.
-create or replace function private.summaries(applications uuid[], blind boolean) returns table (application_id uuid, summary jsonb)
-  language plpgsql stable set search_path = ''
-as $$
-begin
-  return query
-    select application.id,
-      jsonb_build_object(
-        'status', coalesce(kept.status, 'new'),
-        'version', coalesce(kept.version, 0),
-        'same_email', not blind and exists (
-          select from public.retreat_applications as other
-          where private.person(other.email) = private.person(application.email) and other.id <> application.id
-        )
-      )
-      -- Not called for the many who are not asked.
-      || case when is_accepted then private.rsvp_shown(application.id) else private.no_rsvp() end
-    from unnest(applications) as one (id)
-      join public.retreat_applications as application using (id)
-      left join private.statuses as kept on kept.application_id = application.id
-      left join private.invitations as invitation on invitation.application_id = application.id;
-end
-$$;
-
--- One application with everything that is known of it.
-create or replace function private.whole(application uuid, blind boolean) returns jsonb
-  language plpgsql stable set search_path = ''
-as $$
-declare
-  given public.retreat_applications;
-begin
-  select * into given from public.retreat_applications where id = application;
-  if not found then
-    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
-  end if;
-  return jsonb_build_object(
-    'application', (
-      select private.answers(given, blind) || summary from private.summaries(array[application], blind)
-    ),
-    'history', (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'act', act, 'at', at, 'author', author, 'kind', kind,
-        'detail', private.detail_shown(kind, detail, blind)) order by id), '[]')
-      from private.history where application_id = application
-    ),
-    'delivery', (
-      select jsonb_build_object('delivered_at', done_at, 'attempts', attempts, 'last_status', reply_status,
-        'next_attempt_at', due_at)
-      from private.deliveries where id = application
-    ),
-    'others', case when blind then '[]' else (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'id', id, 'created_at', created_at, 'company', left(company, 200), 'status', status)), '[]')
-      from (
-        select id, other.created_at, company, coalesce(standing.status, 'new') as status
-        from public.retreat_applications as other left join private.statuses as standing on application_id = id
-        where private.person(email) = private.person(given.email) and id <> application
-        order by other.created_at desc, id desc limit 100
-      ) as other
-    ) end
-  );
-end
-$$;
-
 -- What happened to a list that is shown. `shown` are its rows, {id, version}, the first thousand of them. `oldest` is the end of
 -- the list, null where it was read to its end. The result has the rows whose status changed, those that are gone, the state
 -- of all letters, the answers by their ids, and how many applications pass the filter and are not shown: `newer` than all
@@ -446,36 +439,43 @@ begin
 end
 $$;
 
--- What organisers did about some applications, for a table: whether the applicants come, who decided last and when, the notes,
--- and the state of the letters. It has no address and no text of a letter, so that whoever reads blind may read it.
-create or replace function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
+-- One application with everything that is known of it.
+create or replace function private.whole(application uuid, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
+declare
+  given public.retreat_applications;
 begin
-  return query
-    with happened as (
-      select history.application_id as id,
-        (array_agg(author order by history.id desc) filter (where kind = 'status'))[1] as author,
-        max(at) filter (where kind = 'status') as decided_at,
-        jsonb_agg(jsonb_build_object('at', at, 'author', author, 'note', detail ->> 'note') order by history.id)
-          filter (where kind = 'note') as notes
-      from private.history
-      where history.application_id = any (applications) and kind in ('status', 'note') group by 1
-    ), written as (
-      select letter.application_id as id, jsonb_agg(jsonb_build_object(
-        'occasion', occasion, 'way', way, 'state', state, 'otherwise', otherwise,
-        'at', coalesce(sent_at, released_at)) order by letter.created_at, letter.id) as letters
-      from private.letters as letter
-      where letter.application_id = any (applications) and state not in ('draft', 'withdrawn') group by 1
-    )
-    select each_one, jsonb_build_object(
-      'answer', case when is_accepted then rsvp end, 'answered_at', case when is_accepted then rsvp_at end,
-      'decided_by', author, 'decided_at', decided_at,
-      'notes', coalesce(notes, '[]'), 'letters', coalesce(letters, '[]'))
-    from unnest(applications) as each_one
-      left join happened on happened.id = each_one
-      left join written on written.id = each_one
-      left join private.invitations as invitation on invitation.application_id = each_one;
+  select * into given from public.retreat_applications where id = application;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  return jsonb_build_object(
+    'application', (
+      select private.answers(given, blind) || summary from private.summaries(array[application], blind)
+    ),
+    'history', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'act', act, 'at', at, 'author', author, 'kind', kind,
+        'detail', private.detail_shown(kind, detail, blind)) order by id), '[]')
+      from private.history where application_id = application
+    ),
+    'delivery', (
+      select jsonb_build_object('delivered_at', done_at, 'attempts', attempts, 'last_status', reply_status,
+        'next_attempt_at', due_at)
+      from private.deliveries where id = application
+    ),
+    'others', case when blind then '[]' else (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', id, 'created_at', created_at, 'company', left(company, 200), 'status', status)), '[]')
+      from (
+        select id, other.created_at, company, coalesce(standing.status, 'new') as status
+        from public.retreat_applications as other left join private.statuses as standing on application_id = id
+        where private.person(email) = private.person(given.email) and id <> application
+        order by other.created_at desc, id desc limit 100
+      ) as other
+    ) end
+  );
 end
 $$;
 

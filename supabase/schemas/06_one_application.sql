@@ -1,0 +1,116 @@
+-- One application: everything that is known of it.
+
+-- What happened, as an organiser may see it. Whoever reads blind sees details of these kinds alone, and of all others only
+-- that they happened.
+create function private.detail_shown(kind text, detail jsonb, blind boolean) returns jsonb
+  language sql immutable set search_path = ''
+  return case
+    when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'kept', 'link') then detail else '{}'
+  end;
+
+-- One application with everything that is known of it.
+create function private.whole(application uuid, blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  given public.retreat_applications;
+begin
+  select * into given from public.retreat_applications where id = application;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  return jsonb_build_object(
+    'application', (
+      select private.answers(given, blind) || summary from private.summaries(array[application], blind)
+    ),
+    'history', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'act', act, 'at', at, 'author', author, 'kind', kind,
+        'detail', private.detail_shown(kind, detail, blind)) order by id), '[]')
+      from private.history where application_id = application
+    ),
+    'delivery', (
+      select jsonb_build_object('delivered_at', done_at, 'attempts', attempts, 'last_status', reply_status,
+        'next_attempt_at', due_at)
+      from private.deliveries where id = application
+    ),
+    'others', case when blind then '[]' else (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', id, 'created_at', created_at, 'company', left(company, 200), 'status', status)), '[]')
+      from (
+        select id, other.created_at, company, coalesce(standing.status, 'new') as status
+        from public.retreat_applications as other left join private.statuses as standing on application_id = id
+        where private.person(email) = private.person(given.email) and id <> application
+        order by other.created_at desc, id desc limit 100
+      ) as other
+    ) end
+  );
+end
+$$;
+
+-- A stamp that changes with an application and with everything that is known of it. It contains no text that somebody could
+-- guess.
+create function private.stamp(application uuid) returns text
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return md5(jsonb_build_array(
+    (select version from private.statuses where application_id = application),
+    -- It is only ever added to.
+    (select count(*) from private.history where application_id = application),
+    private.rsvp_shown(application),
+    (
+      select jsonb_agg(jsonb_build_array(id, state, version, attempts, due_at, otherwise) order by id)
+      from private.letters where application_id = application
+    ),
+    (
+      select jsonb_build_array(state, attempts, due_at) from private.deliveries where id = application
+    )
+  )::text);
+end
+$$;
+
+-- One application with everything that is known of it, its letters, how all letters stand, and where a filter is given its
+-- place there.
+create function public.desk_application(application uuid, filter jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return private.whole(application, me.blind) || jsonb_build_object(
+    'letters', private.letters_of(array[application], me.blind),
+    'overview', private.letters_overview(),
+    'stamp', private.stamp(application),
+    'place', case when filter is not null then private.place(application, filter, me.blind) end
+  );
+end
+$$;
+
+-- The stamp alone, for a desk that shows an application and asks again and again whether it has changed.
+create function public.desk_stamp(application uuid) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  perform from public.retreat_applications where id = application;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  return jsonb_build_object('stamp', private.stamp(application));
+end
+$$;
+
+-- The same with what blind reading hides. That somebody revealed it is written into the history.
+create function public.desk_reveal(act uuid, application uuid) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if me.blind then
+    perform private.write_down(application, act, me.email, 'revealed', '{}');
+  end if;
+  return private.whole(application, false);
+end
+$$;
