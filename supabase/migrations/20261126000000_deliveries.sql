@@ -167,7 +167,117 @@ drop function private.fill_in_deadlines();
 drop table private.acceptances;
 alter function private.keep_acceptance() rename to keep_invitation;
 
+-- No trigger names the columns of an application: each takes it as a whole.
+create function private.search_octets(application public.retreat_applications) returns integer
+  language sql immutable parallel safe
+  return 3 * (octet_length(application.first_name) + octet_length(application.last_name) + octet_length(application.email)
+      + octet_length(application.linkedin) + octet_length(application.company) + octet_length(application.custom_solution)
+      + octet_length(application.reason))
+    - 2 * (char_length(application.first_name) + char_length(application.last_name) + char_length(application.email)
+      + char_length(application.linkedin) + char_length(application.company) + char_length(application.custom_solution)
+      + char_length(application.reason));
+revoke all on function private.search_octets(public.retreat_applications) from public, anon, authenticated;
+grant execute on function private.search_octets(public.retreat_applications) to anon, service_role;
+create or replace trigger keep_search_vectors_changed after update on public.retreat_applications for each row
+  when (private.search_octets(old) > 2000 or private.search_octets(new) > 2000)
+  execute function private.keep_search_vectors();
+create or replace trigger refuse_too_long before insert or update on public.retreat_applications for each row
+  when (pg_column_size(new) > 10000)
+  execute function private.refuse_too_long();
+
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
+-- A limit against abuse alone, far beyond what anybody writes. A trigger and no constraint, so that older rows stay, also in a
+-- restored backup, and so that an applicant reads a sentence.
+create or replace function private.refuse_too_long() returns trigger
+  language plpgsql set search_path = ''
+as $$
+declare
+  answer record;
+begin
+  for answer in
+    select key as name, value as said, case when key in ('custom_solution', 'reason') then 100000 else 10000 end as most
+    from jsonb_each_text(to_jsonb(new))
+  loop
+    if char_length(answer.said) > answer.most then
+      raise exception 'The answer "%" is too long: it may have up to % characters.',
+        answer.name, ltrim(to_char(answer.most, '999,999')) using errcode = '23514', column = answer.name;
+    end if;
+  end loop;
+  return new;
+end
+$$;
+
+-- The words of an application. Organisers who read blind search without the personal answers.
+create function private.words(application public.retreat_applications, blind boolean) returns tsvector
+  language sql immutable parallel safe
+  return case
+    when blind then private.search_vector('', '', '', '', '', application.custom_solution, application.reason)
+    else private.search_vector(application.first_name, application.last_name, application.email, application.linkedin,
+      application.company, application.custom_solution, application.reason)
+  end;
+
+revoke all on function private.words(retreat_applications, boolean) from public, anon, authenticated;
+
+create or replace function private.keep_search_vectors() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  answers tsvector;
+begin
+  -- An application that a change made short keeps its words, too.
+  if tg_op = 'INSERT' and private.search_octets(new) <= 2000 then return null; end if;
+  -- The long answers are folded once.
+  answers := private.words(new, true);
+  insert into private.search_vectors values (new.id, strip(answers || private.search_vector(
+      new.first_name, new.last_name, new.email, new.linkedin, new.company, '', '')), strip(answers))
+    on conflict (application_id) do update set vector = excluded.vector, blind_vector = excluded.blind_vector;
+  return null;
+end
+$$;
+
+-- At most a thousand and one of the applications that the index finds.
+create or replace function private.indexed(query tsquery) returns uuid[]
+  -- Where it expects that many fit, the planner would rather compare row after row: costly where they are long.
+  language sql stable set search_path = '' set enable_seqscan = off set enable_indexscan = off
+as $$
+  select array_agg(id) from (
+    select id from public.retreat_applications as application where private.words(application, false) @@ query limit 1001
+  ) as hit
+$$;
+
+-- The applications that a search finds, where they are few; null where they are many.
+create or replace function private.hits(query tsquery, blind boolean) returns uuid[]
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  stored float := (select reltuples from pg_class where oid = 'public.retreat_applications'::regclass);
+  hits uuid[];
+begin
+  -- The index takes as long as there are hits, however few are wanted. How many there will be a hundred tell, or as many
+  -- as are not much to look at: the first by their ids, which are random, so that nobody chooses who is asked. The planner
+  -- knows common words, but not beginnings that are common by many rare words.
+  if stored > 20000 and stored * (
+    select coalesce(avg(fits), 0)
+    from (
+      select case
+          when sum(case when vector is null then private.search_octets(application) else 300 end) over (order by id) <= 30000
+          then (coalesce(vector, private.words(application, false)) @@ query)::integer end as fits
+      from (select id from public.retreat_applications order by id limit 100) as first_ones
+        join public.retreat_applications as application using (id)
+        left join private.search_vectors on application_id = id
+    ) as sampled
+  ) > 20000 then
+    return null;
+  end if;
+  hits := private.indexed(query);
+  if cardinality(hits) > 1000 then return null; end if;
+  return array(
+    select id from public.retreat_applications as application left join private.search_vectors on application_id = id
+    where id = any (hits) and (not blind or coalesce(blind_vector, private.words(application, true)) @@ query)
+  );
+end
+$$;
+
 -- For some applications: the status of each, whether the applicant comes, and whether the same e-mail applied again. It is one
 -- query, since a call for each of a thousand would take longer than everything else.
 create or replace function private.summaries(applications uuid[], blind boolean) returns table (application_id uuid, summary jsonb)
@@ -191,6 +301,23 @@ begin
       left join private.statuses as kept on kept.application_id = application.id
       left join private.invitations as invitation on invitation.application_id = application.id;
 end
+$$;
+
+-- The form answers that a letter may quote, by their placeholders, in the words that the applicant read; of no application each is
+-- null. Organisers who read blind see the answers that `private.answers` shows them, and of the others whether they are blank. Text
+-- in an answer that looks like a placeholder of an invitation is changed.
+create or replace function private.placeholders(application public.retreat_applications, blind boolean) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_object_agg(name, case
+    when blind and not private.answers(application, true) ? name and btrim(answer, E' \t\r\n') <> '' then '(hidden)'
+    else regexp_replace(btrim(case name || ' ' || answer
+      when 'paid_solution not' then 'I have not' when 'paid_solution screen' then 'Yes, screen time related'
+      when 'paid_solution travel' then 'Yes, travel related' when 'paid_solution work' then 'Yes, work or team related'
+      when 'paid_solution custom' then 'Custom' when 'team_size just-me' then 'Just me'
+      else answer end, E' \t\r\n'), '\{(?=\{\s*(?:answer_link|reply_by)\s*\}\})', '{ ', 'g') end)
+  from jsonb_each_text(coalesce(to_jsonb(application), to_jsonb(jsonb_populate_record(application, '{}')))
+    - '{id, created_at, consent}'::text[]) as answers (name, answer)
 $$;
 
 -- What organisers did about some applications, for a table: whether the applicants come, who decided last and when, the notes,
@@ -226,11 +353,51 @@ begin
 end
 $$;
 
--- The ids of the applications that a filter lets through, the newest first, and where to go on. It reads a limited number of
--- candidates, for a second at the most, whatever the filter is. A call that finds few returns where it stopped.
+-- Up to a thousand whole applications with what organisers did about them, fewer where they are long, and where to go on. As
+-- json, which PostgreSQL puts together as text: as jsonb it would copy a megabyte twice.
+create or replace function public.desk_export(filter jsonb default '{}', after jsonb default null) returns json
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  found record := private.find(filter, after, 1000, 5000, me.blind);
+  fitting integer;
+begin
+  -- Up to 16 MB and what passes them: no array is longer than 256, and nobody waits for that long.
+  select count(*) into fitting from (
+    select coalesce(sum(
+      -- By name, since these lengths are known without reading a long answer.
+      octet_length(first_name) + octet_length(last_name) + octet_length(email) + octet_length(phone)
+      + octet_length(linkedin) + octet_length(company) + octet_length(custom_solution) + octet_length(reason)
+      + (
+        select coalesce(sum(octet_length(detail ->> 'note')), 0)
+        from private.history where application_id = application.id and kind = 'note'
+      )
+    ) over (order by place rows between unbounded preceding and 1 preceding), 0) as former
+    from unnest(found.ids) with ordinality as hit (id, place)
+      join public.retreat_applications as application using (id)
+  ) as sized where former < 16000000;
+  if fitting < cardinality(found.ids) then
+    found.ids := found.ids[:fitting];
+    select jsonb_build_object('created_at', created_at, 'id', id) into found.next
+      from public.retreat_applications where id = found.ids[fitting];
+  end if;
+  return json_build_object('next', found.next, 'applications', (
+    select coalesce(json_agg(private.answers(application, me.blind) || (summary || made) order by place), '[]')
+    from unnest(found.ids) with ordinality as hit (id, place)
+      join public.retreat_applications as application using (id)
+      -- Not inner joins, of which PostgreSQL expects one row, and compares each of a thousand with each.
+      left join private.summaries(found.ids, me.blind) as summaries on summaries.application_id = id
+      left join private.made_of(found.ids) as made_of on made_of.application_id = id
+  ));
+end
+$$;
+
+-- The ids of the applications that pass a filter, in order, and the cursor for the next call, null at the end of the list. A call
+-- reads up to `look` candidates, for up to a second. It may find fewer than `most`, or none, before the end of the list.
 --
--- In the filter, each of them optional: status, search, team_size, paid_solution, answer (one of those who were accepted),
--- since, until, and order, which is `oldest` where these come first. Each order has queries of its own, which keep to the index.
+-- All keys of the filter are optional: status, search, team_size, paid_solution, answer (an RSVP state), since, until, and order
+-- (`oldest` first; by default the newest).
 create or replace function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, out ids uuid[], out next jsonb
 )
@@ -238,19 +405,28 @@ create or replace function private.find(
 as $$
 declare
   wanted text := nullif(filter ->> 'status', 'all');
-  wanted_answer text := filter ->> 'answer';
-  today date := case when wanted_answer is not null then private.today() end;
+  wanted_rsvp text := filter ->> 'answer';
   query tsquery;
   hits uuid[];
   is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
-  -- Between which moments, both exclusive: it goes on behind the last one that was looked at.
+  -- The list is between these two positions, both exclusive.
   first_id constant uuid := cast('00000000-0000-0000-0000-000000000000' as uuid);
   since timestamptz := coalesce((filter ->> 'since')::timestamptz, '-infinity');
   since_id uuid := first_id;
   before timestamptz := coalesce((filter ->> 'until')::timestamptz, 'infinity');
   before_id uuid := first_id;
+  -- The parts of the query.
+  source text := 'public.retreat_applications as application where true';
+  position text := 'application.created_at, application.id';
+  conditions text[] := '{true}';
+  octets text := '0';
   candidates refcursor;
-  candidate record;
+  candidate_at timestamptz;
+  candidate_id uuid;
+  candidate_octets integer;
+  passes boolean;
+  last_at timestamptz;
+  last_id uuid;
   looked integer := 0;
   -- As much as in two hundred ordinary applications.
   octets_left integer := 60000;
@@ -258,9 +434,9 @@ declare
 begin
   if wanted not in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined') then
     raise exception 'There is no status "%".', left(wanted, 100) using errcode = '22023';
-  elsif wanted_answer not in ('coming', 'not coming', 'no answer', 'late', 'not told') then
-    raise exception 'There is no answer "%".', left(wanted_answer, 100) using errcode = '22023';
-  elsif wanted_answer is not null then
+  elsif wanted_rsvp not in ('coming', 'not coming', 'no answer', 'late', 'not told') then
+    raise exception 'There is no answer "%".', left(wanted_rsvp, 100) using errcode = '22023';
+  elsif wanted_rsvp is not null then
     wanted := coalesce(wanted, 'accepted');
   end if;
   if is_oldest_first then
@@ -278,97 +454,54 @@ begin
     hits := private.hits(query, blind);
     if hits is null then look := least(look, 200); end if;
   end if;
+
   if hits is not null then
-    open candidates for
-      select id, application.created_at, team_size, paid_solution,
-        coalesce(standing.status, 'new') as status, true as matches, 0 as octets
-      from public.retreat_applications as application
-        left join private.statuses as standing on application_id = id
-      where id = any (hits) and (application.created_at, id) < (before, before_id)
-        and (application.created_at, id) > (since, since_id)
-      order by case when is_oldest_first then application.created_at end, case when is_oldest_first then id end,
-        application.created_at desc, id desc;
-  elsif query is null and wanted <> 'new' and is_oldest_first then
-    open candidates for
-      select id, application.created_at, team_size, paid_solution, standing.status, true as matches, 0 as octets
-      from private.statuses as standing join public.retreat_applications as application on id = application_id
-      where standing.status = wanted
-        and (standing.created_at, application_id) > (since, since_id) and standing.created_at < before
-      order by standing.created_at, application_id;
-  elsif query is null and wanted <> 'new' then
-    open candidates for
-      select id, application.created_at, team_size, paid_solution, standing.status, true as matches, 0 as octets
-      from private.statuses as standing join public.retreat_applications as application on id = application_id
-      where standing.status = wanted
-        and (standing.created_at, application_id) < (before, before_id) and standing.created_at >= since
-      order by standing.created_at desc, application_id desc;
-  elsif query is null and is_oldest_first then
-    open candidates for
-      select id, application.created_at, team_size, paid_solution,
-        coalesce(standing.status, 'new') as status, true as matches, 0 as octets
-      from public.retreat_applications as application
-        left join private.statuses as standing on application_id = id
-      where (application.created_at, id) > (since, since_id) and application.created_at < before
-      order by application.created_at, id;
-  elsif query is null then
-    open candidates for
-      select id, application.created_at, team_size, paid_solution,
-        coalesce(standing.status, 'new') as status, true as matches, 0 as octets
-      from public.retreat_applications as application
-        left join private.statuses as standing on application_id = id
-      where (application.created_at, id) < (before, before_id) and application.created_at >= since
-      order by application.created_at desc, id desc;
-  elsif is_oldest_first then
-    open candidates for
-      select id, application.created_at, team_size, paid_solution,
-        coalesce(standing.status, 'new') as status, case when blind
-          then coalesce(blind_vector, private.search_vector('', '', '', '', '', custom_solution, reason))
-          else coalesce(vector, private.search_vector(
-            first_name, last_name, email, linkedin, company, custom_solution, reason))
-        end @@ query as matches,
-        -- A vector that is kept takes as long as a short application.
-        case when vector is null then private.search_octets(
-          first_name, last_name, email, linkedin, company, custom_solution, reason) else 300 end as octets
-      from public.retreat_applications as application
-        left join private.statuses as standing on standing.application_id = id
-        left join private.search_vectors as kept on kept.application_id = id
-      where (application.created_at, id) > (since, since_id) and application.created_at < before
-      order by application.created_at, id;
-  else
-    open candidates for
-      select id, application.created_at, team_size, paid_solution,
-        coalesce(standing.status, 'new') as status, case when blind
-          then coalesce(blind_vector, private.search_vector('', '', '', '', '', custom_solution, reason))
-          else coalesce(vector, private.search_vector(
-            first_name, last_name, email, linkedin, company, custom_solution, reason))
-        end @@ query as matches,
-        case when vector is null then private.search_octets(
-          first_name, last_name, email, linkedin, company, custom_solution, reason) else 300 end as octets
-      from public.retreat_applications as application
-        left join private.statuses as standing on standing.application_id = id
-        left join private.search_vectors as kept on kept.application_id = id
-      where (application.created_at, id) < (before, before_id) and application.created_at >= since
-      order by application.created_at desc, id desc;
+    source := 'public.retreat_applications as application where id = any ($6)';
+  elsif query is not null then
+    source := 'public.retreat_applications as application
+      left join private.search_vectors as kept on kept.application_id = id where true';
+    conditions := conditions || 'coalesce(case when $8 then blind_vector else vector end, private.words(application, $8)) @@ $7'::text;
+    -- A stored vector takes as long as a short application.
+    octets := 'case when vector is null then private.search_octets(application) else 300 end';
+  elsif wanted <> 'new' then
+    source := 'private.statuses as standing
+      left join public.retreat_applications as application on id = standing.application_id where standing.status = $9';
+    position := 'standing.created_at, standing.application_id';
   end if;
+  -- Subqueries and no joins: the planner would read all statuses first.
+  if wanted is not null and (wanted = 'new' or query is not null) then
+    conditions := conditions || 'coalesce((
+      select status from private.statuses as standing where standing.application_id = id), ''new'') = $9'::text;
+  end if;
+  if wanted_rsvp is not null then
+    conditions := conditions || '(
+      select private.rsvp_state(is_accepted, told_at, deadline, rsvp, $11)
+      from private.invitations as invitation where invitation.application_id = id) = any ($10)'::text;
+  end if;
+  if filter ->> 'team_size' is not null then conditions := conditions || 'team_size = $12'::text; end if;
+  if filter ->> 'paid_solution' is not null then conditions := conditions || 'paid_solution = $13'::text; end if;
+  -- The text has no values: they are parameters. It is planned for them and for its LIMIT, so that PostgreSQL keeps to the index
+  -- of the order, and compiles nothing.
+  open candidates for execute format(
+    'select %1$s, %2$s, %3$s from %4$s and (%1$s) > ($1, $2) and (%1$s) < ($3, $4) order by 1 %5$s, 2 %5$s limit $5',
+    position, octets, array_to_string(conditions, ' and '), source, case when is_oldest_first then 'asc' else 'desc' end
+  ) using since, since_id, before, before_id, look + 1, hits, query, blind, wanted,
+    case wanted_rsvp when 'no answer' then array['no answer', 'late'] else array[wanted_rsvp] end,
+    case when wanted_rsvp is not null then private.today() end,
+    filter ->> 'team_size', filter ->> 'paid_solution';
   loop
-    fetch candidates into candidate;
+    fetch candidates into candidate_at, candidate_id, candidate_octets, passes;
     exit when not found;
     if cardinality(ids) = most or looked = look or octets_left <= 0 or looked > 0 and clock_timestamp() > ends then
-      -- There is more: the next call begins behind the last one that was looked at.
+      next := jsonb_build_object('created_at', last_at, 'id', last_id);
       return;
     end if;
     looked := looked + 1;
-    octets_left := octets_left - candidate.octets;
-    next := jsonb_build_object('created_at', candidate.created_at, 'id', candidate.id);
-    if candidate.matches and candidate.status = coalesce(wanted, candidate.status)
-      and candidate.team_size = coalesce(filter ->> 'team_size', candidate.team_size)
-      and candidate.paid_solution = coalesce(filter ->> 'paid_solution', candidate.paid_solution)
-      and (wanted_answer is null or private.has_rsvp(candidate.id, wanted_answer, today))
-    then
-      ids := ids || candidate.id;
-    end if;
+    octets_left := octets_left - candidate_octets;
+    last_at := candidate_at;
+    last_id := candidate_id;
+    if passes then ids := ids || candidate_id; end if;
   end loop;
-  next := null;
 end
 $$;
 
@@ -1695,6 +1828,10 @@ $$;
 revoke all on function private.claim_letter(uuid, interval) from public, anon, authenticated;
 
 drop function private.has_answer(uuid, text, date);
+
+drop function private.search_octets(text, text, text, text, text, text, text);
+
+drop function private.search_vectors_of(retreat_applications);
 
 drop function private.accepted_by(text);
 

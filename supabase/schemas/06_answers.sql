@@ -46,25 +46,19 @@ as $$
   from jsonb_each(shown)
 $$;
 
--- The answers that a letter may quote, by their placeholders, in the words that the applicant read. Whoever reads blind sees the
--- choices and the reason, and of the others whether they are blank. In an answer, text that looks like a placeholder which is
--- filled in at the handover is changed.
+-- The form answers that a letter may quote, by their placeholders, in the words that the applicant read; of no application each is
+-- null. Organisers who read blind see the answers that `private.answers` shows them, and of the others whether they are blank. Text
+-- in an answer that looks like a placeholder of an invitation is changed.
 create function private.placeholders(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable set search_path = ''
 as $$
   select jsonb_object_agg(name, case
-    when blind and name not in ('paid_solution', 'custom_solution', 'team_size', 'reason')
-      and btrim(answer, E' \t\r\n') <> '' then '(hidden)'
-    else regexp_replace(btrim(answer, E' \t\r\n'), '\{(?=\{\s*(?:answer_link|reply_by)\s*\}\})', '{ ', 'g') end)
-  from (values
-    ('first_name', application.first_name), ('last_name', application.last_name), ('email', application.email),
-    ('phone', application.phone), ('linkedin', application.linkedin), ('company', application.company),
-    ('paid_solution', case application.paid_solution
-      when 'not' then 'I have not' when 'screen' then 'Yes, screen time related'
-      when 'travel' then 'Yes, travel related' when 'work' then 'Yes, work or team related'
-      when 'custom' then 'Custom' else '' end),
-    ('custom_solution', application.custom_solution),
-    ('team_size', case application.team_size when 'just-me' then 'Just me' else application.team_size end),
-    ('reason', application.reason)
-  ) as answers (name, answer)
+    when blind and not private.answers(application, true) ? name and btrim(answer, E' \t\r\n') <> '' then '(hidden)'
+    else regexp_replace(btrim(case name || ' ' || answer
+      when 'paid_solution not' then 'I have not' when 'paid_solution screen' then 'Yes, screen time related'
+      when 'paid_solution travel' then 'Yes, travel related' when 'paid_solution work' then 'Yes, work or team related'
+      when 'paid_solution custom' then 'Custom' when 'team_size just-me' then 'Just me'
+      else answer end, E' \t\r\n'), '\{(?=\{\s*(?:answer_link|reply_by)\s*\}\})', '{ ', 'g') end)
+  from jsonb_each_text(coalesce(to_jsonb(application), to_jsonb(jsonb_populate_record(application, '{}')))
+    - '{id, created_at, consent}'::text[]) as answers (name, answer)
 $$;

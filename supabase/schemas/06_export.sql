@@ -46,6 +46,7 @@ begin
   -- Up to 16 MB and what passes them: no array is longer than 256, and nobody waits for that long.
   select count(*) into fitting from (
     select coalesce(sum(
+      -- By name, since these lengths are known without reading a long answer.
       octet_length(first_name) + octet_length(last_name) + octet_length(email) + octet_length(phone)
       + octet_length(linkedin) + octet_length(company) + octet_length(custom_solution) + octet_length(reason)
       + (

@@ -1,10 +1,10 @@
--- Finding: which applications pass a filter, and where one of them stands among them.
+-- Finding: which applications pass a filter, and the position of one of them.
 
--- The ids of the applications that a filter lets through, the newest first, and where to go on. It reads a limited number of
--- candidates, for a second at the most, whatever the filter is. A call that finds few returns where it stopped.
+-- The ids of the applications that pass a filter, in order, and the cursor for the next call, null at the end of the list. A call
+-- reads up to `look` candidates, for up to a second. It may find fewer than `most`, or none, before the end of the list.
 --
--- In the filter, each of them optional: status, search, team_size, paid_solution, answer (one of those who were accepted),
--- since, until, and order, which is `oldest` where these come first. Each order has queries of its own, which keep to the index.
+-- All keys of the filter are optional: status, search, team_size, paid_solution, answer (an RSVP state), since, until, and order
+-- (`oldest` first; by default the newest).
 create function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, out ids uuid[], out next jsonb
 )
@@ -12,19 +12,28 @@ create function private.find(
 as $$
 declare
   wanted text := nullif(filter ->> 'status', 'all');
-  wanted_answer text := filter ->> 'answer';
-  today date := case when wanted_answer is not null then private.today() end;
+  wanted_rsvp text := filter ->> 'answer';
   query tsquery;
   hits uuid[];
   is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
-  -- Between which moments, both exclusive: it goes on behind the last one that was looked at.
+  -- The list is between these two positions, both exclusive.
   first_id constant uuid := cast('00000000-0000-0000-0000-000000000000' as uuid);
   since timestamptz := coalesce((filter ->> 'since')::timestamptz, '-infinity');
   since_id uuid := first_id;
   before timestamptz := coalesce((filter ->> 'until')::timestamptz, 'infinity');
   before_id uuid := first_id;
+  -- The parts of the query.
+  source text := 'public.retreat_applications as application where true';
+  position text := 'application.created_at, application.id';
+  conditions text[] := '{true}';
+  octets text := '0';
   candidates refcursor;
-  candidate record;
+  candidate_at timestamptz;
+  candidate_id uuid;
+  candidate_octets integer;
+  passes boolean;
+  last_at timestamptz;
+  last_id uuid;
   looked integer := 0;
   -- As much as in two hundred ordinary applications.
   octets_left integer := 60000;
@@ -32,9 +41,9 @@ declare
 begin
   if wanted not in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined') then
     raise exception 'There is no status "%".', left(wanted, 100) using errcode = '22023';
-  elsif wanted_answer not in ('coming', 'not coming', 'no answer', 'late', 'not told') then
-    raise exception 'There is no answer "%".', left(wanted_answer, 100) using errcode = '22023';
-  elsif wanted_answer is not null then
+  elsif wanted_rsvp not in ('coming', 'not coming', 'no answer', 'late', 'not told') then
+    raise exception 'There is no answer "%".', left(wanted_rsvp, 100) using errcode = '22023';
+  elsif wanted_rsvp is not null then
     wanted := coalesce(wanted, 'accepted');
   end if;
   if is_oldest_first then
@@ -52,97 +61,54 @@ begin
     hits := private.hits(query, blind);
     if hits is null then look := least(look, 200); end if;
   end if;
+
   if hits is not null then
-    open candidates for
-      select id, application.created_at, team_size, paid_solution,
-        coalesce(standing.status, 'new') as status, true as matches, 0 as octets
-      from public.retreat_applications as application
-        left join private.statuses as standing on application_id = id
-      where id = any (hits) and (application.created_at, id) < (before, before_id)
-        and (application.created_at, id) > (since, since_id)
-      order by case when is_oldest_first then application.created_at end, case when is_oldest_first then id end,
-        application.created_at desc, id desc;
-  elsif query is null and wanted <> 'new' and is_oldest_first then
-    open candidates for
-      select id, application.created_at, team_size, paid_solution, standing.status, true as matches, 0 as octets
-      from private.statuses as standing join public.retreat_applications as application on id = application_id
-      where standing.status = wanted
-        and (standing.created_at, application_id) > (since, since_id) and standing.created_at < before
-      order by standing.created_at, application_id;
-  elsif query is null and wanted <> 'new' then
-    open candidates for
-      select id, application.created_at, team_size, paid_solution, standing.status, true as matches, 0 as octets
-      from private.statuses as standing join public.retreat_applications as application on id = application_id
-      where standing.status = wanted
-        and (standing.created_at, application_id) < (before, before_id) and standing.created_at >= since
-      order by standing.created_at desc, application_id desc;
-  elsif query is null and is_oldest_first then
-    open candidates for
-      select id, application.created_at, team_size, paid_solution,
-        coalesce(standing.status, 'new') as status, true as matches, 0 as octets
-      from public.retreat_applications as application
-        left join private.statuses as standing on application_id = id
-      where (application.created_at, id) > (since, since_id) and application.created_at < before
-      order by application.created_at, id;
-  elsif query is null then
-    open candidates for
-      select id, application.created_at, team_size, paid_solution,
-        coalesce(standing.status, 'new') as status, true as matches, 0 as octets
-      from public.retreat_applications as application
-        left join private.statuses as standing on application_id = id
-      where (application.created_at, id) < (before, before_id) and application.created_at >= since
-      order by application.created_at desc, id desc;
-  elsif is_oldest_first then
-    open candidates for
-      select id, application.created_at, team_size, paid_solution,
-        coalesce(standing.status, 'new') as status, case when blind
-          then coalesce(blind_vector, private.search_vector('', '', '', '', '', custom_solution, reason))
-          else coalesce(vector, private.search_vector(
-            first_name, last_name, email, linkedin, company, custom_solution, reason))
-        end @@ query as matches,
-        -- A vector that is kept takes as long as a short application.
-        case when vector is null then private.search_octets(
-          first_name, last_name, email, linkedin, company, custom_solution, reason) else 300 end as octets
-      from public.retreat_applications as application
-        left join private.statuses as standing on standing.application_id = id
-        left join private.search_vectors as kept on kept.application_id = id
-      where (application.created_at, id) > (since, since_id) and application.created_at < before
-      order by application.created_at, id;
-  else
-    open candidates for
-      select id, application.created_at, team_size, paid_solution,
-        coalesce(standing.status, 'new') as status, case when blind
-          then coalesce(blind_vector, private.search_vector('', '', '', '', '', custom_solution, reason))
-          else coalesce(vector, private.search_vector(
-            first_name, last_name, email, linkedin, company, custom_solution, reason))
-        end @@ query as matches,
-        case when vector is null then private.search_octets(
-          first_name, last_name, email, linkedin, company, custom_solution, reason) else 300 end as octets
-      from public.retreat_applications as application
-        left join private.statuses as standing on standing.application_id = id
-        left join private.search_vectors as kept on kept.application_id = id
-      where (application.created_at, id) < (before, before_id) and application.created_at >= since
-      order by application.created_at desc, id desc;
+    source := 'public.retreat_applications as application where id = any ($6)';
+  elsif query is not null then
+    source := 'public.retreat_applications as application
+      left join private.search_vectors as kept on kept.application_id = id where true';
+    conditions := conditions || 'coalesce(case when $8 then blind_vector else vector end, private.words(application, $8)) @@ $7'::text;
+    -- A stored vector takes as long as a short application.
+    octets := 'case when vector is null then private.search_octets(application) else 300 end';
+  elsif wanted <> 'new' then
+    source := 'private.statuses as standing
+      left join public.retreat_applications as application on id = standing.application_id where standing.status = $9';
+    position := 'standing.created_at, standing.application_id';
   end if;
+  -- Subqueries and no joins: the planner would read all statuses first.
+  if wanted is not null and (wanted = 'new' or query is not null) then
+    conditions := conditions || 'coalesce((
+      select status from private.statuses as standing where standing.application_id = id), ''new'') = $9'::text;
+  end if;
+  if wanted_rsvp is not null then
+    conditions := conditions || '(
+      select private.rsvp_state(is_accepted, told_at, deadline, rsvp, $11)
+      from private.invitations as invitation where invitation.application_id = id) = any ($10)'::text;
+  end if;
+  if filter ->> 'team_size' is not null then conditions := conditions || 'team_size = $12'::text; end if;
+  if filter ->> 'paid_solution' is not null then conditions := conditions || 'paid_solution = $13'::text; end if;
+  -- The text has no values: they are parameters. It is planned for them and for its LIMIT, so that PostgreSQL keeps to the index
+  -- of the order, and compiles nothing.
+  open candidates for execute format(
+    'select %1$s, %2$s, %3$s from %4$s and (%1$s) > ($1, $2) and (%1$s) < ($3, $4) order by 1 %5$s, 2 %5$s limit $5',
+    position, octets, array_to_string(conditions, ' and '), source, case when is_oldest_first then 'asc' else 'desc' end
+  ) using since, since_id, before, before_id, look + 1, hits, query, blind, wanted,
+    case wanted_rsvp when 'no answer' then array['no answer', 'late'] else array[wanted_rsvp] end,
+    case when wanted_rsvp is not null then private.today() end,
+    filter ->> 'team_size', filter ->> 'paid_solution';
   loop
-    fetch candidates into candidate;
+    fetch candidates into candidate_at, candidate_id, candidate_octets, passes;
     exit when not found;
     if cardinality(ids) = most or looked = look or octets_left <= 0 or looked > 0 and clock_timestamp() > ends then
-      -- There is more: the next call begins behind the last one that was looked at.
+      next := jsonb_build_object('created_at', last_at, 'id', last_id);
       return;
     end if;
     looked := looked + 1;
-    octets_left := octets_left - candidate.octets;
-    next := jsonb_build_object('created_at', candidate.created_at, 'id', candidate.id);
-    if candidate.matches and candidate.status = coalesce(wanted, candidate.status)
-      and candidate.team_size = coalesce(filter ->> 'team_size', candidate.team_size)
-      and candidate.paid_solution = coalesce(filter ->> 'paid_solution', candidate.paid_solution)
-      and (wanted_answer is null or private.has_rsvp(candidate.id, wanted_answer, today))
-    then
-      ids := ids || candidate.id;
-    end if;
+    octets_left := octets_left - candidate_octets;
+    last_at := candidate_at;
+    last_id := candidate_id;
+    if passes then ids := ids || candidate_id; end if;
   end loop;
-  next := null;
 end
 $$;
 

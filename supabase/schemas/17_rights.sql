@@ -22,10 +22,10 @@ declare
     know_site, letter_page, letter_states, letter_text, letters_of, letters_overview, letters_shown, lock_for_letters,
     lock_invitation, lock_letters, made_of, mail_back_off, mailbox, may_ask, may_leave, missing_in, move, no_rsvp, person,
     place, placeholders, plain_name, receipt, receipts_since, record_delivery, redraft, refuse_too_long, remember_erasures,
-    retry, retry_deliveries, rsvp_shown, rsvp_state, search_octets, search_query, search_vector, search_vectors_of, set_door,
+    retry, retry_deliveries, rsvp_shown, rsvp_state, search_octets, search_query, search_vector, set_door,
     set_rsvp, settle_restored_letters, stamp, summaries, to_remind, to_send, today, told_by, up_to_thousand, whole,
-    with_invitation, withdraw_receipt, write_answer_notices, write_day_notices, write_down, write_down_letters, write_notices,
-    write_receipt
+    with_invitation, withdraw_receipt, words, write_answer_notices, write_day_notices, write_down, write_down_letters,
+    write_notices, write_receipt
   }';
   desk constant text[] := '{
     desk_application, desk_blind, desk_check_mail, desk_decide, desk_discard, desk_door, desk_drafts, desk_edit, desk_erase,
