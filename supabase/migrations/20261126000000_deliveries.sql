@@ -185,6 +185,29 @@ create or replace trigger refuse_too_long before insert or update on public.retr
   when (pg_column_size(new) > 10000)
   execute function private.refuse_too_long();
 
+-- How each application stands. The functions below read it.
+create function private.rsvp_state(
+  is_accepted boolean, told_at timestamptz, deadline date, rsvp text, today date
+) returns text
+  language sql immutable
+  return case
+    when not is_accepted then null
+    when rsvp is not null then rsvp
+    when told_at is null then 'not told'
+    when deadline < today then 'late'
+    else 'no answer'
+  end;
+revoke all on function private.rsvp_state(boolean, timestamptz, date, text, date) from public, anon, authenticated;
+create view private.standings as
+  select application.id as application_id, private.person(application.email) as person,
+    coalesce(decided.status, 'new') as status, coalesce(decided.version, 0) as version,
+    private.rsvp_state(coalesce(is_accepted, false), told_at, deadline, rsvp, (select private.today())) as answer_state,
+    rsvp as answer, rsvp_at as answered_at, deadline as kept_until
+  from public.retreat_applications as application
+    left join private.statuses as decided on decided.application_id = application.id
+    left join private.invitations as invitation on invitation.application_id = application.id and is_accepted;
+revoke all on table private.standings from public, anon, authenticated;
+
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
 -- A limit against abuse alone, far beyond what anybody writes. A trigger and no constraint, so that older rows stay, also in a
 -- restored backup, and so that an applicant reads a sentence.
@@ -278,28 +301,20 @@ begin
 end
 $$;
 
--- For some applications: the status of each, whether the applicant comes, and whether the same e-mail applied again. It is one
--- query, since a call for each of a thousand would take longer than everything else.
+-- The status and the RSVP of some applications, and whether the same e-mail applied again. One query for all of them, since a call
+-- for each would take longer than everything else.
 create or replace function private.summaries(applications uuid[], blind boolean) returns table (application_id uuid, summary jsonb)
   language plpgsql stable set search_path = ''
 as $$
 begin
   return query
-    select application.id,
-      jsonb_build_object(
-        'status', coalesce(kept.status, 'new'),
-        'version', coalesce(kept.version, 0),
-        'same_email', not blind and exists (
-          select from public.retreat_applications as other
-          where private.person(other.email) = private.person(application.email) and other.id <> application.id
-        )
-      )
-      -- Not called for the many who are not asked.
-      || case when is_accepted then private.rsvp_shown(application.id) else private.no_rsvp() end
-    from unnest(applications) as one (id)
-      join public.retreat_applications as application using (id)
-      left join private.statuses as kept on kept.application_id = application.id
-      left join private.invitations as invitation on invitation.application_id = application.id;
+    select standing.application_id, jsonb_build_object(
+      'status', status, 'version', version, 'answer_state', answer_state, 'answer', answer, 'answered_at', answered_at,
+      'kept_until', kept_until, 'same_email', not blind and exists (
+        select from public.retreat_applications as other
+        where private.person(other.email) = standing.person and other.id <> standing.application_id
+      ))
+    from unnest(applications) as one (id) join private.standings as standing on standing.application_id = one.id;
 end
 $$;
 
@@ -343,13 +358,13 @@ begin
       where letter.application_id = any (applications) and state not in ('draft', 'withdrawn') group by 1
     )
     select each_one, jsonb_build_object(
-      'answer', case when is_accepted then rsvp end, 'answered_at', case when is_accepted then rsvp_at end,
+      'answer', answer, 'answered_at', answered_at,
       'decided_by', author, 'decided_at', decided_at,
       'notes', coalesce(notes, '[]'), 'letters', coalesce(letters, '[]'))
     from unnest(applications) as each_one
       left join happened on happened.id = each_one
       left join written on written.id = each_one
-      left join private.invitations as invitation on invitation.application_id = each_one;
+      left join private.standings as standing on standing.application_id = each_one;
 end
 $$;
 
@@ -553,8 +568,9 @@ begin
       ),
       'letters', private.letter_states(array(select id from of_list)),
       'answers', (
-        select coalesce(jsonb_object_agg(application_id, private.rsvp_shown(application_id)), '{}')
-        from private.invitations where application_id in (select id from of_list)
+        select coalesce(jsonb_object_agg(application_id, jsonb_build_object('answer_state', answer_state, 'answer', answer,
+          'answered_at', answered_at, 'kept_until', kept_until)), '{}')
+        from of_list join private.invitations on invitations.application_id = id join private.standings using (application_id)
       ),
       'newer', (
         select count(*) from unseen where not exists (
@@ -572,7 +588,7 @@ begin
 end
 $$;
 
--- One application with everything that is known of it.
+-- One application with everything that is known of it. Of most kinds of events, organisers who read blind see only that they happened.
 create or replace function private.whole(application uuid, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -590,7 +606,9 @@ begin
     'history', (
       select coalesce(jsonb_agg(jsonb_build_object(
         'act', act, 'at', at, 'author', author, 'kind', kind,
-        'detail', private.detail_shown(kind, detail, blind)) order by id), '[]')
+        'detail', case
+          when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'kept', 'link') then detail
+          else '{}' end) order by id), '[]')
       from private.history where application_id = application
     ),
     'delivery', (
@@ -619,10 +637,12 @@ create or replace function private.stamp(application uuid) returns text
 as $$
 begin
   return md5(jsonb_build_array(
-    (select version from private.statuses where application_id = application),
+    (
+      select jsonb_build_array(version, answer_state, answer, answered_at, kept_until)
+      from private.standings where application_id = application
+    ),
     -- It is only ever added to.
     (select count(*) from private.history where application_id = application),
-    private.rsvp_shown(application),
     (
       select jsonb_agg(jsonb_build_array(id, state, version, attempts, due_at, otherwise) order by id)
       from private.letters where application_id = application
@@ -1053,59 +1073,6 @@ begin
   return jsonb_build_object('to', me.email);
 end
 $$;
-
--- The state of an RSVP; null where the applicant is not asked. `late` is `no answer` after the deadline.
-create function private.rsvp_state(
-  is_accepted boolean, told_at timestamptz, deadline date, rsvp text, today date
-) returns text
-  language sql immutable
-  return case
-    when not is_accepted then null
-    when rsvp is not null then rsvp
-    when told_at is null then 'not told'
-    when deadline < today then 'late'
-    else 'no answer'
-  end;
-
-revoke all on function private.rsvp_state(boolean, timestamp with time zone, date, text, date) from public, anon, authenticated;
-
--- The RSVP of an applicant who is not asked.
-create function private.no_rsvp() returns jsonb
-  language sql immutable
-  return '{"answer_state": null, "answer": null, "answered_at": null, "kept_until": null}'::jsonb;
-
-revoke all on function private.no_rsvp() from public, anon, authenticated;
-
--- The RSVP of an application and its state.
-create function private.rsvp_shown(application uuid) returns jsonb
-  language plpgsql stable set search_path = ''
-as $$
-begin
-  return coalesce((
-    select jsonb_build_object(
-      'answer_state', private.rsvp_state(is_accepted, told_at, deadline, rsvp, private.today()),
-      'answer', rsvp, 'answered_at', rsvp_at, 'kept_until', deadline)
-    from private.invitations where application_id = application and is_accepted
-  ), private.no_rsvp());
-end
-$$;
-
-revoke all on function private.rsvp_shown(uuid) from public, anon, authenticated;
-
--- Whether the RSVP of an application has this state. `no answer` includes those who are late.
-create function private.has_rsvp(application uuid, wanted text, today date) returns boolean
-  language plpgsql stable set search_path = ''
-as $$
-begin
-  return exists (
-    select from private.invitations
-    where application_id = application and private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) in (
-      wanted, case when wanted = 'no answer' then 'late' end)
-  );
-end
-$$;
-
-revoke all on function private.has_rsvp(uuid, text, date) from public, anon, authenticated;
 
 -- Whether PostgreSQL knows a time zone by this name. It reads the names of all, which takes some time.
 create function private.is_zone(zone text) returns boolean
@@ -1834,6 +1801,8 @@ drop function private.search_octets(text, text, text, text, text, text, text);
 drop function private.search_vectors_of(retreat_applications);
 
 drop function private.accepted_by(text);
+
+drop function private.detail_shown(text, jsonb, boolean);
 
 drop function private.answer_state(boolean, timestamp with time zone, date, text, date);
 

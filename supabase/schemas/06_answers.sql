@@ -12,28 +12,20 @@ create function private.answers(application public.retreat_applications, blind b
     else to_jsonb(application)
   end;
 
--- For some applications: the status of each, whether the applicant comes, and whether the same e-mail applied again. It is one
--- query, since a call for each of a thousand would take longer than everything else.
+-- The status and the RSVP of some applications, and whether the same e-mail applied again. One query for all of them, since a call
+-- for each would take longer than everything else.
 create function private.summaries(applications uuid[], blind boolean) returns table (application_id uuid, summary jsonb)
   language plpgsql stable set search_path = ''
 as $$
 begin
   return query
-    select application.id,
-      jsonb_build_object(
-        'status', coalesce(kept.status, 'new'),
-        'version', coalesce(kept.version, 0),
-        'same_email', not blind and exists (
-          select from public.retreat_applications as other
-          where private.person(other.email) = private.person(application.email) and other.id <> application.id
-        )
-      )
-      -- Not called for the many who are not asked.
-      || case when is_accepted then private.rsvp_shown(application.id) else private.no_rsvp() end
-    from unnest(applications) as one (id)
-      join public.retreat_applications as application using (id)
-      left join private.statuses as kept on kept.application_id = application.id
-      left join private.invitations as invitation on invitation.application_id = application.id;
+    select standing.application_id, jsonb_build_object(
+      'status', status, 'version', version, 'answer_state', answer_state, 'answer', answer, 'answered_at', answered_at,
+      'kept_until', kept_until, 'same_email', not blind and exists (
+        select from public.retreat_applications as other
+        where private.person(other.email) = standing.person and other.id <> standing.application_id
+      ))
+    from unnest(applications) as one (id) join private.standings as standing on standing.application_id = one.id;
 end
 $$;
 

@@ -23,13 +23,13 @@ begin
       where letter.application_id = any (applications) and state not in ('draft', 'withdrawn') group by 1
     )
     select each_one, jsonb_build_object(
-      'answer', case when is_accepted then rsvp end, 'answered_at', case when is_accepted then rsvp_at end,
+      'answer', answer, 'answered_at', answered_at,
       'decided_by', author, 'decided_at', decided_at,
       'notes', coalesce(notes, '[]'), 'letters', coalesce(letters, '[]'))
     from unnest(applications) as each_one
       left join happened on happened.id = each_one
       left join written on written.id = each_one
-      left join private.invitations as invitation on invitation.application_id = each_one;
+      left join private.standings as standing on standing.application_id = each_one;
 end
 $$;
 

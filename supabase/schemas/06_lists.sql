@@ -121,8 +121,9 @@ begin
       ),
       'letters', private.letter_states(array(select id from of_list)),
       'answers', (
-        select coalesce(jsonb_object_agg(application_id, private.rsvp_shown(application_id)), '{}')
-        from private.invitations where application_id in (select id from of_list)
+        select coalesce(jsonb_object_agg(application_id, jsonb_build_object('answer_state', answer_state, 'answer', answer,
+          'answered_at', answered_at, 'kept_until', kept_until)), '{}')
+        from of_list join private.invitations on invitations.application_id = id join private.standings using (application_id)
       ),
       'newer', (
         select count(*) from unseen where not exists (

@@ -1,14 +1,6 @@
 -- One application: everything that is known of it.
 
--- What happened, as an organiser may see it. Whoever reads blind sees details of these kinds alone, and of all others only
--- that they happened.
-create function private.detail_shown(kind text, detail jsonb, blind boolean) returns jsonb
-  language sql immutable set search_path = ''
-  return case
-    when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'kept', 'link') then detail else '{}'
-  end;
-
--- One application with everything that is known of it.
+-- One application with everything that is known of it. Of most kinds of events, organisers who read blind see only that they happened.
 create function private.whole(application uuid, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -26,7 +18,9 @@ begin
     'history', (
       select coalesce(jsonb_agg(jsonb_build_object(
         'act', act, 'at', at, 'author', author, 'kind', kind,
-        'detail', private.detail_shown(kind, detail, blind)) order by id), '[]')
+        'detail', case
+          when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'kept', 'link') then detail
+          else '{}' end) order by id), '[]')
       from private.history where application_id = application
     ),
     'delivery', (
@@ -55,10 +49,12 @@ create function private.stamp(application uuid) returns text
 as $$
 begin
   return md5(jsonb_build_array(
-    (select version from private.statuses where application_id = application),
+    (
+      select jsonb_build_array(version, answer_state, answer, answered_at, kept_until)
+      from private.standings where application_id = application
+    ),
     -- It is only ever added to.
     (select count(*) from private.history where application_id = application),
-    private.rsvp_shown(application),
     (
       select jsonb_agg(jsonb_build_array(id, state, version, attempts, due_at, otherwise) order by id)
       from private.letters where application_id = application

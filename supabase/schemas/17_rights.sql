@@ -5,7 +5,7 @@ revoke all on schema private from public, anon, authenticated;
 revoke all on table
   private.organisers, private.search_vectors, private.statuses, private.history, private.door, private.templates,
   private.letter_settings, private.postman, private.letters, private.deliveries, private.erasures,
-  private.installation, private.places, private.invitations, private.addresses
+  private.installation, private.places, private.invitations, private.addresses, private.standings
   from public, anon, authenticated;
 
 -- PostgreSQL lets everybody execute a new function, and a hosted project lets the API's roles execute one in `public`. Rights are
@@ -15,14 +15,14 @@ declare
   ours constant text[] := '{
     address_of, adopt_zone, announce, answers, application_of_token, begin_wait, beginnings, caller, check_letter,
     check_number, check_site, check_template, check_text, claim_delivery, claim_letter, claim_mail, claim_notice, counts,
-    day_shown, detail_shown, door_state, draft, draft_text, due_mail, enqueue_rsvp, example, fill, filled, find, find_one,
-    folded, follow_letter, has_deadline, has_link, has_room, has_rsvp, hits, hold_applying, indexed, invitation_placeholders,
+    day_shown, door_state, draft, draft_text, due_mail, enqueue_rsvp, example, fill, filled, find, find_one,
+    folded, follow_letter, has_deadline, has_link, has_room, hits, hold_applying, indexed, invitation_placeholders,
     invite, is_busy, is_current, is_deadline_over, is_decision, is_organiser, is_overdue, is_recent, is_reminded,
     is_reminder_recent, is_to_applicant, is_told, is_zone, keep_door, keep_invitation, keep_notices, keep_search_vectors,
     know_site, letter_page, letter_states, letter_text, letters_of, letters_overview, letters_shown, lock_for_letters,
-    lock_invitation, lock_letters, made_of, mail_back_off, mailbox, may_ask, may_leave, missing_in, move, no_rsvp, person,
+    lock_invitation, lock_letters, made_of, mail_back_off, mailbox, may_ask, may_leave, missing_in, move, person,
     place, placeholders, plain_name, receipt, receipts_since, record_delivery, redraft, refuse_too_long, remember_erasures,
-    retry, retry_deliveries, rsvp_shown, rsvp_state, search_octets, search_query, search_vector, set_door,
+    retry, retry_deliveries, rsvp_state, search_octets, search_query, search_vector, set_door,
     set_rsvp, settle_restored_letters, stamp, summaries, to_remind, to_send, today, told_by, up_to_thousand, whole,
     with_invitation, withdraw_receipt, words, write_answer_notices, write_day_notices, write_down, write_down_letters,
     write_notices, write_receipt
