@@ -268,16 +268,24 @@ as $$
   ) as hit
 $$;
 
--- The applications that a search finds, where they are few; null where they are many.
-create or replace function private.hits(query tsquery, blind boolean) returns uuid[]
+-- The query of a search, null where it has no word; and the applications that it finds (`hits`), null where they are many.
+-- All words have to match. From three letters on, the start of the last word is enough.
+create function private.search(search text, blind boolean, out query tsquery, out hits uuid[])
   language plpgsql stable set search_path = ''
 as $$
 declare
+  words text[] := regexp_split_to_array(btrim(private.folded(left(search, 200))), '\s+');
   stored float := (select reltuples from pg_class where oid = 'public.retreat_applications'::regclass);
-  hits uuid[];
 begin
-  -- The index takes as long as there are hits, however few are wanted. How many there will be a hundred tell, or as many
-  -- as are not much to look at: the first by their ids, which are random, so that nobody chooses who is asked. The planner
+  select string_agg(
+    '''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || ''''
+      || case when place = cardinality(words) and char_length(lexeme) >= 3 then ':*' else '' end, ' & ')
+    into query
+    from unnest(words) with ordinality as word (said, place),
+      unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, said))) as lexeme;
+  if query is null then return; end if;
+  -- The index takes as long as there are hits, however few are wanted. A hundred applications tell how many there will be, or
+  -- as many as are not much to look at. They are the first by their ids, which are random, so that nobody chooses them. The planner
   -- knows common words, but not beginnings that are common by many rare words.
   if stored > 20000 and stored * (
     select coalesce(avg(fits), 0)
@@ -290,16 +298,23 @@ begin
         left join private.search_vectors on application_id = id
     ) as sampled
   ) > 20000 then
-    return null;
+    return;
   end if;
   hits := private.indexed(query);
-  if cardinality(hits) > 1000 then return null; end if;
-  return array(
-    select id from public.retreat_applications as application left join private.search_vectors on application_id = id
-    where id = any (hits) and (not blind or coalesce(blind_vector, private.words(application, true)) @@ query)
-  );
+  if cardinality(hits) > 1000 then
+    hits := null;
+  elsif blind then
+    hits := array(
+      select id from public.retreat_applications as application left join private.search_vectors on application_id = id
+      where id = any (hits) and coalesce(blind_vector, private.words(application, true)) @@ query
+    );
+  else
+    hits := coalesce(hits, '{}');
+  end if;
 end
 $$;
+
+revoke all on function private.search(text, boolean) from public, anon, authenticated;
 
 -- The status and the RSVP of some applications, and whether the same e-mail applied again. One query for all of them, since a call
 -- for each would take longer than everything else.
@@ -325,14 +340,14 @@ create or replace function private.placeholders(application public.retreat_appli
   language sql stable set search_path = ''
 as $$
   select jsonb_object_agg(name, case
-    when blind and not private.answers(application, true) ? name and btrim(answer, E' \t\r\n') <> '' then '(hidden)'
+    when blind and not shown ? name and btrim(answer, E' \t\r\n') <> '' then '(hidden)'
     else regexp_replace(btrim(case name || ' ' || answer
       when 'paid_solution not' then 'I have not' when 'paid_solution screen' then 'Yes, screen time related'
       when 'paid_solution travel' then 'Yes, travel related' when 'paid_solution work' then 'Yes, work or team related'
       when 'paid_solution custom' then 'Custom' when 'team_size just-me' then 'Just me'
       else answer end, E' \t\r\n'), '\{(?=\{\s*(?:answer_link|reply_by)\s*\}\})', '{ ', 'g') end)
   from jsonb_each_text(coalesce(to_jsonb(application), to_jsonb(jsonb_populate_record(application, '{}')))
-    - '{id, created_at, consent}'::text[]) as answers (name, answer)
+    - '{id, created_at, consent}'::text[]) as answers (name, answer), private.answers(application, true) as shown
 $$;
 
 -- What organisers did about some applications, for a table: whether the applicants come, who decided last and when, the notes,
@@ -416,7 +431,9 @@ $$;
 create or replace function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, out ids uuid[], out next jsonb
 )
-  language plpgsql stable set search_path = ''
+  -- Most calls end long before `look` candidates. For as many, the planner would sort a table of some thousands, and PostgreSQL
+  -- would compile the query.
+  language plpgsql stable set search_path = '' set enable_sort = off set jit = off
 as $$
 declare
   wanted text := nullif(filter ->> 'status', 'all');
@@ -463,40 +480,43 @@ begin
   end if;
   ids := '{}';
   if btrim(filter ->> 'search') <> '' then
-    query := private.search_query(filter ->> 'search');
+    select found.query, found.hits into query, hits from private.search(filter ->> 'search', blind) as found;
     -- Signs alone are in no index.
     if query is null then return; end if;
-    hits := private.hits(query, blind);
     if hits is null then look := least(look, 200); end if;
   end if;
 
   if hits is not null then
-    source := 'public.retreat_applications as application where id = any ($6)';
+    -- Sorted all the same: behind the offset no index is in the order of the list.
+    source := '(select * from public.retreat_applications where id = any ($6) offset 0) as application where true';
   elsif query is not null then
     source := 'public.retreat_applications as application
       left join private.search_vectors as kept on kept.application_id = id where true';
-    conditions := conditions || 'coalesce(case when $8 then blind_vector else vector end, private.words(application, $8)) @@ $7'::text;
+    conditions := array_append(conditions,
+      'coalesce(case when $8 then blind_vector else vector end, private.words(application, $8)) @@ $7');
     -- A stored vector takes as long as a short application.
     octets := 'case when vector is null then private.search_octets(application) else 300 end';
   elsif wanted <> 'new' then
-    source := 'private.statuses as standing
-      left join public.retreat_applications as application on id = standing.application_id where standing.status = $9';
-    position := 'standing.created_at, standing.application_id';
+    source := 'private.statuses as decided
+      left join public.retreat_applications as application on id = decided.application_id where decided.status = $9';
+    position := 'decided.created_at, decided.application_id';
   end if;
-  -- Subqueries and no joins: the planner would read all statuses first.
-  if wanted is not null and (wanted = 'new' or query is not null) then
-    conditions := conditions || 'coalesce((
-      select status from private.statuses as standing where standing.application_id = id), ''new'') = $9'::text;
+  -- These two are subqueries: with joins, the planner would read all statuses before the first row.
+  if wanted = 'new' or wanted is not null and query is not null then
+    conditions := array_append(conditions,
+      'coalesce((select status from private.statuses as own where own.application_id = id), ''new'') = $9');
   end if;
   if wanted_rsvp is not null then
-    conditions := conditions || '(
-      select private.rsvp_state(is_accepted, told_at, deadline, rsvp, $11)
-      from private.invitations as invitation where invitation.application_id = id) = any ($10)'::text;
+    conditions := array_append(conditions, '(select private.rsvp_state(is_accepted, told_at, deadline, rsvp, $11)
+      from private.invitations as own where own.application_id = id) = any ($10)');
   end if;
-  if filter ->> 'team_size' is not null then conditions := conditions || 'team_size = $12'::text; end if;
-  if filter ->> 'paid_solution' is not null then conditions := conditions || 'paid_solution = $13'::text; end if;
-  -- The text has no values: they are parameters. It is planned for them and for its LIMIT, so that PostgreSQL keeps to the index
-  -- of the order, and compiles nothing.
+  if filter ->> 'team_size' is not null then
+    conditions := array_append(conditions, 'team_size = $12');
+  end if;
+  if filter ->> 'paid_solution' is not null then
+    conditions := array_append(conditions, 'paid_solution = $13');
+  end if;
+  -- The text has no value: values are parameters, and it is planned for them and for the LIMIT.
   open candidates for execute format(
     'select %1$s, %2$s, %3$s from %4$s and (%1$s) > ($1, $2) and (%1$s) < ($3, $4) order by 1 %5$s, 2 %5$s limit $5',
     position, octets, array_to_string(conditions, ' and '), source, case when is_oldest_first then 'asc' else 'desc' end
@@ -509,7 +529,7 @@ begin
     exit when not found;
     if cardinality(ids) = most or looked = look or octets_left <= 0 or looked > 0 and clock_timestamp() > ends then
       next := jsonb_build_object('created_at', last_at, 'id', last_id);
-      return;
+      exit;
     end if;
     looked := looked + 1;
     octets_left := octets_left - candidate_octets;
@@ -517,6 +537,7 @@ begin
     last_id := candidate_id;
     if passes then ids := ids || candidate_id; end if;
   end loop;
+  close candidates;
 end
 $$;
 
@@ -583,6 +604,72 @@ begin
       'unseen', (select coalesce(jsonb_agg(to_jsonb(unseen) order by created_at desc, id desc), '[]') from unseen),
       'more', found.next is not null and (oldest is null or case
         when is_oldest_first then stopped < last else stopped > last end)
+    )
+  );
+end
+$$;
+
+-- The count of each status, up to a thousand, and counts of the newest thousand applications that pass the filter: by day in the
+-- given time zone, and by the answers of the two choices. `more`: there are more than were counted.
+create or replace function public.desk_overview(filter jsonb default '{}', zone text default 'UTC') returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  sample record := private.find(filter - 'order', null, 1000, 1000, me.blind);
+  in_any_status record := sample;
+  statuses constant text[] := '{new, shortlisted, accepted, waitlisted, declined}';
+  counts jsonb := '{}';
+  each_status text;
+  counted integer;
+  decided integer := 0;
+  new_ones record;
+begin
+  if filter - '{status,order}'::text[] <> '{}' then
+    if filter ? 'status' then
+      in_any_status := private.find(filter - '{status,order}'::text[], null, 1000, 1000, me.blind);
+    end if;
+    select jsonb_object_agg(name, jsonb_build_object('count', coalesce(count, 0), 'more', in_any_status.next is not null))
+      into counts
+      from unnest(statuses || 'all'::text) as name left join (
+        select coalesce(status, 'new') as name, count(*)
+          from unnest(in_any_status.ids) as hit (id) left join private.statuses on application_id = id group by 1
+        union all select 'all', cardinality(in_any_status.ids)
+      ) as counted using (name);
+  else
+    foreach each_status in array statuses[2:] loop
+      select count(*) into counted
+        from (select from private.statuses where status = each_status limit 20001) as of_status;
+      decided := decided + counted;
+      counts := counts || jsonb_build_object(each_status, private.up_to_thousand(counted));
+    end loop;
+    select count(*) into counted
+      from (select from public.retreat_applications limit decided + 1001) as application;
+    counts := counts || jsonb_build_object('all', private.up_to_thousand(counted));
+    if decided <= 20000 then
+      counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided));
+    else
+      -- Too many to subtract. At least as many are new as among the newest.
+      new_ones := private.find('{"status": "new"}', null, 1000, 1000, me.blind);
+      counts := counts || jsonb_build_object('new', jsonb_build_object(
+        'count', cardinality(new_ones.ids), 'more', new_ones.next is not null));
+    end if;
+  end if;
+  return (
+    with hit as materialized (
+      select (created_at at time zone zone)::date as day, team_size, paid_solution
+      from public.retreat_applications where id = any (sample.ids)
+    )
+    select jsonb_build_object(
+      'counts', counts,
+      'count', cardinality(sample.ids),
+      'more', sample.next is not null,
+      'days', (select coalesce(jsonb_object_agg(day, count), '{}')
+        from (select day, count(*) from hit group by day) as of_day),
+      'team_size', (select coalesce(jsonb_object_agg(team_size, count), '{}')
+        from (select team_size, count(*) from hit group by team_size) as of_size),
+      'paid_solution', (select coalesce(jsonb_object_agg(paid_solution, count), '{}')
+        from (select paid_solution, count(*) from hit group by paid_solution) as of_solution)
     )
   );
 end
@@ -1794,11 +1881,15 @@ $$;
 
 revoke all on function private.claim_letter(uuid, interval) from public, anon, authenticated;
 
+drop function private.search_query(text);
+
 drop function private.has_answer(uuid, text, date);
 
 drop function private.search_octets(text, text, text, text, text, text, text);
 
 drop function private.search_vectors_of(retreat_applications);
+
+drop function private.hits(tsquery, boolean);
 
 drop function private.accepted_by(text);
 
@@ -1819,6 +1910,8 @@ drop function private.no_answer();
 drop function private.answer_shown(uuid);
 
 drop function private.set_answer(uuid, uuid, text, text);
+
+drop function private.counts(jsonb, boolean);
 
 drop function private.keep_place(uuid, text);
 

@@ -93,24 +93,6 @@ create trigger keep_search_vectors_changed after update on public.retreat_applic
   when (private.search_octets(old) > 2000 or private.search_octets(new) > 2000)
   execute function private.keep_search_vectors();
 
--- All words have to match. The last one may be the beginning of a word, from three letters on.
-create function private.search_query(search text) returns tsquery
-  language plpgsql immutable set search_path = ''
-as $$
-declare
-  words text[] := regexp_split_to_array(btrim(private.folded(left(search, 200))), '\s+');
-  query text;
-begin
-  select string_agg(
-    '''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || ''''
-      || case when place = cardinality(words) and char_length(lexeme) >= 3 then ':*' else '' end, ' & ')
-    into query
-    from unnest(words) with ordinality as word (said, place),
-      unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, said))) as lexeme;
-  return cast(query as tsquery);
-end
-$$;
-
 -- At most a thousand and one of the applications that the index finds.
 create function private.indexed(query tsquery) returns uuid[]
   -- Where it expects that many fit, the planner would rather compare row after row: costly where they are long.
@@ -121,16 +103,24 @@ as $$
   ) as hit
 $$;
 
--- The applications that a search finds, where they are few; null where they are many.
-create function private.hits(query tsquery, blind boolean) returns uuid[]
+-- The query of a search, null where it has no word; and the applications that it finds (`hits`), null where they are many.
+-- All words have to match. From three letters on, the start of the last word is enough.
+create function private.search(search text, blind boolean, out query tsquery, out hits uuid[])
   language plpgsql stable set search_path = ''
 as $$
 declare
+  words text[] := regexp_split_to_array(btrim(private.folded(left(search, 200))), '\s+');
   stored float := (select reltuples from pg_class where oid = 'public.retreat_applications'::regclass);
-  hits uuid[];
 begin
-  -- The index takes as long as there are hits, however few are wanted. How many there will be a hundred tell, or as many
-  -- as are not much to look at: the first by their ids, which are random, so that nobody chooses who is asked. The planner
+  select string_agg(
+    '''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || ''''
+      || case when place = cardinality(words) and char_length(lexeme) >= 3 then ':*' else '' end, ' & ')
+    into query
+    from unnest(words) with ordinality as word (said, place),
+      unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, said))) as lexeme;
+  if query is null then return; end if;
+  -- The index takes as long as there are hits, however few are wanted. A hundred applications tell how many there will be, or
+  -- as many as are not much to look at. They are the first by their ids, which are random, so that nobody chooses them. The planner
   -- knows common words, but not beginnings that are common by many rare words.
   if stored > 20000 and stored * (
     select coalesce(avg(fits), 0)
@@ -143,13 +133,18 @@ begin
         left join private.search_vectors on application_id = id
     ) as sampled
   ) > 20000 then
-    return null;
+    return;
   end if;
   hits := private.indexed(query);
-  if cardinality(hits) > 1000 then return null; end if;
-  return array(
-    select id from public.retreat_applications as application left join private.search_vectors on application_id = id
-    where id = any (hits) and (not blind or coalesce(blind_vector, private.words(application, true)) @@ query)
-  );
+  if cardinality(hits) > 1000 then
+    hits := null;
+  elsif blind then
+    hits := array(
+      select id from public.retreat_applications as application left join private.search_vectors on application_id = id
+      where id = any (hits) and coalesce(blind_vector, private.words(application, true)) @@ query
+    );
+  else
+    hits := coalesce(hits, '{}');
+  end if;
 end
 $$;

@@ -45,12 +45,12 @@ create function private.placeholders(application public.retreat_applications, bl
   language sql stable set search_path = ''
 as $$
   select jsonb_object_agg(name, case
-    when blind and not private.answers(application, true) ? name and btrim(answer, E' \t\r\n') <> '' then '(hidden)'
+    when blind and not shown ? name and btrim(answer, E' \t\r\n') <> '' then '(hidden)'
     else regexp_replace(btrim(case name || ' ' || answer
       when 'paid_solution not' then 'I have not' when 'paid_solution screen' then 'Yes, screen time related'
       when 'paid_solution travel' then 'Yes, travel related' when 'paid_solution work' then 'Yes, work or team related'
       when 'paid_solution custom' then 'Custom' when 'team_size just-me' then 'Just me'
       else answer end, E' \t\r\n'), '\{(?=\{\s*(?:answer_link|reply_by)\s*\}\})', '{ ', 'g') end)
   from jsonb_each_text(coalesce(to_jsonb(application), to_jsonb(jsonb_populate_record(application, '{}')))
-    - '{id, created_at, consent}'::text[]) as answers (name, answer)
+    - '{id, created_at, consent}'::text[]) as answers (name, answer), private.answers(application, true) as shown
 $$;

@@ -8,7 +8,9 @@
 create function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, out ids uuid[], out next jsonb
 )
-  language plpgsql stable set search_path = ''
+  -- Most calls end long before `look` candidates. For as many, the planner would sort a table of some thousands, and PostgreSQL
+  -- would compile the query.
+  language plpgsql stable set search_path = '' set enable_sort = off set jit = off
 as $$
 declare
   wanted text := nullif(filter ->> 'status', 'all');
@@ -55,40 +57,43 @@ begin
   end if;
   ids := '{}';
   if btrim(filter ->> 'search') <> '' then
-    query := private.search_query(filter ->> 'search');
+    select found.query, found.hits into query, hits from private.search(filter ->> 'search', blind) as found;
     -- Signs alone are in no index.
     if query is null then return; end if;
-    hits := private.hits(query, blind);
     if hits is null then look := least(look, 200); end if;
   end if;
 
   if hits is not null then
-    source := 'public.retreat_applications as application where id = any ($6)';
+    -- Sorted all the same: behind the offset no index is in the order of the list.
+    source := '(select * from public.retreat_applications where id = any ($6) offset 0) as application where true';
   elsif query is not null then
     source := 'public.retreat_applications as application
       left join private.search_vectors as kept on kept.application_id = id where true';
-    conditions := conditions || 'coalesce(case when $8 then blind_vector else vector end, private.words(application, $8)) @@ $7'::text;
+    conditions := array_append(conditions,
+      'coalesce(case when $8 then blind_vector else vector end, private.words(application, $8)) @@ $7');
     -- A stored vector takes as long as a short application.
     octets := 'case when vector is null then private.search_octets(application) else 300 end';
   elsif wanted <> 'new' then
-    source := 'private.statuses as standing
-      left join public.retreat_applications as application on id = standing.application_id where standing.status = $9';
-    position := 'standing.created_at, standing.application_id';
+    source := 'private.statuses as decided
+      left join public.retreat_applications as application on id = decided.application_id where decided.status = $9';
+    position := 'decided.created_at, decided.application_id';
   end if;
-  -- Subqueries and no joins: the planner would read all statuses first.
-  if wanted is not null and (wanted = 'new' or query is not null) then
-    conditions := conditions || 'coalesce((
-      select status from private.statuses as standing where standing.application_id = id), ''new'') = $9'::text;
+  -- These two are subqueries: with joins, the planner would read all statuses before the first row.
+  if wanted = 'new' or wanted is not null and query is not null then
+    conditions := array_append(conditions,
+      'coalesce((select status from private.statuses as own where own.application_id = id), ''new'') = $9');
   end if;
   if wanted_rsvp is not null then
-    conditions := conditions || '(
-      select private.rsvp_state(is_accepted, told_at, deadline, rsvp, $11)
-      from private.invitations as invitation where invitation.application_id = id) = any ($10)'::text;
+    conditions := array_append(conditions, '(select private.rsvp_state(is_accepted, told_at, deadline, rsvp, $11)
+      from private.invitations as own where own.application_id = id) = any ($10)');
   end if;
-  if filter ->> 'team_size' is not null then conditions := conditions || 'team_size = $12'::text; end if;
-  if filter ->> 'paid_solution' is not null then conditions := conditions || 'paid_solution = $13'::text; end if;
-  -- The text has no values: they are parameters. It is planned for them and for its LIMIT, so that PostgreSQL keeps to the index
-  -- of the order, and compiles nothing.
+  if filter ->> 'team_size' is not null then
+    conditions := array_append(conditions, 'team_size = $12');
+  end if;
+  if filter ->> 'paid_solution' is not null then
+    conditions := array_append(conditions, 'paid_solution = $13');
+  end if;
+  -- The text has no value: values are parameters, and it is planned for them and for the LIMIT.
   open candidates for execute format(
     'select %1$s, %2$s, %3$s from %4$s and (%1$s) > ($1, $2) and (%1$s) < ($3, $4) order by 1 %5$s, 2 %5$s limit $5',
     position, octets, array_to_string(conditions, ' and '), source, case when is_oldest_first then 'asc' else 'desc' end
@@ -101,7 +106,7 @@ begin
     exit when not found;
     if cardinality(ids) = most or looked = look or octets_left <= 0 or looked > 0 and clock_timestamp() > ends then
       next := jsonb_build_object('created_at', last_at, 'id', last_id);
-      return;
+      exit;
     end if;
     looked := looked + 1;
     octets_left := octets_left - candidate_octets;
@@ -109,6 +114,7 @@ begin
     last_id := candidate_id;
     if passes then ids := ids || candidate_id; end if;
   end loop;
+  close candidates;
 end
 $$;
 

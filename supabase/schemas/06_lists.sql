@@ -1,53 +1,9 @@
 -- Lists: the calls that show many applications.
 
--- So many, counted to a thousand and no further.
+-- A count of up to a thousand: {count, more}.
 create function private.up_to_thousand(counted bigint) returns jsonb
   language sql immutable parallel safe
   return jsonb_build_object('count', least(counted, 1000), 'more', counted > 1000);
-
--- How many there are in each status, up to a thousand: {"accepted": {"count": 12, "more": false}, ...}.
-create function private.counts(filter jsonb, blind boolean) returns jsonb
-  language plpgsql stable set search_path = ''
-as $$
-declare
-  statuses text[] := array['new', 'shortlisted', 'accepted', 'waitlisted', 'declined'];
-  counts jsonb := jsonb_build_object();
-  each_status text;
-  counted integer;
-  decided integer := 0;
-  sample record;
-  new_ones jsonb;
-begin
-  if filter <> '{}' then
-    sample := private.find(filter, null, 1000, 1000, blind);
-    return (
-      select jsonb_object_agg(name, jsonb_build_object('count', coalesce(count, 0), 'more', sample.next is not null))
-      from unnest(statuses || 'all'::text) as name left join (
-        select coalesce(status, 'new') as name, count(*)
-          from unnest(sample.ids) as hit (id) left join private.statuses on application_id = id group by 1
-        union all select 'all', cardinality(sample.ids)
-      ) as counted using (name)
-    );
-  end if;
-  foreach each_status in array statuses[2:] loop
-    select count(*) into counted
-      from (select from private.statuses where status = each_status limit 20001) as of_status;
-    decided := decided + counted;
-    counts := counts || jsonb_build_object(each_status, private.up_to_thousand(counted));
-  end loop;
-  select count(*) into counted
-    from (select from public.retreat_applications limit decided + 1001) as application;
-  if decided <= 20000 then
-    -- New is what is left.
-    new_ones := private.up_to_thousand(counted - decided);
-  else
-    -- More than are counted here. So many of the newest are new, at the least.
-    sample := private.find('{"status": "new"}', null, 1000, 1000, blind);
-    new_ones := jsonb_build_object('count', cardinality(sample.ids), 'more', sample.next is not null);
-  end if;
-  return counts || jsonb_build_object('new', new_ones, 'all', private.up_to_thousand(counted));
-end
-$$;
 
 -- Fifty applications with the state of their letters, and where to go on. Answers are cut before anything else is done with
 -- them, since they may be long.
@@ -141,22 +97,59 @@ begin
 end
 $$;
 
--- The count of each status, and counts of the newest thousand applications that the filter lets through: by day in the given
--- time zone, and by the answers of the two choices. `more`: there are more than were counted.
+-- The count of each status, up to a thousand, and counts of the newest thousand applications that pass the filter: by day in the
+-- given time zone, and by the answers of the two choices. `more`: there are more than were counted.
 create function public.desk_overview(filter jsonb default '{}', zone text default 'UTC') returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
   sample record := private.find(filter - 'order', null, 1000, 1000, me.blind);
+  in_any_status record := sample;
+  statuses constant text[] := '{new, shortlisted, accepted, waitlisted, declined}';
+  counts jsonb := '{}';
+  each_status text;
+  counted integer;
+  decided integer := 0;
+  new_ones record;
 begin
+  if filter - '{status,order}'::text[] <> '{}' then
+    if filter ? 'status' then
+      in_any_status := private.find(filter - '{status,order}'::text[], null, 1000, 1000, me.blind);
+    end if;
+    select jsonb_object_agg(name, jsonb_build_object('count', coalesce(count, 0), 'more', in_any_status.next is not null))
+      into counts
+      from unnest(statuses || 'all'::text) as name left join (
+        select coalesce(status, 'new') as name, count(*)
+          from unnest(in_any_status.ids) as hit (id) left join private.statuses on application_id = id group by 1
+        union all select 'all', cardinality(in_any_status.ids)
+      ) as counted using (name);
+  else
+    foreach each_status in array statuses[2:] loop
+      select count(*) into counted
+        from (select from private.statuses where status = each_status limit 20001) as of_status;
+      decided := decided + counted;
+      counts := counts || jsonb_build_object(each_status, private.up_to_thousand(counted));
+    end loop;
+    select count(*) into counted
+      from (select from public.retreat_applications limit decided + 1001) as application;
+    counts := counts || jsonb_build_object('all', private.up_to_thousand(counted));
+    if decided <= 20000 then
+      counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided));
+    else
+      -- Too many to subtract. At least as many are new as among the newest.
+      new_ones := private.find('{"status": "new"}', null, 1000, 1000, me.blind);
+      counts := counts || jsonb_build_object('new', jsonb_build_object(
+        'count', cardinality(new_ones.ids), 'more', new_ones.next is not null));
+    end if;
+  end if;
   return (
     with hit as materialized (
       select (created_at at time zone zone)::date as day, team_size, paid_solution
       from public.retreat_applications where id = any (sample.ids)
     )
     select jsonb_build_object(
-      'counts', private.counts(filter - '{status,order}'::text[], me.blind),
+      'counts', counts,
       'count', cardinality(sample.ids),
       'more', sample.next is not null,
       'days', (select coalesce(jsonb_object_agg(day, count), '{}')

@@ -14,15 +14,15 @@ do $$
 declare
   ours constant text[] := '{
     address_of, adopt_zone, announce, answers, application_of_token, begin_wait, beginnings, caller, check_letter,
-    check_number, check_site, check_template, check_text, claim_delivery, claim_letter, claim_mail, claim_notice, counts,
+    check_number, check_site, check_template, check_text, claim_delivery, claim_letter, claim_mail, claim_notice,
     day_shown, door_state, draft, draft_text, due_mail, enqueue_rsvp, example, fill, filled, find, find_one,
-    folded, follow_letter, has_deadline, has_link, has_room, hits, hold_applying, indexed, invitation_placeholders,
+    folded, follow_letter, has_deadline, has_link, has_room, hold_applying, indexed, invitation_placeholders,
     invite, is_busy, is_current, is_deadline_over, is_decision, is_organiser, is_overdue, is_recent, is_reminded,
     is_reminder_recent, is_to_applicant, is_told, is_zone, keep_door, keep_invitation, keep_notices, keep_search_vectors,
     know_site, letter_page, letter_states, letter_text, letters_of, letters_overview, letters_shown, lock_for_letters,
     lock_invitation, lock_letters, made_of, mail_back_off, mailbox, may_ask, may_leave, missing_in, move, person,
     place, placeholders, plain_name, receipt, receipts_since, record_delivery, redraft, refuse_too_long, remember_erasures,
-    retry, retry_deliveries, rsvp_state, search_octets, search_query, search_vector, set_door,
+    retry, retry_deliveries, rsvp_state, search, search_octets, search_vector, set_door,
     set_rsvp, settle_restored_letters, stamp, summaries, to_remind, to_send, today, told_by, up_to_thousand, whole,
     with_invitation, withdraw_receipt, words, write_answer_notices, write_day_notices, write_down, write_down_letters,
     write_notices, write_receipt
