@@ -350,8 +350,8 @@ as $$
     - '{id, created_at, consent}'::text[]) as answers (name, answer), private.answers(application, true) as shown
 $$;
 
--- What organisers did about some applications, for a table: whether the applicants come, who decided last and when, the notes,
--- and the state of the letters. It has no address and no text of a letter, so that whoever reads blind may read it.
+-- What organisers did about some applications, for a table: the RSVP, who decided last and when, the notes, and the state of the
+-- letters. No address and no text of a letter, so that organisers who read blind may read it.
 create or replace function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
   language plpgsql stable set search_path = ''
 as $$
@@ -383,8 +383,8 @@ begin
 end
 $$;
 
--- Up to a thousand whole applications with what organisers did about them, fewer where they are long, and where to go on. As
--- json, which PostgreSQL puts together as text: as jsonb it would copy a megabyte twice.
+-- Up to a thousand whole applications with what organisers did about them, fewer where they are long, and the cursor for the next
+-- call. As json, which PostgreSQL builds as text: as jsonb it would copy a megabyte twice.
 create or replace function public.desk_export(filter jsonb default '{}', after jsonb default null) returns json
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -393,7 +393,7 @@ declare
   found record := private.find(filter, after, 1000, 5000, me.blind);
   fitting integer;
 begin
-  -- Up to 16 MB and what passes them: no array is longer than 256, and nobody waits for that long.
+  -- Up to 16 MB and the application that exceeds them: no array is longer than 256 MB, and nobody waits that long.
   select count(*) into fitting from (
     select coalesce(sum(
       -- By name, since these lengths are known without reading a long answer.
@@ -541,18 +541,62 @@ begin
 end
 $$;
 
--- What happened to a list that is shown. `shown` are its rows, {id, version}, the first thousand of them. `oldest` is the end of
--- the list, null where it was read to its end. The result has the rows whose status changed, those that are gone, the state
--- of all letters, the answers by their ids, and how many applications pass the filter and are not shown: `newer` than all
--- rows, or between them (`older`). `more`: there may be more of these. `unseen`, their ids, is for desks that were opened before
--- an update.
+-- The position of an application in a filtered list: its `number`, null where it is not among the first ones; the `count` of the
+-- list, up to a thousand, and less where few of the first two thousand candidates pass; and the applications before and after it,
+-- also where the application itself no longer passes because it was decided on.
+create function private.list_position(application uuid, filter jsonb, blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  list record := private.find(filter, null, 1000, 2000, blind);
+  number integer := array_position(list.ids, application);
+  is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
+  here record;
+  stopped record;
+  before integer := number - 1;
+  previous uuid;
+  next uuid;
+begin
+  select created_at, id into here from public.retreat_applications where id = application;
+  select (list.next ->> 'created_at')::timestamptz as created_at, (list.next ->> 'id')::uuid as id into stopped;
+  if number is null and list.next is not null and (
+    case when is_oldest_first then here > stopped else here < stopped end
+  ) then
+    previous := private.find_one(filter || jsonb_build_object(
+      'order', case when is_oldest_first then 'newest' else 'oldest' end), to_jsonb(here), blind);
+    next := private.find_one(filter, to_jsonb(here), blind);
+  else
+    if number is null then
+      select count(*) into before from public.retreat_applications as other
+        where other.id = any (list.ids) and case
+          when is_oldest_first then (other.created_at, other.id) < (here.created_at, here.id)
+          else (other.created_at, other.id) > (here.created_at, here.id)
+        end;
+    end if;
+    previous := list.ids[before];
+    next := list.ids[coalesce(number, before) + 1];
+    if next is null and list.next is not null then
+      next := private.find_one(filter, list.next, blind);
+    end if;
+  end if;
+  return jsonb_build_object('number', number, 'count', cardinality(list.ids), 'more', list.next is not null,
+    'previous', previous, 'next', next);
+end
+$$;
+
+revoke all on function private.list_position(uuid, jsonb, boolean) from public, anon, authenticated;
+
+-- The changes of a list that is shown. `shown` are its rows, {id, version}, the first thousand of them. `oldest` is the end of the
+-- list, null where it was read to its end. The result has the rows whose status changed, those that are gone, the state of all
+-- letters, the RSVPs by their ids, and how many applications pass the filter and are not shown: `newer` than all rows, or between
+-- them (`older`). `more`: there may be more of these. `unseen`, their ids, is for desks that were opened before an update.
 create or replace function public.desk_meanwhile(filter jsonb, shown jsonb, oldest jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
   is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
-  -- What comes in while a list stands that was read to its end is the newest in either order.
+  -- Where a list was read to its end, new applications are the newest in either order.
   found record := private.find(
     case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, me.blind);
   last record;
@@ -675,7 +719,8 @@ begin
 end
 $$;
 
--- One application with everything that is known of it. Of most kinds of events, organisers who read blind see only that they happened.
+-- One application with everything that is known of it. Organisers who read blind see the details of some kinds of events, and of
+-- all others only that they happened.
 create or replace function private.whole(application uuid, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -717,8 +762,7 @@ begin
 end
 $$;
 
--- A stamp that changes with an application and with everything that is known of it. It contains no text that somebody could
--- guess.
+-- A stamp that changes when anything that is known of an application changes. No text can be guessed from it.
 create or replace function private.stamp(application uuid) returns text
   language plpgsql stable set search_path = ''
 as $$
@@ -738,6 +782,23 @@ begin
       select jsonb_build_array(state, attempts, due_at) from private.deliveries where id = application
     )
   )::text);
+end
+$$;
+
+-- One application with everything that is known of it, its letters, the state of all letters, and its position in the list of a
+-- filter, if one is given.
+create or replace function public.desk_application(application uuid, filter jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return private.whole(application, me.blind) || jsonb_build_object(
+    'letters', private.letters_of(array[application], me.blind),
+    'overview', private.letters_overview(),
+    'stamp', private.stamp(application),
+    'place', case when filter is not null then private.list_position(application, filter, me.blind) end
+  );
 end
 $$;
 
@@ -1890,6 +1951,8 @@ drop function private.search_octets(text, text, text, text, text, text, text);
 drop function private.search_vectors_of(retreat_applications);
 
 drop function private.hits(tsquery, boolean);
+
+drop function private.place(uuid, jsonb, boolean);
 
 drop function private.accepted_by(text);
 

@@ -1,6 +1,6 @@
 -- Answers: what organisers see of an application.
 
--- The answers of an application as an organiser may see them. Whoever reads blind sees only the columns named here. The
+-- The form answers of an application as an organiser may see them. Organisers who read blind see only the columns named here. The
 -- function sets no search path, so that PostgreSQL can inline it.
 create function private.answers(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable
@@ -29,7 +29,7 @@ begin
 end
 $$;
 
--- The beginning of a long answer, since an answer may be as long as a request.
+-- The first 200 characters of each text, since a form answer may be as long as a request.
 create function private.beginnings(shown jsonb) returns jsonb
   language sql immutable set search_path = ''
 as $$

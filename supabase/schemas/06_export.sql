@@ -1,7 +1,7 @@
 -- Export: whole applications, many at a time.
 
--- What organisers did about some applications, for a table: whether the applicants come, who decided last and when, the notes,
--- and the state of the letters. It has no address and no text of a letter, so that whoever reads blind may read it.
+-- What organisers did about some applications, for a table: the RSVP, who decided last and when, the notes, and the state of the
+-- letters. No address and no text of a letter, so that organisers who read blind may read it.
 create function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
   language plpgsql stable set search_path = ''
 as $$
@@ -33,8 +33,8 @@ begin
 end
 $$;
 
--- Up to a thousand whole applications with what organisers did about them, fewer where they are long, and where to go on. As
--- json, which PostgreSQL puts together as text: as jsonb it would copy a megabyte twice.
+-- Up to a thousand whole applications with what organisers did about them, fewer where they are long, and the cursor for the next
+-- call. As json, which PostgreSQL builds as text: as jsonb it would copy a megabyte twice.
 create function public.desk_export(filter jsonb default '{}', after jsonb default null) returns json
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -43,7 +43,7 @@ declare
   found record := private.find(filter, after, 1000, 5000, me.blind);
   fitting integer;
 begin
-  -- Up to 16 MB and what passes them: no array is longer than 256, and nobody waits for that long.
+  -- Up to 16 MB and the application that exceeds them: no array is longer than 256 MB, and nobody waits that long.
   select count(*) into fitting from (
     select coalesce(sum(
       -- By name, since these lengths are known without reading a long answer.

@@ -118,7 +118,7 @@ begin
 end
 $$;
 
--- The first application after a position. Where few match, it is searched for a tenth of a second; then there is none.
+-- The first application after a position, null where a search of a tenth of a second finds none.
 create function private.find_one(filter jsonb, after jsonb, blind boolean) returns uuid
   language plpgsql stable set search_path = ''
 as $$
@@ -135,10 +135,10 @@ begin
 end
 $$;
 
--- The place of an application in the list of a filter: its `number`, null where it is not among the first ones; the count of
--- the list, up to a thousand, and less where few of the two thousand that are read match; and the applications before and
--- after it, also where the filter does not let it through any more because it was decided on.
-create function private.place(application uuid, filter jsonb, blind boolean) returns jsonb
+-- The position of an application in a filtered list: its `number`, null where it is not among the first ones; the `count` of the
+-- list, up to a thousand, and less where few of the first two thousand candidates pass; and the applications before and after it,
+-- also where the application itself no longer passes because it was decided on.
+create function private.list_position(application uuid, filter jsonb, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare

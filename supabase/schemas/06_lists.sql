@@ -5,8 +5,8 @@ create function private.up_to_thousand(counted bigint) returns jsonb
   language sql immutable parallel safe
   return jsonb_build_object('count', least(counted, 1000), 'more', counted > 1000);
 
--- Fifty applications with the state of their letters, and where to go on. Answers are cut before anything else is done with
--- them, since they may be long.
+-- Fifty applications with the state of their letters, and the cursor for the next call. Form answers are cut before anything else
+-- is done with them, since they may be long.
 create function public.desk_list(filter jsonb default '{}', after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -29,18 +29,17 @@ begin
 end
 $$;
 
--- What happened to a list that is shown. `shown` are its rows, {id, version}, the first thousand of them. `oldest` is the end of
--- the list, null where it was read to its end. The result has the rows whose status changed, those that are gone, the state
--- of all letters, the answers by their ids, and how many applications pass the filter and are not shown: `newer` than all
--- rows, or between them (`older`). `more`: there may be more of these. `unseen`, their ids, is for desks that were opened before
--- an update.
+-- The changes of a list that is shown. `shown` are its rows, {id, version}, the first thousand of them. `oldest` is the end of the
+-- list, null where it was read to its end. The result has the rows whose status changed, those that are gone, the state of all
+-- letters, the RSVPs by their ids, and how many applications pass the filter and are not shown: `newer` than all rows, or between
+-- them (`older`). `more`: there may be more of these. `unseen`, their ids, is for desks that were opened before an update.
 create function public.desk_meanwhile(filter jsonb, shown jsonb, oldest jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
   is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
-  -- What comes in while a list stands that was read to its end is the newest in either order.
+  -- Where a list was read to its end, new applications are the newest in either order.
   found record := private.find(
     case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, me.blind);
   last record;
@@ -163,8 +162,7 @@ begin
 end
 $$;
 
--- Up to a thousand of the applications that a filter lets through, with what is needed to act on all of them, and where to go
--- on.
+-- Up to a thousand applications that pass a filter, with what is needed to act on all of them, and the cursor for the next call.
 create function public.desk_select(filter jsonb default '{}', after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

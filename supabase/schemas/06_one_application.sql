@@ -1,6 +1,7 @@
 -- One application: everything that is known of it.
 
--- One application with everything that is known of it. Of most kinds of events, organisers who read blind see only that they happened.
+-- One application with everything that is known of it. Organisers who read blind see the details of some kinds of events, and of
+-- all others only that they happened.
 create function private.whole(application uuid, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -42,8 +43,7 @@ begin
 end
 $$;
 
--- A stamp that changes with an application and with everything that is known of it. It contains no text that somebody could
--- guess.
+-- A stamp that changes when anything that is known of an application changes. No text can be guessed from it.
 create function private.stamp(application uuid) returns text
   language plpgsql stable set search_path = ''
 as $$
@@ -66,8 +66,8 @@ begin
 end
 $$;
 
--- One application with everything that is known of it, its letters, how all letters stand, and where a filter is given its
--- place there.
+-- One application with everything that is known of it, its letters, the state of all letters, and its position in the list of a
+-- filter, if one is given.
 create function public.desk_application(application uuid, filter jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -78,12 +78,12 @@ begin
     'letters', private.letters_of(array[application], me.blind),
     'overview', private.letters_overview(),
     'stamp', private.stamp(application),
-    'place', case when filter is not null then private.place(application, filter, me.blind) end
+    'place', case when filter is not null then private.list_position(application, filter, me.blind) end
   );
 end
 $$;
 
--- The stamp alone, for a desk that shows an application and asks again and again whether it has changed.
+-- The stamp alone, for a desk that shows an application and polls for changes.
 create function public.desk_stamp(application uuid) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -97,7 +97,7 @@ begin
 end
 $$;
 
--- The same with what blind reading hides. That somebody revealed it is written into the history.
+-- One application, with everything that blind reading hides. The history tells who revealed it.
 create function public.desk_reveal(act uuid, application uuid) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
