@@ -277,9 +277,9 @@ declare
   words text[] := regexp_split_to_array(btrim(private.folded(left(search, 200))), '\s+');
   stored float := (select reltuples from pg_class where oid = 'public.retreat_applications'::regclass);
 begin
-  select string_agg(
+  select cast(string_agg(
     '''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || ''''
-      || case when place = cardinality(words) and char_length(lexeme) >= 3 then ':*' else '' end, ' & ')
+      || case when place = cardinality(words) and char_length(lexeme) >= 3 then ':*' else '' end, ' & ') as tsquery)
     into query
     from unnest(words) with ordinality as word (said, place),
       unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, said))) as lexeme;
@@ -450,7 +450,7 @@ declare
   -- The parts of the query.
   source text := 'public.retreat_applications as application where true';
   position text := 'application.created_at, application.id';
-  conditions text[] := '{true}';
+  conditions text[] := array['true'];
   octets text := '0';
   candidates refcursor;
   candidate_at timestamptz;
@@ -662,8 +662,8 @@ declare
   me record := private.caller();
   sample record := private.find(filter - 'order', null, 1000, 1000, me.blind);
   in_any_status record := sample;
-  statuses constant text[] := '{new, shortlisted, accepted, waitlisted, declined}';
-  counts jsonb := '{}';
+  statuses constant text[] := array['new', 'shortlisted', 'accepted', 'waitlisted', 'declined'];
+  counts jsonb := jsonb_build_object();
   each_status text;
   counted integer;
   decided integer := 0;

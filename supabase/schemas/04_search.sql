@@ -112,9 +112,9 @@ declare
   words text[] := regexp_split_to_array(btrim(private.folded(left(search, 200))), '\s+');
   stored float := (select reltuples from pg_class where oid = 'public.retreat_applications'::regclass);
 begin
-  select string_agg(
+  select cast(string_agg(
     '''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || ''''
-      || case when place = cardinality(words) and char_length(lexeme) >= 3 then ':*' else '' end, ' & ')
+      || case when place = cardinality(words) and char_length(lexeme) >= 3 then ':*' else '' end, ' & ') as tsquery)
     into query
     from unnest(words) with ordinality as word (said, place),
       unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, said))) as lexeme;

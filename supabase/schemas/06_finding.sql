@@ -27,7 +27,7 @@ declare
   -- The parts of the query.
   source text := 'public.retreat_applications as application where true';
   position text := 'application.created_at, application.id';
-  conditions text[] := '{true}';
+  conditions text[] := array['true'];
   octets text := '0';
   candidates refcursor;
   candidate_at timestamptz;

@@ -105,8 +105,8 @@ declare
   me record := private.caller();
   sample record := private.find(filter - 'order', null, 1000, 1000, me.blind);
   in_any_status record := sample;
-  statuses constant text[] := '{new, shortlisted, accepted, waitlisted, declined}';
-  counts jsonb := '{}';
+  statuses constant text[] := array['new', 'shortlisted', 'accepted', 'waitlisted', 'declined'];
+  counts jsonb := jsonb_build_object();
   each_status text;
   counted integer;
   decided integer := 0;
