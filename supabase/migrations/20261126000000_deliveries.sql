@@ -344,7 +344,69 @@ revoke all on function private.erase_deliveries() from public, anon, authenticat
 create trigger erase_deliveries before delete on public.retreat_applications
   for each row execute function private.erase_deliveries();
 
+-- No trigger names the columns of an application: each takes it as a whole.
+create function private.search_octets(application public.retreat_applications) returns integer
+  language sql immutable parallel safe
+  return 3 * (octet_length(application.first_name) + octet_length(application.last_name) + octet_length(application.email)
+      + octet_length(application.linkedin) + octet_length(application.company) + octet_length(application.custom_solution)
+      + octet_length(application.reason))
+    - 2 * (char_length(application.first_name) + char_length(application.last_name) + char_length(application.email)
+      + char_length(application.linkedin) + char_length(application.company) + char_length(application.custom_solution)
+      + char_length(application.reason));
+revoke all on function private.search_octets(public.retreat_applications) from public, anon, authenticated;
+grant execute on function private.search_octets(public.retreat_applications) to anon, service_role;
+create or replace trigger keep_search_vectors_changed after update on public.retreat_applications for each row
+  when (private.search_octets(old) > 2000 or private.search_octets(new) > 2000)
+  execute function private.keep_search_vectors();
+create or replace trigger refuse_too_long before insert or update on public.retreat_applications for each row
+  when (pg_column_size(new) > 10000)
+  execute function private.refuse_too_long();
+
+-- How each application stands. The functions below read it.
+create function private.rsvp_state(
+  is_accepted boolean, told_at timestamptz, deadline date, rsvp text, today date
+) returns text
+  language sql immutable
+  return case
+    when not is_accepted then null
+    when rsvp is not null then rsvp
+    when told_at is null then 'not told'
+    when deadline < today then 'late'
+    else 'no answer'
+  end;
+revoke all on function private.rsvp_state(boolean, timestamptz, date, text, date) from public, anon, authenticated;
+create view private.standings as
+  select application.id as application_id, private.person(application.email) as person,
+    coalesce(decided.status, 'new') as status, coalesce(decided.version, 0) as version,
+    private.rsvp_state(coalesce(is_accepted, false), told_at, deadline, rsvp, (select private.today())) as answer_state,
+    rsvp as answer, rsvp_at as answered_at, deadline as kept_until
+  from public.retreat_applications as application
+    left join private.statuses as decided on decided.application_id = application.id
+    left join private.invitations as invitation on invitation.application_id = application.id and is_accepted;
+revoke all on table private.standings from public, anon, authenticated;
+
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
+-- A limit against abuse alone, far beyond what anybody writes. A trigger and no constraint, so that older rows stay, also in a
+-- restored backup, and so that an applicant reads a sentence.
+create or replace function private.refuse_too_long() returns trigger
+  language plpgsql set search_path = ''
+as $$
+declare
+  answer record;
+begin
+  for answer in
+    select key as name, value as said, case when key in ('custom_solution', 'reason') then 100000 else 10000 end as most
+    from jsonb_each_text(to_jsonb(new))
+  loop
+    if char_length(answer.said) > answer.most then
+      raise exception 'The answer "%" is too long: it may have up to % characters.',
+        answer.name, ltrim(to_char(answer.most, '999,999')) using errcode = '23514', column = answer.name;
+    end if;
+  end loop;
+  return new;
+end
+$$;
+
 drop function private.caller();
 
 -- The calling organiser. Each function of the desk calls it first: in a `where`, the planner would decide what is
@@ -380,6 +442,92 @@ begin
   return jsonb_build_object('blind', desk_set_blind.blind);
 end
 $$;
+
+-- The words of an application. Organisers who read blind search without the personal answers.
+create function private.words(application public.retreat_applications, blind boolean) returns tsvector
+  language sql immutable parallel safe
+  return case
+    when blind then private.search_vector('', '', '', '', '', application.custom_solution, application.reason)
+    else private.search_vector(application.first_name, application.last_name, application.email, application.linkedin,
+      application.company, application.custom_solution, application.reason)
+  end;
+
+revoke all on function private.words(retreat_applications, boolean) from public, anon, authenticated;
+
+create or replace function private.keep_search_vectors() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  answers tsvector;
+begin
+  -- An application that a change made short keeps its words, too.
+  if tg_op = 'INSERT' and private.search_octets(new) <= 2000 then return null; end if;
+  -- The long answers are folded once.
+  answers := private.words(new, true);
+  insert into private.search_vectors values (new.id, strip(answers || private.search_vector(
+      new.first_name, new.last_name, new.email, new.linkedin, new.company, '', '')), strip(answers))
+    on conflict (application_id) do update set vector = excluded.vector, blind_vector = excluded.blind_vector;
+  return null;
+end
+$$;
+
+-- At most a thousand and one of the applications that the index finds.
+create or replace function private.indexed(query tsquery) returns uuid[]
+  -- Where it expects that many fit, the planner would rather compare row after row: costly where they are long.
+  language sql stable set search_path = '' set enable_seqscan = off set enable_indexscan = off
+as $$
+  select array_agg(id) from (
+    select id from public.retreat_applications as application where private.words(application, false) @@ query limit 1001
+  ) as hit
+$$;
+
+-- The query of a search, null where it has no word; and the applications that it finds (`hits`), null where they are many.
+-- All words have to match. From three letters on, the start of the last word is enough.
+create function private.search(search text, blind boolean, out query tsquery, out hits uuid[])
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  words text[] := regexp_split_to_array(btrim(private.folded(left(search, 200))), '\s+');
+  stored float := (select reltuples from pg_class where oid = 'public.retreat_applications'::regclass);
+begin
+  select cast(string_agg(
+    '''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || ''''
+      || case when place = cardinality(words) and char_length(lexeme) >= 3 then ':*' else '' end, ' & ') as tsquery)
+    into query
+    from unnest(words) with ordinality as word (said, place),
+      unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, said))) as lexeme;
+  if query is null then return; end if;
+  -- The index takes as long as there are hits, however few are wanted. A hundred applications tell how many there will be, or
+  -- as many as are not much to look at. They are the first by their ids, which are random, so that nobody chooses them. The planner
+  -- knows common words, but not beginnings that are common by many rare words.
+  if stored > 20000 and stored * (
+    select coalesce(avg(fits), 0)
+    from (
+      select case
+          when sum(case when vector is null then private.search_octets(application) else 300 end) over (order by id) <= 30000
+          then (coalesce(vector, private.words(application, false)) @@ query)::integer end as fits
+      from (select id from public.retreat_applications order by id limit 100) as first_ones
+        join public.retreat_applications as application using (id)
+        left join private.search_vectors on application_id = id
+    ) as sampled
+  ) > 20000 then
+    return;
+  end if;
+  hits := private.indexed(query);
+  if cardinality(hits) > 1000 then
+    hits := null;
+  elsif blind then
+    hits := array(
+      select id from public.retreat_applications as application left join private.search_vectors on application_id = id
+      where id = any (hits) and coalesce(blind_vector, private.words(application, true)) @@ query
+    );
+  else
+    hits := coalesce(hits, '{}');
+  end if;
+end
+$$;
+
+revoke all on function private.search(text, boolean) from public, anon, authenticated;
 
 -- Adds to an application's history, once for each act. The id of another act is refused, so that nothing is reported as
 -- written that was not.
@@ -470,31 +618,149 @@ begin
 end
 $$;
 
--- The ids of the applications that a filter lets through, the newest first, and where to go on. It reads a limited number of
--- candidates, for a second at the most, whatever the filter is. A call that finds few returns where it stopped.
+-- The status and the RSVP of some applications, and whether the same e-mail applied again. One query for all of them, since a call
+-- for each would take longer than everything else.
+create or replace function private.summaries(applications uuid[], blind boolean) returns table (application_id uuid, summary jsonb)
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return query
+    select standing.application_id, jsonb_build_object(
+      'status', status, 'version', version, 'answer_state', answer_state, 'answer', answer, 'answered_at', answered_at,
+      'kept_until', kept_until, 'same_email', not blind and exists (
+        select from public.retreat_applications as other
+        where private.person(other.email) = standing.person and other.id <> standing.application_id
+      ))
+    from unnest(applications) as one (id) join private.standings as standing on standing.application_id = one.id;
+end
+$$;
+
+-- The form answers that a letter may quote, by their placeholders, in the words that the applicant read; of no application each is
+-- null. Organisers who read blind see the answers that `private.answers` shows them, and of the others whether they are blank. Text
+-- in an answer that looks like a placeholder of an invitation is changed.
+create or replace function private.placeholders(application public.retreat_applications, blind boolean) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_object_agg(name, case
+    when blind and not shown ? name and btrim(answer, E' \t\r\n') <> '' then '(hidden)'
+    else regexp_replace(btrim(case name || ' ' || answer
+      when 'paid_solution not' then 'I have not' when 'paid_solution screen' then 'Yes, screen time related'
+      when 'paid_solution travel' then 'Yes, travel related' when 'paid_solution work' then 'Yes, work or team related'
+      when 'paid_solution custom' then 'Custom' when 'team_size just-me' then 'Just me'
+      else answer end, E' \t\r\n'), '\{(?=\{\s*(?:answer_link|reply_by)\s*\}\})', '{ ', 'g') end)
+  from jsonb_each_text(coalesce(to_jsonb(application), to_jsonb(jsonb_populate_record(application, '{}')))
+    - '{id, created_at, consent}'::text[]) as answers (name, answer), private.answers(application, true) as shown
+$$;
+
+-- What organisers did about some applications, for a table: the RSVP, who decided last and when, the notes, and the state of the
+-- letters. No address and no text of a letter, so that organisers who read blind may read it.
+create or replace function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return query
+    with happened as (
+      select history.application_id as id,
+        (array_agg(author order by history.id desc) filter (where kind = 'status'))[1] as author,
+        max(at) filter (where kind = 'status') as decided_at,
+        jsonb_agg(jsonb_build_object('at', at, 'author', author, 'note', detail ->> 'note') order by history.id)
+          filter (where kind = 'note') as notes
+      from private.history
+      where history.application_id = any (applications) and kind in ('status', 'note') group by 1
+    ), written as (
+      select trip.application_id as id, jsonb_agg(jsonb_build_object(
+        'occasion', occasion, 'way', way, 'state', state, 'otherwise', otherwise,
+        'at', coalesce(done_at, queued_at)) order by queued_at, way = 'automation', trip.id) as letters
+      from private.trips as trip
+      where trip.application_id = any (applications) and state <> 'withdrawn' group by 1
+    )
+    select each_one, jsonb_build_object(
+      'answer', answer, 'answered_at', answered_at,
+      'decided_by', author, 'decided_at', decided_at,
+      'notes', coalesce(notes, '[]'), 'letters', coalesce(letters, '[]'))
+    from unnest(applications) as each_one
+      left join happened on happened.id = each_one
+      left join written on written.id = each_one
+      left join private.standings as standing on standing.application_id = each_one;
+end
+$$;
+
+-- Up to a thousand whole applications with what organisers did about them, fewer where they are long, and the cursor for the next
+-- call. As json, which PostgreSQL builds as text: as jsonb it would copy a megabyte twice.
+create or replace function public.desk_export(filter jsonb default '{}', after jsonb default null) returns json
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  found record := private.find(filter, after, 1000, 5000, me.blind);
+  fitting integer;
+begin
+  -- Up to 16 MB and the application that exceeds them: no array is longer than 256 MB, and nobody waits that long.
+  select count(*) into fitting from (
+    select coalesce(sum(
+      -- By name, since these lengths are known without reading a long answer.
+      octet_length(first_name) + octet_length(last_name) + octet_length(email) + octet_length(phone)
+      + octet_length(linkedin) + octet_length(company) + octet_length(custom_solution) + octet_length(reason)
+      + (
+        select coalesce(sum(octet_length(detail ->> 'note')), 0)
+        from private.history where application_id = application.id and kind = 'note'
+      )
+    ) over (order by place rows between unbounded preceding and 1 preceding), 0) as former
+    from unnest(found.ids) with ordinality as hit (id, place)
+      join public.retreat_applications as application using (id)
+  ) as sized where former < 16000000;
+  if fitting < cardinality(found.ids) then
+    found.ids := found.ids[:fitting];
+    select jsonb_build_object('created_at', created_at, 'id', id) into found.next
+      from public.retreat_applications where id = found.ids[fitting];
+  end if;
+  return json_build_object('next', found.next, 'applications', (
+    select coalesce(json_agg(private.answers(application, me.blind) || (summary || made) order by place), '[]')
+    from unnest(found.ids) with ordinality as hit (id, place)
+      join public.retreat_applications as application using (id)
+      -- Not inner joins, of which PostgreSQL expects one row, and compares each of a thousand with each.
+      left join private.summaries(found.ids, me.blind) as summaries on summaries.application_id = id
+      left join private.made_of(found.ids) as made_of on made_of.application_id = id
+  ));
+end
+$$;
+
+-- The ids of the applications that pass a filter, in order, and the cursor for the next call, null at the end of the list. A call
+-- reads up to `look` candidates, for up to a second. It may find fewer than `most`, or none, before the end of the list.
 --
--- In the filter, each of them optional: status, search, team_size, paid_solution, answer (one of those who were accepted),
--- since, until, and order, which is `oldest` where these come first. Each order has queries of its own, which keep to the index.
+-- All keys of the filter are optional: status, search, team_size, paid_solution, answer (an RSVP state), since, until, and order
+-- (`oldest` first; by default the newest).
 create or replace function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, out ids uuid[], out next jsonb
 )
-  language plpgsql stable set search_path = ''
+  -- Most calls end long before `look` candidates. For as many, the planner would sort a table of some thousands, and PostgreSQL
+  -- would compile the query.
+  language plpgsql stable set search_path = '' set enable_sort = off set jit = off
 as $$
 declare
   wanted text := nullif(filter ->> 'status', 'all');
-  wanted_answer text := filter ->> 'answer';
-  today date := case when wanted_answer is not null then private.today() end;
+  wanted_rsvp text := filter ->> 'answer';
   query tsquery;
   hits uuid[];
   is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
-  -- Between which moments, both exclusive: it goes on behind the last one that was looked at.
+  -- The list is between these two positions, both exclusive.
   first_id constant uuid := cast('00000000-0000-0000-0000-000000000000' as uuid);
   since timestamptz := coalesce((filter ->> 'since')::timestamptz, '-infinity');
   since_id uuid := first_id;
   before timestamptz := coalesce((filter ->> 'until')::timestamptz, 'infinity');
   before_id uuid := first_id;
+  -- The parts of the query.
+  source text := 'public.retreat_applications as application where true';
+  position text := 'application.created_at, application.id';
+  conditions text[] := array['true'];
+  octets text := '0';
   candidates refcursor;
-  candidate record;
+  candidate_at timestamptz;
+  candidate_id uuid;
+  candidate_octets integer;
+  passes boolean;
+  last_at timestamptz;
+  last_id uuid;
   looked integer := 0;
   -- As much as in two hundred ordinary applications.
   octets_left integer := 60000;
@@ -502,9 +768,9 @@ declare
 begin
   if wanted not in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined') then
     raise exception 'There is no status "%".', left(wanted, 100) using errcode = '22023';
-  elsif wanted_answer not in ('coming', 'not coming', 'no answer', 'late', 'not told') then
-    raise exception 'There is no answer "%".', left(wanted_answer, 100) using errcode = '22023';
-  elsif wanted_answer is not null then
+  elsif wanted_rsvp not in ('coming', 'not coming', 'no answer', 'late', 'not told') then
+    raise exception 'There is no answer "%".', left(wanted_rsvp, 100) using errcode = '22023';
+  elsif wanted_rsvp is not null then
     wanted := coalesce(wanted, 'accepted');
   end if;
   if is_oldest_first then
@@ -516,183 +782,123 @@ begin
   end if;
   ids := '{}';
   if btrim(filter ->> 'search') <> '' then
-    query := private.search_query(filter ->> 'search');
+    select found.query, found.hits into query, hits from private.search(filter ->> 'search', blind) as found;
     -- Signs alone are in no index.
     if query is null then return; end if;
-    hits := private.hits(query, blind);
     if hits is null then look := least(look, 200); end if;
   end if;
+
   if hits is not null then
-    open candidates for
-      select id, application.created_at, team_size, paid_solution,
-        coalesce(standing.status, 'new') as status, true as matches, 0 as octets
-      from public.retreat_applications as application
-        left join private.statuses as standing on application_id = id
-      where id = any (hits) and (application.created_at, id) < (before, before_id)
-        and (application.created_at, id) > (since, since_id)
-      order by case when is_oldest_first then application.created_at end, case when is_oldest_first then id end,
-        application.created_at desc, id desc;
-  elsif query is null and wanted <> 'new' and is_oldest_first then
-    open candidates for
-      select id, application.created_at, team_size, paid_solution, standing.status, true as matches, 0 as octets
-      from private.statuses as standing join public.retreat_applications as application on id = application_id
-      where standing.status = wanted
-        and (standing.created_at, application_id) > (since, since_id) and standing.created_at < before
-      order by standing.created_at, application_id;
-  elsif query is null and wanted <> 'new' then
-    open candidates for
-      select id, application.created_at, team_size, paid_solution, standing.status, true as matches, 0 as octets
-      from private.statuses as standing join public.retreat_applications as application on id = application_id
-      where standing.status = wanted
-        and (standing.created_at, application_id) < (before, before_id) and standing.created_at >= since
-      order by standing.created_at desc, application_id desc;
-  elsif query is null and is_oldest_first then
-    open candidates for
-      select id, application.created_at, team_size, paid_solution,
-        coalesce(standing.status, 'new') as status, true as matches, 0 as octets
-      from public.retreat_applications as application
-        left join private.statuses as standing on application_id = id
-      where (application.created_at, id) > (since, since_id) and application.created_at < before
-      order by application.created_at, id;
-  elsif query is null then
-    open candidates for
-      select id, application.created_at, team_size, paid_solution,
-        coalesce(standing.status, 'new') as status, true as matches, 0 as octets
-      from public.retreat_applications as application
-        left join private.statuses as standing on application_id = id
-      where (application.created_at, id) < (before, before_id) and application.created_at >= since
-      order by application.created_at desc, id desc;
-  elsif is_oldest_first then
-    open candidates for
-      select id, application.created_at, team_size, paid_solution,
-        coalesce(standing.status, 'new') as status, case when blind
-          then coalesce(blind_vector, private.search_vector('', '', '', '', '', custom_solution, reason))
-          else coalesce(vector, private.search_vector(
-            first_name, last_name, email, linkedin, company, custom_solution, reason))
-        end @@ query as matches,
-        -- A vector that is kept takes as long as a short application.
-        case when vector is null then private.search_octets(
-          first_name, last_name, email, linkedin, company, custom_solution, reason) else 300 end as octets
-      from public.retreat_applications as application
-        left join private.statuses as standing on standing.application_id = id
-        left join private.search_vectors as kept on kept.application_id = id
-      where (application.created_at, id) > (since, since_id) and application.created_at < before
-      order by application.created_at, id;
-  else
-    open candidates for
-      select id, application.created_at, team_size, paid_solution,
-        coalesce(standing.status, 'new') as status, case when blind
-          then coalesce(blind_vector, private.search_vector('', '', '', '', '', custom_solution, reason))
-          else coalesce(vector, private.search_vector(
-            first_name, last_name, email, linkedin, company, custom_solution, reason))
-        end @@ query as matches,
-        case when vector is null then private.search_octets(
-          first_name, last_name, email, linkedin, company, custom_solution, reason) else 300 end as octets
-      from public.retreat_applications as application
-        left join private.statuses as standing on standing.application_id = id
-        left join private.search_vectors as kept on kept.application_id = id
-      where (application.created_at, id) < (before, before_id) and application.created_at >= since
-      order by application.created_at desc, id desc;
+    -- Sorted all the same: behind the offset no index is in the order of the list.
+    source := '(select * from public.retreat_applications where id = any ($6) offset 0) as application where true';
+  elsif query is not null then
+    source := 'public.retreat_applications as application
+      left join private.search_vectors as kept on kept.application_id = id where true';
+    conditions := array_append(conditions,
+      'coalesce(case when $8 then blind_vector else vector end, private.words(application, $8)) @@ $7');
+    -- A stored vector takes as long as a short application.
+    octets := 'case when vector is null then private.search_octets(application) else 300 end';
+  elsif wanted <> 'new' then
+    source := 'private.statuses as decided
+      left join public.retreat_applications as application on id = decided.application_id where decided.status = $9';
+    position := 'decided.created_at, decided.application_id';
   end if;
+  -- These two are subqueries: with joins, the planner would read all statuses before the first row.
+  if wanted = 'new' or wanted is not null and query is not null then
+    conditions := array_append(conditions,
+      'coalesce((select status from private.statuses as own where own.application_id = id), ''new'') = $9');
+  end if;
+  if wanted_rsvp is not null then
+    conditions := array_append(conditions, '(select private.rsvp_state(is_accepted, told_at, deadline, rsvp, $11)
+      from private.invitations as own where own.application_id = id) = any ($10)');
+  end if;
+  if filter ->> 'team_size' is not null then
+    conditions := array_append(conditions, 'team_size = $12');
+  end if;
+  if filter ->> 'paid_solution' is not null then
+    conditions := array_append(conditions, 'paid_solution = $13');
+  end if;
+  -- The text has no value: values are parameters, and it is planned for them and for the LIMIT.
+  open candidates for execute format(
+    'select %1$s, %2$s, %3$s from %4$s and (%1$s) > ($1, $2) and (%1$s) < ($3, $4) order by 1 %5$s, 2 %5$s limit $5',
+    position, octets, array_to_string(conditions, ' and '), source, case when is_oldest_first then 'asc' else 'desc' end
+  ) using since, since_id, before, before_id, look + 1, hits, query, blind, wanted,
+    case wanted_rsvp when 'no answer' then array['no answer', 'late'] else array[wanted_rsvp] end,
+    case when wanted_rsvp is not null then private.today() end,
+    filter ->> 'team_size', filter ->> 'paid_solution';
   loop
-    fetch candidates into candidate;
+    fetch candidates into candidate_at, candidate_id, candidate_octets, passes;
     exit when not found;
     if cardinality(ids) = most or looked = look or octets_left <= 0 or looked > 0 and clock_timestamp() > ends then
-      -- There is more: the next call begins behind the last one that was looked at.
-      return;
+      next := jsonb_build_object('created_at', last_at, 'id', last_id);
+      exit;
     end if;
     looked := looked + 1;
-    octets_left := octets_left - candidate.octets;
-    next := jsonb_build_object('created_at', candidate.created_at, 'id', candidate.id);
-    if candidate.matches and candidate.status = coalesce(wanted, candidate.status)
-      and candidate.team_size = coalesce(filter ->> 'team_size', candidate.team_size)
-      and candidate.paid_solution = coalesce(filter ->> 'paid_solution', candidate.paid_solution)
-      and (wanted_answer is null or private.has_rsvp(candidate.id, wanted_answer, today))
-    then
-      ids := ids || candidate.id;
-    end if;
+    octets_left := octets_left - candidate_octets;
+    last_at := candidate_at;
+    last_id := candidate_id;
+    if passes then ids := ids || candidate_id; end if;
   end loop;
-  next := null;
+  close candidates;
 end
 $$;
 
--- For some applications: the status of each, whether the applicant comes, and whether the same e-mail applied again. It is one
--- query, since a call for each of a thousand would take longer than everything else.
-create or replace function private.summaries(applications uuid[], blind boolean) returns table (application_id uuid, summary jsonb)
-  language plpgsql stable set search_path = ''
-as $$
-begin
-  return query
-    select application.id,
-      jsonb_build_object(
-        'status', coalesce(kept.status, 'new'),
-        'version', coalesce(kept.version, 0),
-        'same_email', not blind and exists (
-          select from public.retreat_applications as other
-          where private.person(other.email) = private.person(application.email) and other.id <> application.id
-        )
-      )
-      -- Not called for the many who are not asked.
-      || case when is_accepted then private.rsvp_shown(application.id) else private.no_rsvp() end
-    from unnest(applications) as one (id)
-      join public.retreat_applications as application using (id)
-      left join private.statuses as kept on kept.application_id = application.id
-      left join private.invitations as invitation on invitation.application_id = application.id;
-end
-$$;
-
--- One application with everything that is known of it.
-create or replace function private.whole(application uuid, blind boolean) returns jsonb
+-- The position of an application in a filtered list: its `number`, null where it is not among the first ones; the `count` of the
+-- list, up to a thousand, and less where few of the first two thousand candidates pass; and the applications before and after it,
+-- also where the application itself no longer passes because it was decided on.
+create function private.list_position(application uuid, filter jsonb, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
-  given public.retreat_applications;
+  list record := private.find(filter, null, 1000, 2000, blind);
+  number integer := array_position(list.ids, application);
+  is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
+  here record;
+  stopped record;
+  before integer := number - 1;
+  previous uuid;
+  next uuid;
 begin
-  select * into given from public.retreat_applications where id = application;
-  if not found then
-    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  select created_at, id into here from public.retreat_applications where id = application;
+  select (list.next ->> 'created_at')::timestamptz as created_at, (list.next ->> 'id')::uuid as id into stopped;
+  if number is null and list.next is not null and (
+    case when is_oldest_first then here > stopped else here < stopped end
+  ) then
+    previous := private.find_one(filter || jsonb_build_object(
+      'order', case when is_oldest_first then 'newest' else 'oldest' end), to_jsonb(here), blind);
+    next := private.find_one(filter, to_jsonb(here), blind);
+  else
+    if number is null then
+      select count(*) into before from public.retreat_applications as other
+        where other.id = any (list.ids) and case
+          when is_oldest_first then (other.created_at, other.id) < (here.created_at, here.id)
+          else (other.created_at, other.id) > (here.created_at, here.id)
+        end;
+    end if;
+    previous := list.ids[before];
+    next := list.ids[coalesce(number, before) + 1];
+    if next is null and list.next is not null then
+      next := private.find_one(filter, list.next, blind);
+    end if;
   end if;
-  return jsonb_build_object(
-    'application', (
-      select private.answers(given, blind) || summary from private.summaries(array[application], blind)
-    ),
-    'history', (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'act', act, 'at', at, 'author', author, 'kind', kind,
-        'detail', private.detail_shown(kind, detail, blind)) order by id), '[]')
-      from private.history where application_id = application
-    ),
-    'delivery', (
-      select jsonb_build_object('delivered_at', done_at, 'attempts', attempts, 'last_status', reply_status,
-        'next_attempt_at', due_at)
-      from private.deliveries where id = application
-    ),
-    'others', case when blind then '[]' else (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'id', id, 'created_at', created_at, 'company', left(company, 200), 'status', status)), '[]')
-      from (
-        select id, other.created_at, company, coalesce(standing.status, 'new') as status
-        from public.retreat_applications as other left join private.statuses as standing on application_id = id
-        where private.person(email) = private.person(given.email) and id <> application
-        order by other.created_at desc, id desc limit 100
-      ) as other
-    ) end
-  );
+  return jsonb_build_object('number', number, 'count', cardinality(list.ids), 'more', list.next is not null,
+    'previous', previous, 'next', next);
 end
 $$;
 
--- What happened to a list that is shown. `shown` are its rows, {id, version}, the first thousand of them. `oldest` is the end of
--- the list, null where it was read to its end. The result has the rows whose status changed, those that are gone, the state
--- of all letters, the answers by their ids, and how many applications pass the filter and are not shown: `newer` than all
--- rows, or between them (`older`). `more`: there may be more of these. `unseen`, their ids, is for desks that were opened before
--- an update.
+revoke all on function private.list_position(uuid, jsonb, boolean) from public, anon, authenticated;
+
+-- The changes of a list that is shown. `shown` are its rows, {id, version}, the first thousand of them. `oldest` is the end of the
+-- list, null where it was read to its end. The result has the rows whose status changed, those that are gone, the state of all
+-- letters, the RSVPs by their ids, and how many applications pass the filter and are not shown: `newer` than all rows, or between
+-- them (`older`). `more`: there may be more of these. `unseen`, their ids, is for desks that were opened before an update.
 create or replace function public.desk_meanwhile(filter jsonb, shown jsonb, oldest jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
   is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
-  -- What comes in while a list stands that was read to its end is the newest in either order.
+  -- Where a list was read to its end, new applications are the newest in either order.
   found record := private.find(
     case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, me.blind);
   last record;
@@ -729,8 +935,9 @@ begin
       ),
       'letters', private.letter_states(array(select id from of_list)),
       'answers', (
-        select coalesce(jsonb_object_agg(application_id, private.rsvp_shown(application_id)), '{}')
-        from private.invitations where application_id in (select id from of_list)
+        select coalesce(jsonb_object_agg(application_id, jsonb_build_object('answer_state', answer_state, 'answer', answer,
+          'answered_at', answered_at, 'kept_until', kept_until)), '{}')
+        from of_list join private.invitations on invitations.application_id = id join private.standings using (application_id)
       ),
       'newer', (
         select count(*) from unseen where not exists (
@@ -748,53 +955,129 @@ begin
 end
 $$;
 
--- What organisers did about some applications, for a table: whether the applicants come, who decided last and when, the notes,
--- and the state of the letters. It has no address and no text of a letter, so that whoever reads blind may read it.
-create or replace function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
-  language plpgsql stable set search_path = ''
+-- The count of each status, up to a thousand, and counts of the newest thousand applications that pass the filter: by day in the
+-- given time zone, and by the answers of the two choices. `more`: there are more than were counted.
+create or replace function public.desk_overview(filter jsonb default '{}', zone text default 'UTC') returns jsonb
+  language plpgsql stable security definer set search_path = ''
 as $$
+declare
+  me record := private.caller();
+  sample record := private.find(filter - 'order', null, 1000, 1000, me.blind);
+  in_any_status record := sample;
+  statuses constant text[] := array['new', 'shortlisted', 'accepted', 'waitlisted', 'declined'];
+  counts jsonb := jsonb_build_object();
+  each_status text;
+  counted integer;
+  decided integer := 0;
+  new_ones record;
 begin
-  return query
-    with happened as (
-      select history.application_id as id,
-        (array_agg(author order by history.id desc) filter (where kind = 'status'))[1] as author,
-        max(at) filter (where kind = 'status') as decided_at,
-        jsonb_agg(jsonb_build_object('at', at, 'author', author, 'note', detail ->> 'note') order by history.id)
-          filter (where kind = 'note') as notes
-      from private.history
-      where history.application_id = any (applications) and kind in ('status', 'note') group by 1
-    ), written as (
-      select trip.application_id as id, jsonb_agg(jsonb_build_object(
-        'occasion', occasion, 'way', way, 'state', state, 'otherwise', otherwise,
-        'at', coalesce(done_at, queued_at)) order by queued_at, way = 'automation', trip.id) as letters
-      from private.trips as trip
-      where trip.application_id = any (applications) and state <> 'withdrawn' group by 1
+  if filter - '{status,order}'::text[] <> '{}' then
+    if filter ? 'status' then
+      in_any_status := private.find(filter - '{status,order}'::text[], null, 1000, 1000, me.blind);
+    end if;
+    select jsonb_object_agg(name, jsonb_build_object('count', coalesce(count, 0), 'more', in_any_status.next is not null))
+      into counts
+      from unnest(statuses || 'all'::text) as name left join (
+        select coalesce(status, 'new') as name, count(*)
+          from unnest(in_any_status.ids) as hit (id) left join private.statuses on application_id = id group by 1
+        union all select 'all', cardinality(in_any_status.ids)
+      ) as counted using (name);
+  else
+    foreach each_status in array statuses[2:] loop
+      select count(*) into counted
+        from (select from private.statuses where status = each_status limit 20001) as of_status;
+      decided := decided + counted;
+      counts := counts || jsonb_build_object(each_status, private.up_to_thousand(counted));
+    end loop;
+    select count(*) into counted
+      from (select from public.retreat_applications limit decided + 1001) as application;
+    counts := counts || jsonb_build_object('all', private.up_to_thousand(counted));
+    if decided <= 20000 then
+      counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided));
+    else
+      -- Too many to subtract. At least as many are new as among the newest.
+      new_ones := private.find('{"status": "new"}', null, 1000, 1000, me.blind);
+      counts := counts || jsonb_build_object('new', jsonb_build_object(
+        'count', cardinality(new_ones.ids), 'more', new_ones.next is not null));
+    end if;
+  end if;
+  return (
+    with hit as materialized (
+      select (created_at at time zone zone)::date as day, team_size, paid_solution
+      from public.retreat_applications where id = any (sample.ids)
     )
-    select each_one, jsonb_build_object(
-      'answer', case when is_accepted then rsvp end, 'answered_at', case when is_accepted then rsvp_at end,
-      'decided_by', author, 'decided_at', decided_at,
-      'notes', coalesce(notes, '[]'), 'letters', coalesce(letters, '[]'))
-    from unnest(applications) as each_one
-      left join happened on happened.id = each_one
-      left join written on written.id = each_one
-      left join private.invitations as invitation on invitation.application_id = each_one;
+    select jsonb_build_object(
+      'counts', counts,
+      'count', cardinality(sample.ids),
+      'more', sample.next is not null,
+      'days', (select coalesce(jsonb_object_agg(day, count), '{}')
+        from (select day, count(*) from hit group by day) as of_day),
+      'team_size', (select coalesce(jsonb_object_agg(team_size, count), '{}')
+        from (select team_size, count(*) from hit group by team_size) as of_size),
+      'paid_solution', (select coalesce(jsonb_object_agg(paid_solution, count), '{}')
+        from (select paid_solution, count(*) from hit group by paid_solution) as of_solution)
+    )
+  );
 end
 $$;
 
--- A stamp that changes with an application and with everything that is known of it. It contains no text that somebody could
--- guess.
+-- One application with everything that is known of it. Organisers who read blind see the details of some kinds of events, and of
+-- all others only that they happened.
+create or replace function private.whole(application uuid, blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  given public.retreat_applications;
+begin
+  select * into given from public.retreat_applications where id = application;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  return jsonb_build_object(
+    'application', (
+      select private.answers(given, blind) || summary from private.summaries(array[application], blind)
+    ),
+    'history', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'act', act, 'at', at, 'author', author, 'kind', kind,
+        'detail', case
+          when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'kept', 'link') then detail
+          else '{}' end) order by id), '[]')
+      from private.history where application_id = application
+    ),
+    'delivery', (
+      select jsonb_build_object('delivered_at', done_at, 'attempts', attempts, 'last_status', reply_status,
+        'next_attempt_at', due_at)
+      from private.deliveries where id = application
+    ),
+    'others', case when blind then '[]' else (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', id, 'created_at', created_at, 'company', left(company, 200), 'status', status)), '[]')
+      from (
+        select id, other.created_at, company, coalesce(standing.status, 'new') as status
+        from public.retreat_applications as other left join private.statuses as standing on application_id = id
+        where private.person(email) = private.person(given.email) and id <> application
+        order by other.created_at desc, id desc limit 100
+      ) as other
+    ) end
+  );
+end
+$$;
+
+-- A stamp that changes when anything that is known of an application changes. No text can be guessed from it.
 create or replace function private.stamp(application uuid) returns text
   language plpgsql stable set search_path = ''
 as $$
 begin
   return md5(jsonb_build_array(
     (select version from private.statuses where application_id = application),
-    -- It is only ever added to.
-    (select count(*) from private.history where application_id = application),
+    -- Not by the date, which makes an RSVP late.
     (
       select jsonb_build_array(is_accepted, told_at, deadline, rsvp, rsvp_at)
       from private.invitations where application_id = application
     ),
+    -- It is only ever added to.
+    (select count(*) from private.history where application_id = application),
     (
       select jsonb_agg(jsonb_build_array(id, state, version) order by id)
       from private.letters where application_id = application
@@ -805,6 +1088,23 @@ begin
       where application_id = application and kind in ('application', 'letter', 'decision', 'receipt')
     )
   )::text);
+end
+$$;
+
+-- One application with everything that is known of it, its letters, the state of all letters, and its position in the list of a
+-- filter, if one is given.
+create or replace function public.desk_application(application uuid, filter jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return private.whole(application, me.blind) || jsonb_build_object(
+    'letters', private.letters_of(array[application], me.blind),
+    'overview', private.letters_overview(),
+    'stamp', private.stamp(application),
+    'place', case when filter is not null then private.list_position(application, filter, me.blind) end
+  );
 end
 $$;
 
@@ -2280,59 +2580,6 @@ begin
 end
 $$;
 
--- The state of an RSVP; null where the applicant is not asked. `late` is `no answer` after the deadline.
-create function private.rsvp_state(
-  is_accepted boolean, told_at timestamptz, deadline date, rsvp text, today date
-) returns text
-  language sql immutable
-  return case
-    when not is_accepted then null
-    when rsvp is not null then rsvp
-    when told_at is null then 'not told'
-    when deadline < today then 'late'
-    else 'no answer'
-  end;
-
-revoke all on function private.rsvp_state(boolean, timestamp with time zone, date, text, date) from public, anon, authenticated;
-
--- The RSVP of an applicant who is not asked.
-create function private.no_rsvp() returns jsonb
-  language sql immutable
-  return '{"answer_state": null, "answer": null, "answered_at": null, "kept_until": null}'::jsonb;
-
-revoke all on function private.no_rsvp() from public, anon, authenticated;
-
--- The RSVP of an application and its state.
-create function private.rsvp_shown(application uuid) returns jsonb
-  language plpgsql stable set search_path = ''
-as $$
-begin
-  return coalesce((
-    select jsonb_build_object(
-      'answer_state', private.rsvp_state(is_accepted, told_at, deadline, rsvp, private.today()),
-      'answer', rsvp, 'answered_at', rsvp_at, 'kept_until', deadline)
-    from private.invitations where application_id = application and is_accepted
-  ), private.no_rsvp());
-end
-$$;
-
-revoke all on function private.rsvp_shown(uuid) from public, anon, authenticated;
-
--- Whether the RSVP of an application has this state. `no answer` includes those who are late.
-create function private.has_rsvp(application uuid, wanted text, today date) returns boolean
-  language plpgsql stable set search_path = ''
-as $$
-begin
-  return exists (
-    select from private.invitations
-    where application_id = application and private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) in (
-      wanted, case when wanted = 'no answer' then 'late' end)
-  );
-end
-$$;
-
-revoke all on function private.has_rsvp(uuid, text, date) from public, anon, authenticated;
-
 -- Whether PostgreSQL knows a time zone by this name. It reads the names of all, which takes some time.
 create function private.is_zone(zone text) returns boolean
   language sql stable set search_path = ''
@@ -3059,13 +3306,27 @@ $$;
 
 revoke all on function private.claim_letter(uuid, interval) from public, anon, authenticated;
 
+drop function private.search_query(text);
+
 drop function private.has_answer(uuid, text, date);
 
 drop function private.begin_wait();
 
+drop function private.search_octets(text, text, text, text, text, text, text);
+
+drop function private.search_vectors_of(retreat_applications);
+
+drop function private.hits(tsquery, boolean);
+
 drop function private.letters_shown(uuid[], boolean);
 
+drop function private.place(uuid, jsonb, boolean);
+
+drop function private.lock_acceptance(uuid);
+
 drop function private.accepted_by(text);
+
+drop function private.detail_shown(text, jsonb, boolean);
 
 drop function private.answer_state(boolean, timestamp with time zone, date, text, date);
 
@@ -3073,9 +3334,9 @@ drop function private.has_day(text);
 
 drop function private.with_place(text, text, date);
 
-drop function private.lock_acceptance(uuid);
-
 drop function private.place_answers(uuid);
+
+drop function private.letter_page(uuid[], boolean);
 
 drop function private.no_answer();
 
@@ -3083,7 +3344,7 @@ drop function private.answer_shown(uuid);
 
 drop function private.set_answer(uuid, uuid, text, text);
 
-drop function private.letter_page(uuid[], boolean);
+drop function private.counts(jsonb, boolean);
 
 drop function private.settle_restored_letters();
 

@@ -79,11 +79,8 @@ declare
   answer record;
 begin
   for answer in
-    select * from (values
-      ('first_name', new.first_name, 10000), ('last_name', new.last_name, 10000), ('email', new.email, 10000),
-      ('phone', new.phone, 10000), ('linkedin', new.linkedin, 10000), ('company', new.company, 10000),
-      ('custom_solution', new.custom_solution, 100000), ('reason', new.reason, 100000)
-    ) as answers (name, said, most)
+    select key as name, value as said, case when key in ('custom_solution', 'reason') then 100000 else 10000 end as most
+    from jsonb_each_text(to_jsonb(new))
   loop
     if char_length(answer.said) > answer.most then
       raise exception 'The answer "%" is too long: it may have up to % characters.',
@@ -94,10 +91,8 @@ begin
 end
 $$;
 
-create trigger refuse_too_long
-  before insert or update of first_name, last_name, email, phone, linkedin, company, custom_solution, reason
-  on public.retreat_applications for each row
-  -- A condition is prepared anew for each statement: a short one, of the whole, takes next to nothing. No answer is
+create trigger refuse_too_long before insert or update on public.retreat_applications for each row
+  -- A condition is prepared again for each statement: a short one, of the whole, takes next to nothing. No answer is
   -- longer than the whole, which nothing has compressed yet.
   when (pg_column_size(new) > 10000)
   execute function private.refuse_too_long();

@@ -29,16 +29,25 @@ create function private.search_vector(
     left(first_name, 500) || ' ' || left(last_name, 500) || ' ' || left(email, 500) || ' ' || left(linkedin, 500) || ' '
     || left(company, 500) || ' ' || left(custom_solution, 1000) || ' ' || left(reason, 10000)));
 
--- The bytes to search in an application. Characters beyond ASCII count more, since they take longer to fold. Whoever inserts
--- needs the right to compute it.
-create function private.search_octets(
-  first_name text, last_name text, email text, linkedin text, company text, custom_solution text, reason text
-) returns integer
+-- The words of an application. Organisers who read blind search without the personal answers.
+create function private.words(application public.retreat_applications, blind boolean) returns tsvector
   language sql immutable parallel safe
-  return 3 * (octet_length(first_name) + octet_length(last_name) + octet_length(email) + octet_length(linkedin)
-      + octet_length(company) + octet_length(custom_solution) + octet_length(reason))
-    - 2 * (char_length(first_name) + char_length(last_name) + char_length(email) + char_length(linkedin)
-      + char_length(company) + char_length(custom_solution) + char_length(reason));
+  return case
+    when blind then private.search_vector('', '', '', '', '', application.custom_solution, application.reason)
+    else private.search_vector(application.first_name, application.last_name, application.email, application.linkedin,
+      application.company, application.custom_solution, application.reason)
+  end;
+
+-- The bytes to search in an application. Characters beyond ASCII count more, since they take longer to fold. A role that updates
+-- applications needs the right to compute it.
+create function private.search_octets(application public.retreat_applications) returns integer
+  language sql immutable parallel safe
+  return 3 * (octet_length(application.first_name) + octet_length(application.last_name) + octet_length(application.email)
+      + octet_length(application.linkedin) + octet_length(application.company) + octet_length(application.custom_solution)
+      + octet_length(application.reason))
+    - 2 * (char_length(application.first_name) + char_length(application.last_name) + char_length(application.email)
+      + char_length(application.linkedin) + char_length(application.company) + char_length(application.custom_solution)
+      + char_length(application.reason));
 
 -- The index has a pending list (`fastupdate`), which costs the inserts less, also the slowest of a thousand. When the list has
 -- so many kilobytes it is sorted in, and that insert waits: smaller steps make the wait shorter and come a little more often
@@ -57,28 +66,18 @@ create table private.search_vectors (
 );
 alter table private.search_vectors enable row level security;
 
-create function private.search_vectors_of(application public.retreat_applications) returns private.search_vectors
-  language sql stable set search_path = ''
-as $$
-  with parts as materialized (
-    select
-      private.search_vector(application.first_name, application.last_name, application.email, application.linkedin,
-        application.company, '', '') as others,
-      private.search_vector('', '', '', '', '', application.custom_solution, application.reason) as answers
-  )
-  select application.id, strip(others || answers), strip(answers) from parts
-$$;
-
 create function private.keep_search_vectors() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
+declare
+  answers tsvector;
 begin
-  -- What has become short by a change keeps its words, too.
-  if tg_op = 'INSERT' and private.search_octets(new.first_name, new.last_name, new.email, new.linkedin, new.company,
-      new.custom_solution, new.reason) <= 2000 then
-    return null;
-  end if;
-  insert into private.search_vectors select kept.* from private.search_vectors_of(new) as kept
+  -- An application that a change made short keeps its words, too.
+  if tg_op = 'INSERT' and private.search_octets(new) <= 2000 then return null; end if;
+  -- The long answers are folded once.
+  answers := private.words(new, true);
+  insert into private.search_vectors values (new.id, strip(answers || private.search_vector(
+      new.first_name, new.last_name, new.email, new.linkedin, new.company, '', '')), strip(answers))
     on conflict (application_id) do update set vector = excluded.vector, blind_vector = excluded.blind_vector;
   return null;
 end
@@ -89,33 +88,10 @@ create trigger keep_search_vectors after insert on public.retreat_applications f
   when (pg_column_size(new) > 800)
   execute function private.keep_search_vectors();
 
--- Answers are only ever changed by hand. An application that has become short keeps its words, too.
-create trigger keep_search_vectors_changed
-  after update of first_name, last_name, email, linkedin, company, custom_solution, reason
-  on public.retreat_applications for each row
-  when (private.search_octets(old.first_name, old.last_name, old.email, old.linkedin, old.company,
-    old.custom_solution, old.reason) > 2000
-    or private.search_octets(new.first_name, new.last_name, new.email, new.linkedin, new.company,
-    new.custom_solution, new.reason) > 2000)
+-- Form answers are only ever changed by hand.
+create trigger keep_search_vectors_changed after update on public.retreat_applications for each row
+  when (private.search_octets(old) > 2000 or private.search_octets(new) > 2000)
   execute function private.keep_search_vectors();
-
--- All words have to match. The last one may be the beginning of a word, from three letters on.
-create function private.search_query(search text) returns tsquery
-  language plpgsql immutable set search_path = ''
-as $$
-declare
-  words text[] := regexp_split_to_array(btrim(private.folded(left(search, 200))), '\s+');
-  query text;
-begin
-  select string_agg(
-    '''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || ''''
-      || case when place = cardinality(words) and char_length(lexeme) >= 3 then ':*' else '' end, ' & ')
-    into query
-    from unnest(words) with ordinality as word (said, place),
-      unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, said))) as lexeme;
-  return cast(query as tsquery);
-end
-$$;
 
 -- At most a thousand and one of the applications that the index finds.
 create function private.indexed(query tsquery) returns uuid[]
@@ -123,44 +99,52 @@ create function private.indexed(query tsquery) returns uuid[]
   language sql stable set search_path = '' set enable_seqscan = off set enable_indexscan = off
 as $$
   select array_agg(id) from (
-    select id from public.retreat_applications
-    where private.search_vector(first_name, last_name, email, linkedin, company, custom_solution, reason) @@ query
-    limit 1001
+    select id from public.retreat_applications as application where private.words(application, false) @@ query limit 1001
   ) as hit
 $$;
 
--- The applications that a search finds, where they are few; null where they are many.
-create function private.hits(query tsquery, blind boolean) returns uuid[]
+-- The query of a search, null where it has no word; and the applications that it finds (`hits`), null where they are many.
+-- All words have to match. From three letters on, the start of the last word is enough.
+create function private.search(search text, blind boolean, out query tsquery, out hits uuid[])
   language plpgsql stable set search_path = ''
 as $$
 declare
+  words text[] := regexp_split_to_array(btrim(private.folded(left(search, 200))), '\s+');
   stored float := (select reltuples from pg_class where oid = 'public.retreat_applications'::regclass);
-  hits uuid[];
 begin
-  -- The index takes as long as there are hits, however few are wanted. How many there will be a hundred tell, or as many
-  -- as are not much to look at: the first by their ids, which are random, so that nobody chooses who is asked. The planner
+  select cast(string_agg(
+    '''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || ''''
+      || case when place = cardinality(words) and char_length(lexeme) >= 3 then ':*' else '' end, ' & ') as tsquery)
+    into query
+    from unnest(words) with ordinality as word (said, place),
+      unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, said))) as lexeme;
+  if query is null then return; end if;
+  -- The index takes as long as there are hits, however few are wanted. A hundred applications tell how many there will be, or
+  -- as many as are not much to look at. They are the first by their ids, which are random, so that nobody chooses them. The planner
   -- knows common words, but not beginnings that are common by many rare words.
   if stored > 20000 and stored * (
-    select coalesce(avg((coalesce(
-      vector, private.search_vector(first_name, last_name, email, linkedin, company, custom_solution, reason)
-    ) @@ query)::integer), 0)
+    select coalesce(avg(fits), 0)
     from (
-      select application.*, vector, sum(case when vector is null then private.search_octets(
-          first_name, last_name, email, linkedin, company, custom_solution, reason) else 300 end)
-        over (order by id) as octets
-      from (select * from public.retreat_applications order by id limit 100) as application
+      select case
+          when sum(case when vector is null then private.search_octets(application) else 300 end) over (order by id) <= 30000
+          then (coalesce(vector, private.words(application, false)) @@ query)::integer end as fits
+      from (select id from public.retreat_applications order by id limit 100) as first_ones
+        join public.retreat_applications as application using (id)
         left join private.search_vectors on application_id = id
     ) as sampled
-    where octets <= 30000
   ) > 20000 then
-    return null;
+    return;
   end if;
   hits := private.indexed(query);
-  if cardinality(hits) > 1000 then return null; end if;
-  return array(
-    select id from public.retreat_applications left join private.search_vectors on application_id = id
-    where id = any (hits) and (not blind
-      or coalesce(blind_vector, private.search_vector('', '', '', '', '', custom_solution, reason)) @@ query)
-  );
+  if cardinality(hits) > 1000 then
+    hits := null;
+  elsif blind then
+    hits := array(
+      select id from public.retreat_applications as application left join private.search_vectors on application_id = id
+      where id = any (hits) and coalesce(blind_vector, private.words(application, true)) @@ query
+    );
+  else
+    hits := coalesce(hits, '{}');
+  end if;
 end
 $$;

@@ -147,3 +147,23 @@ begin
   return private.whole(application, me.blind) -> 'history';
 end
 $$;
+
+-- Fifty events of the desk in general, the newest first: about the door, all letters, blind reading, and erased applications.
+create function public.desk_history(after jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  place bigint := coalesce((after ->> 'id')::bigint, 9223372036854775807);
+begin
+  perform private.caller();
+  return (
+    select jsonb_build_object(
+      'happenings', coalesce(jsonb_agg(jsonb_build_object(
+        'id', id, 'at', at, 'author', author, 'kind', kind, 'detail', detail) order by id desc), '[]'),
+      'next', case when count(*) = 50 then jsonb_build_object('id', min(id)) end)
+    from (
+      select * from private.history where application_id is null and id < place order by id desc limit 50
+    ) as page
+  );
+end
+$$;

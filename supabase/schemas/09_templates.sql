@@ -52,29 +52,6 @@ thank you for your application to Unplugged. We have it, and we will get back to
 
 The organisers of Unplugged.');
 
--- The answers that a letter may quote, by their placeholders, in the words that the applicant read. Whoever reads blind sees the
--- choices and the reason, and of the others whether they are blank. In an answer, text that looks like a placeholder which is
--- filled in at the handover is changed.
-create function private.placeholders(application public.retreat_applications, blind boolean) returns jsonb
-  language sql stable set search_path = ''
-as $$
-  select jsonb_object_agg(name, case
-    when blind and name not in ('paid_solution', 'custom_solution', 'team_size', 'reason')
-      and btrim(answer, E' \t\r\n') <> '' then '(hidden)'
-    else regexp_replace(btrim(answer, E' \t\r\n'), '\{(?=\{\s*(?:answer_link|reply_by)\s*\}\})', '{ ', 'g') end)
-  from (values
-    ('first_name', application.first_name), ('last_name', application.last_name), ('email', application.email),
-    ('phone', application.phone), ('linkedin', application.linkedin), ('company', application.company),
-    ('paid_solution', case application.paid_solution
-      when 'not' then 'I have not' when 'screen' then 'Yes, screen time related'
-      when 'travel' then 'Yes, travel related' when 'work' then 'Yes, work or team related'
-      when 'custom' then 'Custom' else '' end),
-    ('custom_solution', application.custom_solution),
-    ('team_size', case application.team_size when 'just-me' then 'Just me' else application.team_size end),
-    ('reason', application.reason)
-  ) as answers (name, answer)
-$$;
-
 -- A name, if a receipt or a notice may contain it; null where it may be more than a name.
 create function private.plain_name(given text) returns text
   language plpgsql immutable set search_path = ''

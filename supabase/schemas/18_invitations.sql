@@ -59,37 +59,15 @@ create function private.rsvp_state(
     else 'no answer'
   end;
 
--- The RSVP of an applicant who is not asked.
-create function private.no_rsvp() returns jsonb
-  language sql immutable
-  return '{"answer_state": null, "answer": null, "answered_at": null, "kept_until": null}'::jsonb;
-
--- The RSVP of an application and its state.
-create function private.rsvp_shown(application uuid) returns jsonb
-  language plpgsql stable set search_path = ''
-as $$
-begin
-  return coalesce((
-    select jsonb_build_object(
-      'answer_state', private.rsvp_state(is_accepted, told_at, deadline, rsvp, private.today()),
-      'answer', rsvp, 'answered_at', rsvp_at, 'kept_until', deadline)
-    from private.invitations where application_id = application and is_accepted
-  ), private.no_rsvp());
-end
-$$;
-
--- Whether the RSVP of an application has this state. `no answer` includes those who are late.
-create function private.has_rsvp(application uuid, wanted text, today date) returns boolean
-  language plpgsql stable set search_path = ''
-as $$
-begin
-  return exists (
-    select from private.invitations
-    where application_id = application and private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) in (
-      wanted, case when wanted = 'no answer' then 'late' end)
-  );
-end
-$$;
+-- The status of each application, and the RSVP of those that are accepted. `person` is the same for each application of an e-mail.
+create view private.standings as
+  select application.id as application_id, private.person(application.email) as person,
+    coalesce(decided.status, 'new') as status, coalesce(decided.version, 0) as version,
+    private.rsvp_state(coalesce(is_accepted, false), told_at, deadline, rsvp, (select private.today())) as answer_state,
+    rsvp as answer, rsvp_at as answered_at, deadline as kept_until
+  from public.retreat_applications as application
+    left join private.statuses as decided on decided.application_id = application.id
+    left join private.invitations as invitation on invitation.application_id = application.id and is_accepted;
 
 -- Whether PostgreSQL knows a time zone by this name. It reads the names of all, which takes some time.
 create function private.is_zone(zone text) returns boolean

@@ -24,7 +24,7 @@ export const letters: readonly Break[] = [
   {
     promise: "An applicant's answers stay text.",
     broken: 'What an applicant wrote becomes their link',
-    file: 'supabase/schemas/09_templates.sql',
+    file: 'supabase/schemas/06_answers.sql',
     find: "'{ ', 'g')",
     replace: "'{', 'g')",
     test: 'src/server/rest/places.test.ts',

@@ -100,7 +100,7 @@ const pace = Infinity
   {
     promise: 'applications that are costly to search in',
     broken: 'A search folds long answers without end',
-    file: 'supabase/schemas/06_reading.sql',
+    file: 'supabase/schemas/06_finding.sql',
     find: 'or octets_left <= 0 or',
     replace: 'or',
     test: 'src/server/rest/desk.test.ts',

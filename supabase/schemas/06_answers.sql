@@ -1,0 +1,56 @@
+-- Answers: what organisers see of an application.
+
+-- The form answers of an application as an organiser may see them. Organisers who read blind see only the columns named here. The
+-- function sets no search path, so that PostgreSQL can inline it.
+create function private.answers(application public.retreat_applications, blind boolean) returns jsonb
+  language sql stable
+  return case
+    when blind then jsonb_build_object(
+      'id', application.id, 'created_at', application.created_at, 'paid_solution', application.paid_solution,
+      'custom_solution', application.custom_solution, 'team_size', application.team_size,
+      'reason', application.reason, 'consent', application.consent)
+    else to_jsonb(application)
+  end;
+
+-- The status and the RSVP of some applications, and whether the same e-mail applied again. One query for all of them, since a call
+-- for each would take longer than everything else.
+create function private.summaries(applications uuid[], blind boolean) returns table (application_id uuid, summary jsonb)
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return query
+    select standing.application_id, jsonb_build_object(
+      'status', status, 'version', version, 'answer_state', answer_state, 'answer', answer, 'answered_at', answered_at,
+      'kept_until', kept_until, 'same_email', not blind and exists (
+        select from public.retreat_applications as other
+        where private.person(other.email) = standing.person and other.id <> standing.application_id
+      ))
+    from unnest(applications) as one (id) join private.standings as standing on standing.application_id = one.id;
+end
+$$;
+
+-- The first 200 characters of each text, since a form answer may be as long as a request.
+create function private.beginnings(shown jsonb) returns jsonb
+  language sql immutable set search_path = ''
+as $$
+  select jsonb_object_agg(
+    key, case jsonb_typeof(value) when 'string' then to_jsonb(left(value #>> '{}', 200)) else value end)
+  from jsonb_each(shown)
+$$;
+
+-- The form answers that a letter may quote, by their placeholders, in the words that the applicant read; of no application each is
+-- null. Organisers who read blind see the answers that `private.answers` shows them, and of the others whether they are blank. Text
+-- in an answer that looks like a placeholder of an invitation is changed.
+create function private.placeholders(application public.retreat_applications, blind boolean) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_object_agg(name, case
+    when blind and not shown ? name and btrim(answer, E' \t\r\n') <> '' then '(hidden)'
+    else regexp_replace(btrim(case name || ' ' || answer
+      when 'paid_solution not' then 'I have not' when 'paid_solution screen' then 'Yes, screen time related'
+      when 'paid_solution travel' then 'Yes, travel related' when 'paid_solution work' then 'Yes, work or team related'
+      when 'paid_solution custom' then 'Custom' when 'team_size just-me' then 'Just me'
+      else answer end, E' \t\r\n'), '\{(?=\{\s*(?:answer_link|reply_by)\s*\}\})', '{ ', 'g') end)
+  from jsonb_each_text(coalesce(to_jsonb(application), to_jsonb(jsonb_populate_record(application, '{}')))
+    - '{id, created_at, consent}'::text[]) as answers (name, answer), private.answers(application, true) as shown
+$$;

@@ -1,0 +1,74 @@
+-- Export: whole applications, many at a time.
+
+-- What organisers did about some applications, for a table: the RSVP, who decided last and when, the notes, and the state of the
+-- letters. No address and no text of a letter, so that organisers who read blind may read it.
+create function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return query
+    with happened as (
+      select history.application_id as id,
+        (array_agg(author order by history.id desc) filter (where kind = 'status'))[1] as author,
+        max(at) filter (where kind = 'status') as decided_at,
+        jsonb_agg(jsonb_build_object('at', at, 'author', author, 'note', detail ->> 'note') order by history.id)
+          filter (where kind = 'note') as notes
+      from private.history
+      where history.application_id = any (applications) and kind in ('status', 'note') group by 1
+    ), written as (
+      select trip.application_id as id, jsonb_agg(jsonb_build_object(
+        'occasion', occasion, 'way', way, 'state', state, 'otherwise', otherwise,
+        'at', coalesce(done_at, queued_at)) order by queued_at, way = 'automation', trip.id) as letters
+      from private.trips as trip
+      where trip.application_id = any (applications) and state <> 'withdrawn' group by 1
+    )
+    select each_one, jsonb_build_object(
+      'answer', answer, 'answered_at', answered_at,
+      'decided_by', author, 'decided_at', decided_at,
+      'notes', coalesce(notes, '[]'), 'letters', coalesce(letters, '[]'))
+    from unnest(applications) as each_one
+      left join happened on happened.id = each_one
+      left join written on written.id = each_one
+      left join private.standings as standing on standing.application_id = each_one;
+end
+$$;
+
+-- Up to a thousand whole applications with what organisers did about them, fewer where they are long, and the cursor for the next
+-- call. As json, which PostgreSQL builds as text: as jsonb it would copy a megabyte twice.
+create function public.desk_export(filter jsonb default '{}', after jsonb default null) returns json
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  found record := private.find(filter, after, 1000, 5000, me.blind);
+  fitting integer;
+begin
+  -- Up to 16 MB and the application that exceeds them: no array is longer than 256 MB, and nobody waits that long.
+  select count(*) into fitting from (
+    select coalesce(sum(
+      -- By name, since these lengths are known without reading a long answer.
+      octet_length(first_name) + octet_length(last_name) + octet_length(email) + octet_length(phone)
+      + octet_length(linkedin) + octet_length(company) + octet_length(custom_solution) + octet_length(reason)
+      + (
+        select coalesce(sum(octet_length(detail ->> 'note')), 0)
+        from private.history where application_id = application.id and kind = 'note'
+      )
+    ) over (order by place rows between unbounded preceding and 1 preceding), 0) as former
+    from unnest(found.ids) with ordinality as hit (id, place)
+      join public.retreat_applications as application using (id)
+  ) as sized where former < 16000000;
+  if fitting < cardinality(found.ids) then
+    found.ids := found.ids[:fitting];
+    select jsonb_build_object('created_at', created_at, 'id', id) into found.next
+      from public.retreat_applications where id = found.ids[fitting];
+  end if;
+  return json_build_object('next', found.next, 'applications', (
+    select coalesce(json_agg(private.answers(application, me.blind) || (summary || made) order by place), '[]')
+    from unnest(found.ids) with ordinality as hit (id, place)
+      join public.retreat_applications as application using (id)
+      -- Not inner joins, of which PostgreSQL expects one row, and compares each of a thousand with each.
+      left join private.summaries(found.ids, me.blind) as summaries on summaries.application_id = id
+      left join private.made_of(found.ids) as made_of on made_of.application_id = id
+  ));
+end
+$$;

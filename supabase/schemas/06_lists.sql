@@ -1,0 +1,184 @@
+-- Lists: the calls that show many applications.
+
+-- A count of up to a thousand: {count, more}.
+create function private.up_to_thousand(counted bigint) returns jsonb
+  language sql immutable parallel safe
+  return jsonb_build_object('count', least(counted, 1000), 'more', counted > 1000);
+
+-- Fifty applications with the state of their letters, and the cursor for the next call. Form answers are cut before anything else
+-- is done with them, since they may be long.
+create function public.desk_list(filter jsonb default '{}', after jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  found record := private.find(filter, after, 50, 1000, me.blind);
+begin
+  return jsonb_build_object('next', found.next, 'letters', private.letter_states(found.ids), 'applications', (
+    select coalesce(jsonb_agg(
+      jsonb_build_object('id', id, 'created_at', created_at, 'team_size', team_size, 'paid_solution', paid_solution,
+        'reason', split_part(translate(
+          left(ltrim(left(reason, 2000), E' \t\r\n'), 200), E'\r', E'\n'), E'\n', 1))
+        || case when me.blind then '{}' else jsonb_build_object('first_name', left(first_name, 200),
+          'last_name', left(last_name, 200), 'email', left(email, 200), 'company', left(company, 200)) end
+        || summary order by place), '[]')
+    from unnest(found.ids) with ordinality as hit (id, place)
+      join public.retreat_applications as application using (id)
+      join private.summaries(found.ids, me.blind) on application_id = id
+  ));
+end
+$$;
+
+-- The changes of a list that is shown. `shown` are its rows, {id, version}, the first thousand of them. `oldest` is the end of the
+-- list, null where it was read to its end. The result has the rows whose status changed, those that are gone, the state of all
+-- letters, the RSVPs by their ids, and how many applications pass the filter and are not shown: `newer` than all rows, or between
+-- them (`older`). `more`: there may be more of these. `unseen`, their ids, is for desks that were opened before an update.
+create function public.desk_meanwhile(filter jsonb, shown jsonb, oldest jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
+  -- Where a list was read to its end, new applications are the newest in either order.
+  found record := private.find(
+    case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, me.blind);
+  last record;
+  stopped record;
+begin
+  if jsonb_array_length(shown) > 1000 then
+    raise exception 'At most 1,000 applications are looked at again at once.' using errcode = '22023';
+  end if;
+  select (oldest ->> 'created_at')::timestamptz as created_at, (oldest ->> 'id')::uuid as id into last;
+  select (found.next ->> 'created_at')::timestamptz as created_at, (found.next ->> 'id')::uuid as id into stopped;
+  return (
+    with of_list as materialized (
+      select id, version from jsonb_to_recordset(shown) as of_list (id uuid, version integer)
+    ), unseen as materialized (
+      select id, created_at from public.retreat_applications
+      where id = any (found.ids) and id not in (select id from of_list) and (oldest is null or case
+        when is_oldest_first then (created_at, id) <= (last.created_at, last.id)
+        else (created_at, id) >= (last.created_at, last.id)
+      end)
+    ), newest as materialized (
+      select application.created_at, id from of_list join public.retreat_applications as application using (id)
+      order by 1 desc, 2 desc limit 1
+    )
+    select jsonb_build_object(
+      'changed', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'id', id, 'status', standing.status, 'version', standing.version)), '[]')
+        from of_list join private.statuses as standing on application_id = id
+        where standing.version <> of_list.version
+      ),
+      'gone', (
+        select coalesce(jsonb_agg(id), '[]') from of_list
+        where not exists (select from public.retreat_applications as application where application.id = of_list.id)
+      ),
+      'letters', private.letter_states(array(select id from of_list)),
+      'answers', (
+        select coalesce(jsonb_object_agg(application_id, jsonb_build_object('answer_state', answer_state, 'answer', answer,
+          'answered_at', answered_at, 'kept_until', kept_until)), '{}')
+        from of_list join private.invitations on invitations.application_id = id join private.standings using (application_id)
+      ),
+      'newer', (
+        select count(*) from unseen where not exists (
+          select from newest where (newest.created_at, newest.id) >= (unseen.created_at, unseen.id)
+        )
+      ),
+      'older', (
+        select count(*) from unseen, newest where (newest.created_at, newest.id) >= (unseen.created_at, unseen.id)
+      ),
+      'unseen', (select coalesce(jsonb_agg(to_jsonb(unseen) order by created_at desc, id desc), '[]') from unseen),
+      'more', found.next is not null and (oldest is null or case
+        when is_oldest_first then stopped < last else stopped > last end)
+    )
+  );
+end
+$$;
+
+-- The count of each status, up to a thousand, and counts of the newest thousand applications that pass the filter: by day in the
+-- given time zone, and by the answers of the two choices. `more`: there are more than were counted.
+create function public.desk_overview(filter jsonb default '{}', zone text default 'UTC') returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  sample record := private.find(filter - 'order', null, 1000, 1000, me.blind);
+  in_any_status record := sample;
+  statuses constant text[] := array['new', 'shortlisted', 'accepted', 'waitlisted', 'declined'];
+  counts jsonb := jsonb_build_object();
+  each_status text;
+  counted integer;
+  decided integer := 0;
+  new_ones record;
+begin
+  if filter - '{status,order}'::text[] <> '{}' then
+    if filter ? 'status' then
+      in_any_status := private.find(filter - '{status,order}'::text[], null, 1000, 1000, me.blind);
+    end if;
+    select jsonb_object_agg(name, jsonb_build_object('count', coalesce(count, 0), 'more', in_any_status.next is not null))
+      into counts
+      from unnest(statuses || 'all'::text) as name left join (
+        select coalesce(status, 'new') as name, count(*)
+          from unnest(in_any_status.ids) as hit (id) left join private.statuses on application_id = id group by 1
+        union all select 'all', cardinality(in_any_status.ids)
+      ) as counted using (name);
+  else
+    foreach each_status in array statuses[2:] loop
+      select count(*) into counted
+        from (select from private.statuses where status = each_status limit 20001) as of_status;
+      decided := decided + counted;
+      counts := counts || jsonb_build_object(each_status, private.up_to_thousand(counted));
+    end loop;
+    select count(*) into counted
+      from (select from public.retreat_applications limit decided + 1001) as application;
+    counts := counts || jsonb_build_object('all', private.up_to_thousand(counted));
+    if decided <= 20000 then
+      counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided));
+    else
+      -- Too many to subtract. At least as many are new as among the newest.
+      new_ones := private.find('{"status": "new"}', null, 1000, 1000, me.blind);
+      counts := counts || jsonb_build_object('new', jsonb_build_object(
+        'count', cardinality(new_ones.ids), 'more', new_ones.next is not null));
+    end if;
+  end if;
+  return (
+    with hit as materialized (
+      select (created_at at time zone zone)::date as day, team_size, paid_solution
+      from public.retreat_applications where id = any (sample.ids)
+    )
+    select jsonb_build_object(
+      'counts', counts,
+      'count', cardinality(sample.ids),
+      'more', sample.next is not null,
+      'days', (select coalesce(jsonb_object_agg(day, count), '{}')
+        from (select day, count(*) from hit group by day) as of_day),
+      'team_size', (select coalesce(jsonb_object_agg(team_size, count), '{}')
+        from (select team_size, count(*) from hit group by team_size) as of_size),
+      'paid_solution', (select coalesce(jsonb_object_agg(paid_solution, count), '{}')
+        from (select paid_solution, count(*) from hit group by paid_solution) as of_solution)
+    )
+  );
+end
+$$;
+
+-- Up to a thousand applications that pass a filter, with what is needed to act on all of them, and the cursor for the next call.
+create function public.desk_select(filter jsonb default '{}', after jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  found record := private.find(filter, after, 1000, 5000, me.blind);
+begin
+  return jsonb_build_object('next', found.next, 'applications', (
+    select coalesce(jsonb_agg(
+      jsonb_build_object('id', id, 'status', coalesce(standing.status, 'new'), 'version', coalesce(standing.version, 0))
+        || case when me.blind then '{}' else jsonb_build_object(
+          'first_name', left(first_name, 200), 'last_name', left(last_name, 200)) end
+      order by place), '[]')
+    from unnest(found.ids) with ordinality as hit (id, place)
+      join public.retreat_applications as application using (id)
+      left join private.statuses as standing on application_id = id
+  ));
+end
+$$;

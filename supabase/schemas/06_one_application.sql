@@ -1,0 +1,116 @@
+-- One application: everything that is known of it.
+
+-- One application with everything that is known of it. Organisers who read blind see the details of some kinds of events, and of
+-- all others only that they happened.
+create function private.whole(application uuid, blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  given public.retreat_applications;
+begin
+  select * into given from public.retreat_applications where id = application;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  return jsonb_build_object(
+    'application', (
+      select private.answers(given, blind) || summary from private.summaries(array[application], blind)
+    ),
+    'history', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'act', act, 'at', at, 'author', author, 'kind', kind,
+        'detail', case
+          when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'kept', 'link') then detail
+          else '{}' end) order by id), '[]')
+      from private.history where application_id = application
+    ),
+    'delivery', (
+      select jsonb_build_object('delivered_at', done_at, 'attempts', attempts, 'last_status', reply_status,
+        'next_attempt_at', due_at)
+      from private.deliveries where id = application
+    ),
+    'others', case when blind then '[]' else (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', id, 'created_at', created_at, 'company', left(company, 200), 'status', status)), '[]')
+      from (
+        select id, other.created_at, company, coalesce(standing.status, 'new') as status
+        from public.retreat_applications as other left join private.statuses as standing on application_id = id
+        where private.person(email) = private.person(given.email) and id <> application
+        order by other.created_at desc, id desc limit 100
+      ) as other
+    ) end
+  );
+end
+$$;
+
+-- A stamp that changes when anything that is known of an application changes. No text can be guessed from it.
+create function private.stamp(application uuid) returns text
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return md5(jsonb_build_array(
+    (select version from private.statuses where application_id = application),
+    -- Not by the date, which makes an RSVP late.
+    (
+      select jsonb_build_array(is_accepted, told_at, deadline, rsvp, rsvp_at)
+      from private.invitations where application_id = application
+    ),
+    -- It is only ever added to.
+    (select count(*) from private.history where application_id = application),
+    (
+      select jsonb_agg(jsonb_build_array(id, state, version) order by id)
+      from private.letters where application_id = application
+    ),
+    (
+      select jsonb_agg(jsonb_build_array(id, state, attempts, due_at, by, recalled_at) order by id)
+      from private.deliveries
+      where application_id = application and kind in ('application', 'letter', 'decision', 'receipt')
+    )
+  )::text);
+end
+$$;
+
+-- One application with everything that is known of it, its letters, the state of all letters, and its position in the list of a
+-- filter, if one is given.
+create function public.desk_application(application uuid, filter jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return private.whole(application, me.blind) || jsonb_build_object(
+    'letters', private.letters_of(array[application], me.blind),
+    'overview', private.letters_overview(),
+    'stamp', private.stamp(application),
+    'place', case when filter is not null then private.list_position(application, filter, me.blind) end
+  );
+end
+$$;
+
+-- The stamp alone, for a desk that shows an application and polls for changes.
+create function public.desk_stamp(application uuid) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  perform from public.retreat_applications where id = application;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  return jsonb_build_object('stamp', private.stamp(application));
+end
+$$;
+
+-- One application, with everything that blind reading hides. The history tells who revealed it.
+create function public.desk_reveal(act uuid, application uuid) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if me.blind then
+    perform private.write_down(application, act, me.email, 'revealed', '{}');
+  end if;
+  return private.whole(application, false);
+end
+$$;
