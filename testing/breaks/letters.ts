@@ -5,7 +5,7 @@ export const letters: readonly Break[] = [
   {
     promise: 'No letter is sent by accident.',
     broken: 'A letter leaves whose draft changed since it was read',
-    file: 'supabase/schemas/11_desk_letters.sql',
+    file: 'supabase/schemas/14_desk_sending.sql',
     find: `      when text ->> 'seen' is distinct from sent.seen then 'changed'
 `,
     replace: '',
@@ -15,11 +15,11 @@ export const letters: readonly Break[] = [
   {
     promise: 'Another decision withdraws it.',
     broken: 'A letter leaves that was released for another decision',
-    file: 'supabase/schemas/16_mails.sql',
-    find: 'private.is_current(letter) and not private.is_busy(letter)',
-    replace: 'not private.is_busy(letter)',
-    test: 'src/server/letters/postman.test.ts',
-    name: 'what was withdrawn does not leave, nor what was released for another decision',
+    file: 'supabase/schemas/12_drafts.sql',
+    find: '  perform private.recall(recalled);',
+    replace: '',
+    test: 'src/server/rest/letters.test.ts',
+    name: 'what was released is withdrawn by another decision, and drafted anew when that is taken back',
   },
   {
     promise: "An applicant's answers stay text.",
@@ -42,7 +42,7 @@ export const letters: readonly Break[] = [
   {
     promise: 'Strangers get little mail through the form.',
     broken: 'A mailbox has a receipt for each way of writing its address',
-    file: 'supabase/schemas/13_receipts.sql',
+    file: 'supabase/schemas/16_receipts.sql',
     find: "when domain = 'gmail.com' then replace(parts[1], '.', '')",
     replace: "when domain = 'gmail.com' then parts[1]",
     test: 'src/server/letters/receipts.test.ts',
@@ -71,7 +71,7 @@ export const letters: readonly Break[] = [
   {
     promise: 'only whoever has the letter answers',
     broken: 'A link of an acceptance that was taken back answers',
-    file: 'supabase/schemas/15_invitations.sql',
+    file: 'supabase/schemas/18_invitations.sql',
     find: 'where is_accepted and invitation.token',
     replace: 'where invitation.token',
     test: 'src/server/rest/places.test.ts',
@@ -89,7 +89,7 @@ export const letters: readonly Break[] = [
   {
     promise: 'no organiser, table or stored letter has a token',
     broken: 'A letter is stored with the link',
-    file: 'supabase/schemas/10_letters.sql',
+    file: 'supabase/schemas/13_desk_drafts.sql',
     find: 'text := private.filled(template.subject, template.body, given, blind);',
     replace: `text := private.filled(template.subject, template.body, given, blind);
     text := text || jsonb_build_object('body', (private.to_send(given.id, text ->> 'subject', text ->> 'body')).body);`,
@@ -99,7 +99,7 @@ export const letters: readonly Break[] = [
   {
     promise: 'each answer is kept once, and the newest counts',
     broken: 'An answer that is sent again is kept once more over what came since',
-    file: 'supabase/schemas/15_invitations.sql',
+    file: 'supabase/schemas/18_invitations.sql',
     find: '  if is_repeat then return; end if;',
     replace: '',
     test: 'src/server/rest/places.test.ts',
@@ -108,7 +108,7 @@ export const letters: readonly Break[] = [
   {
     promise: 'an answer is not changed without an end',
     broken: 'An answer is changed as often as somebody likes',
-    file: 'supabase/schemas/15_invitations.sql',
+    file: 'supabase/schemas/18_invitations.sql',
     find: `    ) >= 20 then
       raise exception 'This answer was changed too often.`,
     replace: `    ) >= 2000 then

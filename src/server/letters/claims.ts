@@ -1,22 +1,12 @@
 import { tooLate } from '../deliveries/outbox.ts'
-import { recordDelivery, type Try } from '../deliveries/record.ts'
+import { recordDelivery } from '../deliveries/record.ts'
 import type { Message } from '../mail/compose.ts'
 import type { NoticeClaim } from './notices.ts'
-import { mayHaveArrived, mostUncertain } from './outcomes.ts'
+import { mayHaveArrived, mostUncertain, type MailTry } from './outcomes.ts'
 import type { Sql } from '../database/sql.ts'
 
 /** The kinds of mails. */
 export type Kind = 'test' | 'letter' | 'notice' | 'receipt'
-
-/** A try of a mail, and what decides about the next one. */
-export interface MailTry extends Try {
-  /** Milliseconds since it was released, by the database's clock. */
-  age: number
-  /** Tries of which nobody knows whether the mail arrived. */
-  uncertain: number
-  /** Tries at which the mail server closed the connection over it. */
-  closings: number
-}
 
 /** A mail to an applicant that this server has claimed. */
 export interface LetterClaim extends Message, MailTry {

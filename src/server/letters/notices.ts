@@ -1,5 +1,5 @@
 import type { Message } from '../mail/compose.ts'
-import type { MailTry } from './claims.ts'
+import type { MailTry } from './outcomes.ts'
 import type { Sql } from '../database/sql.ts'
 
 /** A mail to an organiser that this server has claimed. */

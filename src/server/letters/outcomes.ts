@@ -9,6 +9,16 @@ export type Recorded = Extract<HandoverResult, { outcome: 'sent' | 'refused' | '
 /** What is recorded of a try. */
 export type Outcome = 'sent' | 'refused' | 'retry' | 'given up' | 'withdrawn' | 'lost'
 
+/** A try of a mail, and what decides about the next one. */
+export interface MailTry extends Try {
+  /** Milliseconds since it was released, by the database's clock. */
+  age: number
+  /** Tries of which nobody knows whether the mail arrived. */
+  uncertain: number
+  /** Tries at which the mail server closed the connection over it. */
+  closings: number
+}
+
 /** How often a mail is sent of which nobody knows whether it arrived: a mail server that accepts it and drops the connection gets
  * it so often. */
 export const mostUncertain = 3
