@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 /** Somebody carries letters, or tells an automation, as far as the database knows; or nobody does. */
 async function postman(isThere: boolean, isAutomationThere = false) {
-  const seen = (isSeen: boolean) => (isSeen ? '1 hour' : '-1 hour')
+  const seen = (isSeen: boolean) => (isSeen ? '1 hour' : '-2 days')
   await desk.sql`
     update private.postman set stopped = false, seen_at = now() + ${seen(isThere)}::interval,
       automation_seen_at = now() + ${seen(isAutomationThere)}::interval`
