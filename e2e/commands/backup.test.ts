@@ -216,6 +216,7 @@ test('what organisers made of the applications comes back, and so does a door th
   const letters = before.letters.map((letter) => ({
     ...letter,
     state: letter['template'] === 'waitlisted' ? 'dropped' : 'draft',
+    drafted_at: sometime,
   }))
   const deliveries = before.deliveries.map((delivery) => ({
     ...delivery,

@@ -1606,16 +1606,19 @@ $$;
 
 revoke all on function private.draft_again(private.deliveries) from public, anon, authenticated;
 
--- Settles a letter whose delivery was recalled while it was being sent, and has ended. After a letter about a decision the one that
--- stands is drafted, unless it was told last. The caller has locked the letter.
+-- Settles a letter whose delivery was recalled while it was being sent, and has ended. Where it was about the decision that stands,
+-- or told another one, a letter about what stands is drafted, unless it was told last. The caller has locked the letter.
 create function private.settle_recalled(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
 as $$
 declare
   status_now text := (select status from private.statuses where application_id = delivery.application_id);
+  template text := (select letters.template from private.letters where id = delivery.letter_id);
 begin
   if delivery.state = 'cancelled' then perform private.draft_again(delivery); end if;
-  if private.is_decision(status_now) and private.is_decision((select template from private.letters where id = delivery.letter_id)) then
+  if private.is_decision(status_now) and (
+    private.is_decision(template) and private.has_told(delivery) or template = status_now
+  ) then
     perform private.draft(delivery.application_id, status_now);
   end if;
 end
