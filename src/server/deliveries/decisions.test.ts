@@ -252,7 +252,6 @@ test('beside a mail server an automation is told what the mail has told, and not
   expect(await ask('withdraw', { act })).toEqual({ withdrawn: 1, left: 0 })
   await send()
   await carry()
-  expect(await states(id)).toContain('automation: waiting')
   const [request] = await receiver.count(1)
   expect(new URLSearchParams(request?.body).get('status')).toBe('accepted')
   await expect.poll(() => states(id)).toEqual(['automation: sent', 'mail: sent', 'mail: withdrawn'])
