@@ -1589,15 +1589,14 @@ end
 $$;
 
 -- Makes a draft of a letter whose delivery was cancelled, if it may still be said: one to one person, or one that an organiser
--- stopped. Where it may have arrived, it stays released. The caller has locked the letter.
+-- stopped. The caller has locked the letter.
 create function private.draft_again(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
 as $$
 begin
   update private.letters as letter set drafted_at = now(), state = case
       when template is null then 'draft'
-      when delivery.recalled_by is not null and delivery.may_have_arrived = 0 and private.may_be_said(application_id, template)
-        then 'draft'
+      when delivery.recalled_by is not null and private.may_be_said(application_id, template) then 'draft'
       when private.times_told(id) > 0 then 'released'
       else 'dropped' end
     where id = delivery.letter_id and state = 'released' and not private.is_open(id);
