@@ -23,7 +23,7 @@ test('between releases one file holds what changes: steps by hand, which stay, a
     await writeFile(path, declared.replace(text, replacement))
   }
 
-  await declare('13_receipts.sql', "now() - interval '1 day';", "now() - interval '2 days';")
+  await declare('23_mails.sql', 'postman.in_hour < 100', 'postman.in_hour < 200')
   expect((await schema()).stdout).toContain('-- For supabase/migrations:\n\n-- The functions that changed.')
   expect(await readdir(folder)).toEqual(released)
   await schema('a', 'few', 'words')
@@ -32,17 +32,17 @@ test('between releases one file holds what changes: steps by hand, which stay, a
   const read = () => readFile(join(folder, file), 'utf8')
   const written = await read()
   expect(written).toMatch(
-    /^-- The functions that changed\. .*\n[^]*create or replace function private\.receipts_since\(\)/,
+    /^-- The functions that changed\. .*\n[^]*create or replace function private\.has_room\(/,
   )
 
   const byHand = 'alter table private.door add column reason text;\n\n'
   await writeFile(join(folder, file), byHand + written)
   await declare('08_door.sql', 'create table private.door (', 'create table private.door (\n  reason text,')
-  await declare('13_receipts.sql', "now() - interval '2 days';", "now() - interval '3 days';")
+  await declare('23_mails.sql', 'postman.in_hour < 200', 'postman.in_hour < 300')
   await schema()
   const again = await read()
   expect(again.startsWith(byHand)).toBe(true)
-  expect(again.match(/function private\.receipts_since\(\)/g)).toHaveLength(1)
-  expect(again).toContain("interval '3 days'")
+  expect(again.match(/function private\.has_room\(/g)).toHaveLength(1)
+  expect(again).toContain('in_hour < 300')
   expect(await readdir(folder)).toEqual([...released, file])
 })

@@ -1510,7 +1510,9 @@ begin
   select * into letter from private.letters
     where application_id = application and letters.template = draft.template;
   if letter.state = 'draft' or private.is_open(letter.id)
-    or template = 'reminder' and private.is_reminded(application)
+    or template = 'reminder' and exists (
+      select from private.invitations where application_id = application and private.is_reminder_recent(reminded_at)
+    )
     or not again and private.times_told(letter.id) > 0
       and (not private.is_decision(template) or private.decision_told(application) = template)
   then
@@ -1672,7 +1674,12 @@ begin
     text := jsonb_build_object(
       'subject', case when blind then '(hidden)' else letter.subject end,
       'body', case when blind then '(hidden)' else letter.body end,
-      'missing', private.missing_in(letter.subject || letter.body, letter.application_id),
+      'missing', (
+        select coalesce(jsonb_agg(name order by name), '[]')
+        from jsonb_each_text(private.invitation_placeholders(letter.application_id)) as invitation (name, words)
+        where words = '' and case name when 'reply_by' then private.has_deadline(letter.subject || letter.body)
+          else private.has_link(letter.subject || letter.body) end
+      ),
       'unknown', '[]'::jsonb, 'is_long', false
     );
   end if;
@@ -1809,6 +1816,45 @@ begin
     select jsonb_build_object('discarded', count(*)) from private.letters
     where id = any (desk_discard.letters) and state = 'dropped'
   );
+end
+$$;
+
+-- A draft for an organiser's own mail program, with the applicant's link. The history records that the link was given. Where no
+-- server knows the site's address, the desk gives it; older desks give the time zone, too. A letter with a deadline waits until a
+-- time zone is set. The same act again gives the same.
+create or replace function public.desk_hand_over(act uuid, letter uuid, seen text, site text default null, zone text default null)
+  returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  draft private.letters;
+  text jsonb;
+  sent record;
+begin
+  if me.blind then
+    raise exception 'Who reads blind sends no letter by hand.' using errcode = '22023';
+  end if;
+  perform private.check_site(site);
+  perform private.lock_letters(array[letter]);
+  select * into draft from private.letters where id = desk_hand_over.letter;
+  text := case when draft.state = 'draft' then private.draft_text(draft, false) end;
+  if text is null or text ->> 'seen' is distinct from seen then
+    raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
+  elsif text -> 'missing' <> '[]' then
+    raise exception 'This letter quotes what is blank.' using errcode = '22023';
+  end if;
+  if zone is not null then perform private.adopt_zone(zone); end if;
+  if (private.has_link(text ->> 'body') or private.has_deadline((text ->> 'subject') || (text ->> 'body')))
+    and exists (select from private.places where places.zone is null)
+  then
+    raise exception 'This letter has a deadline: first save the time zone under Places.' using errcode = '22023';
+  end if;
+  if private.has_link(text ->> 'body') then
+    perform private.write_down(draft.application_id, act, me.email, 'link', jsonb_build_object('occasion', coalesce(draft.template, '')));
+  end if;
+  sent := private.to_send(draft.application_id, text ->> 'subject', text ->> 'body', site);
+  return jsonb_build_object('subject', sent.subject, 'body', sent.body);
 end
 $$;
 
@@ -1951,7 +1997,7 @@ begin
   perform private.retry(array(
     select id from private.deliveries as delivery
     where id = any (wanted) and kind in ('letter', 'decision', 'receipt')
-      and (kind <> 'receipt' or queued_at > private.receipts_since()) and not private.is_overdue(delivery)
+      and (kind <> 'receipt' or queued_at > now() - interval '1 day') and not private.is_overdue(delivery)
   ));
   return (select count(*) from private.deliveries where id = any (wanted) and state in ('waiting', 'sending', 'done'));
 end
@@ -2331,7 +2377,7 @@ begin
   perform private.record_delivery(id, attempts, 'waiting', arrived => true) from private.deliveries where id = any (lost);
   perform private.recall(array(
     select id from private.deliveries
-    where kind = 'receipt' and due_at <= now() and queued_at <= private.receipts_since()
+    where kind = 'receipt' and due_at <= now() and queued_at <= now() - interval '1 day'
     for update skip locked
   ));
 end
@@ -2694,14 +2740,6 @@ $$;
 
 revoke all on function private.invitation_placeholders(uuid) from public, anon, authenticated;
 
--- Which of the two placeholders a text has that are blank for an application.
-create or replace function private.missing_in(given text, application uuid) returns jsonb
-  language sql stable set search_path = ''
-as $$
-  select coalesce(jsonb_agg(name order by name), '[]') from jsonb_each_text(private.invitation_placeholders(application)) as invitation (name, words)
-  where words = '' and case name when 'reply_by' then private.has_deadline(given) else private.has_link(given) end
-$$;
-
 -- Whether a delivery has the deadline or the link, and the deadline is over. An automation that is told an acceptance in place of
 -- an email is told both, whatever the text is.
 create function private.is_overdue(delivery private.deliveries) returns boolean
@@ -2733,7 +2771,7 @@ begin
     ), E'\n\n');
   end if;
   given := regexp_replace(given, '\{\{\s*answer_link\s*\}\}', coalesce(link, ''), 'g');
-  return regexp_replace(given, '\{\{\s*reply_by\s*\}\}', private.day_shown(deadline), 'g');
+  return regexp_replace(given, '\{\{\s*reply_by\s*\}\}', to_char(deadline, 'FMDD FMMonth YYYY'), 'g');
 end
 $$;
 
@@ -2881,92 +2919,6 @@ begin
 end
 $$;
 
--- Who comes, how many places are left, and who waits for one: {version, places, days, zone, is_zone_set, site, today, coming,
--- not_coming, no_answer, late, not_told, free, waitlist}. `late` is a part of `no_answer`. `free` is null where nobody said how
--- many places there are, and negative where more people were accepted. `zone` is `UTC` until one is set. The argument is that of
--- older desks, and is ignored.
-create or replace function public.desk_places(zone text default null) returns jsonb
-  language plpgsql stable security definer set search_path = ''
-as $$
-declare
-  me record := private.caller();
-  -- Once, and not for each of them.
-  today constant date := private.today();
-begin
-  return (
-    with counted as (
-      select count(*) filter (where state = 'coming') as coming,
-        count(*) filter (where state = 'not coming') as not_coming,
-        count(*) filter (where state in ('no answer', 'late')) as no_answer,
-        count(*) filter (where state = 'late') as late,
-        count(*) filter (where state = 'not told') as not_told
-      from (
-        select private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) as state
-        from private.invitations
-        where is_accepted
-      ) as invitations
-    )
-    select to_jsonb(counted) || jsonb_build_object(
-      'version', version, 'places', places, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),
-      'is_zone_set', settings.zone is not null, 'site', site,
-      'today', today, 'free', places - coming - no_answer - not_told,
-      'waitlist', (
-        select coalesce(jsonb_agg(
-          jsonb_build_object('set_at', set_at) || private.beginnings(private.answers(application, me.blind) || summary)
-          order by set_at, id), '[]')
-        from (
-          select application_id, set_at from private.statuses
-          where status = 'waitlisted' order by set_at, application_id limit 20
-        ) as waiting
-          join public.retreat_applications as application on id = waiting.application_id
-          cross join private.summaries(array[id], me.blind)
-      ))
-    from private.places as settings, counted
-  );
-end
-$$;
-
-drop function public.desk_set_places(integer, integer, integer);
-
--- Sets how many places there are, null for not known; how many days people have to answer; and the time zone of deadlines, which
--- stays as it is where it is null.
-create function public.desk_set_places(version integer, places integer, days integer, zone text default null) returns jsonb
-  language plpgsql security definer set search_path = ''
-as $$
-declare
-  me record := private.caller();
-  former private.places;
-begin
-  if not coalesce(places between 0 and 1000000, true) then
-    raise exception 'There are 0 to 1,000,000 places.' using errcode = '22023';
-  elsif not coalesce(days between 1 and 365, false) then
-    raise exception 'A place is kept for 1 to 365 days.' using errcode = '22023';
-  end if;
-  select * into former from private.places for update;
-  zone := coalesce(zone, former.zone);
-  if zone is distinct from former.zone and not private.is_zone(zone) then
-    raise exception 'There is no time zone "%".', left(zone, 100) using errcode = '22023';
-  elsif former.version = desk_set_places.version then
-    update private.places as settings set version = former.version + 1, places = desk_set_places.places,
-      days = desk_set_places.days, zone = desk_set_places.zone;
-    if (former.places, former.days, former.zone) is distinct from (places, days, zone) then
-      insert into private.history (author, kind, detail)
-        values (me.email, 'places', jsonb_build_object('places', places, 'days', days)
-          || case when zone is distinct from former.zone then jsonb_build_object('zone', zone) else '{}' end);
-    end if;
-  elsif former.version is distinct from desk_set_places.version + 1
-    or (former.places, former.days, former.zone) is distinct from (places, days, zone)
-  then
-    -- Not a repeat whose response was lost.
-    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
-  end if;
-  return public.desk_places();
-end
-$$;
-
-revoke all on function public.desk_set_places(integer, integer, integer, text) from public, anon, authenticated;
-grant execute on function public.desk_set_places(integer, integer, integer, text) to authenticated;
-
 -- Locks an application, and refuses unless it is accepted.
 create function private.lock_invitation(application uuid) returns void
   language plpgsql set search_path = ''
@@ -3025,6 +2977,97 @@ begin
   return private.whole(application, me.blind);
 end
 $$;
+
+-- Who comes, how many places are left, and who waits for one: {version, places, days, zone, is_zone_set, site, today, coming,
+-- not_coming, no_answer, late, not_told, free, waitlist}. `late` is a part of `no_answer`. `free` is null where nobody said how
+-- many places there are, and negative where more people were accepted. `zone` is `UTC` until one is set. The argument is that of
+-- older desks, and is ignored.
+create or replace function public.desk_places(zone text default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  -- Once, and not for each of them.
+  today constant date := private.today();
+begin
+  return (
+    with counted as (
+      select count(*) filter (where state = 'coming') as coming,
+        count(*) filter (where state = 'not coming') as not_coming,
+        count(*) filter (where state in ('no answer', 'late')) as no_answer,
+        count(*) filter (where state = 'late') as late,
+        count(*) filter (where state = 'not told') as not_told
+      from (
+        select private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) as state
+        from private.invitations
+        where is_accepted
+      ) as invitations
+    )
+    select to_jsonb(counted) || jsonb_build_object(
+      'version', version, 'places', places, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),
+      'is_zone_set', settings.zone is not null, 'site', site,
+      'today', today, 'free', places - coming - no_answer - not_told,
+      'waitlist', (
+        select coalesce(jsonb_agg(
+          jsonb_build_object('set_at', set_at) || (
+            -- The beginnings of long answers.
+            select jsonb_object_agg(key,
+              case jsonb_typeof(value) when 'string' then to_jsonb(left(value #>> '{}', 200)) else value end)
+            from jsonb_each(private.answers(application, me.blind) || summary)
+          )
+          order by set_at, id), '[]')
+        from (
+          select application_id, set_at from private.statuses
+          where status = 'waitlisted' order by set_at, application_id limit 20
+        ) as waiting
+          join public.retreat_applications as application on id = waiting.application_id
+          cross join private.summaries(array[id], me.blind)
+      ))
+    from private.places as settings, counted
+  );
+end
+$$;
+
+drop function public.desk_set_places(integer, integer, integer);
+
+-- Sets how many places there are, null for not known; how many days people have to answer; and the time zone of deadlines, which
+-- stays as it is where it is null.
+create function public.desk_set_places(version integer, places integer, days integer, zone text default null) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.places;
+begin
+  if not coalesce(places between 0 and 1000000, true) then
+    raise exception 'There are 0 to 1,000,000 places.' using errcode = '22023';
+  elsif not coalesce(days between 1 and 365, false) then
+    raise exception 'A place is kept for 1 to 365 days.' using errcode = '22023';
+  end if;
+  select * into former from private.places for update;
+  zone := coalesce(zone, former.zone);
+  if zone is distinct from former.zone and not private.is_zone(zone) then
+    raise exception 'There is no time zone "%".', left(zone, 100) using errcode = '22023';
+  elsif former.version = desk_set_places.version then
+    update private.places as settings set version = former.version + 1, places = desk_set_places.places,
+      days = desk_set_places.days, zone = desk_set_places.zone;
+    if (former.places, former.days, former.zone) is distinct from (places, days, zone) then
+      insert into private.history (author, kind, detail)
+        values (me.email, 'places', jsonb_build_object('places', places, 'days', days)
+          || case when zone is distinct from former.zone then jsonb_build_object('zone', zone) else '{}' end);
+    end if;
+  elsif former.version is distinct from desk_set_places.version + 1
+    or (former.places, former.days, former.zone) is distinct from (places, days, zone)
+  then
+    -- Not a repeat whose response was lost.
+    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+  end if;
+  return public.desk_places();
+end
+$$;
+
+revoke all on function public.desk_set_places(integer, integer, integer, text) from public, anon, authenticated;
+grant execute on function public.desk_set_places(integer, integer, integer, text) to authenticated;
 
 -- The people to remind, those with the first deadline first, at most a thousand and one; how many have a reminder that was not sent
 -- yet, and how many had one in the last three days.
@@ -3092,54 +3135,6 @@ begin
 end
 $$;
 
--- Whether somebody was sent a reminder lately.
-create or replace function private.is_reminded(application uuid) returns boolean
-  language sql stable set search_path = ''
-as $$
-  select exists (
-    select from private.invitations where application_id = application and private.is_reminder_recent(reminded_at)
-  )
-$$;
-
--- A draft for an organiser's own mail program, with the applicant's link. The history records that the link was given. Where no
--- server knows the site's address, the desk gives it; older desks give the time zone, too. A letter with a deadline waits until a
--- time zone is set. The same act again gives the same.
-create or replace function public.desk_hand_over(act uuid, letter uuid, seen text, site text default null, zone text default null)
-  returns jsonb
-  language plpgsql security definer set search_path = ''
-as $$
-declare
-  me record := private.caller();
-  draft private.letters;
-  text jsonb;
-  sent record;
-begin
-  if me.blind then
-    raise exception 'Who reads blind sends no letter by hand.' using errcode = '22023';
-  end if;
-  perform private.check_site(site);
-  perform private.lock_letters(array[letter]);
-  select * into draft from private.letters where id = desk_hand_over.letter;
-  text := case when draft.state = 'draft' then private.draft_text(draft, false) end;
-  if text is null or text ->> 'seen' is distinct from seen then
-    raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
-  elsif text -> 'missing' <> '[]' then
-    raise exception 'This letter quotes what is blank.' using errcode = '22023';
-  end if;
-  if zone is not null then perform private.adopt_zone(zone); end if;
-  if (private.has_link(text ->> 'body') or private.has_deadline((text ->> 'subject') || (text ->> 'body')))
-    and exists (select from private.places where places.zone is null)
-  then
-    raise exception 'This letter has a deadline: first save the time zone under Places.' using errcode = '22023';
-  end if;
-  if private.has_link(text ->> 'body') then
-    perform private.write_down(draft.application_id, act, me.email, 'link', jsonb_build_object('occasion', coalesce(draft.template, '')));
-  end if;
-  sent := private.to_send(draft.application_id, text ->> 'subject', text ->> 'body', site);
-  return jsonb_build_object('subject', sent.subject, 'body', sent.body);
-end
-$$;
-
 -- How long all mails wait after so many failures in a row of the mail server.
 create function private.mail_back_off(failures integer) returns interval
   language sql immutable
@@ -3195,40 +3190,27 @@ $$;
 
 revoke all on function private.is_busy(private.deliveries) from public, anon, authenticated;
 
--- The mail of a kind that is due and waits longest; nothing where none is due. It is locked, and what somebody else has locked is
--- passed over. No other table is joined, since PostgreSQL would read everything that is due to find the first.
-create function private.due_mail_of(kind text) returns uuid
+-- The mail that is to be sent next: its kind and its id. First tests, for which somebody waits, then letters, then mails that
+-- are sent automatically: organisers' before receipts, since there may be as many receipts as applications. It is locked, and what
+-- somebody else has locked is passed over. No other table is joined, since PostgreSQL would read everything that is due to find the
+-- first.
+create function private.due_mail(kinds text[], has_room boolean, out kind text, out id uuid)
   language plpgsql set search_path = ''
 as $$
 declare
   moments record;
-  due uuid;
-begin
-  for moments in select * from private.due_moments() loop
-    select id into due from private.deliveries as delivery
-      where delivery.kind = due_mail_of.kind and due_at >= moments.since and due_at <= moments.until and recalled_at is null
-        -- Older ones are dropped.
-        and (delivery.kind = 'letter' or queued_at > now() - interval '1 day')
-        and (delivery.kind not in ('letter', 'receipt') or not private.is_busy(delivery))
-      order by due_at limit 1 for update skip locked;
-    exit when due is not null;
-  end loop;
-  return due;
-end
-$$;
-
-revoke all on function private.due_mail_of(text) from public, anon, authenticated;
-
--- The mail that is to be sent next: its kind and its id. First tests, for which somebody waits, then letters, then mails that
--- are sent automatically: organisers' before receipts, since there may be as many receipts as applications.
-create function private.due_mail(kinds text[], has_room boolean, out kind text, out id uuid)
-  language plpgsql set search_path = ''
-as $$
 begin
   foreach kind in array '{test,letter,notice,receipt}'::text[] loop
     continue when not kind = any (kinds) or kind in ('notice', 'receipt') and not has_room;
-    id := private.due_mail_of(kind);
-    if id is not null then return; end if;
+    for moments in select * from private.due_moments() loop
+      select delivery.id into due_mail.id from private.deliveries as delivery
+        where delivery.kind = due_mail.kind and due_at >= moments.since and due_at <= moments.until and recalled_at is null
+          -- Older ones are dropped.
+          and (delivery.kind = 'letter' or queued_at > now() - interval '1 day')
+          and (delivery.kind not in ('letter', 'receipt') or not private.is_busy(delivery))
+        order by due_at limit 1 for update skip locked;
+      if found then return; end if;
+    end loop;
   end loop;
 end
 $$;
@@ -3308,9 +3290,15 @@ $$;
 
 revoke all on function private.claim_letter(uuid, interval) from public, anon, authenticated;
 
+drop function private.missing_in(text, uuid);
+
+drop function private.is_reminded(uuid);
+
 drop function private.search_query(text);
 
 drop function private.has_answer(uuid, text, date);
+
+drop function private.beginnings(jsonb);
 
 drop function private.begin_wait();
 
@@ -3334,6 +3322,8 @@ drop function private.answer_state(boolean, timestamp with time zone, date, text
 
 drop function private.has_day(text);
 
+drop function private.day_shown(date);
+
 drop function private.with_place(text, text, date);
 
 drop function private.place_answers(uuid);
@@ -3347,6 +3337,8 @@ drop function private.answer_shown(uuid);
 drop function private.set_answer(uuid, uuid, text, text);
 
 drop function private.counts(jsonb, boolean);
+
+drop function private.receipts_since();
 
 drop function private.settle_restored_letters();
 

@@ -1,6 +1,6 @@
 -- Applications: what applicants send, and what guards it.
 
--- The schema of what is ours alone, beside `public`, which the API exposes. 17_rights.sql says who may do what.
+-- The schema of what is ours alone, beside `public`, which the API exposes. 24_rights.sql says who may do what.
 create schema if not exists private;
 
 -- An application to attend the retreat: the eleven answers of the form, and when which row was stored.

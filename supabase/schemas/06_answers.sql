@@ -29,15 +29,6 @@ begin
 end
 $$;
 
--- The first 200 characters of each text, since a form answer may be as long as a request.
-create function private.beginnings(shown jsonb) returns jsonb
-  language sql immutable set search_path = ''
-as $$
-  select jsonb_object_agg(
-    key, case jsonb_typeof(value) when 'string' then to_jsonb(left(value #>> '{}', 200)) else value end)
-  from jsonb_each(shown)
-$$;
-
 -- The form answers that a letter may quote, by their placeholders, in the words that the applicant read; of no application each is
 -- null. Organisers who read blind see the answers that `private.answers` shows them, and of the others whether they are blank. Text
 -- in an answer that looks like a placeholder of an invitation is changed.

@@ -39,7 +39,9 @@ begin
   select * into letter from private.letters
     where application_id = application and letters.template = draft.template;
   if letter.state = 'draft' or private.is_open(letter.id)
-    or template = 'reminder' and private.is_reminded(application)
+    or template = 'reminder' and exists (
+      select from private.invitations where application_id = application and private.is_reminder_recent(reminded_at)
+    )
     or not again and private.times_told(letter.id) > 0
       and (not private.is_decision(template) or private.decision_told(application) = template)
   then

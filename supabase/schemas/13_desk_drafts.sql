@@ -19,7 +19,12 @@ begin
     text := jsonb_build_object(
       'subject', case when blind then '(hidden)' else letter.subject end,
       'body', case when blind then '(hidden)' else letter.body end,
-      'missing', private.missing_in(letter.subject || letter.body, letter.application_id),
+      'missing', (
+        select coalesce(jsonb_agg(name order by name), '[]')
+        from jsonb_each_text(private.invitation_placeholders(letter.application_id)) as invitation (name, words)
+        where words = '' and case name when 'reply_by' then private.has_deadline(letter.subject || letter.body)
+          else private.has_link(letter.subject || letter.body) end
+      ),
       'unknown', '[]'::jsonb, 'is_long', false
     );
   end if;
@@ -168,5 +173,55 @@ begin
     select jsonb_build_object('discarded', count(*)) from private.letters
     where id = any (desk_discard.letters) and state = 'dropped'
   );
+end
+$$;
+
+-- Refuses an invalid address of a site.
+create function private.check_site(site text) returns void
+  language plpgsql immutable set search_path = ''
+as $$
+begin
+  if coalesce(site, '') !~ '^(https?://[^\s<>"\\{}#?]+[^\s<>"\\{}#?/])?$' then
+    raise exception 'This is no address of a site.' using errcode = '22023';
+  end if;
+end
+$$;
+
+-- A draft for an organiser's own mail program, with the applicant's link. The history records that the link was given. Where no
+-- server knows the site's address, the desk gives it; older desks give the time zone, too. A letter with a deadline waits until a
+-- time zone is set. The same act again gives the same.
+create function public.desk_hand_over(act uuid, letter uuid, seen text, site text default null, zone text default null)
+  returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  draft private.letters;
+  text jsonb;
+  sent record;
+begin
+  if me.blind then
+    raise exception 'Who reads blind sends no letter by hand.' using errcode = '22023';
+  end if;
+  perform private.check_site(site);
+  perform private.lock_letters(array[letter]);
+  select * into draft from private.letters where id = desk_hand_over.letter;
+  text := case when draft.state = 'draft' then private.draft_text(draft, false) end;
+  if text is null or text ->> 'seen' is distinct from seen then
+    raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
+  elsif text -> 'missing' <> '[]' then
+    raise exception 'This letter quotes what is blank.' using errcode = '22023';
+  end if;
+  if zone is not null then perform private.adopt_zone(zone); end if;
+  if (private.has_link(text ->> 'body') or private.has_deadline((text ->> 'subject') || (text ->> 'body')))
+    and exists (select from private.places where places.zone is null)
+  then
+    raise exception 'This letter has a deadline: first save the time zone under Places.' using errcode = '22023';
+  end if;
+  if private.has_link(text ->> 'body') then
+    perform private.write_down(draft.application_id, act, me.email, 'link', jsonb_build_object('occasion', coalesce(draft.template, '')));
+  end if;
+  sent := private.to_send(draft.application_id, text ->> 'subject', text ->> 'body', site);
+  return jsonb_build_object('subject', sent.subject, 'body', sent.body);
 end
 $$;

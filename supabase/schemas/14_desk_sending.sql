@@ -137,7 +137,7 @@ begin
   perform private.retry(array(
     select id from private.deliveries as delivery
     where id = any (wanted) and kind in ('letter', 'decision', 'receipt')
-      and (kind <> 'receipt' or queued_at > private.receipts_since()) and not private.is_overdue(delivery)
+      and (kind <> 'receipt' or queued_at > now() - interval '1 day') and not private.is_overdue(delivery)
   ));
   return (select count(*) from private.deliveries where id = any (wanted) and state in ('waiting', 'sending', 'done'));
 end

@@ -34,10 +34,49 @@ begin
 end
 $$;
 
--- A receipt that was released before this moment is too old to leave.
-create function private.receipts_since() returns timestamptz
-  language sql stable
-  return now() - interval '1 day';
+-- A name, if a receipt or a notice may contain it; null where it may be more than a name.
+create function private.plain_name(given text) returns text
+  language plpgsql immutable set search_path = ''
+as $$
+declare
+  name text := btrim(given);
+  -- As it looks: `１` and `①` are 1, and a wide dot is a dot.
+  seen text;
+begin
+  if name = '' or char_length(name) > 40 then return null; end if;
+  seen := normalize(name, nfkc);
+  return case when
+    -- Nothing that a mail program makes a link of, nor what turns the writing round.
+    seen !~ '[[:cntrl:].:/\\@<>\u0085\u2028-\u202e\u2066-\u2069]' and seen !~* '^www'
+    -- What looks like a dot, a colon or a slash.
+    and seen !~ '[\u00b7\u02d0\u0323\u0589\u05c3\u06d4\u0701\u0702\u0964\u1362\u166e\u16eb\u1803\u1809\u2022\u2027\u2044\u2215\u2219\u2236\u22c5\u2571\u25cf\u2981\u29f8\u2cf9\u2cfe\u2e31\u2e33\u2e3c\u3002\u30fb\ua4f8\ua60e\ua6f3\ua789\ua78f\U00010101\U00010a50\U0001d16d]'
+    -- No telephone number, and no sentence.
+    and seen collate "und-x-icu" !~ '[[:digit:]]'
+    and cardinality(regexp_split_to_array(seen, '[\s\u00ad\u115f\u1160\u1680\u180e\u200b\u2060\u2800\ufeff]+')) <= 4
+    then name end;
+end
+$$;
+
+-- A receipt's subject and body. Whoever fills in the form may give a stranger's address: nothing of what they wrote
+-- goes there but a first name that is one. Where it is none, it is left out with the blank before it.
+create function private.receipt(subject text, body text, first_name text) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  name text := private.plain_name(first_name);
+  head record;
+  rest record;
+begin
+  if name is null then
+    subject := regexp_replace(subject, '[ \t]*\{\{\s*first_name\s*\}\}', '', 'g');
+    body := regexp_replace(body, '[ \t]*\{\{\s*first_name\s*\}\}', '', 'g');
+  end if;
+  head := private.fill(subject, jsonb_build_object('first_name', name));
+  rest := private.fill(body, jsonb_build_object('first_name', name));
+  return jsonb_build_object('subject', btrim(head.filled), 'body', rest.filled, 'missing', '[]'::jsonb,
+    'unknown', to_jsonb(array(select distinct unnest(head.unknown || rest.unknown) order by 1)));
+end
+$$;
 
 -- Writes a receipt: at most one a day to a mailbox, however its address is written, and twenty to a domain, so that
 -- nobody fills a company's mailboxes. Nothing here waits for another insert: where two for one domain come at the same
@@ -105,7 +144,7 @@ begin
   perform private.record_delivery(id, attempts, 'waiting', arrived => true) from private.deliveries where id = any (lost);
   perform private.recall(array(
     select id from private.deliveries
-    where kind = 'receipt' and due_at <= now() and queued_at <= private.receipts_since()
+    where kind = 'receipt' and due_at <= now() and queued_at <= now() - interval '1 day'
     for update skip locked
   ));
 end

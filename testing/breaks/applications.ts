@@ -5,7 +5,7 @@ export const applications: readonly Break[] = [
   {
     promise: 'nobody reads, changes or deletes an application with the public key',
     broken: 'A visitor reads applications',
-    file: 'supabase/schemas/21_rights.sql',
+    file: 'supabase/schemas/24_rights.sql',
     find: 'revoke all on all tables in schema private from public, anon, authenticated;',
     replace: '',
     migration:

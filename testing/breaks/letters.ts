@@ -51,7 +51,7 @@ export const letters: readonly Break[] = [
   {
     promise: '**Notices** keep to the same rule of names',
     broken: 'A notice names whatever a stranger wrote as a name',
-    file: 'supabase/schemas/09_templates.sql',
+    file: 'supabase/schemas/16_receipts.sql',
     find: "]+')) <= 4",
     replace: "]+')) <= 40",
     test: 'src/server/letters/notices.test.ts',
@@ -71,7 +71,7 @@ export const letters: readonly Break[] = [
   {
     promise: 'only whoever has the letter answers',
     broken: 'A link of an acceptance that was taken back answers',
-    file: 'supabase/schemas/18_invitations.sql',
+    file: 'supabase/schemas/20_rsvps.sql',
     find: 'where is_accepted and invitation.token',
     replace: 'where invitation.token',
     test: 'src/server/rest/places.test.ts',
@@ -99,7 +99,7 @@ export const letters: readonly Break[] = [
   {
     promise: 'each answer is kept once, and the newest counts',
     broken: 'An answer that is sent again is kept once more over what came since',
-    file: 'supabase/schemas/18_invitations.sql',
+    file: 'supabase/schemas/20_rsvps.sql',
     find: '  if is_repeat then return; end if;',
     replace: '',
     test: 'src/server/rest/places.test.ts',
@@ -108,7 +108,7 @@ export const letters: readonly Break[] = [
   {
     promise: 'an answer is not changed without an end',
     broken: 'An answer is changed as often as somebody likes',
-    file: 'supabase/schemas/18_invitations.sql',
+    file: 'supabase/schemas/20_rsvps.sql',
     find: `    ) >= 20 then
       raise exception 'This answer was changed too often.`,
     replace: `    ) >= 2000 then

@@ -14,7 +14,7 @@ export const organisers: readonly Break[] = [
   {
     promise: 'only an organiser acts as one',
     broken: 'One who signed in reads a table of ours',
-    file: 'supabase/schemas/21_rights.sql',
+    file: 'supabase/schemas/24_rights.sql',
     find: 'revoke all on schema private from public, anon, authenticated;',
     replace: '',
     migration:
@@ -25,7 +25,7 @@ export const organisers: readonly Break[] = [
   {
     promise: 'only an organiser acts as one',
     broken: 'A new function in private may be executed by everybody',
-    file: 'supabase/schemas/21_rights.sql',
+    file: 'supabase/schemas/24_rights.sql',
     find: 'revoke all on all functions in schema private from public, anon, authenticated;',
     replace: '',
     migration: 'create function private.forgotten() returns integer language sql return 1;',

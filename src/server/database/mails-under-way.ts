@@ -5,7 +5,7 @@ import type { Sql } from './sql.ts'
 /** Milliseconds between two looks at what is being handed over. */
 const lookPause = 100
 
-/** What each claim of a mail shares (supabase/schemas/19_mails.sql). */
+/** What each claim of a mail shares (supabase/schemas/23_mails.sql). */
 const claimLock = 5_610_748
 
 /** What tells of each table which mails a server is handing over, with the newest column that this needs. */

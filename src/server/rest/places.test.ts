@@ -386,7 +386,7 @@ test('the day that an organiser sets while a letter is handed over is the day in
     await somebodyWaits()
     return { claiming: sending }
   })
-  const [row] = await sql()<[{ shown: string }]>`select private.day_shown(${day}::date) as shown`
+  const [row] = await sql()<[{ shown: string }]>`select to_char(${day}::date, 'FMDD FMMonth YYYY') as shown`
   expect((await claiming).body).toContain(`until ${row.shown}.`)
   expect((await whole(id)).application).toMatchObject({ kept_until: day })
 })

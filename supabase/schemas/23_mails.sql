@@ -45,38 +45,27 @@ begin
 end
 $$;
 
--- The mail of a kind that is due and waits longest; nothing where none is due. It is locked, and what somebody else has locked is
--- passed over. No other table is joined, since PostgreSQL would read everything that is due to find the first.
-create function private.due_mail_of(kind text) returns uuid
+-- The mail that is to be sent next: its kind and its id. First tests, for which somebody waits, then letters, then mails that
+-- are sent automatically: organisers' before receipts, since there may be as many receipts as applications. It is locked, and what
+-- somebody else has locked is passed over. No other table is joined, since PostgreSQL would read everything that is due to find the
+-- first.
+create function private.due_mail(kinds text[], has_room boolean, out kind text, out id uuid)
   language plpgsql set search_path = ''
 as $$
 declare
   moments record;
-  due uuid;
-begin
-  for moments in select * from private.due_moments() loop
-    select id into due from private.deliveries as delivery
-      where delivery.kind = due_mail_of.kind and due_at >= moments.since and due_at <= moments.until and recalled_at is null
-        -- Older ones are dropped.
-        and (delivery.kind = 'letter' or queued_at > now() - interval '1 day')
-        and (delivery.kind not in ('letter', 'receipt') or not private.is_busy(delivery))
-      order by due_at limit 1 for update skip locked;
-    exit when due is not null;
-  end loop;
-  return due;
-end
-$$;
-
--- The mail that is to be sent next: its kind and its id. First tests, for which somebody waits, then letters, then mails that
--- are sent automatically: organisers' before receipts, since there may be as many receipts as applications.
-create function private.due_mail(kinds text[], has_room boolean, out kind text, out id uuid)
-  language plpgsql set search_path = ''
-as $$
 begin
   foreach kind in array '{test,letter,notice,receipt}'::text[] loop
     continue when not kind = any (kinds) or kind in ('notice', 'receipt') and not has_room;
-    id := private.due_mail_of(kind);
-    if id is not null then return; end if;
+    for moments in select * from private.due_moments() loop
+      select delivery.id into due_mail.id from private.deliveries as delivery
+        where delivery.kind = due_mail.kind and due_at >= moments.since and due_at <= moments.until and recalled_at is null
+          -- Older ones are dropped.
+          and (delivery.kind = 'letter' or queued_at > now() - interval '1 day')
+          and (delivery.kind not in ('letter', 'receipt') or not private.is_busy(delivery))
+        order by due_at limit 1 for update skip locked;
+      if found then return; end if;
+    end loop;
   end loop;
 end
 $$;
@@ -147,5 +136,69 @@ begin
     from public.retreat_applications as application cross join private.letter_settings
     where application.id = claimed.application_id
   );
+end
+$$;
+
+-- Stops all letters, or lets them leave again.
+create function public.desk_stop(stopped boolean) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if desk_stop.stopped is null then
+    raise exception 'Letters are stopped or not.' using errcode = '22023';
+  end if;
+  update private.postman set stopped = desk_stop.stopped where postman.stopped <> desk_stop.stopped;
+  if found then perform private.write_down_letters(me.email, jsonb_build_object('stopped', desk_stop.stopped)); end if;
+  return jsonb_build_object('stopped', desk_stop.stopped);
+end
+$$;
+
+-- Asks a server to check the mail server and the sender's domain; `desk_letters` has what it found. Whoever asks during a check
+-- gets the result of that check.
+create function public.desk_check_mail() returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  update private.postman set check_wanted_at = now()
+    where check_wanted_at not between now() - interval '10 seconds' and now();
+  return jsonb_build_object('is_checking', true);
+end
+$$;
+
+-- Sets the address for answers.
+create function public.desk_set_letters(version integer, reply_to text, receipts boolean default null) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.letter_settings;
+  kept private.letter_settings;
+begin
+  if char_length(reply_to) > 254
+    or coalesce(reply_to, '') !~ '^([^][[:cntrl:][:space:]<>()@,;:"\\]+@[^][[:cntrl:][:space:]<>()@,;:"\\]+)?$'
+  then
+    raise exception 'The address for answers is one e-mail address, or blank.' using errcode = '22023';
+  end if;
+  select * into former from private.letter_settings for update;
+  kept := former;
+  kept.version := desk_set_letters.version + 1;
+  kept.reply_to := coalesce(desk_set_letters.reply_to, '');
+  kept.receipts := coalesce(desk_set_letters.receipts, former.receipts);
+  if former.version = desk_set_letters.version then
+    update private.letter_settings as settings
+      set version = kept.version, reply_to = kept.reply_to, receipts = kept.receipts;
+    if kept.reply_to <> former.reply_to then
+      perform private.write_down_letters(me.email, jsonb_build_object('reply_to', kept.reply_to));
+    end if;
+    if kept.receipts <> former.receipts then
+      perform private.write_down_letters(me.email, jsonb_build_object('receipts', kept.receipts));
+    end if;
+  elsif kept is distinct from former then
+    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+  end if;
+  return jsonb_build_object('version', kept.version, 'reply_to', kept.reply_to, 'receipts', kept.receipts);
 end
 $$;

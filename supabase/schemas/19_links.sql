@@ -1,0 +1,108 @@
+-- Links and deadlines in letters: placeholders until a letter is handed over.
+
+-- Whether a text has the placeholder of the link, or of the deadline. Letters are stored with these placeholders.
+create function private.has_link(given text) returns boolean
+  language sql immutable set search_path = ''
+  return given ~ '\{\{\s*answer_link\s*\}\}';
+create function private.has_deadline(given text) returns boolean
+  language sql immutable set search_path = ''
+  return given ~ '\{\{\s*reply_by\s*\}\}';
+
+-- Whether the deadline of an applicant is over. Until they were told, or an organiser set it, the days count from the handover.
+create function private.is_deadline_over(application uuid) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return exists (
+    select from private.invitations
+    where application_id = application and deadline < private.today() and (told_at is not null or is_deadline_set)
+  );
+end
+$$;
+
+-- The link and the deadline in a letter until it is handed over: placeholders, or blank where nobody is asked any more.
+create function private.invitation_placeholders(application uuid) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  is_asked boolean := exists (select from private.invitations where application_id = application and is_accepted)
+    and not private.is_deadline_over(application);
+begin
+  return jsonb_build_object(
+    'answer_link', case when is_asked then '{{answer_link}}' else '' end,
+    'reply_by', case when is_asked then '{{reply_by}}' else '' end);
+end
+$$;
+
+-- Whether a delivery has the deadline or the link, and the deadline is over. An automation that is told an acceptance in place of
+-- an email is told both, whatever the text is.
+create function private.is_overdue(delivery private.deliveries) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+      private.has_link(delivery.subject || delivery.body) or private.has_deadline(delivery.subject || delivery.body)
+      or delivery.kind = 'decision' and exists (
+        select from private.letters where id = delivery.letter_id and template = 'accepted'
+      )
+    )
+    and private.is_main(delivery) and private.is_deadline_over(delivery.application_id);
+end
+$$;
+
+-- A text with the link and the deadline filled in. Where no site is known, the paragraphs with the link are left out.
+create function private.with_invitation(given text, link text, deadline date) returns text
+  language plpgsql immutable set search_path = ''
+as $$
+begin
+  if link is null and private.has_link(given) then
+    given := array_to_string(array(
+      select paragraph
+      from regexp_split_to_table(given, '(?:\r?\n[ \t]*){2,}') with ordinality as parts (paragraph, place)
+      where not private.has_link(paragraph) order by place
+    ), E'\n\n');
+  end if;
+  given := regexp_replace(given, '\{\{\s*answer_link\s*\}\}', coalesce(link, ''), 'g');
+  return regexp_replace(given, '\{\{\s*reply_by\s*\}\}', to_char(deadline, 'FMDD FMMonth YYYY'), 'g');
+end
+$$;
+
+-- Invites somebody whose letter is being handed over. The result is their link, null where the site's address is not known, and
+-- their deadline. Until they were told, or an organiser set it, the days count from the last handover. The update decides by the
+-- row itself: a subquery would decide by the row as it was before the lock.
+create function private.invite(application uuid, site text default null, out link text, out deadline date)
+  language plpgsql set search_path = ''
+as $$
+declare
+  settings private.places;
+  counted date;
+begin
+  select * into settings from private.places;
+  counted := private.today() + settings.days;
+  update private.invitations as invitation set deadline = case
+      when told_at is null and not is_deadline_set then greatest(invitation.deadline, counted)
+      else coalesce(invitation.deadline, counted)
+    end
+    where application_id = application and is_accepted
+    returning coalesce(nullif(settings.site, ''), nullif(invite.site, '')) || '/answer/#' || token, invitation.deadline
+    into link, deadline;
+end
+$$;
+
+-- Subject and body of a letter as it is handed over, and the link in it.
+create function private.to_send(
+  application uuid, inout subject text, inout body text, site text default null, out link text
+)
+  language plpgsql set search_path = ''
+as $$
+declare
+  invitation record;
+begin
+  if private.has_link(subject || body) or private.has_deadline(subject || body) then
+    invitation := private.invite(application, site);
+    link := invitation.link;
+    subject := private.with_invitation(subject, coalesce(invitation.link, ''), invitation.deadline);
+    body := private.with_invitation(body, invitation.link, invitation.deadline);
+  end if;
+end
+$$;

@@ -1,0 +1,154 @@
+-- RSVPs: those that came by the link, and those that organisers note.
+
+-- Sets an RSVP, null for none, once for each act. The caller has locked the application. The last one counts, and the history has
+-- all. A person with an RSVP gets no more reminders.
+create function private.set_rsvp(application uuid, act uuid, author text, rsvp text) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  is_repeat boolean := exists (
+    select from private.history where application_id = application and history.act = set_rsvp.act
+  );
+begin
+  if not is_repeat and exists (
+    select from private.invitations as invitation
+    where application_id = application and invitation.rsvp is not distinct from set_rsvp.rsvp
+  ) then
+    return;
+  end if;
+  perform private.write_down(application, act, author, 'answer', jsonb_build_object('answer', rsvp));
+  if is_repeat then return; end if;
+  if rsvp is not null then
+    perform private.drop_letters(application, 'reminder');
+  end if;
+  update private.invitations as invitation
+    set rsvp = set_rsvp.rsvp, rsvp_at = case when set_rsvp.rsvp is not null then now() end
+    where application_id = application;
+  if author = 'applicant' then
+    perform private.write_answer_notices(application, act);
+  end if;
+end
+$$;
+
+-- The application of a link's token; null where there is none, or the acceptance was taken back.
+create function private.application_of_token(token text) returns uuid
+  language sql stable set search_path = ''
+as $$
+  select application_id from private.invitations as invitation
+  where is_accepted and invitation.token
+    = case when application_of_token.token ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then application_of_token.token::uuid end
+$$;
+
+-- An invitation as its page shows it: {"state": "open", "first_name", "until", "answer"}; after the deadline
+-- {"state": "over", ..., "address": the reply address}; and for a link that is not valid, or not any more, {"state": "invalid"}.
+create function public.place_by_token(token text) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  application uuid := private.application_of_token(token);
+begin
+  if application is null then
+    return jsonb_build_object('state', 'invalid');
+  end if;
+  return (
+    select jsonb_build_object(
+      'state', case when until < private.today() then 'over' else 'open' end,
+      'first_name', left(btrim(first_name, E' \t\r\n'), 200), 'until', until, 'answer', rsvp
+    ) || case when until < private.today() then jsonb_build_object(
+      'address', coalesce(nullif((select reply_to from private.letter_settings), ''), places.sender)) else '{}' end
+    from private.invitations as invitation
+      join public.retreat_applications as given on given.id = application_id
+      cross join private.places
+      cross join lateral (select coalesce(deadline, private.today() + places.days) as until) as counted
+    where application_id = application
+  );
+end
+$$;
+
+-- Stores an RSVP that came by the link: `coming`, or `not coming`. The same act again stores nothing more. The result is the
+-- invitation afterwards. After the deadline nothing is stored.
+create function public.answer_place(token text, answer text, act uuid) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  application uuid := private.application_of_token(token);
+begin
+  if act is null or answer is null or answer not in ('coming', 'not coming') then
+    raise exception 'An answer is "coming" or "not coming", and has an id.' using errcode = '22023';
+  elsif application is null then
+    return jsonb_build_object('state', 'invalid');
+  end if;
+  perform private.lock_for_letters(array[application]);
+  -- As it stands now that nobody decides meanwhile.
+  if private.application_of_token(token) is distinct from application then
+    return jsonb_build_object('state', 'invalid');
+  elsif public.place_by_token(token) ->> 'state' = 'open' then
+    if (
+      select count(*) from private.history
+      where application_id = application and kind = 'answer' and author = 'applicant'
+        and at > now() - interval '1 hour' and at <= clock_timestamp()
+    ) >= 20 then
+      raise exception 'This answer was changed too often. Please try again in an hour.' using errcode = 'PT429';
+    end if;
+    perform private.set_rsvp(application, act, 'applicant', answer);
+  end if;
+  return public.place_by_token(token);
+end
+$$;
+
+-- Locks an application, and refuses unless it is accepted.
+create function private.lock_invitation(application uuid) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.lock_for_letters(array[application]);
+  perform from public.retreat_applications where id = application;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  perform from private.invitations where application_id = application and is_accepted;
+  if not found then
+    raise exception 'This application is not accepted any more.' using errcode = 'PT409';
+  end if;
+end
+$$;
+
+-- Notes an RSVP that did not come by the page: `coming`, `not coming`, or null for no answer.
+create function public.desk_set_answer(act uuid, application uuid, answer text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if act is null or answer not in ('coming', 'not coming') then
+    raise exception 'An answer is "coming", "not coming" or none, and has an id.' using errcode = '22023';
+  end if;
+  perform private.lock_invitation(application);
+  perform private.set_rsvp(application, act, me.email, answer);
+  return private.whole(application, me.blind);
+end
+$$;
+
+-- Moves the deadline of somebody.
+create function public.desk_keep_until(act uuid, application uuid, until date) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  is_repeat boolean;
+begin
+  if act is null or until is null or until < private.today() or until > '9999-12-31' then
+    raise exception 'A place is kept until today or a later day.' using errcode = '22023';
+  end if;
+  perform private.lock_invitation(application);
+  is_repeat := exists (
+    select from private.history where application_id = application and history.act = desk_keep_until.act
+  );
+  perform private.write_down(application, act, me.email, 'kept', jsonb_build_object('until', until));
+  -- Not again, over what somebody set since.
+  if not is_repeat then
+    update private.invitations set deadline = until, is_deadline_set = true where application_id = application;
+  end if;
+  return private.whole(application, me.blind);
+end
+$$;

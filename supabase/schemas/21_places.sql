@@ -1,0 +1,87 @@
+-- Places: how many there are, who comes, and who waits for one.
+
+-- Who comes, how many places are left, and who waits for one: {version, places, days, zone, is_zone_set, site, today, coming,
+-- not_coming, no_answer, late, not_told, free, waitlist}. `late` is a part of `no_answer`. `free` is null where nobody said how
+-- many places there are, and negative where more people were accepted. `zone` is `UTC` until one is set. The argument is that of
+-- older desks, and is ignored.
+create function public.desk_places(zone text default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  -- Once, and not for each of them.
+  today constant date := private.today();
+begin
+  return (
+    with counted as (
+      select count(*) filter (where state = 'coming') as coming,
+        count(*) filter (where state = 'not coming') as not_coming,
+        count(*) filter (where state in ('no answer', 'late')) as no_answer,
+        count(*) filter (where state = 'late') as late,
+        count(*) filter (where state = 'not told') as not_told
+      from (
+        select private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) as state
+        from private.invitations
+        where is_accepted
+      ) as invitations
+    )
+    select to_jsonb(counted) || jsonb_build_object(
+      'version', version, 'places', places, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),
+      'is_zone_set', settings.zone is not null, 'site', site,
+      'today', today, 'free', places - coming - no_answer - not_told,
+      'waitlist', (
+        select coalesce(jsonb_agg(
+          jsonb_build_object('set_at', set_at) || (
+            -- The beginnings of long answers.
+            select jsonb_object_agg(key,
+              case jsonb_typeof(value) when 'string' then to_jsonb(left(value #>> '{}', 200)) else value end)
+            from jsonb_each(private.answers(application, me.blind) || summary)
+          )
+          order by set_at, id), '[]')
+        from (
+          select application_id, set_at from private.statuses
+          where status = 'waitlisted' order by set_at, application_id limit 20
+        ) as waiting
+          join public.retreat_applications as application on id = waiting.application_id
+          cross join private.summaries(array[id], me.blind)
+      ))
+    from private.places as settings, counted
+  );
+end
+$$;
+
+-- Sets how many places there are, null for not known; how many days people have to answer; and the time zone of deadlines, which
+-- stays as it is where it is null.
+create function public.desk_set_places(version integer, places integer, days integer, zone text default null) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.places;
+begin
+  if not coalesce(places between 0 and 1000000, true) then
+    raise exception 'There are 0 to 1,000,000 places.' using errcode = '22023';
+  elsif not coalesce(days between 1 and 365, false) then
+    raise exception 'A place is kept for 1 to 365 days.' using errcode = '22023';
+  end if;
+  select * into former from private.places for update;
+  zone := coalesce(zone, former.zone);
+  if zone is distinct from former.zone and not private.is_zone(zone) then
+    raise exception 'There is no time zone "%".', left(zone, 100) using errcode = '22023';
+  elsif former.version = desk_set_places.version then
+    update private.places as settings set version = former.version + 1, places = desk_set_places.places,
+      days = desk_set_places.days, zone = desk_set_places.zone;
+    if (former.places, former.days, former.zone) is distinct from (places, days, zone) then
+      insert into private.history (author, kind, detail)
+        values (me.email, 'places', jsonb_build_object('places', places, 'days', days)
+          || case when zone is distinct from former.zone then jsonb_build_object('zone', zone) else '{}' end);
+    end if;
+  elsif former.version is distinct from desk_set_places.version + 1
+    or (former.places, former.days, former.zone) is distinct from (places, days, zone)
+  then
+    -- Not a repeat whose response was lost.
+    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+  end if;
+  return public.desk_places();
+end
+$$;

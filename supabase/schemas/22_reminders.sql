@@ -1,0 +1,73 @@
+-- Reminders: drafts to people who have not answered.
+
+-- Whether a reminder that was sent then is so recent that no other one follows: in the last three days. A time later than now is
+-- from before a clock was set back.
+create function private.is_reminder_recent(sent_at timestamptz) returns boolean
+  language sql stable
+  return sent_at > now() - interval '3 days' and sent_at <= clock_timestamp();
+
+-- The people to remind, those with the first deadline first, at most a thousand and one; how many have a reminder that was not sent
+-- yet, and how many had one in the last three days.
+create function private.to_remind(today date, out wanted uuid[], out waiting bigint, out reminded bigint)
+  language plpgsql stable
+  -- PostgreSQL knows nothing of many that were just drafted, and would compare each with each.
+  set search_path = '' set enable_nestloop = off
+as $$
+begin
+  with unsent as materialized (
+    -- Each part has an index: no letter is read that was sent.
+    select application_id from private.letters where coalesce(template, '') = 'reminder' and state = 'draft'
+    union select application_id from private.deliveries
+      where kind = 'letter' and state in ('waiting', 'sending', 'failed')
+        -- Not as a join, for which PostgreSQL would read all letters.
+        and (select template from private.letters where id = letter_id) = 'reminder'
+  ), asked as (
+    select application_id, deadline, unsent.application_id is not null as is_waiting,
+      coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded
+    from private.invitations left join unsent using (application_id)
+    where private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) in ('no answer', 'late')
+  )
+  select array(
+      select application_id from asked where not is_waiting and not is_reminded
+      order by deadline, application_id limit 1001
+    ),
+    (select count(*) from asked where is_waiting),
+    (select count(*) from asked where is_reminded and not is_waiting)
+    into wanted, waiting, reminded;
+end
+$$;
+
+-- Drafts reminders for people who have not answered, those with the first deadline first, at most a thousand at once. Nobody is
+-- reminded twice in three days. {drafted, late: those of them whose deadline has to be moved first, waiting: people with a reminder
+-- that was not sent yet, reminded: people who had one in the last three days, more}.
+create function public.desk_remind() returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  today constant date := private.today();
+  found record;
+  drafted uuid[] := array[]::uuid[];
+  application uuid;
+begin
+  perform private.caller();
+  perform from private.templates where name = 'reminder' for key share;
+  found := private.to_remind(today);
+  perform private.lock_for_letters(found.wanted[:1000]);
+  for application in
+    select application_id from private.invitations
+    where application_id = any (found.wanted[:1000])
+      and private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) in ('no answer', 'late')
+    order by application_id
+  loop
+    if private.draft(application, 'reminder', true) is not null then drafted := drafted || application; end if;
+  end loop;
+  return jsonb_build_object(
+    'drafted', cardinality(drafted),
+    'late', (
+      select count(*) from private.invitations
+      where application_id = any (drafted) and deadline < today
+    ),
+    'waiting', found.waiting, 'reminded', found.reminded, 'more', cardinality(found.wanted) > 1000
+  );
+end
+$$;
