@@ -326,6 +326,18 @@ create trigger follow_told after update of state, may_have_arrived on private.de
   )
   execute function private.follow_told();
 
+create table private.acts (
+  act uuid primary key,
+  account_id uuid,
+  call text not null,
+  given text not null,
+  result jsonb,
+  at timestamptz not null default now()
+);
+alter table private.acts enable row level security;
+create index acts_at on private.acts (at);
+revoke all on table private.acts from public, anon, authenticated;
+
 -- In two steps, so that former rows have none.
 alter table private.history add column author_id uuid;
 alter table private.history alter column author_id set default auth.uid();
@@ -529,8 +541,45 @@ $$;
 
 revoke all on function private.search(text, boolean) from public, anon, authenticated;
 
--- Adds to an application's history, once for each act. The id of another act is refused, so that nothing is reported as
--- written that was not.
+-- Begins an act, once. False where it was done before; then a repeat has waited for the first one to end. The id of another act is
+-- refused, so that nothing is reported as done that was not.
+create function private.begin_act(act uuid, call text, variadic given text[]) returns boolean
+  language plpgsql set search_path = ''
+as $$
+begin
+  if act is null then
+    raise exception 'An act has an id.' using errcode = '22023';
+  end if;
+  insert into private.acts (act, account_id, call, given)
+    values (begin_act.act, auth.uid(), begin_act.call, md5(begin_act.given::text)) on conflict do nothing;
+  if found then
+    delete from private.acts where acts.act = any (array(
+      select forgotten.act from private.acts as forgotten where at < now() - interval '1 day' limit 1000 for update skip locked
+    ));
+    return true;
+  end if;
+  perform from private.acts
+    where acts.act = begin_act.act and acts.call = begin_act.call and acts.given = md5(begin_act.given::text)
+      and account_id is not distinct from auth.uid();
+  if not found then
+    raise exception 'This was something else before: nothing was written.' using errcode = 'PT409';
+  end if;
+  return false;
+end
+$$;
+
+revoke all on function private.begin_act(uuid, text, text[]) from public, anon, authenticated;
+
+-- Stores the result of an act, and returns it.
+create function private.end_act(act uuid, result jsonb) returns jsonb
+  language sql set search_path = ''
+as $$
+  update private.acts set result = end_act.result where acts.act = end_act.act returning result
+$$;
+
+revoke all on function private.end_act(uuid, jsonb) from public, anon, authenticated;
+
+-- Adds to an application's history.
 create or replace function private.write_down(application uuid, act uuid, author text, kind text, detail jsonb) returns void
   language plpgsql set search_path = ''
 as $$
@@ -545,13 +594,6 @@ begin
     application, write_down.act, write_down.author, case when write_down.author <> 'applicant' then auth.uid() end,
     write_down.kind, write_down.detail
   ) on conflict do nothing;
-  if not found and not exists (
-    select from private.history as written
-    where application_id = application and written.act = write_down.act and written.author = write_down.author
-      and written.kind = write_down.kind and written.detail = write_down.detail
-  ) then
-    raise exception 'This was something else before: nothing was written.' using errcode = 'PT409';
-  end if;
 end
 $$;
 
@@ -572,6 +614,8 @@ declare
 begin
   if jsonb_array_length(decisions) > 1000 then
     raise exception 'At most 1,000 applications are decided at once.' using errcode = '22023';
+  elsif not private.begin_act(act, 'desk_decide', decisions::text) then
+    return (select result from private.acts where acts.act = desk_decide.act);
   end if;
   -- In one order, so that two who decide at the same time wait for each other and not in a circle.
   for decision in
@@ -587,11 +631,9 @@ begin
     insert into private.statuses (application_id, created_at, status, version)
       values (application.id, application.created_at, 'new', 0) on conflict do nothing;
     select * into standing from private.statuses where application_id = application.id for update;
-    select author, at, history.act into last_change
+    select author, at into last_change
       from private.history where application_id = application.id and kind = 'status' order by id desc limit 1;
-    if last_change.act = desk_decide.act and decision.status = standing.status then
-      outcome := 'kept';
-    elsif decision.version is distinct from standing.version then
+    if decision.version is distinct from standing.version then
       outcome := 'stale';
     elsif decision.takes_back and exists (
       select from private.trips as trip
@@ -604,7 +646,7 @@ begin
         insert into private.history (application_id, act, author, kind, detail) values (
           application.id, desk_decide.act, me.email, 'status',
           jsonb_build_object('status', decision.status, 'former', standing.status)
-        ) returning author, at, history.act into last_change;
+        ) returning author, at into last_change;
         update private.statuses set status = decision.status, version = standing.version + 1, set_at = now()
           where application_id = application.id returning * into standing;
       end if;
@@ -614,7 +656,23 @@ begin
       'author', last_change.author, 'at', last_change.at
     );
   end loop;
-  return outcomes;
+  return private.end_act(act, outcomes);
+end
+$$;
+
+create or replace function public.desk_note(act uuid, application uuid, note text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if coalesce(btrim(note, E' \t\r\n'), '') = '' or char_length(note) > 10000 then
+    raise exception 'A note has between 1 and 10,000 characters.' using errcode = '22023';
+  end if;
+  if private.begin_act(act, 'desk_note', application::text, note) then
+    perform private.write_down(application, act, me.email, 'note', jsonb_build_object('note', note));
+  end if;
+  return private.whole(application, me.blind) -> 'history';
 end
 $$;
 
@@ -1105,6 +1163,69 @@ begin
     'stamp', private.stamp(application),
     'place', case when filter is not null then private.list_position(application, filter, me.blind) end
   );
+end
+$$;
+
+-- One application, with everything that blind reading hides. The history tells who revealed it.
+create or replace function public.desk_reveal(act uuid, application uuid) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if me.blind and private.begin_act(act, 'desk_reveal', application::text) then
+    perform private.write_down(application, act, me.email, 'revealed', '{}');
+  end if;
+  return private.whole(application, false);
+end
+$$;
+
+create or replace function private.remember_erasures() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  insert into private.erasures (digest)
+    select encode(sha256(convert_to(id::text, 'UTF8')), 'hex') from erased on conflict do nothing;
+  -- What acts told of them.
+  update private.acts set result = (
+      select coalesce(jsonb_agg(told order by position), '[]')
+      from jsonb_array_elements(result) with ordinality as of_act (told, position)
+      where not exists (select from erased where id::text in (told ->> 'id', told ->> 'application'))
+    )
+    where jsonb_typeof(result) = 'array';
+  return null;
+end
+$$;
+
+-- Erases applications of one e-mail for good, with all that is known of them. Only that it happened stays.
+create or replace function public.desk_erase(applications uuid[], email text, act uuid default null) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  erased integer;
+begin
+  act := coalesce(act, gen_random_uuid());
+  if not private.begin_act(act, 'desk_erase', applications::text, email) then
+    return (select result from private.acts where acts.act = desk_erase.act);
+  end if;
+  -- In the order in which they are decided.
+  perform from public.retreat_applications where id = any (applications) order by id for update;
+  if exists (
+    select from public.retreat_applications as application
+    where id = any (applications)
+      and private.person(application.email) is distinct from private.person(desk_erase.email)
+  ) then
+    raise exception 'This is not the e-mail of this application. Nothing was erased.' using errcode = '22023';
+  end if;
+  delete from public.retreat_applications as application
+    where id = any (applications) and private.person(application.email) = private.person(desk_erase.email);
+  get diagnostics erased = row_count;
+  if erased > 0 then
+    insert into private.history (act, author, kind, detail)
+      values (desk_erase.act, me.email, 'erased', jsonb_build_object('applications', erased));
+  end if;
+  return private.end_act(act, jsonb_build_object('erased', erased));
 end
 $$;
 
@@ -1751,10 +1872,11 @@ declare
 begin
   if me.blind then
     raise exception 'Who reads blind writes to nobody.' using errcode = '22023';
-  elsif act is null then
-    raise exception 'An act has an id.' using errcode = '22023';
   end if;
   perform private.check_letter(subject, body);
+  if not private.begin_act(act, 'desk_write_to', application::text, subject, body) then
+    return private.drafts_shown(array[act], false) -> 0;
+  end if;
   perform private.lock_for_letters(array[application]);
   perform from public.retreat_applications where id = application;
   if not found then
@@ -1762,10 +1884,6 @@ begin
   end if;
   insert into private.letters (id, application_id, subject, body)
     values (act, application, desk_write_to.subject, desk_write_to.body) on conflict do nothing;
-  perform from private.letters where id = desk_write_to.act and application_id = application and template is null;
-  if not found then
-    raise exception 'This was something else before: nothing was written.' using errcode = 'PT409';
-  end if;
   return private.drafts_shown(array[act], false) -> 0;
 end
 $$;
@@ -1851,7 +1969,10 @@ begin
     raise exception 'This letter has a deadline: first save the time zone under Places.' using errcode = '22023';
   end if;
   if private.has_link(text ->> 'body') then
-    perform private.write_down(draft.application_id, act, me.email, 'link', jsonb_build_object('occasion', coalesce(draft.template, '')));
+    if private.begin_act(act, 'desk_hand_over', letter::text) then
+      perform private.write_down(draft.application_id, act, me.email, 'link',
+        jsonb_build_object('occasion', coalesce(draft.template, '')));
+    end if;
   end if;
   sent := private.to_send(draft.application_id, text ->> 'subject', text ->> 'body', site);
   return jsonb_build_object('subject', sent.subject, 'body', sent.body);
@@ -1893,9 +2014,7 @@ declare
 begin
   select private.is_recent(seen_at), private.is_recent(automation_seen_at)
     into is_postman_there, is_automation_there from private.postman;
-  if act is null then
-    raise exception 'An act has an id.' using errcode = '22023';
-  elsif cardinality(wanted) > 1000 then
+  if cardinality(wanted) > 1000 then
     raise exception 'At most 1,000 letters are released at once.' using errcode = '22023';
   elsif cardinality(wanted) > 30 and number is distinct from cardinality(wanted) then
     raise exception 'The number does not match: these are % letters.', cardinality(wanted) using errcode = '22023';
@@ -1908,6 +2027,9 @@ begin
     raise exception 'Only decisions are told to the automation, and no server with a mail server is at work.'
       using errcode = 'PT409';
   end if;
+  if not private.begin_act(act, 'desk_release', letters::text, again::text) then
+    return (select result from private.acts where acts.act = desk_release.act);
+  end if;
   perform private.lock_letters(wanted);
   for sent in
     select distinct on (draft.application_id, wanted.id) wanted.id, draft.application_id, wanted.seen
@@ -1919,12 +2041,7 @@ begin
     -- Filled in once, so that what is released is what is checked. Nothing of it is told to who reads blind.
     text := case when letter.state = 'draft' then private.draft_text(letter, false) end;
     outcome := case
-      when exists (
-        select from private.deliveries
-        where letter_id = letter.id and deliveries.act = desk_release.act and state in ('waiting', 'sending', 'done')
-      ) then 'released'
       when letter.state is distinct from 'draft' or private.is_decision(letter.template) and letter.template is distinct from status_now
-        or exists (select from private.deliveries where letter_id = letter.id and deliveries.act = desk_release.act)
         then 'gone'
       when text ->> 'seen' is distinct from sent.seen then 'changed'
       when text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then 'missing'
@@ -1940,7 +2057,7 @@ begin
     end if;
     outcomes := outcomes || jsonb_build_object('id', sent.id, 'application', sent.application_id, 'outcome', outcome);
   end loop;
-  return outcomes;
+  return private.end_act(act, outcomes);
 end
 $$;
 
@@ -2062,7 +2179,6 @@ as $$
 declare
   me record := private.caller();
   failed private.deliveries;
-  is_repeat boolean;
 begin
   if me.blind then
     raise exception 'Who reads blind gives no address.' using errcode = '22023';
@@ -2071,25 +2187,21 @@ begin
   then
     raise exception 'This is not one e-mail address.' using errcode = '22023';
   end if;
-  perform private.lock_letters(array[letter]);
-  select * into failed from private.deliveries where id = letter;
-  is_repeat := exists (
-    select from private.history as written
-    where application_id = failed.application_id and written.act = desk_readdress.act
-  );
-  if not is_repeat and (failed.kind, failed.state) is distinct from ('letter', 'failed') then
-    raise exception 'This letter does not wait for another address any more.' using errcode = 'PT409';
-  end if;
-  perform private.write_down(failed.application_id, act, me.email, 'address',
-    jsonb_build_object('address', address, 'occasion', (
-      select coalesce(template, '') from private.letters where id = failed.letter_id)));
-  if not is_repeat then
+  if private.begin_act(act, 'desk_readdress', letter::text, address) then
+    perform private.lock_letters(array[letter]);
+    select * into failed from private.deliveries where id = letter;
+    if (failed.kind, failed.state) is distinct from ('letter', 'failed') then
+      raise exception 'This letter does not wait for another address any more.' using errcode = 'PT409';
+    end if;
+    perform private.write_down(failed.application_id, act, me.email, 'address',
+      jsonb_build_object('address', address, 'occasion', (
+        select coalesce(template, '') from private.letters where id = failed.letter_id)));
     insert into private.addresses (application_id, address) values (failed.application_id, desk_readdress.address)
       on conflict (application_id) do update set address = excluded.address;
     perform private.retry(array[failed.id]);
     update private.deliveries set due_at = now() + (select hold from private.letter_settings) where id = failed.id;
   end if;
-  return private.trips_shown(array[failed.id], false) -> 0;
+  return private.trips_shown(array[letter], false) -> 0;
 end
 $$;
 
@@ -2600,6 +2712,10 @@ begin
     raise exception 'Nobody carries letters: no server with a mail server is at work.' using errcode = 'PT409';
   end if;
   perform private.check_site(site);
+  act := coalesce(act, gen_random_uuid());
+  if not private.begin_act(act, 'desk_send_test', subject, body) then
+    return jsonb_build_object('to', me.email);
+  end if;
   text := private.example(occasion, subject, body, application, me.blind, site);
   if text is null then
     raise exception 'There is no application to fill it with yet.' using errcode = '22023';
@@ -2612,9 +2728,7 @@ begin
   end if;
   -- Whoever calls twice at the same moment is counted one after the other.
   perform from private.organisers where account_id = me.id for no key update;
-  if exists (select from private.deliveries where id = desk_send_test.act and organiser_id = me.id) then
-    return jsonb_build_object('to', me.email);
-  elsif (
+  if (
     select count(*) from private.deliveries
     where organiser_id = me.id and kind = 'test'
       and queued_at > now() - interval '1 hour' and queued_at <= clock_timestamp()
@@ -2622,7 +2736,7 @@ begin
     raise exception 'At most twenty tests an hour.' using errcode = 'PT429';
   end if;
   insert into private.deliveries (id, kind, organiser_id, application_id, subject, body)
-    values (coalesce(act, gen_random_uuid()), 'test', me.id, (text ->> 'application')::uuid,
+    values (act, 'test', me.id, (text ->> 'application')::uuid,
       '[Test] ' || (text ->> 'subject'), text ->> 'body');
   return jsonb_build_object('to', me.email);
 end
@@ -2819,24 +2933,19 @@ begin
 end
 $$;
 
--- Sets an RSVP, null for none, once for each act. The caller has locked the application. The last one counts, and the history has
+-- Sets an RSVP, null for none. The caller has locked the application. The last one counts, and the history has
 -- all. A person with an RSVP gets no more reminders.
 create function private.set_rsvp(application uuid, act uuid, author text, rsvp text) returns void
   language plpgsql set search_path = ''
 as $$
-declare
-  is_repeat boolean := exists (
-    select from private.history where application_id = application and history.act = set_rsvp.act
-  );
 begin
-  if not is_repeat and exists (
+  if exists (
     select from private.invitations as invitation
     where application_id = application and invitation.rsvp is not distinct from set_rsvp.rsvp
   ) then
     return;
   end if;
   perform private.write_down(application, act, author, 'answer', jsonb_build_object('answer', rsvp));
-  if is_repeat then return; end if;
   if rsvp is not null then
     perform private.drop_letters(application, 'reminder');
   end if;
@@ -2905,7 +3014,7 @@ begin
   -- As it stands now that nobody decides meanwhile.
   if private.application_of_token(token) is distinct from application then
     return jsonb_build_object('state', 'invalid');
-  elsif public.place_by_token(token) ->> 'state' = 'open' then
+  elsif public.place_by_token(token) ->> 'state' = 'open' and private.begin_act(act, 'answer_place', token, answer) then
     if (
       select count(*) from private.history
       where application_id = application and kind = 'answer' and author = 'applicant'
@@ -2949,7 +3058,9 @@ begin
     raise exception 'An answer is "coming", "not coming" or none, and has an id.' using errcode = '22023';
   end if;
   perform private.lock_invitation(application);
-  perform private.set_rsvp(application, act, me.email, answer);
+  if private.begin_act(act, 'desk_set_answer', application::text, answer) then
+    perform private.set_rsvp(application, act, me.email, answer);
+  end if;
   return private.whole(application, me.blind);
 end
 $$;
@@ -2960,18 +3071,14 @@ create or replace function public.desk_keep_until(act uuid, application uuid, un
 as $$
 declare
   me record := private.caller();
-  is_repeat boolean;
 begin
   if act is null or until is null or until < private.today() or until > '9999-12-31' then
     raise exception 'A place is kept until today or a later day.' using errcode = '22023';
   end if;
   perform private.lock_invitation(application);
-  is_repeat := exists (
-    select from private.history where application_id = application and history.act = desk_keep_until.act
-  );
-  perform private.write_down(application, act, me.email, 'kept', jsonb_build_object('until', until));
   -- Not again, over what somebody set since.
-  if not is_repeat then
+  if private.begin_act(act, 'desk_keep_until', application::text, until::text) then
+    perform private.write_down(application, act, me.email, 'kept', jsonb_build_object('until', until));
     update private.invitations set deadline = until, is_deadline_set = true where application_id = application;
   end if;
   return private.whole(application, me.blind);

@@ -45,8 +45,7 @@ create function private.is_decision(status text) returns boolean
   language sql immutable parallel safe
   return status in ('accepted', 'waitlisted', 'declined');
 
--- Adds to an application's history, once for each act. The id of another act is refused, so that nothing is reported as
--- written that was not.
+-- Adds to an application's history.
 create function private.write_down(application uuid, act uuid, author text, kind text, detail jsonb) returns void
   language plpgsql set search_path = ''
 as $$
@@ -61,13 +60,6 @@ begin
     application, write_down.act, write_down.author, case when write_down.author <> 'applicant' then auth.uid() end,
     write_down.kind, write_down.detail
   ) on conflict do nothing;
-  if not found and not exists (
-    select from private.history as written
-    where application_id = application and written.act = write_down.act and written.author = write_down.author
-      and written.kind = write_down.kind and written.detail = write_down.detail
-  ) then
-    raise exception 'This was something else before: nothing was written.' using errcode = 'PT409';
-  end if;
 end
 $$;
 
@@ -88,6 +80,8 @@ declare
 begin
   if jsonb_array_length(decisions) > 1000 then
     raise exception 'At most 1,000 applications are decided at once.' using errcode = '22023';
+  elsif not private.begin_act(act, 'desk_decide', decisions::text) then
+    return (select result from private.acts where acts.act = desk_decide.act);
   end if;
   -- In one order, so that two who decide at the same time wait for each other and not in a circle.
   for decision in
@@ -103,11 +97,9 @@ begin
     insert into private.statuses (application_id, created_at, status, version)
       values (application.id, application.created_at, 'new', 0) on conflict do nothing;
     select * into standing from private.statuses where application_id = application.id for update;
-    select author, at, history.act into last_change
+    select author, at into last_change
       from private.history where application_id = application.id and kind = 'status' order by id desc limit 1;
-    if last_change.act = desk_decide.act and decision.status = standing.status then
-      outcome := 'kept';
-    elsif decision.version is distinct from standing.version then
+    if decision.version is distinct from standing.version then
       outcome := 'stale';
     elsif decision.takes_back and exists (
       select from private.trips as trip
@@ -120,7 +112,7 @@ begin
         insert into private.history (application_id, act, author, kind, detail) values (
           application.id, desk_decide.act, me.email, 'status',
           jsonb_build_object('status', decision.status, 'former', standing.status)
-        ) returning author, at, history.act into last_change;
+        ) returning author, at into last_change;
         update private.statuses set status = decision.status, version = standing.version + 1, set_at = now()
           where application_id = application.id returning * into standing;
       end if;
@@ -130,7 +122,7 @@ begin
       'author', last_change.author, 'at', last_change.at
     );
   end loop;
-  return outcomes;
+  return private.end_act(act, outcomes);
 end
 $$;
 
@@ -143,7 +135,9 @@ begin
   if coalesce(btrim(note, E' \t\r\n'), '') = '' or char_length(note) > 10000 then
     raise exception 'A note has between 1 and 10,000 characters.' using errcode = '22023';
   end if;
-  perform private.write_down(application, act, me.email, 'note', jsonb_build_object('note', note));
+  if private.begin_act(act, 'desk_note', application::text, note) then
+    perform private.write_down(application, act, me.email, 'note', jsonb_build_object('note', note));
+  end if;
   return private.whole(application, me.blind) -> 'history';
 end
 $$;

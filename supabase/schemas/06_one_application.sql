@@ -108,7 +108,7 @@ as $$
 declare
   me record := private.caller();
 begin
-  if me.blind then
+  if me.blind and private.begin_act(act, 'desk_reveal', application::text) then
     perform private.write_down(application, act, me.email, 'revealed', '{}');
   end if;
   return private.whole(application, false);

@@ -14,6 +14,13 @@ as $$
 begin
   insert into private.erasures (digest)
     select encode(sha256(convert_to(id::text, 'UTF8')), 'hex') from erased on conflict do nothing;
+  -- What acts told of them.
+  update private.acts set result = (
+      select coalesce(jsonb_agg(told order by position), '[]')
+      from jsonb_array_elements(result) with ordinality as of_act (told, position)
+      where not exists (select from erased where id::text in (told ->> 'id', told ->> 'application'))
+    )
+    where jsonb_typeof(result) = 'array';
   return null;
 end
 $$;
@@ -37,13 +44,12 @@ declare
   me record := private.caller();
   erased integer;
 begin
+  act := coalesce(act, gen_random_uuid());
+  if not private.begin_act(act, 'desk_erase', applications::text, email) then
+    return (select result from private.acts where acts.act = desk_erase.act);
+  end if;
   -- In the order in which they are decided.
   perform from public.retreat_applications where id = any (applications) order by id for update;
-  select (detail ->> 'applications')::integer into erased from private.history
-    where application_id is null and history.act = desk_erase.act and kind = 'erased' and author = me.email;
-  if found then
-    return jsonb_build_object('erased', erased);
-  end if;
   if exists (
     select from public.retreat_applications as application
     where id = any (applications)
@@ -55,10 +61,9 @@ begin
     where id = any (applications) and private.person(application.email) = private.person(desk_erase.email);
   get diagnostics erased = row_count;
   if erased > 0 then
-    insert into private.history (act, author, kind, detail) values (
-      coalesce(desk_erase.act, gen_random_uuid()), me.email, 'erased', jsonb_build_object('applications', erased)
-    );
+    insert into private.history (act, author, kind, detail)
+      values (desk_erase.act, me.email, 'erased', jsonb_build_object('applications', erased));
   end if;
-  return jsonb_build_object('erased', erased);
+  return private.end_act(act, jsonb_build_object('erased', erased));
 end
 $$;

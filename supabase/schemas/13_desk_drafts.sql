@@ -108,10 +108,11 @@ declare
 begin
   if me.blind then
     raise exception 'Who reads blind writes to nobody.' using errcode = '22023';
-  elsif act is null then
-    raise exception 'An act has an id.' using errcode = '22023';
   end if;
   perform private.check_letter(subject, body);
+  if not private.begin_act(act, 'desk_write_to', application::text, subject, body) then
+    return private.drafts_shown(array[act], false) -> 0;
+  end if;
   perform private.lock_for_letters(array[application]);
   perform from public.retreat_applications where id = application;
   if not found then
@@ -119,10 +120,6 @@ begin
   end if;
   insert into private.letters (id, application_id, subject, body)
     values (act, application, desk_write_to.subject, desk_write_to.body) on conflict do nothing;
-  perform from private.letters where id = desk_write_to.act and application_id = application and template is null;
-  if not found then
-    raise exception 'This was something else before: nothing was written.' using errcode = 'PT409';
-  end if;
   return private.drafts_shown(array[act], false) -> 0;
 end
 $$;
@@ -219,7 +216,10 @@ begin
     raise exception 'This letter has a deadline: first save the time zone under Places.' using errcode = '22023';
   end if;
   if private.has_link(text ->> 'body') then
-    perform private.write_down(draft.application_id, act, me.email, 'link', jsonb_build_object('occasion', coalesce(draft.template, '')));
+    if private.begin_act(act, 'desk_hand_over', letter::text) then
+      perform private.write_down(draft.application_id, act, me.email, 'link',
+        jsonb_build_object('occasion', coalesce(draft.template, '')));
+    end if;
   end if;
   sent := private.to_send(draft.application_id, text ->> 'subject', text ->> 'body', site);
   return jsonb_build_object('subject', sent.subject, 'body', sent.body);

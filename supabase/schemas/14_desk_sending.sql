@@ -33,9 +33,7 @@ declare
 begin
   select private.is_recent(seen_at), private.is_recent(automation_seen_at)
     into is_postman_there, is_automation_there from private.postman;
-  if act is null then
-    raise exception 'An act has an id.' using errcode = '22023';
-  elsif cardinality(wanted) > 1000 then
+  if cardinality(wanted) > 1000 then
     raise exception 'At most 1,000 letters are released at once.' using errcode = '22023';
   elsif cardinality(wanted) > 30 and number is distinct from cardinality(wanted) then
     raise exception 'The number does not match: these are % letters.', cardinality(wanted) using errcode = '22023';
@@ -48,6 +46,9 @@ begin
     raise exception 'Only decisions are told to the automation, and no server with a mail server is at work.'
       using errcode = 'PT409';
   end if;
+  if not private.begin_act(act, 'desk_release', letters::text, again::text) then
+    return (select result from private.acts where acts.act = desk_release.act);
+  end if;
   perform private.lock_letters(wanted);
   for sent in
     select distinct on (draft.application_id, wanted.id) wanted.id, draft.application_id, wanted.seen
@@ -59,12 +60,7 @@ begin
     -- Filled in once, so that what is released is what is checked. Nothing of it is told to who reads blind.
     text := case when letter.state = 'draft' then private.draft_text(letter, false) end;
     outcome := case
-      when exists (
-        select from private.deliveries
-        where letter_id = letter.id and deliveries.act = desk_release.act and state in ('waiting', 'sending', 'done')
-      ) then 'released'
       when letter.state is distinct from 'draft' or private.is_decision(letter.template) and letter.template is distinct from status_now
-        or exists (select from private.deliveries where letter_id = letter.id and deliveries.act = desk_release.act)
         then 'gone'
       when text ->> 'seen' is distinct from sent.seen then 'changed'
       when text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then 'missing'
@@ -80,7 +76,7 @@ begin
     end if;
     outcomes := outcomes || jsonb_build_object('id', sent.id, 'application', sent.application_id, 'outcome', outcome);
   end loop;
-  return outcomes;
+  return private.end_act(act, outcomes);
 end
 $$;
 
@@ -200,7 +196,6 @@ as $$
 declare
   me record := private.caller();
   failed private.deliveries;
-  is_repeat boolean;
 begin
   if me.blind then
     raise exception 'Who reads blind gives no address.' using errcode = '22023';
@@ -209,25 +204,21 @@ begin
   then
     raise exception 'This is not one e-mail address.' using errcode = '22023';
   end if;
-  perform private.lock_letters(array[letter]);
-  select * into failed from private.deliveries where id = letter;
-  is_repeat := exists (
-    select from private.history as written
-    where application_id = failed.application_id and written.act = desk_readdress.act
-  );
-  if not is_repeat and (failed.kind, failed.state) is distinct from ('letter', 'failed') then
-    raise exception 'This letter does not wait for another address any more.' using errcode = 'PT409';
-  end if;
-  perform private.write_down(failed.application_id, act, me.email, 'address',
-    jsonb_build_object('address', address, 'occasion', (
-      select coalesce(template, '') from private.letters where id = failed.letter_id)));
-  if not is_repeat then
+  if private.begin_act(act, 'desk_readdress', letter::text, address) then
+    perform private.lock_letters(array[letter]);
+    select * into failed from private.deliveries where id = letter;
+    if (failed.kind, failed.state) is distinct from ('letter', 'failed') then
+      raise exception 'This letter does not wait for another address any more.' using errcode = 'PT409';
+    end if;
+    perform private.write_down(failed.application_id, act, me.email, 'address',
+      jsonb_build_object('address', address, 'occasion', (
+        select coalesce(template, '') from private.letters where id = failed.letter_id)));
     insert into private.addresses (application_id, address) values (failed.application_id, desk_readdress.address)
       on conflict (application_id) do update set address = excluded.address;
     perform private.retry(array[failed.id]);
     update private.deliveries set due_at = now() + (select hold from private.letter_settings) where id = failed.id;
   end if;
-  return private.trips_shown(array[failed.id], false) -> 0;
+  return private.trips_shown(array[letter], false) -> 0;
 end
 $$;
 

@@ -228,6 +228,10 @@ begin
     raise exception 'Nobody carries letters: no server with a mail server is at work.' using errcode = 'PT409';
   end if;
   perform private.check_site(site);
+  act := coalesce(act, gen_random_uuid());
+  if not private.begin_act(act, 'desk_send_test', subject, body) then
+    return jsonb_build_object('to', me.email);
+  end if;
   text := private.example(occasion, subject, body, application, me.blind, site);
   if text is null then
     raise exception 'There is no application to fill it with yet.' using errcode = '22023';
@@ -240,9 +244,7 @@ begin
   end if;
   -- Whoever calls twice at the same moment is counted one after the other.
   perform from private.organisers where account_id = me.id for no key update;
-  if exists (select from private.deliveries where id = desk_send_test.act and organiser_id = me.id) then
-    return jsonb_build_object('to', me.email);
-  elsif (
+  if (
     select count(*) from private.deliveries
     where organiser_id = me.id and kind = 'test'
       and queued_at > now() - interval '1 hour' and queued_at <= clock_timestamp()
@@ -250,7 +252,7 @@ begin
     raise exception 'At most twenty tests an hour.' using errcode = 'PT429';
   end if;
   insert into private.deliveries (id, kind, organiser_id, application_id, subject, body)
-    values (coalesce(act, gen_random_uuid()), 'test', me.id, (text ->> 'application')::uuid,
+    values (act, 'test', me.id, (text ->> 'application')::uuid,
       '[Test] ' || (text ->> 'subject'), text ->> 'body');
   return jsonb_build_object('to', me.email);
 end

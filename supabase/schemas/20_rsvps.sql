@@ -1,23 +1,18 @@
 -- RSVPs: those that came by the link, and those that organisers note.
 
--- Sets an RSVP, null for none, once for each act. The caller has locked the application. The last one counts, and the history has
+-- Sets an RSVP, null for none. The caller has locked the application. The last one counts, and the history has
 -- all. A person with an RSVP gets no more reminders.
 create function private.set_rsvp(application uuid, act uuid, author text, rsvp text) returns void
   language plpgsql set search_path = ''
 as $$
-declare
-  is_repeat boolean := exists (
-    select from private.history where application_id = application and history.act = set_rsvp.act
-  );
 begin
-  if not is_repeat and exists (
+  if exists (
     select from private.invitations as invitation
     where application_id = application and invitation.rsvp is not distinct from set_rsvp.rsvp
   ) then
     return;
   end if;
   perform private.write_down(application, act, author, 'answer', jsonb_build_object('answer', rsvp));
-  if is_repeat then return; end if;
   if rsvp is not null then
     perform private.drop_letters(application, 'reminder');
   end if;
@@ -82,7 +77,7 @@ begin
   -- As it stands now that nobody decides meanwhile.
   if private.application_of_token(token) is distinct from application then
     return jsonb_build_object('state', 'invalid');
-  elsif public.place_by_token(token) ->> 'state' = 'open' then
+  elsif public.place_by_token(token) ->> 'state' = 'open' and private.begin_act(act, 'answer_place', token, answer) then
     if (
       select count(*) from private.history
       where application_id = application and kind = 'answer' and author = 'applicant'
@@ -124,7 +119,9 @@ begin
     raise exception 'An answer is "coming", "not coming" or none, and has an id.' using errcode = '22023';
   end if;
   perform private.lock_invitation(application);
-  perform private.set_rsvp(application, act, me.email, answer);
+  if private.begin_act(act, 'desk_set_answer', application::text, answer) then
+    perform private.set_rsvp(application, act, me.email, answer);
+  end if;
   return private.whole(application, me.blind);
 end
 $$;
@@ -135,18 +132,14 @@ create function public.desk_keep_until(act uuid, application uuid, until date) r
 as $$
 declare
   me record := private.caller();
-  is_repeat boolean;
 begin
   if act is null or until is null or until < private.today() or until > '9999-12-31' then
     raise exception 'A place is kept until today or a later day.' using errcode = '22023';
   end if;
   perform private.lock_invitation(application);
-  is_repeat := exists (
-    select from private.history where application_id = application and history.act = desk_keep_until.act
-  );
-  perform private.write_down(application, act, me.email, 'kept', jsonb_build_object('until', until));
   -- Not again, over what somebody set since.
-  if not is_repeat then
+  if private.begin_act(act, 'desk_keep_until', application::text, until::text) then
+    perform private.write_down(application, act, me.email, 'kept', jsonb_build_object('until', until));
     update private.invitations set deadline = until, is_deadline_set = true where application_id = application;
   end if;
   return private.whole(application, me.blind);

@@ -99,9 +99,9 @@ export const letters: readonly Break[] = [
   {
     promise: 'each answer is kept once, and the newest counts',
     broken: 'An answer that is sent again is kept once more over what came since',
-    file: 'supabase/schemas/20_rsvps.sql',
-    find: '  if is_repeat then return; end if;',
-    replace: '',
+    file: 'supabase/schemas/05_acts.sql',
+    find: '  return false;',
+    replace: '  return true;',
     test: 'src/server/rest/places.test.ts',
     name: 'organisers note what was answered otherwise, and the newest counts',
   },

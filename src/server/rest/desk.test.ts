@@ -757,15 +757,27 @@ test('the same act again gives the same answer and changes nothing', async () =>
   expect(all[0]).toMatchObject([{ outcome: 'kept', version: 1 }])
   expect((await whole(id)).history).toHaveLength(1)
 
-  // Where somebody else decided meanwhile, or the act is another, it is not said to be kept.
+  // Also where somebody else decided meanwhile. What is another act, or somebody else's, is not said to be kept.
   const other = await server.signedIn()
   await decide([{ id, status: 'waitlisted', version: 1 }], other.client)
-  expect(await decide([{ id, status: 'declined', version: 0 }], client, once)).toMatchObject([
-    { outcome: 'stale', status: 'waitlisted', author: other.email },
-  ])
-  expect(await decide([{ id: a, status: 'declined', version: 0 }], client, act)).toMatchObject([
-    { outcome: 'stale', status: 'accepted' },
-  ])
+  expect(await decide([{ id, status: 'declined', version: 0 }], client, once)).toEqual(all[0])
+  expect((await whole(id)).application.status).toBe('waitlisted')
+  for (const [given, asking] of [
+    [[{ id: a, status: 'declined', version: 0 }], client],
+    [decisions, other.client],
+  ] as const) {
+    await expect(decide([...given], asking, act)).rejects.toMatchObject({ code: 'PT409' })
+  }
+
+  // Nothing of it is kept of who is erased, and nothing after a day.
+  const results = async () => JSON.stringify(await server.database.owner`select result from private.acts`)
+  expect(await results()).toContain(b)
+  await server.database.owner`delete from public.retreat_applications where id = ${b}`
+  expect(await results()).not.toContain(b)
+  expect(await decide(decisions, client, act)).toEqual(first.filter((outcome) => outcome.id === a))
+  await server.database.owner`update private.acts set at = now() - interval '25 hours' where act = ${act}`
+  await decide([], client, crypto.randomUUID())
+  expect(await server.database.owner`select from private.acts where act = ${act}`).toHaveLength(0)
 })
 
 test('of several at once each has its outcome', async () => {

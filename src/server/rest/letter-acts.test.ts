@@ -72,19 +72,24 @@ const waiting = (name: string) =>
   owner`select from pg_stat_activity where wait_event_type = 'Lock' and query like ${`%desk_${name}%`}`
 
 test('each act on a letter locks its application before it, as whoever erases does', async () => {
-  const act = crypto.randomUUID()
   const acting: [string, (draft: Letter, receipt: Letter) => object][] = [
-    ['release', ({ id, seen }) => ({ act, letters: [{ id, seen }] })],
+    ['release', ({ id, seen }) => ({ act: crypto.randomUUID(), letters: [{ id, seen }] })],
     ['edit', ({ id, seen }) => ({ letter: id, seen, subject: 's', body: 'b' })],
     ['sent_by_hand', ({ id, seen }) => ({ letter: id, seen })],
     ['discard', ({ id }) => ({ letters: [id] })],
     ['withdraw', ({ id }) => ({ letters: [id] })],
     ['withdraw', (_draft, { id }) => ({ letters: [id] })],
     ['retry', (_draft, { id }) => ({ letters: [id] })],
-    ['readdress', (_draft, { id }) => ({ act, letter: id, address: 'ada@example.org' })],
+    ['readdress', (_draft, { id }) => ({ act: crypto.randomUUID(), letter: id, address: 'ada@example.org' })],
     ['settle', (_draft, { id }) => ({ letters: [id] })],
     ['write', ({ application }) => ({ applications: [application], occasion: 'accepted' })],
-    ['decide', ({ application: id }) => ({ act, decisions: [{ id, status: 'declined', version: 1 }] })],
+    [
+      'decide',
+      ({ application: id }) => ({
+        act: crypto.randomUUID(),
+        decisions: [{ id, status: 'declined', version: 1 }],
+      }),
+    ],
   ]
   for (const [name, argsOf] of acting) {
     const id = await store()

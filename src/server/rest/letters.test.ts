@@ -950,7 +950,7 @@ test('who stops, releases, decides and erases at the same time waits for each ot
     const results = await Promise.all([
       client.rpc('desk_release', { act, letters: letters.map(({ id, seen }) => ({ id, seen })) }),
       client.rpc('desk_withdraw', { act }),
-      client.rpc('desk_decide', { act, decisions }),
+      client.rpc('desk_decide', { act: crypto.randomUUID(), decisions }),
       client.rpc('desk_write', { applications: ids.toReversed(), occasion: 'accepted', again: true }),
       client.rpc('desk_erase', { applications: [ids[round % 8]], email: `same${round % 2}@example.org` }),
     ])

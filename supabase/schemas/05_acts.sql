@@ -1,0 +1,50 @@
+-- Acts: who acts gives an id. An act that is repeated, because its response was lost, is answered with its first result.
+
+-- One row for each act of the last day.
+create table private.acts (
+  act uuid primary key,
+  -- Null: an applicant.
+  account_id uuid,
+  -- The call, and a digest of its arguments.
+  call text not null,
+  given text not null,
+  -- Null where the call answers with the state as it is. What it says of an application goes when that is erased.
+  result jsonb,
+  at timestamptz not null default now()
+);
+alter table private.acts enable row level security;
+create index acts_at on private.acts (at);
+
+-- Begins an act, once. False where it was done before; then a repeat has waited for the first one to end. The id of another act is
+-- refused, so that nothing is reported as done that was not.
+create function private.begin_act(act uuid, call text, variadic given text[]) returns boolean
+  language plpgsql set search_path = ''
+as $$
+begin
+  if act is null then
+    raise exception 'An act has an id.' using errcode = '22023';
+  end if;
+  insert into private.acts (act, account_id, call, given)
+    values (begin_act.act, auth.uid(), begin_act.call, md5(begin_act.given::text)) on conflict do nothing;
+  if found then
+    delete from private.acts where acts.act = any (array(
+      select forgotten.act from private.acts as forgotten where at < now() - interval '1 day' limit 1000 for update skip locked
+    ));
+    return true;
+  end if;
+  perform from private.acts
+    where acts.act = begin_act.act and acts.call = begin_act.call and acts.given = md5(begin_act.given::text)
+      and account_id is not distinct from auth.uid();
+  if not found then
+    raise exception 'This was something else before: nothing was written.' using errcode = 'PT409';
+  end if;
+  return false;
+end
+$$;
+
+-- Stores the result of an act, and returns it.
+create function private.end_act(act uuid, result jsonb) returns jsonb
+  language sql set search_path = ''
+as $$
+  update private.acts set result = end_act.result where acts.act = end_act.act returning result
+$$;
