@@ -385,6 +385,18 @@ create view private.standings as
     left join private.invitations as invitation on invitation.application_id = application.id and is_accepted;
 revoke all on table private.standings from public, anon, authenticated;
 
+-- Applications belong to editions (docs/decisions/0062). Late, since nobody can read applications from here on. The two files after
+-- this one let the index of what is stored once know them.
+create table private.editions (
+  id integer primary key,
+  name text not null default '',
+  began_at timestamptz not null
+);
+alter table private.editions enable row level security;
+revoke all on table private.editions from public, anon, authenticated;
+insert into private.editions (id, began_at) values (1, '-infinity');
+alter table public.retreat_applications add column edition integer not null default 1;
+
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
 -- A limit against abuse alone, far beyond what anybody writes. A trigger and no constraint, so that older rows stay, also in a
 -- restored backup, and so that an applicant reads a sentence.
@@ -618,6 +630,18 @@ begin
 end
 $$;
 
+-- The form answers of an application as an organiser may see them. Organisers who read blind see only the columns named here. The
+-- function sets no search path, so that PostgreSQL can inline it.
+create or replace function private.answers(application public.retreat_applications, blind boolean) returns jsonb
+  language sql stable
+  return case
+    when blind then jsonb_build_object(
+      'id', application.id, 'created_at', application.created_at, 'paid_solution', application.paid_solution,
+      'custom_solution', application.custom_solution, 'team_size', application.team_size,
+      'reason', application.reason, 'consent', application.consent)
+    else to_jsonb(application) - 'edition'
+  end;
+
 -- The status and the RSVP of some applications, and whether the same e-mail applied again. One query for all of them, since a call
 -- for each would take longer than everything else.
 create or replace function private.summaries(applications uuid[], blind boolean) returns table (application_id uuid, summary jsonb)
@@ -649,7 +673,7 @@ as $$
       when 'paid_solution custom' then 'Custom' when 'team_size just-me' then 'Just me'
       else answer end, E' \t\r\n'), '\{(?=\{\s*(?:answer_link|reply_by)\s*\}\})', '{ ', 'g') end)
   from jsonb_each_text(coalesce(to_jsonb(application), to_jsonb(jsonb_populate_record(application, '{}')))
-    - '{id, created_at, consent}'::text[]) as answers (name, answer), private.answers(application, true) as shown
+    - '{id, created_at, consent, edition}'::text[]) as answers (name, answer), private.answers(application, true) as shown
 $$;
 
 -- What organisers did about some applications, for a table: the RSVP, who decided last and when, the notes, and the state of the

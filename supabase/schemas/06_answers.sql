@@ -9,7 +9,7 @@ create function private.answers(application public.retreat_applications, blind b
       'id', application.id, 'created_at', application.created_at, 'paid_solution', application.paid_solution,
       'custom_solution', application.custom_solution, 'team_size', application.team_size,
       'reason', application.reason, 'consent', application.consent)
-    else to_jsonb(application)
+    else to_jsonb(application) - 'edition'
   end;
 
 -- The status and the RSVP of some applications, and whether the same e-mail applied again. One query for all of them, since a call
@@ -52,5 +52,5 @@ as $$
       when 'paid_solution custom' then 'Custom' when 'team_size just-me' then 'Just me'
       else answer end, E' \t\r\n'), '\{(?=\{\s*(?:answer_link|reply_by)\s*\}\})', '{ ', 'g') end)
   from jsonb_each_text(coalesce(to_jsonb(application), to_jsonb(jsonb_populate_record(application, '{}')))
-    - '{id, created_at, consent}'::text[]) as answers (name, answer), private.answers(application, true) as shown
+    - '{id, created_at, consent, edition}'::text[]) as answers (name, answer), private.answers(application, true) as shown
 $$;
