@@ -347,12 +347,14 @@ create trigger erase_deliveries before delete on public.retreat_applications
 -- No trigger names the columns of an application: each takes it as a whole.
 create function private.search_octets(application public.retreat_applications) returns integer
   language sql immutable parallel safe
-  return 3 * (octet_length(application.first_name) + octet_length(application.last_name) + octet_length(application.email)
+as $$
+  select 3 * (octet_length(application.first_name) + octet_length(application.last_name) + octet_length(application.email)
       + octet_length(application.linkedin) + octet_length(application.company) + octet_length(application.custom_solution)
       + octet_length(application.reason))
     - 2 * (char_length(application.first_name) + char_length(application.last_name) + char_length(application.email)
       + char_length(application.linkedin) + char_length(application.company) + char_length(application.custom_solution)
-      + char_length(application.reason));
+      + char_length(application.reason))
+$$;
 revoke all on function private.search_octets(public.retreat_applications) from public, anon, authenticated;
 grant execute on function private.search_octets(public.retreat_applications) to anon, service_role;
 create or replace trigger keep_search_vectors_changed after update on public.retreat_applications for each row
@@ -395,6 +397,22 @@ create table private.editions (
 alter table private.editions enable row level security;
 revoke all on table private.editions from public, anon, authenticated;
 insert into private.editions (id, began_at) values (1, '-infinity');
+
+-- The form answers of an application as an organiser may see them. Organisers who read blind see only the columns named here. The
+-- function sets no search path, so that PostgreSQL can inline it. As text, as each function of a row of applications: newer minor
+-- versions refuse a new column of a table whose row type a stored expression uses.
+create or replace function private.answers(application public.retreat_applications, blind boolean) returns jsonb
+  language sql stable
+as $$
+  select case
+    when blind then jsonb_build_object(
+      'id', application.id, 'created_at', application.created_at, 'paid_solution', application.paid_solution,
+      'custom_solution', application.custom_solution, 'team_size', application.team_size,
+      'reason', application.reason, 'consent', application.consent)
+    else to_jsonb(application) - 'edition'
+  end
+$$;
+
 alter table public.retreat_applications add column edition integer not null default 1;
 
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
@@ -458,11 +476,13 @@ $$;
 -- The words of an application. Organisers who read blind search without the personal answers.
 create function private.words(application public.retreat_applications, blind boolean) returns tsvector
   language sql immutable parallel safe
-  return case
+as $$
+  select case
     when blind then private.search_vector('', '', '', '', '', application.custom_solution, application.reason)
     else private.search_vector(application.first_name, application.last_name, application.email, application.linkedin,
       application.company, application.custom_solution, application.reason)
-  end;
+  end
+$$;
 
 revoke all on function private.words(retreat_applications, boolean) from public, anon, authenticated;
 
@@ -629,18 +649,6 @@ begin
   return outcomes;
 end
 $$;
-
--- The form answers of an application as an organiser may see them. Organisers who read blind see only the columns named here. The
--- function sets no search path, so that PostgreSQL can inline it.
-create or replace function private.answers(application public.retreat_applications, blind boolean) returns jsonb
-  language sql stable
-  return case
-    when blind then jsonb_build_object(
-      'id', application.id, 'created_at', application.created_at, 'paid_solution', application.paid_solution,
-      'custom_solution', application.custom_solution, 'team_size', application.team_size,
-      'reason', application.reason, 'consent', application.consent)
-    else to_jsonb(application) - 'edition'
-  end;
 
 -- The status and the RSVP of some applications, and whether the same e-mail applied again. One query for all of them, since a call
 -- for each would take longer than everything else.
@@ -3348,8 +3356,6 @@ drop function private.letters_shown(uuid[], boolean);
 
 drop function private.place(uuid, jsonb, boolean);
 
-drop function private.lock_acceptance(uuid);
-
 drop function private.accepted_by(text);
 
 drop function private.detail_shown(text, jsonb, boolean);
@@ -3360,9 +3366,9 @@ drop function private.has_day(text);
 
 drop function private.with_place(text, text, date);
 
-drop function private.place_answers(uuid);
+drop function private.lock_acceptance(uuid);
 
-drop function private.letter_page(uuid[], boolean);
+drop function private.place_answers(uuid);
 
 drop function private.no_answer();
 
@@ -3371,6 +3377,8 @@ drop function private.answer_shown(uuid);
 drop function private.set_answer(uuid, uuid, text, text);
 
 drop function private.counts(jsonb, boolean);
+
+drop function private.letter_page(uuid[], boolean);
 
 drop function private.settle_restored_letters();
 
