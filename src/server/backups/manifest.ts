@@ -13,7 +13,7 @@ export const history = 'private.history'
 export const letters = 'private.letters'
 const invitations = 'private.invitations'
 export const deliveries = 'private.deliveries'
-export const editions = 'private.editions'
+const editions = 'private.editions'
 /** Tables in which a new database may have rows, and their keys: restored rows replace those. */
 export const furniture: Record<string, string> = {
   'private.door': 'is_only',

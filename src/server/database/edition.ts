@@ -7,7 +7,9 @@ import type { Sql } from './sql.ts'
  * @param sql A transaction of the schema's owner.
  */
 export async function continueNewestEdition(sql: Sql): Promise<void> {
-  const [schema] = await sql<[{ known: boolean }]>`select to_regclass('private.editions') is not null as known`
+  const [schema] = await sql<
+    [{ known: boolean }]
+  >`select to_regclass('private.editions') is not null as known`
   if (!schema.known) return
   const [row] = await sql<{ newest: number; current: string }[]>`
     select max(editions.id) as newest, (

@@ -75,7 +75,8 @@ export const alone =
 export const runsAlone = ({ sql }: Pick<Migration, 'sql'>) => alone.test(sql)
 
 /** An index that takes the place and the name of another one once it is built. */
-const replacesIndex = /^do \$\$(?:(?!\$\$)[^])*\bdrop index [^]*\balter index \S+ rename to \w+;\s*end\s*\$\$;\s*$/
+const replacesIndex =
+  /^do \$\$(?:(?!\$\$)[^])*\bdrop index [^]*\balter index \S+ rename to \w+;\s*end\s*\$\$;\s*$/
 
 /** Whether a migration has a file of its own beside the open one: it runs alone, or it follows what did. */
 export const hasOwnFile = ({ sql }: Pick<Migration, 'sql'>) =>
