@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest'
 
 import { webhookBody } from '../src/application/application.ts'
 import { csvHeader, tableColumns } from '../src/application/csv.ts'
-import { runsAlone } from '../src/server/database/migrations.ts'
+import { hasOwnFile } from '../src/server/database/migrations.ts'
 import { backupRestored, dumpMigrated, migrateDump, restoreBackup } from '../testing/fixtures.ts'
 import { anApplication } from '../testing/form.ts'
 import { startPostgres } from '../testing/postgres.ts'
@@ -112,7 +112,7 @@ test('no migration of a release was edited, and at most one file a folder is ope
   const unlisted = now.filter((line) => !listed.includes(line))
   expect(unlisted, 'They come after the released ones.').toEqual(now.slice(now.length - unlisted.length))
   const open = unlisted.map((line) => line.slice(line.indexOf('  ') + 2))
-  const whole = open.filter((path) => !runsAlone({ sql: readFileSync(path, 'utf8') }))
+  const whole = open.filter((path) => !hasOwnFile({ sql: readFileSync(path, 'utf8') }))
   expect(new Set(whole.map(dirname)).size, `More than one is open: ${whole.join(', ')}`).toBe(whole.length)
   for (const path of whole) {
     const functions = readFileSync(path, 'utf8').match(/^create (or replace )?function [^(]+/gm) ?? []

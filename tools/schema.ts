@@ -7,11 +7,11 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import {
+  hasOwnFile,
   isReleased,
   migrations,
   nameOf as migrationNameOf,
   newestVersion,
-  runsAlone,
 } from '../src/server/database/migrations.ts'
 import { giveToOwner } from '../src/server/database/owner.ts'
 import { migrate } from '../src/server/database/schema.ts'
@@ -146,7 +146,7 @@ function openIn(folder: string) {
   return { path: words === '' ? undefined : join(folder, `${nextVersion()}_${words}.sql`), text: '' }
 }
 
-const openMigrations = migrations.filter((each) => !isReleased(each) && !runsAlone(each))
+const openMigrations = migrations.filter((each) => !isReleased(each) && !hasOwnFile(each))
 const words = process.argv.slice(2).join('_').toLowerCase()
 const server = await startPostgres()
 try {

@@ -61,7 +61,7 @@ beforeAll(async () => {
   await makeFiles(old)
   await Promise.all([startFiles(today), startFiles(old)])
   const from = connectToFiles(today.dataDir)
-  const to = connectToFiles(old.dataDir)
+  const to = connectToFiles(old.dataDir, 2)
   await migrate(to)
   await from.begin((transaction) => copyDatabase(transaction, to))
   await Promise.all([from.end(), to.end()])
@@ -141,7 +141,7 @@ async function filesOf100(old: Files, schema: string) {
   await appendFile(join(old.dataDir, old.folder, 'postgresql.conf'), 'autovacuum = off\n')
   await Promise.all([startFiles(today), startFiles(old)])
   const from = connectToFiles(today.dataDir)
-  const to = connectToFiles(old.dataDir)
+  const to = connectToFiles(old.dataDir, 2)
   for (const ledger of ['supabase_migrations.schema_migrations', 'private.server_migrations'])
     await from`delete from ${identifier(ledger)} where version > ${schema}`
   await repeatMigrations(from, to)

@@ -359,12 +359,14 @@ create trigger erase_deliveries before delete on public.retreat_applications
 -- No trigger names the columns of an application: each takes it as a whole.
 create function private.search_octets(application public.retreat_applications) returns integer
   language sql immutable parallel safe
-  return 3 * (octet_length(application.first_name) + octet_length(application.last_name) + octet_length(application.email)
+as $$
+  select 3 * (octet_length(application.first_name) + octet_length(application.last_name) + octet_length(application.email)
       + octet_length(application.linkedin) + octet_length(application.company) + octet_length(application.custom_solution)
       + octet_length(application.reason))
     - 2 * (char_length(application.first_name) + char_length(application.last_name) + char_length(application.email)
       + char_length(application.linkedin) + char_length(application.company) + char_length(application.custom_solution)
-      + char_length(application.reason));
+      + char_length(application.reason))
+$$;
 revoke all on function private.search_octets(public.retreat_applications) from public, anon, authenticated;
 grant execute on function private.search_octets(public.retreat_applications) to anon, service_role;
 create or replace trigger keep_search_vectors_changed after update on public.retreat_applications for each row
@@ -396,6 +398,34 @@ create view private.standings as
     left join private.statuses as decided on decided.application_id = application.id
     left join private.invitations as invitation on invitation.application_id = application.id and is_accepted;
 revoke all on table private.standings from public, anon, authenticated;
+
+-- Applications belong to editions (docs/decisions/0062). Late, since nobody can read applications from here on. The two files after
+-- this one let the index of what is stored once know them.
+create table private.editions (
+  id integer primary key,
+  name text not null default '',
+  began_at timestamptz not null
+);
+alter table private.editions enable row level security;
+revoke all on table private.editions from public, anon, authenticated;
+insert into private.editions (id, began_at) values (1, '-infinity');
+
+-- The form answers of an application as an organiser may see them. Organisers who read blind see only the columns named here. The
+-- function sets no search path, so that PostgreSQL can inline it. As text, as each function of a row of applications: newer minor
+-- versions refuse a new column of a table whose row type a stored expression uses.
+create or replace function private.answers(application public.retreat_applications, blind boolean) returns jsonb
+  language sql stable
+as $$
+  select case
+    when blind then jsonb_build_object(
+      'id', application.id, 'created_at', application.created_at, 'paid_solution', application.paid_solution,
+      'custom_solution', application.custom_solution, 'team_size', application.team_size,
+      'reason', application.reason, 'consent', application.consent)
+    else to_jsonb(application) - 'edition'
+  end
+$$;
+
+alter table public.retreat_applications add column edition integer not null default 1;
 
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
 -- A limit against abuse alone, far beyond what anybody writes. A trigger and no constraint, so that older rows stay, also in a
@@ -458,11 +488,13 @@ $$;
 -- The words of an application. Organisers who read blind search without the personal answers.
 create function private.words(application public.retreat_applications, blind boolean) returns tsvector
   language sql immutable parallel safe
-  return case
+as $$
+  select case
     when blind then private.search_vector('', '', '', '', '', application.custom_solution, application.reason)
     else private.search_vector(application.first_name, application.last_name, application.email, application.linkedin,
       application.company, application.custom_solution, application.reason)
-  end;
+  end
+$$;
 
 revoke all on function private.words(retreat_applications, boolean) from public, anon, authenticated;
 
@@ -707,7 +739,7 @@ as $$
       when 'paid_solution custom' then 'Custom' when 'team_size just-me' then 'Just me'
       else answer end, E' \t\r\n'), '\{(?=\{\s*(?:answer_link|reply_by)\s*\}\})', '{ ', 'g') end)
   from jsonb_each_text(coalesce(to_jsonb(application), to_jsonb(jsonb_populate_record(application, '{}')))
-    - '{id, created_at, consent}'::text[]) as answers (name, answer), private.answers(application, true) as shown
+    - '{id, created_at, consent, edition}'::text[]) as answers (name, answer), private.answers(application, true) as shown
 $$;
 
 -- What organisers did about some applications, for a table: the RSVP, who decided last and when, the notes, and the state of the
@@ -3419,8 +3451,6 @@ drop function private.letters_shown(uuid[], boolean);
 
 drop function private.place(uuid, jsonb, boolean);
 
-drop function private.lock_acceptance(uuid);
-
 drop function private.accepted_by(text);
 
 drop function private.detail_shown(text, jsonb, boolean);
@@ -3433,9 +3463,9 @@ drop function private.day_shown(date);
 
 drop function private.with_place(text, text, date);
 
-drop function private.place_answers(uuid);
+drop function private.lock_acceptance(uuid);
 
-drop function private.letter_page(uuid[], boolean);
+drop function private.place_answers(uuid);
 
 drop function private.no_answer();
 
@@ -3446,6 +3476,8 @@ drop function private.set_answer(uuid, uuid, text, text);
 drop function private.counts(jsonb, boolean);
 
 drop function private.receipts_since();
+
+drop function private.letter_page(uuid[], boolean);
 
 drop function private.settle_restored_letters();
 

@@ -3,7 +3,16 @@
 -- The schema of what is ours alone, beside `public`, which the API exposes. 24_rights.sql says who may do what.
 create schema if not exists private;
 
--- An application to attend the retreat: the eleven answers of the form, and when which row was stored.
+-- The retreats to which people apply, one after another. New applications belong to the newest.
+create table private.editions (
+  id integer primary key,
+  name text not null default '',
+  began_at timestamptz not null
+);
+alter table private.editions enable row level security;
+insert into private.editions (id, began_at) values (1, '-infinity');
+
+-- An application to attend the retreat: the eleven form answers, when which row was stored, and for which edition.
 --
 -- Validation lives here and nowhere else. It asks for no more than the browser's own checks do, so that
 -- nobody who got past the form is turned away by the database.
@@ -32,13 +41,18 @@ create table public.retreat_applications (
   reason text not null constraint retreat_applications_reason_given check (reason <> ''),
 
   -- Nobody's application is kept without their consent.
-  consent boolean not null constraint retreat_applications_consent_given check (consent)
+  consent boolean not null constraint retreat_applications_consent_given check (consent),
+
+  -- The newest edition, which is a constant so that inserts read no other table. No foreign key: all inserts at the same time would
+  -- lock the same row (docs/decisions/0062).
+  edition integer not null default 1
 );
 
--- One copy of one application, so that a send may be repeated safely: a digest of all eleven answers, byte
+-- One copy of one application in an edition, so that a send may be repeated safely: a digest of all eleven answers, byte
 -- for byte. A digest, because an index entry holds at most 2,704 bytes; of digests of equal length, because
 -- a plain join would take ('ab', 'c') for ('a', 'bc').
 create unique index retreat_applications_once on public.retreat_applications (
+  edition,
   md5(
     md5(first_name) || md5(last_name) || md5(email) || md5(phone) || md5(linkedin) || md5(company)
     || md5(paid_solution) || md5(custom_solution) || md5(team_size) || md5(reason)
@@ -57,7 +71,7 @@ create function private.person(email text) returns text
 create index retreat_applications_person on public.retreat_applications (private.person(email));
 
 -- Visitors are anonymous and may do one thing: hand in the eleven answers. No select, update or delete; not
--- even `id` and `created_at` are theirs to set. Hosted projects grant everything on a new table to the API's
+-- even `id`, `created_at` and `edition` are theirs to set. Hosted projects grant everything on a new table to the API's
 -- roles, so that is taken back first.
 alter table public.retreat_applications enable row level security;
 revoke all on table public.retreat_applications from public, anon, authenticated;

@@ -32,22 +32,26 @@ create function private.search_vector(
 -- The words of an application. Organisers who read blind search without the personal answers.
 create function private.words(application public.retreat_applications, blind boolean) returns tsvector
   language sql immutable parallel safe
-  return case
+as $$
+  select case
     when blind then private.search_vector('', '', '', '', '', application.custom_solution, application.reason)
     else private.search_vector(application.first_name, application.last_name, application.email, application.linkedin,
       application.company, application.custom_solution, application.reason)
-  end;
+  end
+$$;
 
 -- The bytes to search in an application. Characters beyond ASCII count more, since they take longer to fold. A role that updates
 -- applications needs the right to compute it.
 create function private.search_octets(application public.retreat_applications) returns integer
   language sql immutable parallel safe
-  return 3 * (octet_length(application.first_name) + octet_length(application.last_name) + octet_length(application.email)
+as $$
+  select 3 * (octet_length(application.first_name) + octet_length(application.last_name) + octet_length(application.email)
       + octet_length(application.linkedin) + octet_length(application.company) + octet_length(application.custom_solution)
       + octet_length(application.reason))
     - 2 * (char_length(application.first_name) + char_length(application.last_name) + char_length(application.email)
       + char_length(application.linkedin) + char_length(application.company) + char_length(application.custom_solution)
-      + char_length(application.reason));
+      + char_length(application.reason))
+$$;
 
 -- The index has a pending list (`fastupdate`), which costs the inserts less, also the slowest of a thousand. When the list has
 -- so many kilobytes it is sorted in, and that insert waits: smaller steps make the wait shorter and come a little more often

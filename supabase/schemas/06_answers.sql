@@ -1,16 +1,19 @@
 -- Answers: what organisers see of an application.
 
 -- The form answers of an application as an organiser may see them. Organisers who read blind see only the columns named here. The
--- function sets no search path, so that PostgreSQL can inline it.
+-- function sets no search path, so that PostgreSQL can inline it. As text, as each function of a row of applications: newer minor
+-- versions refuse a new column of a table whose row type a stored expression uses.
 create function private.answers(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable
-  return case
+as $$
+  select case
     when blind then jsonb_build_object(
       'id', application.id, 'created_at', application.created_at, 'paid_solution', application.paid_solution,
       'custom_solution', application.custom_solution, 'team_size', application.team_size,
       'reason', application.reason, 'consent', application.consent)
-    else to_jsonb(application)
-  end;
+    else to_jsonb(application) - 'edition'
+  end
+$$;
 
 -- The status and the RSVP of some applications, and whether the same e-mail applied again. One query for all of them, since a call
 -- for each would take longer than everything else.
@@ -43,5 +46,5 @@ as $$
       when 'paid_solution custom' then 'Custom' when 'team_size just-me' then 'Just me'
       else answer end, E' \t\r\n'), '\{(?=\{\s*(?:answer_link|reply_by)\s*\}\})', '{ ', 'g') end)
   from jsonb_each_text(coalesce(to_jsonb(application), to_jsonb(jsonb_populate_record(application, '{}')))
-    - '{id, created_at, consent}'::text[]) as answers (name, answer), private.answers(application, true) as shown
+    - '{id, created_at, consent, edition}'::text[]) as answers (name, answer), private.answers(application, true) as shown
 $$;

@@ -13,6 +13,7 @@ export const history = 'private.history'
 export const letters = 'private.letters'
 const invitations = 'private.invitations'
 export const deliveries = 'private.deliveries'
+const editions = 'private.editions'
 /** Tables in which a new database may have rows, and their keys: restored rows replace those. */
 export const furniture: Record<string, string> = {
   'private.door': 'is_only',
@@ -22,6 +23,7 @@ export const furniture: Record<string, string> = {
   'private.installation': 'is_only',
   'private.places': 'is_only',
   'private.erasures': 'digest',
+  [editions]: 'id',
 }
 /** Tables of which only some columns are kept: the others say what servers were doing, or where. */
 export const keptColumns: Record<string, string> = {

@@ -23,6 +23,7 @@ import {
 import type { Kept } from './backup.ts'
 import { emptyOlderTables, inviteAccepted, makeOlderTables, tableFor } from './older.ts'
 import { triggers } from './triggers.ts'
+import { continueNewestEdition } from '../database/edition.ts'
 import { newestVersion } from '../database/migrations.ts'
 import { ownerOfAuth } from '../database/owner-of-auth.ts'
 import type { Sql } from '../database/sql.ts'
@@ -78,6 +79,7 @@ export async function restore(
       }
       await afterRows?.(transaction, restored)
       await emptyOlderTables(transaction)
+      await continueNewestEdition(transaction)
       // New rows get ids after the restored ones.
       await transaction.unsafe(
         `select setval(pg_get_serial_sequence('${history}', 'id'), max(id)) from ${history}`,

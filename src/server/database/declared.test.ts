@@ -2,6 +2,8 @@ import { beforeAll, expect, test } from 'vitest'
 
 import { differencesInProject, differencesOn } from '../../../testing/catalogue.ts'
 import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
+import { connectTo } from '../../../testing/sql.ts'
+import { migrate } from './schema.ts'
 
 let server: TestPostgres
 
@@ -17,4 +19,14 @@ test.each([
   expect(await differences(), 'Where a migration is missing, npm run schema -- few words writes it.').toEqual(
     [],
   )
+})
+
+test('applications can get columns on newer minor versions: no stored expression of a function uses their row type', async () => {
+  const sql = connectTo(server.url(), 2)
+  await migrate(sql)
+  expect(
+    await sql`
+      select proname as name from pg_proc
+      where prosqlbody is not null and 'public.retreat_applications'::regtype = any (proargtypes)`,
+  ).toEqual([])
 })

@@ -1,12 +1,13 @@
 import { columns, table, type Application } from '../../application/application.ts'
 import type { Sql } from './sql.ts'
 
-/** Every column of the table, and its type. A visitor may not set two of them; the database refuses that. */
+/** Every column of the table, and its type. A visitor may set only those of the form; the database refuses the others. */
 const columnTypes = {
   ...(Object.fromEntries(columns.map((column) => [column, 'text'])) as Record<keyof Application, string>),
   consent: 'boolean',
   id: 'uuid',
   created_at: 'timestamptz',
+  edition: 'integer',
 }
 export type InsertColumn = keyof typeof columnTypes
 

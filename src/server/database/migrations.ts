@@ -74,6 +74,14 @@ export const alone =
 /** Whether a migration is one statement that no transaction may have around it. */
 export const runsAlone = ({ sql }: Pick<Migration, 'sql'>) => alone.test(sql)
 
+/** An index that takes the place and the name of another one once it is built. */
+const replacesIndex =
+  /^do \$\$(?:(?!\$\$)[^])*\bdrop index [^]*\balter index \S+ rename to \w+;\s*end\s*\$\$;\s*$/
+
+/** Whether a migration has a file of its own beside the open one: it runs alone, or it follows what did. */
+export const hasOwnFile = ({ sql }: Pick<Migration, 'sql'>) =>
+  runsAlone({ sql }) || replacesIndex.test(sql.replaceAll(/--.*/g, '').trim())
+
 /**
  * Whether a text that a database applied differs from the migration's. Comments, blanks and the ends of statements make no
  * difference: the Supabase CLI records statements one by one.

@@ -202,13 +202,13 @@ test('what landed in several texts counts as it landed', async () => {
 })
 
 test('a schema is repeated in the texts that were applied, and not where one of them is unknown', async () => {
-  const from = connectTo(await newDatabase('recorded'))
+  const from = connectTo(await newDatabase('recorded'), 2)
   await migrate(from)
   const record = (text: string) => from`
     update supabase_migrations.schema_migrations set statements = array[${text}]
     where name = 'search_index_in_smaller_steps'`
   await record('alter index public.retreat_applications_search set (gin_pending_list_limit = 1024);')
-  const to = connectTo(await newDatabase('repeated'))
+  const to = connectTo(await newDatabase('repeated'), 2)
   await from.begin('read only', (transaction) => repeatMigrations(transaction, to))
   const [index] = await to`
     select reloptions from pg_class where oid = 'public.retreat_applications_search'::regclass`
@@ -216,7 +216,7 @@ test('a schema is repeated in the texts that were applied, and not where one of 
   expect(await migrate(to)).toEqual({ applied: [], edited: [] })
 
   await record('select 1')
-  const empty = connectTo(await newDatabase('unrepeated'))
+  const empty = connectTo(await newDatabase('unrepeated'), 2)
   await expect(repeatMigrations(from, empty)).rejects.toThrow(/^Edited since .*search_index_in_smaller_steps/)
 })
 

@@ -63,7 +63,7 @@ test('supabase-js stores an application: each answer as it was given, an id, and
   const answer = await supabase().from(table).insert(application)
   expect(answer).toMatchObject({ status: 201, error: null, data: null })
   expect(await stored(application.email)).toEqual([
-    { ...application, id: expect.any(String) as string, created_at: expect.any(Date) as Date },
+    { ...application, id: expect.any(String) as string, created_at: expect.any(Date) as Date, edition: 1 },
   ])
 })
 

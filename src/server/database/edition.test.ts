@@ -1,0 +1,185 @@
+import { createClient } from '@supabase/supabase-js'
+import type { AddressInfo } from 'node:net'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import ws from 'ws'
+
+import { openTestDatabase } from '../../../testing/database.ts'
+import { atEnd } from '../../../testing/endings.ts'
+import { anApplication } from '../../../testing/form.ts'
+import { newProject } from '../../../testing/hosted-project.ts'
+import { repeat } from '../../../testing/load.ts'
+import { startPostgres } from '../../../testing/postgres.ts'
+import { temporaryDirectory } from '../../../testing/server.ts'
+import { connectTo, valuesOf } from '../../../testing/sql.ts'
+import { isAlreadyStored, type Application } from '../../application/application.ts'
+import { createApp } from '../app.ts'
+import { backUp } from '../backups/backup.ts'
+import { checkBackup, restore } from '../backups/restore.ts'
+import { isDatabaseError } from './connection.ts'
+import type { Database } from './database.ts'
+import { insertApplications, rowsOf } from './insert.ts'
+import { isReleased, migrations } from './migrations.ts'
+import { migrate } from './schema.ts'
+import type { Sql } from './sql.ts'
+import { copyDatabase } from './upgrade/copy.ts'
+
+/** Begins the next edition, as docs/decisions/0062 says it. */
+const beginEdition = (sql: Sql, id: number) =>
+  sql.unsafe(`
+    insert into private.editions (id, name, began_at) values (${id}, 'Retreat ${id}', now());
+    alter table public.retreat_applications alter column edition set default ${id}`)
+
+/** The real client of somebody who applies. */
+async function applicantOf(database: Database) {
+  const app = await createApp({
+    settings: {
+      anonKey: 'the-public-key',
+      siteUrl: undefined,
+      mailServer: undefined,
+      trustProxy: false,
+      rateLimitPerMinute: 0,
+    },
+    database,
+  })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  atEnd(() => app.close())
+  const origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+  return createClient(origin, 'the-public-key', { realtime: { transport: ws as never } })
+}
+
+const editionsOf = async (sql: Sql, { email }: Application) =>
+  (
+    await sql<{ edition: number }[]>`
+      select edition from public.retreat_applications where email = ${email} order by 1`
+  ).map(({ edition }) => edition)
+
+test('the same eleven answers are stored once in an edition, and again in the next one', async () => {
+  const database = await openTestDatabase()
+  const client = await applicantOf(database)
+  const application = anApplication()
+  const apply = async () => {
+    const { status, error } = await client.from('retreat_applications').insert(application)
+    return { status, isStored: error !== null && isAlreadyStored(error) }
+  }
+  expect(await apply()).toEqual({ status: 201, isStored: false })
+  expect(await apply()).toEqual({ status: 409, isStored: true })
+  await beginEdition(database.owner, 2)
+  expect(await apply()).toEqual({ status: 201, isStored: false })
+  expect(await apply()).toEqual({ status: 409, isStored: true })
+  expect(await editionsOf(database.owner, application)).toEqual([1, 2])
+})
+
+test('an applicant may not set the edition, whatever the client asks for', async () => {
+  const database = await openTestDatabase()
+  const client = await applicantOf(database)
+  const application = anApplication()
+  for (const rows of [{ ...application, edition: 2 }, [{ ...application, edition: 1 }]]) {
+    for (const options of [{}, { defaultToNull: false }])
+      expect(await client.from('retreat_applications').insert(rows as object[], options)).toMatchObject({
+        status: 401,
+        error: { code: '42501' },
+      })
+  }
+  expect(await editionsOf(database.owner, application)).toEqual([])
+})
+
+test('a backup keeps editions, and after its restore applications go on in the newest', async () => {
+  const [from, to] = await Promise.all([openTestDatabase(), openTestDatabase()])
+  const folder = join((await temporaryDirectory()).path, 'backup')
+  const [both, later] = [anApplication(), anApplication()]
+  await from.owner`insert into public.retreat_applications ${valuesOf({ ...both })}`
+  await beginEdition(from.owner, 2)
+  await from.owner`update private.editions set name = 'The first' where id = 1`
+  await from.owner`insert into public.retreat_applications ${valuesOf({ ...both })}`
+  await backUp(from.owner, folder)
+
+  await restore(to.owner, await checkBackup(folder))
+  const editions = (sql: Sql) => sql`select id, name, began_at::text from private.editions order by id`
+  expect(await editions(to.owner)).toEqual(await editions(from.owner))
+  expect(await editionsOf(to.owner, both)).toEqual([1, 2])
+  await to.owner`insert into public.retreat_applications ${valuesOf({ ...later })}`
+  expect(await editionsOf(to.owner, later)).toEqual([2])
+})
+
+test('what 1.0.0 backed up is restored into the first edition', async () => {
+  const { owner } = await openTestDatabase()
+  const { applications } = await restore(owner, await checkBackup('testing/fixtures-1.0.0/backup'))
+  expect(
+    await owner`select edition, count(*)::int as count from public.retreat_applications group by 1`,
+  ).toEqual([{ edition: 1, count: applications }])
+  expect(await owner`select id, name, began_at::text from private.editions`).toEqual([
+    { id: 1, name: '', began_at: '-infinity' },
+  ])
+})
+
+test('in a copy for another PostgreSQL applications go on in the newest edition', async () => {
+  const [from, to] = [await openTestDatabase(), await openTestDatabase()]
+  await beginEdition(from.owner, 2)
+  await from.owner.begin((transaction) => copyDatabase(transaction, to.owner))
+  const later = anApplication()
+  await to.owner`insert into public.retreat_applications ${valuesOf({ ...later })}`
+  expect(await editionsOf(to.owner, later)).toEqual([2])
+})
+
+test('while a database with applications learns editions all who apply are stored once, and are told of a repeat', async () => {
+  const postgres = await startPostgres()
+  await postgres.admin`create database learning`
+  const [sql, applicants] = [connectTo(postgres.url('learning'), 2), connectTo(postgres.url('learning'), 4)]
+  await migrate(sql, { files: migrations.filter((each) => isReleased(each)) })
+  const before = Array.from({ length: 500 }, () => ({ ...anApplication() }))
+  await sql`insert into public.retreat_applications ${valuesOf(before)}`
+  let stored = 0
+  const others: unknown[] = []
+  const applyTwice = async () => {
+    const rows = rowsOf(anApplication())
+    await insertApplications(applicants, rows).then(() => (stored += 1))
+    await insertApplications(applicants, rows).catch((error: unknown) => {
+      if (!isDatabaseError(error) || !isAlreadyStored(error)) others.push(error)
+    })
+  }
+  const applying = repeat([applyTwice, applyTwice, applyTwice])
+  await applying.reached(() => stored >= 20)
+  await migrate(sql)
+  const migrated = stored
+  await applying.reached(() => stored >= migrated + 20)
+  await applying.end()
+  expect(others).toEqual([])
+  expect(
+    await sql`select edition, count(*)::int as count from public.retreat_applications group by 1`,
+  ).toEqual([{ edition: 1, count: before.length + stored }])
+  expect(
+    await sql`select relname as name, indisvalid as valid from pg_index join pg_class on pg_class.oid = indexrelid
+      where indrelid = 'public.retreat_applications'::regclass and starts_with(relname, 'retreat_applications_once')`,
+  ).toEqual([{ name: 'retreat_applications_once', valid: true }])
+})
+
+test('a project whose new index was interrupted keeps the one before, and its owner reads what to do', async () => {
+  const project = await newProject(await startPostgres())
+  const [index = '', swap = ''] = await Promise.all(
+    ['20261126000200_once_in_an_edition', '20261126000300_once_by_its_name'].map((name) =>
+      readFile(`supabase/migrations/${name}.sql`, 'utf8'),
+    ),
+  )
+  await migrate(project.owner, { files: migrations.filter(({ version }) => version < '20261126000200') })
+  await project.owner`insert into public.retreat_applications ${valuesOf([anApplication(), anApplication()])}`
+  // As far as it comes where it is interrupted.
+  const unfinished = index.replace(/\(\n {2}edition,[^]*\)/, '((true))')
+  await expect(project.owner.unsafe(unfinished)).rejects.toMatchObject({ code: '23505' })
+  await project.owner.unsafe(index)
+  await expect(project.owner.unsafe(swap)).rejects.toThrow(
+    'retreat_applications_once_in_edition is not complete',
+  )
+  // What the hint says.
+  await project.owner`drop index concurrently if exists public.retreat_applications_once_in_edition`
+  await project.owner.unsafe(index)
+  await project.owner.unsafe(swap)
+  const indexes = await project.owner<{ definition: string }[]>`
+    select indexdef as definition from pg_indexes where indexname like 'retreat_applications_once%'`
+  expect(indexes).toEqual([
+    {
+      definition: expect.stringMatching(/^CREATE UNIQUE INDEX retreat_applications_once ON .*\(edition, md5/),
+    },
+  ])
+})

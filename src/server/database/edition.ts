@@ -1,0 +1,24 @@
+import type { Sql } from './sql.ts'
+
+/**
+ * Lets new applications belong to the newest edition. That is a column's default, which neither a backup nor a copy of the rows
+ * has. Does nothing where the schema has no editions yet.
+ *
+ * @param sql A transaction of the schema's owner.
+ */
+export async function continueNewestEdition(sql: Sql): Promise<void> {
+  const [schema] = await sql<
+    [{ known: boolean }]
+  >`select to_regclass('private.editions') is not null as known`
+  if (!schema.known) return
+  const [row] = await sql<{ newest: number; current: string }[]>`
+    select max(editions.id) as newest, (
+      select pg_get_expr(adbin, adrelid) from pg_attrdef
+        join pg_attribute on attrelid = adrelid and attnum = adnum
+      where adrelid = 'public.retreat_applications'::regclass and attname = 'edition'
+    ) as current
+    from private.editions`
+  // The lock of a change that changes nothing would wait for those who read, too.
+  if (row === undefined || String(row.newest) === row.current) return
+  await sql.unsafe(`alter table public.retreat_applications alter column edition set default ${row.newest}`)
+}
