@@ -13,7 +13,7 @@ import { repeat } from '../../../testing/load.ts'
 import { startPostgres } from '../../../testing/postgres.ts'
 import { temporaryDirectory } from '../../../testing/server.ts'
 import { connectTo, valuesOf } from '../../../testing/sql.ts'
-import { isAlreadyStored, type Application } from '../../application/application.ts'
+import { columns, isAlreadyStored, type Application } from '../../application/application.ts'
 import { createApp } from '../app.ts'
 import { backUp } from '../backups/backup.ts'
 import { checkBackup, restore } from '../backups/restore.ts'
@@ -83,6 +83,18 @@ test('an applicant may not set the edition, whatever the client asks for', async
       })
   }
   expect(await editionsOf(database.owner, application)).toEqual([])
+})
+
+test('organisers see and letters quote the form answers, and no edition yet', async () => {
+  const { owner } = await openTestDatabase()
+  await owner`insert into public.retreat_applications ${valuesOf({ ...anApplication() })}`
+  const [shown] = await owner<[{ answers: object; placeholders: object }]>`
+    select private.answers(application, false) as answers, private.placeholders(application, false) as placeholders
+    from public.retreat_applications as application`
+  expect(Object.keys(shown.answers).toSorted()).toEqual(['id', 'created_at', ...columns].toSorted())
+  expect(Object.keys(shown.placeholders).toSorted()).toEqual(
+    columns.filter((column) => column !== 'consent').toSorted(),
+  )
 })
 
 test('a backup keeps editions, and after its restore applications go on in the newest', async () => {
