@@ -79,7 +79,7 @@ async function lettersInDatabase() {
   return desk.sql<
     { id: string; application_id: string; occasion: string; state: string; is_edited: boolean }[]
   >`
-    select letter_id as id, application_id, occasion, state, false as is_edited from private.trips
+    select letter_id as id, application_id, occasion, state, false as is_edited from private.letter_deliveries
       where state <> 'withdrawn' and is_main
     union all select id, application_id, coalesce(template, ''), state, subject is not null from private.letters where state = 'draft'
     order by id`
@@ -473,7 +473,7 @@ const acts = {
       // One that waits has left.
       await desk.sql`
         update private.deliveries set state = 'done', done_at = now(), due_at = null
-        where id = (select id from private.trips where state = 'waiting' and is_main order by id limit 1)`
+        where id = (select id from private.letter_deliveries where state = 'waiting' and is_main order by id limit 1)`
     },
   }),
 

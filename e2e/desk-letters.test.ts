@@ -49,7 +49,7 @@ const alan = { first_name: 'Alan', last_name: 'Turing', email: 'alan@example.org
 
 const statesInDatabase = async () => {
   const rows = await desk.sql<{ state: string }[]>`
-    select state from private.trips where state <> 'withdrawn'
+    select state from private.letter_deliveries where state <> 'withdrawn'
     union all select state from private.letters where state = 'draft' order by state`
   return rows.map(({ state }) => state)
 }

@@ -172,7 +172,7 @@ const formerTables = {
     select id, trip.application_id, occasion, trip.state, trip.subject, trip.body, trip.author, trip.act, trip.queued_at as released_at,
       trip.due_at, trip.attempts, trip.may_have_arrived as uncertain, trip.done_at as sent_at, trip.recalled_at as withdrawn_at,
       trip.recalled_by as withdrawn_by, trip.reply as answer, way, mailbox, closings, domain, otherwise
-    from private.trips as trip join private.deliveries using (id)
+    from private.letter_deliveries as trip join private.deliveries using (id)
     union all
     select id, application_id, coalesce(template, ''), 'draft', subject, body, null, null, null, null, 0, 0, null, null, null, '',
       'mail', null, 0, null, null

@@ -35,7 +35,7 @@ test('letters are counted, listed, tried again and stopped by a command, beside 
   expect(mails.received).toEqual([])
   expect(await letters('--start')).toBe('Letters leave again.\n')
   const states = async () =>
-    (await postgres.admin<{ state: string }[]>`select state from private.trips order by 1`)
+    (await postgres.admin<{ state: string }[]>`select state from private.letter_deliveries order by 1`)
       .map(({ state }) => state)
       .join()
   await expect.poll(states).toBe('refused,sent,sent')
@@ -66,7 +66,7 @@ test('letters are counted, listed, tried again and stopped by a command, beside 
     paused_until = now() + interval '1 hour'`
   await postgres.admin`
     update private.deliveries set state = 'waiting', done_at = null, due_at = now() + interval '1 hour',
-      reply = '451 later' where id in (select id from private.trips limit 1)`
+      reply = '451 later' where id in (select id from private.letter_deliveries limit 1)`
   expect(await letters('--list')).toMatch(
     / {2}next try 2\S+ \S+ \(\S+\) {2}mail {2}Travel {2}\S+ {2}451 later\n$/,
   )

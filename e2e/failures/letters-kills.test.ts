@@ -35,7 +35,7 @@ test(`of ${many} letters that go out through ${rounds} kills every one arrives, 
     await admin`update private.deliveries set due_at = now() where kind = 'letter' and state = 'sending'`
   }
   const server = await startServer(settings)
-  const unsent = async () => (await admin`select from private.trips where state <> 'sent'`).length
+  const unsent = async () => (await admin`select from private.letter_deliveries where state <> 'sent'`).length
   await expect.poll(unsent).toBe(0)
   await server.stop()
 
@@ -45,7 +45,7 @@ test(`of ${many} letters that go out through ${rounds} kills every one arrives, 
     arrivals.set(id, (arrivals.get(id) ?? 0) + 1)
   }
   const letters = await admin<{ id: string; uncertain: number }[]>`
-    select id, may_have_arrived as uncertain from private.trips`
+    select id, may_have_arrived as uncertain from private.letter_deliveries`
   expect([...arrivals.keys()].toSorted()).toEqual(letters.map(({ id }) => id).toSorted())
   const tooOften = letters.filter(({ id, uncertain }) => (arrivals.get(id) ?? 0) > 1 + uncertain)
   expect(tooOften).toEqual([])

@@ -285,7 +285,7 @@ drop function private.write_day_notices();
 drop table private.webhook_outbox, private.answer_outbox, private.notices;
 alter table private.postman drop column turns;
 
-create view private.trips as
+create view private.letter_deliveries as
   select delivery.id, delivery.application_id, letter_id, delivery.subject, delivery.body, queued_at, due_at, done_at, recalled_at, recalled_by,
     attempts, may_have_arrived, reply, act, author,
     kind <> 'receipt' and not is_beside as is_main,
@@ -296,7 +296,7 @@ create view private.trips as
     case by when 'hand' then 'by hand' when 'elsewhere' then 'told' end as otherwise
   from private.deliveries as delivery left join private.letters on letters.id = letter_id
   where kind in ('letter', 'decision', 'receipt');
-revoke all on table private.trips from public, anon, authenticated;
+revoke all on table private.letter_deliveries from public, anon, authenticated;
 
 create function private.enqueue_rsvp() returns trigger
   language plpgsql security definer set search_path = ''
@@ -316,7 +316,9 @@ create trigger enqueue_rsvp after insert on private.history
 drop function private.fill_in_acceptances();
 drop function private.fill_in_deadlines();
 drop table private.acceptances, private.former_letters, private.former_templates;
-alter function private.keep_acceptance() rename to keep_invitation;
+alter function private.keep_acceptance() rename to sync_invitation;
+alter function private.keep_door() rename to refuse_when_closed;
+alter function private.announce() rename to write_receipts_and_notices;
 
 alter function private.follow_letter() rename to follow_told;
 create trigger follow_told after update of state, may_have_arrived on private.deliveries
@@ -573,8 +575,8 @@ $$;
 
 revoke all on function private.search(text, boolean) from public, anon, authenticated;
 
--- Begins an act, once. False where it was done before; then a repeat has waited for the first one to end. The id of another act is
--- refused, so that nothing is reported as done that was not.
+-- Begins an act. Returns false for a repeat, after waiting for the first call to finish. Refuses an id that was used with another call,
+-- other arguments or another account.
 create function private.begin_act(act uuid, call text, variadic given text[]) returns boolean
   language plpgsql set search_path = ''
 as $$
@@ -668,7 +670,7 @@ begin
     if decision.version is distinct from standing.version then
       outcome := 'stale';
     elsif decision.takes_back and exists (
-      select from private.trips as trip
+      select from private.letter_deliveries as trip
       where trip.application_id = application.id and occasion = standing.status and state in ('sending', 'sent')
     ) then
       outcome := 'told';
@@ -704,7 +706,7 @@ begin
   if private.begin_act(act, 'desk_note', application::text, note) then
     perform private.write_down(application, act, me.email, 'note', jsonb_build_object('note', note));
   end if;
-  return private.whole(application, me.blind) -> 'history';
+  return private.application_details(application, me.blind) -> 'history';
 end
 $$;
 
@@ -744,7 +746,7 @@ $$;
 
 -- What organisers did about some applications, for a table: the RSVP, who decided last and when, the notes, and the state of the
 -- letters. No address and no text of a letter, so that organisers who read blind may read it.
-create or replace function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
+create function private.export_details(applications uuid[]) returns table (application_id uuid, made jsonb)
   language plpgsql stable set search_path = ''
 as $$
 begin
@@ -761,7 +763,7 @@ begin
       select trip.application_id as id, jsonb_agg(jsonb_build_object(
         'occasion', occasion, 'way', way, 'state', state, 'otherwise', otherwise,
         'at', coalesce(done_at, queued_at)) order by queued_at, way = 'automation', trip.id) as letters
-      from private.trips as trip
+      from private.letter_deliveries as trip
       where trip.application_id = any (applications) and state <> 'withdrawn' group by 1
     )
     select each_one, jsonb_build_object(
@@ -774,6 +776,8 @@ begin
       left join private.standings as standing on standing.application_id = each_one;
 end
 $$;
+
+revoke all on function private.export_details(uuid[]) from public, anon, authenticated;
 
 -- Up to a thousand whole applications with what organisers did about them, fewer where they are long, and the cursor for the next
 -- call. As json, which PostgreSQL builds as text: as jsonb it would copy a megabyte twice.
@@ -810,7 +814,7 @@ begin
       join public.retreat_applications as application using (id)
       -- Not inner joins, of which PostgreSQL expects one row, and compares each of a thousand with each.
       left join private.summaries(found.ids, me.blind) as summaries on summaries.application_id = id
-      left join private.made_of(found.ids) as made_of on made_of.application_id = id
+      left join private.export_details(found.ids) as made_of on made_of.application_id = id
   ));
 end
 $$;
@@ -1113,7 +1117,7 @@ $$;
 
 -- One application with everything that is known of it. Organisers who read blind see the details of some kinds of events, and of
 -- all others only that they happened.
-create or replace function private.whole(application uuid, blind boolean) returns jsonb
+create function private.application_details(application uuid, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
@@ -1154,6 +1158,8 @@ begin
 end
 $$;
 
+revoke all on function private.application_details(uuid, boolean) from public, anon, authenticated;
+
 -- A stamp that changes when anything that is known of an application changes. No text can be guessed from it.
 create or replace function private.stamp(application uuid) returns text
   language plpgsql stable set search_path = ''
@@ -1189,7 +1195,7 @@ as $$
 declare
   me record := private.caller();
 begin
-  return private.whole(application, me.blind) || jsonb_build_object(
+  return private.application_details(application, me.blind) || jsonb_build_object(
     'letters', private.letters_of(array[application], me.blind),
     'overview', private.letters_overview(),
     'stamp', private.stamp(application),
@@ -1208,7 +1214,7 @@ begin
   if me.blind and private.begin_act(act, 'desk_reveal', application::text) then
     perform private.write_down(application, act, me.email, 'revealed', '{}');
   end if;
-  return private.whole(application, false);
+  return private.application_details(application, false);
 end
 $$;
 
@@ -1406,7 +1412,7 @@ create or replace function private.address_of(application uuid, given text) retu
 
 drop function private.lock_letters(uuid[]);
 
--- Locks letters, given by their ids or by those of deliveries, with their templates, which nobody removes meanwhile. Of a receipt it
+-- Locks letters and their templates, which nobody can remove meanwhile. Takes ids of letters and of deliveries; for a receipt it
 -- locks the application.
 create function private.lock_letters(given uuid[]) returns void
   language plpgsql set search_path = ''
@@ -1427,8 +1433,7 @@ $$;
 
 revoke all on function private.lock_letters(uuid[]) from public, anon, authenticated;
 
--- Whether a trip brings a letter to its applicant: a mail, or a decision in its place. It told them where it is done, or may have
--- arrived.
+-- Whether a delivery is meant to tell the applicant: an email, or a decision that replaces it. `has_told`: it did, or may have.
 create function private.is_main(delivery private.deliveries) returns boolean
   language sql immutable
 as $$
@@ -1458,7 +1463,7 @@ revoke all on function private.is_before(private.deliveries, private.deliveries)
 
 -- Claims one delivery, whose row the caller has locked, for as long as the lease. Nobody knows what became of a try that another
 -- server had begun.
-create function private.claim(delivery uuid, lease interval) returns private.deliveries
+create function private.claim_one(delivery uuid, lease interval) returns private.deliveries
   language sql set search_path = ''
 as $$
   update private.deliveries set state = 'sending', attempts = attempts + 1, tried_at = now(), due_at = now() + lease,
@@ -1466,10 +1471,10 @@ as $$
     where id = delivery returning *
 $$;
 
-revoke all on function private.claim(uuid, interval) from public, anon, authenticated;
+revoke all on function private.claim_one(uuid, interval) from public, anon, authenticated;
 
 -- Claims deliveries to a webhook that are due, the longest waiting first, each for one server and for as long as the lease. Those
--- of one person go in their order. What is due later than any wait takes was stored before the clock was set back, and is due.
+-- of one person go in their order. Also due: times that are further ahead than any retry waits, since the clock was set back.
 create function private.claim_delivery(kind text, most integer, lease interval) returns setof private.deliveries
   language plpgsql set search_path = ''
 as $$
@@ -1491,7 +1496,7 @@ begin
           ))
         order by due_at limit most for update skip locked
       )
-      select claimed.* from due, private.claim(due.id, lease) as claimed;
+      select claimed.* from due, private.claim_one(due.id, lease) as claimed;
     exit when found;
   end loop;
 end
@@ -1499,8 +1504,7 @@ $$;
 
 revoke all on function private.claim_delivery(text, integer, interval) from public, anon, authenticated;
 
--- Between which moments deliveries are due: until now, or later than any wait takes, which is a day between two tries, some of it
--- at random, and no more.
+-- Between which moments deliveries are due: until now, and later than any retry waits, which is a day and a little at random.
 create function private.due_moments() returns table (since timestamptz, until timestamptz)
   language sql stable
 as $$
@@ -1510,9 +1514,9 @@ $$;
 revoke all on function private.due_moments() from public, anon, authenticated;
 
 -- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. The try is one of the schedule's
--- where it counts. Without a reply the former one stays. `arrived`: the mail may have arrived; `closed`: the mail server closed
--- the connection; `refused`: for good. The result is the delivery's state; null where another server has claimed it since, or it
--- was cancelled. A letter that was recalled meanwhile is settled.
+-- where it counts. Without a reply the former one stays. `arrived`: the result is unknown, and it may have arrived; `closed`: the mail
+-- server closed the connection; `refused`: for good. Returns the new state, `cancelled` if it was recalled during the try; null if this
+-- claim no longer holds.
 create function private.record_delivery(
   delivery uuid, attempt integer, state text, pause interval default '0', counts boolean default true,
   reply_status integer default null, reply text default null, arrived boolean default false, closed boolean default false,
@@ -1534,7 +1538,7 @@ begin
     perform from private.deliveries
       where id = delivery and attempts = attempt and deliveries.state = 'sending' and (recalled_at is not null) = is_recalled
       for update;
-    -- Again where it was recalled, or let go on, between the two statements.
+    -- Again if it was recalled, or not any more, between the two statements.
     exit when found;
   end loop;
   -- Before invitations, as where a mail is claimed.
@@ -1557,7 +1561,7 @@ begin
       body = case when kind <> 'test' or record_delivery.state = 'waiting' then body end
     where id = delivery returning * into recorded;
   if recorded.state = 'done' and recorded.kind in ('rsvp', 'decision') then
-    -- Tried again, an earlier one would be told last.
+    -- Otherwise a retry would deliver an older one after a newer one.
     update private.deliveries as earlier set state = 'cancelled', due_at = null
       where earlier.application_id = recorded.application_id and earlier.kind = recorded.kind
         and private.is_before(earlier, recorded) and earlier.state not in ('done', 'cancelled');
@@ -1584,8 +1588,8 @@ $$;
 
 revoke all on function private.recall(uuid[], text) from public, anon, authenticated;
 
--- Makes given deliveries due that failed, from the schedule's beginning, and counts them.
-create or replace function private.retry(wanted uuid[]) returns integer
+-- Makes given failed deliveries due, from the schedule's beginning, and counts them.
+create function private.retry_failed(wanted uuid[]) returns integer
   language sql set search_path = ''
 as $$
   with retried as (
@@ -1595,7 +1599,9 @@ as $$
   select count(*)::integer from retried
 $$;
 
--- Makes deliveries of a kind due that failed, from the schedule's beginning, and counts them. No RSVP that a later one supersedes.
+revoke all on function private.retry_failed(uuid[]) from public, anon, authenticated;
+
+-- Makes failed deliveries of a kind due, from the schedule's beginning, and counts them. Skips those with a later one pending.
 create function private.retry_deliveries(kind text) returns integer
   language plpgsql set search_path = ''
 as $$
@@ -1616,8 +1622,8 @@ $$;
 
 revoke all on function private.retry_deliveries(text) from public, anon, authenticated;
 
--- Whether a letter is on its way, or could not be delivered: then no other one of its template is drafted.
-create function private.is_open(letter uuid) returns boolean
+-- Whether a letter is being sent, or could not be delivered: then no other one of its template is drafted.
+create function private.is_undelivered(letter uuid) returns boolean
   language sql stable set search_path = ''
 as $$
   select exists (
@@ -1626,7 +1632,7 @@ as $$
   )
 $$;
 
-revoke all on function private.is_open(uuid) from public, anon, authenticated;
+revoke all on function private.is_undelivered(uuid) from public, anon, authenticated;
 
 -- How often an applicant was told a letter.
 create function private.times_told(letter uuid) returns bigint
@@ -1649,11 +1655,9 @@ $$;
 
 revoke all on function private.decision_told(uuid) from public, anon, authenticated;
 
-drop function private.draft(uuid, text, boolean);
-
--- Makes the draft of a template, unless there is one, or a letter that is on its way. Without `again` not where the applicant was
--- told it, unless they were told another decision since. A letter that was dropped becomes a draft as it was.
-create function private.draft(application uuid, template text, again boolean default false) returns uuid
+-- Makes the draft of a template, unless there is one, or a letter that is being sent. Skips what the applicant was told already, unless
+-- `again` is set or they were told another decision since. A letter that was dropped becomes a draft as it was.
+create function private.draft_from_template(application uuid, template text, again boolean default false) returns uuid
   language plpgsql set search_path = ''
 as $$
 declare
@@ -1661,8 +1665,8 @@ declare
   drafted uuid;
 begin
   select * into letter from private.letters
-    where application_id = application and letters.template = draft.template;
-  if letter.state = 'draft' or private.is_open(letter.id)
+    where application_id = application and letters.template = draft_from_template.template;
+  if letter.state = 'draft' or private.is_undelivered(letter.id)
     or template = 'reminder' and exists (
       select from private.invitations where application_id = application and private.is_reminder_recent(reminded_at)
     )
@@ -1671,10 +1675,10 @@ begin
   then
     return null;
   elsif letter.id is null then
-    insert into private.letters (application_id, template) values (application, draft.template)
+    insert into private.letters (application_id, template) values (application, draft_from_template.template)
       on conflict do nothing returning id into drafted;
   else
-    -- What was sent is not sent again: it follows its template.
+    -- A letter that was sent begins again with its template's text.
     update private.letters set state = 'draft', drafted_at = now(), version = version + 1,
         subject = case when state = 'dropped' then subject end, body = case when state = 'dropped' then body end
       where id = letter.id returning id into drafted;
@@ -1683,7 +1687,7 @@ begin
 end
 $$;
 
-revoke all on function private.draft(uuid, text, boolean) from public, anon, authenticated;
+revoke all on function private.draft_from_template(uuid, text, boolean) from public, anon, authenticated;
 
 -- Whether a template may still be said to an applicant: it is there, and the decision stands, or the reminder is not answered.
 create function private.may_be_said(application uuid, template text) returns boolean
@@ -1719,7 +1723,7 @@ begin
   update private.letters as letter set state = case when letter.template is null then 'draft' else 'dropped' end,
       drafted_at = case when state = 'draft' then drafted_at else now() end
     where application_id = application and (drop_letters.template is null or letter.template = drop_letters.template)
-      and (state = 'draft' or state = 'released' and not private.is_open(id) and (
+      and (state = 'draft' or state = 'released' and not private.is_undelivered(id) and (
         private.times_told(id) = 0
         -- It may have arrived.
         or letter.template is null and id in (select letter_id from private.deliveries where deliveries.id = any (recalled))
@@ -1737,7 +1741,7 @@ as $$
 begin
   perform private.drop_letters(new.application_id);
   if private.is_decision(new.status) then
-    perform private.draft(new.application_id, new.status);
+    perform private.draft_from_template(new.application_id, new.status);
   end if;
   return null;
 end
@@ -1754,14 +1758,14 @@ begin
       when delivery.recalled_by is not null and private.may_be_said(application_id, template) then 'draft'
       when private.times_told(id) > 0 then 'released'
       else 'dropped' end
-    where id = delivery.letter_id and state = 'released' and not private.is_open(id);
+    where id = delivery.letter_id and state = 'released' and not private.is_undelivered(id);
 end
 $$;
 
 revoke all on function private.draft_again(private.deliveries) from public, anon, authenticated;
 
--- Settles a letter whose delivery was recalled while it was being sent, and has ended. Where it was about the decision that stands,
--- or told another one, a letter about what stands is drafted, unless it was told last. The caller has locked the letter.
+-- After the try of a recalled delivery has ended: drafts a letter with the current decision, if the applicant may have been told another
+-- one, or the recalled letter was about it. The caller has locked the letter.
 create function private.settle_recalled(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
 as $$
@@ -1773,15 +1777,15 @@ begin
   if private.is_decision(status_now) and (
     private.is_decision(template) and private.has_told(delivery) or template = status_now
   ) then
-    perform private.draft(delivery.application_id, status_now);
+    perform private.draft_from_template(delivery.application_id, status_now);
   end if;
 end
 $$;
 
 revoke all on function private.settle_recalled(private.deliveries) from public, anon, authenticated;
 
--- Settles the deliveries that a restore brought back. The database that the backup was taken from may have sent them since, so
--- somebody has to look: the letters are drafts again. Receipts, and decisions beside a mail, end here.
+-- Cancels restored deliveries, since the original database may have sent them. Their letters become drafts if they may still be said,
+-- and are dropped otherwise.
 create function private.settle_restored() returns void
   language plpgsql set search_path = ''
 as $$
@@ -1808,8 +1812,8 @@ $$;
 
 revoke all on function private.settle_restored() from public, anon, authenticated;
 
--- A draft as it would be sent. `seen` tells its text from others, by which whoever releases it says what they read: of the
--- template's text, which all organisers may read, a digest; of another, which may name somebody, a number.
+-- A draft as it would be sent. `seen` identifies the text that the organiser read: a digest of the template's text, which all
+-- organisers may read, or the version of an edited letter, whose text may name somebody.
 create function private.draft_text(letter private.letters, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -1823,7 +1827,7 @@ begin
   if letter.subject is null then
     text := private.filled(template.subject, template.body, given, blind);
   else
-    -- What was written to somebody names them.
+    -- Blind readers do not see the text: it names the applicant.
     text := jsonb_build_object(
       'subject', case when blind then '(hidden)' else letter.subject end,
       'body', case when blind then '(hidden)' else letter.body end,
@@ -1837,7 +1841,7 @@ begin
     );
   end if;
   return text || jsonb_build_object('seen', case
-    -- With a number where it was sent before: who sent it by hand does not note twice what they sent once.
+    -- With how often it was sent, so that a repeated "sent by hand" is recognised.
     when letter.subject is null then md5(template.subject || E'\n' || template.body)
       || coalesce('-' || nullif(private.times_told(letter.id), 0), '')
     else letter.version::text
@@ -1877,16 +1881,16 @@ begin
       select status into status_now from private.statuses where application_id = application;
       outcome := case
         when private.is_decision(occasion) and occasion is distinct from status_now then 'undecided'
-        when private.draft(application, occasion, coalesce(again, false)) is null then 'written'
+        when private.draft_from_template(application, occasion, coalesce(again, false)) is null then 'written'
         else 'drafted'
       end;
     end if;
     outcomes := outcomes || jsonb_build_object('application', application, 'outcome', outcome,
       'state', case outcome when 'written' then coalesce(
         (select state from private.letters where application_id = application and template = occasion and state = 'draft'),
-        -- What stands in the way of another one comes before what was sent.
+        -- A pending or failed delivery before one that was sent.
         (
-          select state from private.trips as trip
+          select state from private.letter_deliveries as trip
           where application_id = application and trip.occasion = desk_write.occasion and is_main and state <> 'withdrawn'
           order by state = 'sent' limit 1
         )) end);
@@ -1969,9 +1973,8 @@ begin
 end
 $$;
 
--- A draft for an organiser's own mail program, with the applicant's link. The history records that the link was given. Where no
--- server knows the site's address, the desk gives it; older desks give the time zone, too. A letter with a deadline waits until a
--- time zone is set. The same act again gives the same.
+-- A draft with its link, for an organiser's own mail program; the history records that the link was given. `site` is used if no server
+-- has set it, and older desks give the time zone, too. A letter with a deadline is refused until a time zone is set.
 create or replace function public.desk_hand_over(act uuid, letter uuid, seen text, site text default null, zone text default null)
   returns jsonb
   language plpgsql security definer set search_path = ''
@@ -2006,27 +2009,28 @@ begin
         jsonb_build_object('occasion', coalesce(draft.template, '')));
     end if;
   end if;
-  sent := private.to_send(draft.application_id, text ->> 'subject', text ->> 'body', site);
+  sent := private.letter_as_sent(draft.application_id, text ->> 'subject', text ->> 'body', site);
   return jsonb_build_object('subject', sent.subject, 'body', sent.body);
 end
 $$;
 
--- Puts a released letter on its way: it can be stopped for a minute. `text` has its words.
-create function private.send(letter private.letters, kind text, text jsonb, act uuid, author text) returns uuid
+-- Queues a released letter: it can be stopped for a minute. `text` has its words.
+create function private.queue_letter(letter private.letters, kind text, text jsonb, act uuid, author text) returns uuid
   language sql set search_path = ''
 as $$
   insert into private.deliveries (kind, application_id, letter_id, subject, body, act, author, due_at)
-    select send.kind, letter.application_id, letter.id, text ->> 'subject', text ->> 'body', send.act, send.author, now() + hold
+    select queue_letter.kind, letter.application_id, letter.id, text ->> 'subject', text ->> 'body', queue_letter.act,
+      queue_letter.author, now() + hold
     from private.letter_settings
     returning id
 $$;
 
-revoke all on function private.send(private.letters, text, jsonb, uuid, text) from public, anon, authenticated;
+revoke all on function private.queue_letter(private.letters, text, jsonb, uuid, text) from public, anon, authenticated;
 
--- Releases drafts, an array of {id, seen}: they are sent after a minute. More than thirty need their number, and letters that were
--- sent before need `again`. The result has the outcome of each: released, changed (since it was read), missing (an answer that
--- it quotes is blank), long (longer than a letter may be once it is filled in), again, or gone. The same act again changes
--- nothing. Without a mail server an automation is told, which writes to the applicants.
+-- Releases drafts, an array of {id, seen}: they are sent after a minute. Over thirty letters, `number` must equal their count, and
+-- letters that were sent before need `again`. The result has the outcome of each: released, changed (since it was read), missing (an
+-- answer that it quotes is blank), long (longer than a letter may be once it is filled in), again, or gone. Without a mail server the
+-- decision goes to the automation, which emails the applicant.
 create or replace function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
 ) returns jsonb
@@ -2083,7 +2087,7 @@ begin
     end;
     if outcome is null then
       update private.letters set state = 'released' where id = letter.id;
-      perform private.send(letter, case when is_postman_there then 'letter' else 'decision' end, text, act, me.email);
+      perform private.queue_letter(letter, case when is_postman_there then 'letter' else 'decision' end, text, act, me.email);
       perform private.withdraw_receipt(letter.application_id);
       outcome := 'released';
     end if;
@@ -2093,9 +2097,9 @@ begin
 end
 $$;
 
--- Stops letters, by their ids or by those of their deliveries, or all of one act: what waits is cancelled, what is being sent is
--- recalled, and their letters are drafts again. What a server is sending may arrive all the same, and counts as left. The result
--- counts the applications.
+-- Stops letters, by their ids or by those of their deliveries, or all of one act. Waiting deliveries are cancelled, and their letters
+-- become drafts. A delivery that is being sent is recalled: if it is not accepted, `record_delivery` cancels it, and its letter is
+-- drafted again; it counts as left. The result counts the applications.
 create or replace function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2106,7 +2110,7 @@ declare
 begin
   perform private.check_number(letters);
   perform private.lock_letters(letters || array(select id from private.deliveries where deliveries.act = desk_withdraw.act));
-  -- As they are now that nobody releases them meanwhile. Of a letter it is the last delivery.
+  -- Read after locking. For a letter's id, its latest delivery.
   wanted := array(
     select id from private.deliveries
     where id = any (desk_withdraw.letters) and kind in ('letter', 'decision', 'receipt')
@@ -2136,14 +2140,14 @@ begin
 end
 $$;
 
--- Sends again what could not be delivered, for the decision that stands: no receipt that is older than a day, and nothing with a
--- deadline that is over, until an organiser moves it. The result counts those that are on their way, or arrived.
+-- Sends failed deliveries again, except receipts that are older than a day and letters whose deadline is over. The result counts
+-- those that are being sent, or arrived.
 create function private.retry_letters(wanted uuid[]) returns integer
   language plpgsql set search_path = ''
 as $$
 begin
   perform private.lock_letters(wanted);
-  perform private.retry(array(
+  perform private.retry_failed(array(
     select id from private.deliveries as delivery
     where id = any (wanted) and kind in ('letter', 'decision', 'receipt')
       and (kind <> 'receipt' or queued_at > now() - interval '1 day') and not private.is_overdue(delivery)
@@ -2182,9 +2186,9 @@ begin
   select * into draft from private.letters where id = desk_sent_by_hand.letter;
   select id into delivery from private.deliveries
     where letter_id = draft.id and by = 'hand' and author = me.email order by queued_at desc limit 1;
-  if draft.state = 'released' and delivery is not null and not private.is_open(draft.id) then
+  if draft.state = 'released' and delivery is not null and not private.is_undelivered(draft.id) then
     -- A repeat whose response was lost.
-    return private.trips_shown(array[delivery], false) -> 0;
+    return private.letter_deliveries_shown(array[delivery], false) -> 0;
   end if;
   select status into status_now from private.statuses where application_id = draft.application_id;
   text := case when draft.state = 'draft' then private.draft_text(draft, false) end;
@@ -2196,10 +2200,10 @@ begin
     raise exception 'Filled in, this letter is longer than a letter may be.' using errcode = '22023';
   end if;
   update private.letters set state = 'released' where id = draft.id;
-  delivery := private.send(draft, 'letter', text, null, me.email);
+  delivery := private.queue_letter(draft, 'letter', text, null, me.email);
   update private.deliveries set state = 'done', done_at = now(), due_at = null, by = 'hand' where id = delivery;
   perform private.withdraw_receipt(draft.application_id);
-  return private.trips_shown(array[delivery], false) -> 0;
+  return private.letter_deliveries_shown(array[delivery], false) -> 0;
 end
 $$;
 
@@ -2230,14 +2234,14 @@ begin
         select coalesce(template, '') from private.letters where id = failed.letter_id)));
     insert into private.addresses (application_id, address) values (failed.application_id, desk_readdress.address)
       on conflict (application_id) do update set address = excluded.address;
-    perform private.retry(array[failed.id]);
+    perform private.retry_failed(array[failed.id]);
     update private.deliveries set due_at = now() + (select hold from private.letter_settings) where id = failed.id;
   end if;
-  return private.trips_shown(array[letter], false) -> 0;
+  return private.letter_deliveries_shown(array[letter], false) -> 0;
 end
 $$;
 
--- Notes that applicants were told without the deliveries that failed. The result counts these.
+-- Marks failed deliveries as told another way. The result counts them.
 create or replace function public.desk_settle(letters uuid[]) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2253,7 +2257,7 @@ begin
   )
   insert into private.history (application_id, author, kind, detail)
     select application_id, me.email, 'told', jsonb_build_object('occasion', occasion, 'way', way)
-    from settled join private.trips using (id);
+    from settled join private.letter_deliveries using (id);
   return (
     select jsonb_build_object('settled', count(*)) from private.deliveries
     where id = any (desk_settle.letters) and state = 'done' and by = 'elsewhere'
@@ -2291,8 +2295,8 @@ $$;
 
 revoke all on function private.drafts_shown(uuid[], boolean) from public, anon, authenticated;
 
--- Deliveries as an organiser may see them, in the order of their ids. What was written to somebody names them.
-create function private.trips_shown(ids uuid[], blind boolean) returns jsonb
+-- Deliveries as an organiser may see them, in the order of their ids. Blind readers do not see the text: it names the applicant.
+create function private.letter_deliveries_shown(ids uuid[], blind boolean) returns jsonb
   language sql stable set search_path = ''
 as $$
   select coalesce(jsonb_agg(
@@ -2308,18 +2312,18 @@ as $$
       'withdrawn_by', recalled_by, 'answer', case when not blind then reply else '' end, 'otherwise', otherwise
     ) order by position), '[]')
   from unnest(ids) with ordinality as shown (id, position)
-    join private.trips as trip using (id)
+    join private.letter_deliveries as trip using (id)
     join public.retreat_applications as application on application.id = trip.application_id
 $$;
 
-revoke all on function private.trips_shown(uuid[], boolean) from public, anon, authenticated;
+revoke all on function private.letter_deliveries_shown(uuid[], boolean) from public, anon, authenticated;
 
 -- The letters of some applications, the oldest first, and then their drafts.
 create or replace function private.letters_of(applications uuid[], blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 begin
-  return private.trips_shown(array(
+  return private.letter_deliveries_shown(array(
     select id from private.deliveries
     where application_id = any (applications) and kind in ('letter', 'decision', 'receipt')
     order by queued_at, is_beside, id
@@ -2337,7 +2341,7 @@ begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object('application', application_id, 'occasion', occasion, 'way', way,
       'state', state, 'otherwise', otherwise) order by queued_at, way = 'automation', id), '[]')
-    from private.trips where application_id = any (applications) and state <> 'withdrawn'
+    from private.letter_deliveries where application_id = any (applications) and state <> 'withdrawn'
   );
 end
 $$;
@@ -2449,23 +2453,45 @@ begin
   else
     raise exception 'Letters are listed that are waiting, refused or given up.' using errcode = '22023';
   end if;
-  return jsonb_build_object('letters', private.trips_shown(ids, me.blind), 'overview', private.letters_overview(), 'next', (
+  return jsonb_build_object('letters', private.letter_deliveries_shown(ids, me.blind), 'overview', private.letters_overview(), 'next', (
     select jsonb_build_object('at', queued_at, 'id', id) from private.deliveries where id = ids[50]
   ));
 end
 $$;
 
+-- A name, if a receipt or a notice may contain it; null for names that look like links or messages.
+create or replace function private.plain_name(given text) returns text
+  language plpgsql immutable set search_path = ''
+as $$
+declare
+  name text := btrim(given);
+  -- As it looks: `１` and `①` are 1, and a wide dot is a dot.
+  seen text;
+begin
+  if name = '' or char_length(name) > 40 then return null; end if;
+  seen := normalize(name, nfkc);
+  return case when
+    -- No characters that become links or change the text's direction.
+    seen !~ '[[:cntrl:].:/\\@<>\u0085\u2028-\u202e\u2066-\u2069]' and seen !~* '^www'
+    -- What looks like a dot, a colon or a slash.
+    and seen !~ '[\u00b7\u02d0\u0323\u0589\u05c3\u06d4\u0701\u0702\u0964\u1362\u166e\u16eb\u1803\u1809\u2022\u2027\u2044\u2215\u2219\u2236\u22c5\u2571\u25cf\u2981\u29f8\u2cf9\u2cfe\u2e31\u2e33\u2e3c\u3002\u30fb\ua4f8\ua60e\ua6f3\ua789\ua78f\U00010101\U00010a50\U0001d16d]'
+    -- No telephone number, and no sentence.
+    and seen collate "und-x-icu" !~ '[[:digit:]]'
+    and cardinality(regexp_split_to_array(seen, '[\s\u00ad\u115f\u1160\u1680\u180e\u200b\u2060\u2800\ufeff]+')) <= 4
+    then name end;
+end
+$$;
+
 -- Writes a receipt: at most one a day to a mailbox, however its address is written, and twenty to a domain, so that
--- nobody fills a company's mailboxes. Nothing here waits for another insert: where two for one domain come at the same
--- moment, one of them is enough.
+-- nobody fills a company's mailboxes. If two inserts for one domain run at once, one skips its receipt instead of waiting.
 create or replace function private.write_receipt(application public.retreat_applications) returns void
   language plpgsql set search_path = ''
 as $$
 declare
   whose text := private.mailbox(application.email);
-  -- With one label more where the last two are no company's: `example.co.uk`.
+  -- Three labels for domains such as `example.co.uk`.
   company text := substring(split_part(whose, '@', 2) from '[^.]+\.(?:[^.]{1,3}\.[a-z]{2}|[^.]+)$');
-  -- Where everybody has a mailbox.
+  -- Public mail providers.
   is_provider boolean := company = any ('{163.com,aol.com,gmail.com,gmx.at,gmx.ch,gmx.com,gmx.de,gmx.net,hotmail.com,
     icloud.com,live.com,mail.ru,msn.com,naver.com,outlook.com,proton.me,qq.com,web.de,yahoo.com,yandex.ru,ymail.com}');
   template private.templates;
@@ -2476,8 +2502,8 @@ begin
   then
     return;
   end if;
-  -- Statements of their own: they see what was there when the lock was had. What is later than now was released before
-  -- a clock was set back.
+  -- Separate statements, so that they see what was committed before the lock was taken. Times in the future are from before a clock
+  -- was set back.
   perform from private.deliveries
     where mailbox = whose and queued_at > now() - interval '1 day' and queued_at <= clock_timestamp();
   if found then return; end if;
@@ -2504,30 +2530,6 @@ begin
   ));
 end
 $$;
-
--- Ends letters that were recalled and whose server was lost, and cancels receipts that were not sent within a day.
-create function private.keep_letters() returns void
-  language plpgsql set search_path = ''
-as $$
-declare
-  lost uuid[] := array(
-    select id from private.deliveries
-    where kind in ('letter', 'decision', 'receipt') and state = 'sending' and recalled_at is not null
-      and (due_at <= now() or due_at > now() + interval '27 hours')
-  );
-begin
-  -- All at once, in the order of locks.
-  perform private.lock_letters(lost);
-  perform private.record_delivery(id, attempts, 'waiting', arrived => true) from private.deliveries where id = any (lost);
-  perform private.recall(array(
-    select id from private.deliveries
-    where kind = 'receipt' and due_at <= now() and queued_at <= now() - interval '1 day'
-    for update skip locked
-  ));
-end
-$$;
-
-revoke all on function private.keep_letters() from public, anon, authenticated;
 
 -- Tells the organisers who hear of each application, or RSVP; of more than ten an hour the day's mail tells.
 create function private.write_notices(application uuid, event bigint default null) returns void
@@ -2557,7 +2559,7 @@ end
 $$;
 
 -- Whether an organiser had a notice about this application alone, or about this RSVP, or it failed.
-create function private.is_told(organiser uuid, application uuid, event bigint) returns boolean
+create function private.had_notice(organiser uuid, application uuid, event bigint) returns boolean
   language sql stable set search_path = ''
 as $$
   select exists (
@@ -2567,7 +2569,7 @@ as $$
   )
 $$;
 
-revoke all on function private.is_told(uuid, uuid, bigint) from public, anon, authenticated;
+revoke all on function private.had_notice(uuid, uuid, bigint) from public, anon, authenticated;
 
 -- Writes the day's mails that are due, for organisers who were not told of all that came since the last.
 create function private.write_day_notices() returns void
@@ -2586,11 +2588,11 @@ create function private.write_day_notices() returns void
       select 'notice', account_id, told_until, until from due
       where exists (
         select from public.retreat_applications as application
-        where created_at > told_until and created_at <= until and not private.is_told(account_id, application.id, null)
+        where created_at > told_until and created_at <= until and not private.had_notice(account_id, application.id, null)
       ) or exists (
         select from private.history as rsvp
         where kind = 'answer' and author = 'applicant' and at > told_until and at <= until
-          and not private.is_told(account_id, rsvp.application_id, rsvp.id)
+          and not private.had_notice(account_id, rsvp.application_id, rsvp.id)
       );
   end;
 
@@ -2640,9 +2642,9 @@ begin
     delete from private.deliveries where id = notice;
     return null;
   end if;
-  claimed := private.claim(notice, lease);
+  claimed := private.claim_one(notice, lease);
   if claimed.kind = 'notice' then
-    told := private.told_by(claimed, organiser.blind);
+    told := private.notice_content(claimed, organiser.blind);
     if claimed.application_id is null and told @> '{"count": 0, "coming": 0, "notComing": 0}' then
       delete from private.deliveries where id = notice;
       return null;
@@ -2661,7 +2663,7 @@ revoke all on function private.claim_notice(uuid, interval) from public, anon, a
 
 -- What a notice tells: of one application or RSVP, or how many of a day, with up to fifty plain names of applicants. Applications
 -- are counted up to a thousand. Whoever reads blind is told no name.
-create function private.told_by(notice private.deliveries, blind boolean) returns jsonb
+create function private.notice_content(notice private.deliveries, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 begin
@@ -2678,7 +2680,7 @@ begin
       from public.retreat_applications as application
       where application.id = notice.application_id
         or created_at > notice.since and created_at <= notice.until
-          and not private.is_told(notice.organiser_id, application.id, null)
+          and not private.had_notice(notice.organiser_id, application.id, null)
       order by created_at, id limit 1000
     ) as application
   ) || (
@@ -2687,12 +2689,12 @@ begin
       'notComing', count(*) filter (where detail ->> 'answer' = 'not coming'))
     from private.history as rsvp
     where kind = 'answer' and author = 'applicant' and at > notice.since and at <= notice.until
-      and not private.is_told(notice.organiser_id, rsvp.application_id, rsvp.id)
+      and not private.had_notice(notice.organiser_id, rsvp.application_id, rsvp.id)
   );
 end
 $$;
 
-revoke all on function private.told_by(private.deliveries, boolean) from public, anon, authenticated;
+revoke all on function private.notice_content(private.deliveries, boolean) from public, anon, authenticated;
 
 -- Whether the caller gets mails about applications, and whether a server sends them.
 create or replace function public.desk_notices() returns jsonb
@@ -2795,7 +2797,7 @@ end
 $$;
 
 -- Invites an accepted person. The names of its triggers come after `redraft`, so that letters are locked before invitations.
-create or replace function private.keep_invitation() returns trigger
+create or replace function private.sync_invitation() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
@@ -2926,7 +2928,7 @@ revoke all on function private.with_invitation(text, text, date) from public, an
 -- Invites somebody whose letter is being handed over. The result is their link, null where the site's address is not known, and
 -- their deadline. Until they were told, or an organiser set it, the days count from the last handover. The update decides by the
 -- row itself: a subquery would decide by the row as it was before the lock.
-create function private.invite(application uuid, site text default null, out link text, out deadline date)
+create function private.link_and_deadline(application uuid, site text default null, out link text, out deadline date)
   language plpgsql set search_path = ''
 as $$
 declare
@@ -2940,15 +2942,15 @@ begin
       else coalesce(invitation.deadline, counted)
     end
     where application_id = application and is_accepted
-    returning coalesce(nullif(settings.site, ''), nullif(invite.site, '')) || '/answer/#' || token, invitation.deadline
+    returning coalesce(nullif(settings.site, ''), nullif(link_and_deadline.site, '')) || '/answer/#' || token, invitation.deadline
     into link, deadline;
 end
 $$;
 
-revoke all on function private.invite(uuid, text) from public, anon, authenticated;
+revoke all on function private.link_and_deadline(uuid, text) from public, anon, authenticated;
 
 -- Subject and body of a letter as it is handed over, and the link in it.
-create or replace function private.to_send(
+create function private.letter_as_sent(
   application uuid, inout subject text, inout body text, site text default null, out link text
 )
   language plpgsql set search_path = ''
@@ -2957,13 +2959,15 @@ declare
   invitation record;
 begin
   if private.has_link(subject || body) or private.has_deadline(subject || body) then
-    invitation := private.invite(application, site);
+    invitation := private.link_and_deadline(application, site);
     link := invitation.link;
     subject := private.with_invitation(subject, coalesce(invitation.link, ''), invitation.deadline);
     body := private.with_invitation(body, invitation.link, invitation.deadline);
   end if;
 end
 $$;
+
+revoke all on function private.letter_as_sent(uuid, text, text, text) from public, anon, authenticated;
 
 -- Sets an RSVP, null for none. The caller has locked the application. The last one counts, and the history has
 -- all. A person with an RSVP gets no more reminders.
@@ -3093,7 +3097,7 @@ begin
   if private.begin_act(act, 'desk_set_answer', application::text, answer) then
     perform private.set_rsvp(application, act, me.email, answer);
   end if;
-  return private.whole(application, me.blind);
+  return private.application_details(application, me.blind);
 end
 $$;
 
@@ -3113,7 +3117,7 @@ begin
     perform private.write_down(application, act, me.email, 'kept', jsonb_build_object('until', until));
     update private.invitations set deadline = until, is_deadline_set = true where application_id = application;
   end if;
-  return private.whole(application, me.blind);
+  return private.application_details(application, me.blind);
 end
 $$;
 
@@ -3261,7 +3265,7 @@ begin
       and private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) in ('no answer', 'late')
     order by application_id
   loop
-    if private.draft(application, 'reminder', true) is not null then drafted := drafted || application; end if;
+    if private.draft_from_template(application, 'reminder', true) is not null then drafted := drafted || application; end if;
   end loop;
   return jsonb_build_object(
     'drafted', cardinality(drafted),
@@ -3409,10 +3413,10 @@ create function private.claim_letter(delivery uuid, lease interval) returns json
 as $$
 declare
   was_sending boolean := (select state = 'sending' from private.deliveries where id = delivery);
-  claimed private.deliveries := private.claim(delivery, lease);
+  claimed private.deliveries := private.claim_one(delivery, lease);
   sent record;
 begin
-  sent := private.to_send(claimed.application_id, claimed.subject, claimed.body);
+  sent := private.letter_as_sent(claimed.application_id, claimed.subject, claimed.body);
   return (
     select jsonb_build_object(
       'id', claimed.id, 'attempt', claimed.attempts, 'uncertain', claimed.may_have_arrived, 'closings', claimed.closings,
@@ -3429,6 +3433,30 @@ $$;
 
 revoke all on function private.claim_letter(uuid, interval) from public, anon, authenticated;
 
+-- Ends letters that were recalled and whose server was lost, and cancels receipts that were not sent within a day.
+create function private.end_lost_deliveries() returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  lost uuid[] := array(
+    select id from private.deliveries
+    where kind in ('letter', 'decision', 'receipt') and state = 'sending' and recalled_at is not null
+      and (due_at <= now() or due_at > now() + interval '27 hours')
+  );
+begin
+  -- All at once, in the order of locks.
+  perform private.lock_letters(lost);
+  perform private.record_delivery(id, attempts, 'waiting', arrived => true) from private.deliveries where id = any (lost);
+  perform private.recall(array(
+    select id from private.deliveries
+    where kind = 'receipt' and due_at <= now() and queued_at <= now() - interval '1 day'
+    for update skip locked
+  ));
+end
+$$;
+
+revoke all on function private.end_lost_deliveries() from public, anon, authenticated;
+
 drop function private.missing_in(text, uuid);
 
 drop function private.is_reminded(uuid);
@@ -3439,15 +3467,17 @@ drop function private.has_answer(uuid, text, date);
 
 drop function private.beginnings(jsonb);
 
+drop function private.lock_acceptance(uuid);
+
 drop function private.begin_wait();
 
 drop function private.search_octets(text, text, text, text, text, text, text);
 
 drop function private.search_vectors_of(retreat_applications);
 
-drop function private.hits(tsquery, boolean);
-
 drop function private.letters_shown(uuid[], boolean);
+
+drop function private.hits(tsquery, boolean);
 
 drop function private.place(uuid, jsonb, boolean);
 
@@ -3455,7 +3485,13 @@ drop function private.accepted_by(text);
 
 drop function private.detail_shown(text, jsonb, boolean);
 
+drop function private.made_of(uuid[]);
+
+drop function private.draft(uuid, text, boolean);
+
 drop function private.answer_state(boolean, timestamp with time zone, date, text, date);
+
+drop function private.retry(uuid[]);
 
 drop function private.has_day(text);
 
@@ -3463,7 +3499,7 @@ drop function private.day_shown(date);
 
 drop function private.with_place(text, text, date);
 
-drop function private.lock_acceptance(uuid);
+drop function private.to_send(uuid, text, text, text);
 
 drop function private.place_answers(uuid);
 
@@ -3474,6 +3510,8 @@ drop function private.answer_shown(uuid);
 drop function private.set_answer(uuid, uuid, text, text);
 
 drop function private.counts(jsonb, boolean);
+
+drop function private.whole(uuid, boolean);
 
 drop function private.receipts_since();
 

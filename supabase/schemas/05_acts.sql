@@ -1,4 +1,4 @@
--- Acts: who acts gives an id. An act that is repeated, because its response was lost, is answered with its first result.
+-- Acts make calls idempotent: the caller sends an id, and a repeat, whose first response was lost, returns the first result.
 
 -- One row for each act of the last day.
 create table private.acts (
@@ -8,15 +8,15 @@ create table private.acts (
   -- The call, and a digest of its arguments.
   call text not null,
   given text not null,
-  -- Null where the call answers with the state as it is. What it says of an application goes when that is erased.
+  -- Null for calls that return the current state. Erasing an application also erases what this says about it.
   result jsonb,
   at timestamptz not null default now()
 );
 alter table private.acts enable row level security;
 create index acts_at on private.acts (at);
 
--- Begins an act, once. False where it was done before; then a repeat has waited for the first one to end. The id of another act is
--- refused, so that nothing is reported as done that was not.
+-- Begins an act. Returns false for a repeat, after waiting for the first call to finish. Refuses an id that was used with another call,
+-- other arguments or another account.
 create function private.begin_act(act uuid, call text, variadic given text[]) returns boolean
   language plpgsql set search_path = ''
 as $$

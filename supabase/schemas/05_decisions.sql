@@ -18,11 +18,11 @@ create index statuses_waitlist on private.statuses (set_at, application_id) wher
 alter table private.statuses enable row level security;
 
 -- What happened to an application, or to the desk in general. Rows are only added, and erased with their application. It is shown,
--- and a repeated act is recognised by it. Nothing else is decided by it: what somebody set is a column of another table.
+-- and limits count it. Nothing else is decided by it: what somebody set is a column of another table.
 create table private.history (
   id bigint generated always as identity primary key,
   application_id uuid references public.retreat_applications (id) on delete cascade,
-  -- Given by who acts, so that an act that is repeated because its answer was lost is the same act.
+  -- The id of the act (05_acts.sql).
   act uuid not null default gen_random_uuid(),
   at timestamptz not null default now(),
   -- An e-mail as text: it outlives the account.
@@ -102,7 +102,7 @@ begin
     if decision.version is distinct from standing.version then
       outcome := 'stale';
     elsif decision.takes_back and exists (
-      select from private.trips as trip
+      select from private.letter_deliveries as trip
       where trip.application_id = application.id and occasion = standing.status and state in ('sending', 'sent')
     ) then
       outcome := 'told';
@@ -138,7 +138,7 @@ begin
   if private.begin_act(act, 'desk_note', application::text, note) then
     perform private.write_down(application, act, me.email, 'note', jsonb_build_object('note', note));
   end if;
-  return private.whole(application, me.blind) -> 'history';
+  return private.application_details(application, me.blind) -> 'history';
 end
 $$;
 

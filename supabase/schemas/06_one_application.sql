@@ -2,7 +2,7 @@
 
 -- One application with everything that is known of it. Organisers who read blind see the details of some kinds of events, and of
 -- all others only that they happened.
-create function private.whole(application uuid, blind boolean) returns jsonb
+create function private.application_details(application uuid, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
@@ -78,7 +78,7 @@ as $$
 declare
   me record := private.caller();
 begin
-  return private.whole(application, me.blind) || jsonb_build_object(
+  return private.application_details(application, me.blind) || jsonb_build_object(
     'letters', private.letters_of(array[application], me.blind),
     'overview', private.letters_overview(),
     'stamp', private.stamp(application),
@@ -111,6 +111,6 @@ begin
   if me.blind and private.begin_act(act, 'desk_reveal', application::text) then
     perform private.write_down(application, act, me.email, 'revealed', '{}');
   end if;
-  return private.whole(application, false);
+  return private.application_details(application, false);
 end
 $$;

@@ -19,7 +19,7 @@ alter table private.door enable row level security;
 
 -- Refuses an application while the door is closed, with the organisers' sentence. It runs after the insert, so that the index
 -- refuses a repeat first: a repeat is a success, whatever the door says.
-create function private.keep_door() returns trigger
+create function private.refuse_when_closed() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 declare
@@ -44,7 +44,7 @@ end
 $$;
 
 create trigger keep_door after insert on public.retreat_applications
-  for each row execute function private.keep_door();
+  for each row execute function private.refuse_when_closed();
 
 -- The state of the door, by the clock. That it closes by itself counts as a change: otherwise a change that somebody began
 -- before could open it again.

@@ -6,7 +6,7 @@ create table private.letter_settings (
   version integer not null default 0,
   -- Where answers go; blank: to the sender.
   reply_to text not null default '',
-  -- How long a released letter waits, in which it can be stopped.
+  -- The time between release and sending, in which a letter can be stopped.
   hold interval not null default '1 minute',
   -- Whether whoever applies is sent a receipt.
   receipts boolean not null default false
@@ -14,35 +14,34 @@ create table private.letter_settings (
 insert into private.letter_settings default values;
 alter table private.letter_settings enable row level security;
 
--- One row: the state of the postman, a server that hands letters over to a mail server.
+-- One row: the state of sending. A postman is a server that hands emails over to a mail server.
 create table private.postman (
   is_only boolean primary key default true check (is_only),
-  -- Organisers let nothing leave.
+  -- Organisers stopped all emails and decisions to an automation.
   stopped boolean not null default false,
   -- When one was last at work.
   seen_at timestamptz not null default '-infinity',
-  -- When the next letter may leave, whichever server carries it.
+  -- When the next email may be sent, by any server.
   next_at timestamptz not null default '-infinity',
-  -- What keeps all letters, such as a mail server that is not there: since how many tries, and when the next one is.
+  -- The back-off for all emails: failures in a row, and when the mail server is tried again.
   failures integer not null default 0,
   paused_until timestamptz not null default '-infinity',
   problem text not null default '',
   -- When a server was last at work that tells an automation of decisions.
   automation_seen_at timestamptz not null default '-infinity',
-  -- How many receipts and notices were begun in the hour from then on.
+  -- Receipts and notices claimed since that time; at most a hundred an hour.
   hour_began_at timestamptz not null default '-infinity',
   in_hour integer not null default 0,
   -- Since when the mail server takes nothing from anybody; null while it does.
   failing_since timestamptz,
-  -- When an organiser asked how the mail server and the sender's domain are, when a server began to look, and when it
-  -- had, and what it found.
+  -- The check of the mail server and the sender's domain: when it was requested, started and finished, and its findings.
   check_wanted_at timestamptz not null default '-infinity',
   check_begun_at timestamptz not null default '-infinity',
   checked_at timestamptz not null default '-infinity',
   findings jsonb not null default '[]'
 );
 
--- Whether something was in the last minute: who was heard of then is at work, and what was wanted then is waited for.
+-- Whether a time is in the last minute: the limit for heartbeats, and for pending requests.
 create function private.is_recent(moment timestamptz) returns boolean
   language sql stable
   return moment > now() - interval '1 minute';
@@ -55,8 +54,8 @@ create table private.letters (
   application_id uuid not null references public.retreat_applications (id) on delete cascade,
   -- The template's name; null in a letter to one person. A template that is removed leaves its letters.
   template text,
-  -- `draft`: it waits for an organiser. `released`: it is being sent, or was sent, or could not be. `dropped`: an organiser removed
-  -- it, or it is not to be said any more.
+  -- `draft`: it waits for an organiser. `released`: it is being sent, was sent, or could not be sent. `dropped`: an organiser removed
+  -- it, or it must not be said any more.
   state text not null default 'draft' check (state in ('draft', 'released', 'dropped')),
   -- Null: it follows its template.
   subject text,
@@ -86,9 +85,9 @@ create function private.address_of(application uuid, given text) returns text
     select coalesce((select address from private.addresses where application_id = application), given);
   end;
 
--- The order of locks, for all that changes letters: templates by name; then applications and their statuses, letters, and
--- deliveries, each by id; then the postman's row; invitations last. The lock of an application is what makes changes of its letters
--- wait for each other. A server that claims a delivery, or records what became of it, begins at the delivery.
+-- The order of locks: templates by name; then applications and their statuses, letters, and deliveries, each by id; then the
+-- postman's row; invitations last. The lock of an application is what makes changes of its letters wait for each other. Exception: a
+-- server that claims a delivery, or records its result, begins at the delivery.
 create function private.lock_for_letters(applications uuid[]) returns void
   language plpgsql set search_path = ''
 as $$
@@ -98,7 +97,7 @@ begin
 end
 $$;
 
--- Locks letters, given by their ids or by those of deliveries, with their templates, which nobody removes meanwhile. Of a receipt it
+-- Locks letters and their templates, which nobody can remove meanwhile. Takes ids of letters and of deliveries; for a receipt it
 -- locks the application.
 create function private.lock_letters(given uuid[]) returns void
   language plpgsql set search_path = ''

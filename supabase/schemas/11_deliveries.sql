@@ -4,27 +4,27 @@
 
 -- One row for each trip. It goes when its application goes.
 create table private.deliveries (
-  -- The `webhook-id` or the `Message-ID`, by which the receiver knows a repeated trip. Of an application it is the application's.
+  -- The `webhook-id` or the `Message-ID`, by which the receiver recognises a repeated trip. For kind `application`, the application's id.
   id uuid primary key default gen_random_uuid(),
   -- `application`, `rsvp`, `decision`: to a webhook. `letter`, `receipt`: a mail to an applicant. `notice`: a mail to an organiser,
   -- about one application or RSVP, or all of a day. `test`: a letter that an organiser tries out.
   kind text not null check (kind in ('application', 'rsvp', 'decision', 'letter', 'receipt', 'notice', 'test')),
-  -- What it is about, or of a test the application that it is filled in for. A day's notice has none.
+  -- What it is about. For a test: the application that it is filled in for. A day's notice has none.
   application_id uuid references public.retreat_applications (id) on delete cascade,
   -- The letter. A decision is the same letter told to an automation.
   letter_id uuid references private.letters (id) on delete cascade,
   -- The RSVP, in the history.
   event_id bigint references private.history (id) on delete cascade,
-  -- Of a notice or a test: who gets it.
+  -- For a notice or a test: who gets it.
   organiser_id uuid references private.organisers (account_id) on delete cascade,
-  -- Of a day's notice: between which times.
+  -- For a day's notice: between which times.
   since timestamptz,
   until timestamptz,
   -- The words of this trip. Those of a test are removed when it is over.
   subject text,
   body text,
   state text not null default 'waiting' check (state in ('waiting', 'sending', 'done', 'failed', 'cancelled')),
-  -- Of a letter: when it was released.
+  -- For a letter: when it was released.
   queued_at timestamptz not null default now(),
   -- When it is to be tried; while it is being tried, when another server may claim it.
   due_at timestamptz default now(),
@@ -35,23 +35,23 @@ create table private.deliveries (
   -- What the receiver replied last: the HTTP status, null where there was no response; and its beginning, or what went wrong.
   reply_status integer,
   reply text not null default '',
-  -- Failed: whether the receiver refused it for good. Otherwise it was tried often enough.
+  -- If failed: true means refused for good, false means that the tries are used up.
   is_refused boolean not null default false,
-  -- Tries of a mail that may have arrived, though no reply came; and at which the mail server closed the connection over it.
+  -- Tries with an unknown result; and tries in which the mail server closed the connection over it.
   may_have_arrived integer not null default 0,
   closings integer not null default 0,
-  -- When it was not to arrive any more, and which organiser decided so; null where a decision or an RSVP did. One that is being sent
-  -- may arrive all the same, and is not tried again.
+  -- When it was recalled, and by which organiser; null: by a decision or an RSVP. One that is being sent may still arrive, and is not
+  -- tried again.
   recalled_at timestamptz,
   recalled_by text,
-  -- Of a letter: by which act it was released, and by whom.
+  -- For a letter: by which act it was released, and by whom.
   act uuid,
   author text,
-  -- Of a decision: an automation is told what a mail has told the applicant. Otherwise it is told in place of a mail.
+  -- For a decision: it is sent in addition to the email. Otherwise it replaces the email.
   is_beside boolean not null default false,
   -- `hand`: an organiser's own mail program. `elsewhere`: an organiser told it another way.
   by text not null default 'server' check (by in ('server', 'hand', 'elsewhere')),
-  -- Of a receipt: whose it is, however the address was written; and whose mailboxes these are, a company's or a provider's.
+  -- For a receipt: the normalised mailbox and its domain, which rate limits count.
   mailbox text,
   domain text,
   constraint deliveries_about check (case kind
@@ -96,10 +96,9 @@ create index deliveries_of_domain on private.deliveries (domain, queued_at) wher
 -- | sending          | cancelled | it was not accepted, and was recalled meanwhile                           |
 -- | failed           | waiting   | somebody tries again, or gives another address                            |
 -- | failed           | done      | an organiser told it another way                                          |
--- | not done         | cancelled | it is recalled, or a later RSVP of the same person was delivered          |
+-- | waiting, failed  | cancelled | it is recalled, or a later RSVP or decision of the same person was delivered |
 
--- Whether a trip brings a letter to its applicant: a mail, or a decision in its place. It told them where it is done, or may have
--- arrived.
+-- Whether a delivery is meant to tell the applicant: an email, or a decision that replaces it. `has_told`: it did, or may have.
 create function private.is_main(delivery private.deliveries) returns boolean
   language sql immutable
 as $$
@@ -122,7 +121,7 @@ $$;
 
 -- Claims one delivery, whose row the caller has locked, for as long as the lease. Nobody knows what became of a try that another
 -- server had begun.
-create function private.claim(delivery uuid, lease interval) returns private.deliveries
+create function private.claim_one(delivery uuid, lease interval) returns private.deliveries
   language sql set search_path = ''
 as $$
   update private.deliveries set state = 'sending', attempts = attempts + 1, tried_at = now(), due_at = now() + lease,
@@ -131,7 +130,7 @@ as $$
 $$;
 
 -- Claims deliveries to a webhook that are due, the longest waiting first, each for one server and for as long as the lease. Those
--- of one person go in their order. What is due later than any wait takes was stored before the clock was set back, and is due.
+-- of one person go in their order. Also due: times that are further ahead than any retry waits, since the clock was set back.
 create function private.claim_delivery(kind text, most integer, lease interval) returns setof private.deliveries
   language plpgsql set search_path = ''
 as $$
@@ -153,14 +152,13 @@ begin
           ))
         order by due_at limit most for update skip locked
       )
-      select claimed.* from due, private.claim(due.id, lease) as claimed;
+      select claimed.* from due, private.claim_one(due.id, lease) as claimed;
     exit when found;
   end loop;
 end
 $$;
 
--- Between which moments deliveries are due: until now, or later than any wait takes, which is a day between two tries, some of it
--- at random, and no more.
+-- Between which moments deliveries are due: until now, and later than any retry waits, which is a day and a little at random.
 create function private.due_moments() returns table (since timestamptz, until timestamptz)
   language sql stable
 as $$
@@ -168,9 +166,9 @@ as $$
 $$;
 
 -- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. The try is one of the schedule's
--- where it counts. Without a reply the former one stays. `arrived`: the mail may have arrived; `closed`: the mail server closed
--- the connection; `refused`: for good. The result is the delivery's state; null where another server has claimed it since, or it
--- was cancelled. A letter that was recalled meanwhile is settled.
+-- where it counts. Without a reply the former one stays. `arrived`: the result is unknown, and it may have arrived; `closed`: the mail
+-- server closed the connection; `refused`: for good. Returns the new state, `cancelled` if it was recalled during the try; null if this
+-- claim no longer holds.
 create function private.record_delivery(
   delivery uuid, attempt integer, state text, pause interval default '0', counts boolean default true,
   reply_status integer default null, reply text default null, arrived boolean default false, closed boolean default false,
@@ -192,7 +190,7 @@ begin
     perform from private.deliveries
       where id = delivery and attempts = attempt and deliveries.state = 'sending' and (recalled_at is not null) = is_recalled
       for update;
-    -- Again where it was recalled, or let go on, between the two statements.
+    -- Again if it was recalled, or not any more, between the two statements.
     exit when found;
   end loop;
   -- Before invitations, as where a mail is claimed.
@@ -215,7 +213,7 @@ begin
       body = case when kind <> 'test' or record_delivery.state = 'waiting' then body end
     where id = delivery returning * into recorded;
   if recorded.state = 'done' and recorded.kind in ('rsvp', 'decision') then
-    -- Tried again, an earlier one would be told last.
+    -- Otherwise a retry would deliver an older one after a newer one.
     update private.deliveries as earlier set state = 'cancelled', due_at = null
       where earlier.application_id = recorded.application_id and earlier.kind = recorded.kind
         and private.is_before(earlier, recorded) and earlier.state not in ('done', 'cancelled');
@@ -238,8 +236,8 @@ as $$
     where id = any (wanted) and state in ('waiting', 'sending', 'failed')
 $$;
 
--- Makes given deliveries due that failed, from the schedule's beginning, and counts them.
-create function private.retry(wanted uuid[]) returns integer
+-- Makes given failed deliveries due, from the schedule's beginning, and counts them.
+create function private.retry_failed(wanted uuid[]) returns integer
   language sql set search_path = ''
 as $$
   with retried as (
@@ -249,7 +247,7 @@ as $$
   select count(*)::integer from retried
 $$;
 
--- Makes deliveries of a kind due that failed, from the schedule's beginning, and counts them. No RSVP that a later one supersedes.
+-- Makes failed deliveries of a kind due, from the schedule's beginning, and counts them. Skips those with a later one pending.
 create function private.retry_deliveries(kind text) returns integer
   language plpgsql set search_path = ''
 as $$
@@ -268,8 +266,8 @@ begin
 end
 $$;
 
--- Erases an application's deliveries first. A server that claims one, or records its result, goes from there to the invitation and to
--- earlier RSVPs, and does not have the application's lock; PostgreSQL erases in the order of numbers that it gave out.
+-- Erases an application's deliveries before the rest, in the order of locks that servers use: a server that claims one, or records its
+-- result, goes from there to the invitation and to earlier RSVPs, without the application's lock.
 create function private.erase_deliveries() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -283,7 +281,7 @@ $$;
 create trigger erase_deliveries before delete on public.retreat_applications
   for each row execute function private.erase_deliveries();
 
--- Queues RSVPs while a server was at work within a day that tells an automation.
+-- Queues an RSVP webhook if a server that tells an automation was seen in the last day.
 create function private.enqueue_rsvp() returns trigger
   language plpgsql security definer set search_path = ''
 as $$

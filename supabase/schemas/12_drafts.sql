@@ -1,7 +1,7 @@
 -- Drafts: which letters wait for an organiser, and what a decision, an RSVP or a result changes about that.
 
--- Whether a letter is on its way, or could not be delivered: then no other one of its template is drafted.
-create function private.is_open(letter uuid) returns boolean
+-- Whether a letter is being sent, or could not be delivered: then no other one of its template is drafted.
+create function private.is_undelivered(letter uuid) returns boolean
   language sql stable set search_path = ''
 as $$
   select exists (
@@ -27,9 +27,9 @@ as $$
   order by coalesce(done_at, recalled_at, queued_at) desc limit 1
 $$;
 
--- Makes the draft of a template, unless there is one, or a letter that is on its way. Without `again` not where the applicant was
--- told it, unless they were told another decision since. A letter that was dropped becomes a draft as it was.
-create function private.draft(application uuid, template text, again boolean default false) returns uuid
+-- Makes the draft of a template, unless there is one, or a letter that is being sent. Skips what the applicant was told already, unless
+-- `again` is set or they were told another decision since. A letter that was dropped becomes a draft as it was.
+create function private.draft_from_template(application uuid, template text, again boolean default false) returns uuid
   language plpgsql set search_path = ''
 as $$
 declare
@@ -37,8 +37,8 @@ declare
   drafted uuid;
 begin
   select * into letter from private.letters
-    where application_id = application and letters.template = draft.template;
-  if letter.state = 'draft' or private.is_open(letter.id)
+    where application_id = application and letters.template = draft_from_template.template;
+  if letter.state = 'draft' or private.is_undelivered(letter.id)
     or template = 'reminder' and exists (
       select from private.invitations where application_id = application and private.is_reminder_recent(reminded_at)
     )
@@ -47,10 +47,10 @@ begin
   then
     return null;
   elsif letter.id is null then
-    insert into private.letters (application_id, template) values (application, draft.template)
+    insert into private.letters (application_id, template) values (application, draft_from_template.template)
       on conflict do nothing returning id into drafted;
   else
-    -- What was sent is not sent again: it follows its template.
+    -- A letter that was sent begins again with its template's text.
     update private.letters set state = 'draft', drafted_at = now(), version = version + 1,
         subject = case when state = 'dropped' then subject end, body = case when state = 'dropped' then body end
       where id = letter.id returning id into drafted;
@@ -91,7 +91,7 @@ begin
   update private.letters as letter set state = case when letter.template is null then 'draft' else 'dropped' end,
       drafted_at = case when state = 'draft' then drafted_at else now() end
     where application_id = application and (drop_letters.template is null or letter.template = drop_letters.template)
-      and (state = 'draft' or state = 'released' and not private.is_open(id) and (
+      and (state = 'draft' or state = 'released' and not private.is_undelivered(id) and (
         private.times_told(id) = 0
         -- It may have arrived.
         or letter.template is null and id in (select letter_id from private.deliveries where deliveries.id = any (recalled))
@@ -107,7 +107,7 @@ as $$
 begin
   perform private.drop_letters(new.application_id);
   if private.is_decision(new.status) then
-    perform private.draft(new.application_id, new.status);
+    perform private.draft_from_template(new.application_id, new.status);
   end if;
   return null;
 end
@@ -129,12 +129,12 @@ begin
       when delivery.recalled_by is not null and private.may_be_said(application_id, template) then 'draft'
       when private.times_told(id) > 0 then 'released'
       else 'dropped' end
-    where id = delivery.letter_id and state = 'released' and not private.is_open(id);
+    where id = delivery.letter_id and state = 'released' and not private.is_undelivered(id);
 end
 $$;
 
--- Settles a letter whose delivery was recalled while it was being sent, and has ended. Where it was about the decision that stands,
--- or told another one, a letter about what stands is drafted, unless it was told last. The caller has locked the letter.
+-- After the try of a recalled delivery has ended: drafts a letter with the current decision, if the applicant may have been told another
+-- one, or the recalled letter was about it. The caller has locked the letter.
 create function private.settle_recalled(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
 as $$
@@ -146,13 +146,13 @@ begin
   if private.is_decision(status_now) and (
     private.is_decision(template) and private.has_told(delivery) or template = status_now
   ) then
-    perform private.draft(delivery.application_id, status_now);
+    perform private.draft_from_template(delivery.application_id, status_now);
   end if;
 end
 $$;
 
--- Settles the deliveries that a restore brought back. The database that the backup was taken from may have sent them since, so
--- somebody has to look: the letters are drafts again. Receipts, and decisions beside a mail, end here.
+-- Cancels restored deliveries, since the original database may have sent them. Their letters become drafts if they may still be said,
+-- and are dropped otherwise.
 create function private.settle_restored() returns void
   language plpgsql set search_path = ''
 as $$

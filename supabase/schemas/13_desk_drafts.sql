@@ -1,7 +1,7 @@
 -- What organisers do with drafts.
 
--- A draft as it would be sent. `seen` tells its text from others, by which whoever releases it says what they read: of the
--- template's text, which all organisers may read, a digest; of another, which may name somebody, a number.
+-- A draft as it would be sent. `seen` identifies the text that the organiser read: a digest of the template's text, which all
+-- organisers may read, or the version of an edited letter, whose text may name somebody.
 create function private.draft_text(letter private.letters, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -15,7 +15,7 @@ begin
   if letter.subject is null then
     text := private.filled(template.subject, template.body, given, blind);
   else
-    -- What was written to somebody names them.
+    -- Blind readers do not see the text: it names the applicant.
     text := jsonb_build_object(
       'subject', case when blind then '(hidden)' else letter.subject end,
       'body', case when blind then '(hidden)' else letter.body end,
@@ -29,7 +29,7 @@ begin
     );
   end if;
   return text || jsonb_build_object('seen', case
-    -- With a number where it was sent before: who sent it by hand does not note twice what they sent once.
+    -- With how often it was sent, so that a repeated "sent by hand" is recognised.
     when letter.subject is null then md5(template.subject || E'\n' || template.body)
       || coalesce('-' || nullif(private.times_told(letter.id), 0), '')
     else letter.version::text
@@ -67,16 +67,16 @@ begin
       select status into status_now from private.statuses where application_id = application;
       outcome := case
         when private.is_decision(occasion) and occasion is distinct from status_now then 'undecided'
-        when private.draft(application, occasion, coalesce(again, false)) is null then 'written'
+        when private.draft_from_template(application, occasion, coalesce(again, false)) is null then 'written'
         else 'drafted'
       end;
     end if;
     outcomes := outcomes || jsonb_build_object('application', application, 'outcome', outcome,
       'state', case outcome when 'written' then coalesce(
         (select state from private.letters where application_id = application and template = occasion and state = 'draft'),
-        -- What stands in the way of another one comes before what was sent.
+        -- A pending or failed delivery before one that was sent.
         (
-          select state from private.trips as trip
+          select state from private.letter_deliveries as trip
           where application_id = application and trip.occasion = desk_write.occasion and is_main and state <> 'withdrawn'
           order by state = 'sent' limit 1
         )) end);
@@ -184,9 +184,8 @@ begin
 end
 $$;
 
--- A draft for an organiser's own mail program, with the applicant's link. The history records that the link was given. Where no
--- server knows the site's address, the desk gives it; older desks give the time zone, too. A letter with a deadline waits until a
--- time zone is set. The same act again gives the same.
+-- A draft with its link, for an organiser's own mail program; the history records that the link was given. `site` is used if no server
+-- has set it, and older desks give the time zone, too. A letter with a deadline is refused until a time zone is set.
 create function public.desk_hand_over(act uuid, letter uuid, seen text, site text default null, zone text default null)
   returns jsonb
   language plpgsql security definer set search_path = ''
@@ -221,7 +220,7 @@ begin
         jsonb_build_object('occasion', coalesce(draft.template, '')));
     end if;
   end if;
-  sent := private.to_send(draft.application_id, text ->> 'subject', text ->> 'body', site);
+  sent := private.letter_as_sent(draft.application_id, text ->> 'subject', text ->> 'body', site);
   return jsonb_build_object('subject', sent.subject, 'body', sent.body);
 end
 $$;

@@ -1,19 +1,20 @@
 -- What organisers do with letters that are sent. What a server does with them is in src/server/letters/.
 
--- Puts a released letter on its way: it can be stopped for a minute. `text` has its words.
-create function private.send(letter private.letters, kind text, text jsonb, act uuid, author text) returns uuid
+-- Queues a released letter: it can be stopped for a minute. `text` has its words.
+create function private.queue_letter(letter private.letters, kind text, text jsonb, act uuid, author text) returns uuid
   language sql set search_path = ''
 as $$
   insert into private.deliveries (kind, application_id, letter_id, subject, body, act, author, due_at)
-    select send.kind, letter.application_id, letter.id, text ->> 'subject', text ->> 'body', send.act, send.author, now() + hold
+    select queue_letter.kind, letter.application_id, letter.id, text ->> 'subject', text ->> 'body', queue_letter.act,
+      queue_letter.author, now() + hold
     from private.letter_settings
     returning id
 $$;
 
--- Releases drafts, an array of {id, seen}: they are sent after a minute. More than thirty need their number, and letters that were
--- sent before need `again`. The result has the outcome of each: released, changed (since it was read), missing (an answer that
--- it quotes is blank), long (longer than a letter may be once it is filled in), again, or gone. The same act again changes
--- nothing. Without a mail server an automation is told, which writes to the applicants.
+-- Releases drafts, an array of {id, seen}: they are sent after a minute. Over thirty letters, `number` must equal their count, and
+-- letters that were sent before need `again`. The result has the outcome of each: released, changed (since it was read), missing (an
+-- answer that it quotes is blank), long (longer than a letter may be once it is filled in), again, or gone. Without a mail server the
+-- decision goes to the automation, which emails the applicant.
 create function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
 ) returns jsonb
@@ -70,7 +71,7 @@ begin
     end;
     if outcome is null then
       update private.letters set state = 'released' where id = letter.id;
-      perform private.send(letter, case when is_postman_there then 'letter' else 'decision' end, text, act, me.email);
+      perform private.queue_letter(letter, case when is_postman_there then 'letter' else 'decision' end, text, act, me.email);
       perform private.withdraw_receipt(letter.application_id);
       outcome := 'released';
     end if;
@@ -80,9 +81,9 @@ begin
 end
 $$;
 
--- Stops letters, by their ids or by those of their deliveries, or all of one act: what waits is cancelled, what is being sent is
--- recalled, and their letters are drafts again. What a server is sending may arrive all the same, and counts as left. The result
--- counts the applications.
+-- Stops letters, by their ids or by those of their deliveries, or all of one act. Waiting deliveries are cancelled, and their letters
+-- become drafts. A delivery that is being sent is recalled: if it is not accepted, `record_delivery` cancels it, and its letter is
+-- drafted again; it counts as left. The result counts the applications.
 create function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -93,7 +94,7 @@ declare
 begin
   perform private.check_number(letters);
   perform private.lock_letters(letters || array(select id from private.deliveries where deliveries.act = desk_withdraw.act));
-  -- As they are now that nobody releases them meanwhile. Of a letter it is the last delivery.
+  -- Read after locking. For a letter's id, its latest delivery.
   wanted := array(
     select id from private.deliveries
     where id = any (desk_withdraw.letters) and kind in ('letter', 'decision', 'receipt')
@@ -123,14 +124,14 @@ begin
 end
 $$;
 
--- Sends again what could not be delivered, for the decision that stands: no receipt that is older than a day, and nothing with a
--- deadline that is over, until an organiser moves it. The result counts those that are on their way, or arrived.
+-- Sends failed deliveries again, except receipts that are older than a day and letters whose deadline is over. The result counts
+-- those that are being sent, or arrived.
 create function private.retry_letters(wanted uuid[]) returns integer
   language plpgsql set search_path = ''
 as $$
 begin
   perform private.lock_letters(wanted);
-  perform private.retry(array(
+  perform private.retry_failed(array(
     select id from private.deliveries as delivery
     where id = any (wanted) and kind in ('letter', 'decision', 'receipt')
       and (kind <> 'receipt' or queued_at > now() - interval '1 day') and not private.is_overdue(delivery)
@@ -167,9 +168,9 @@ begin
   select * into draft from private.letters where id = desk_sent_by_hand.letter;
   select id into delivery from private.deliveries
     where letter_id = draft.id and by = 'hand' and author = me.email order by queued_at desc limit 1;
-  if draft.state = 'released' and delivery is not null and not private.is_open(draft.id) then
+  if draft.state = 'released' and delivery is not null and not private.is_undelivered(draft.id) then
     -- A repeat whose response was lost.
-    return private.trips_shown(array[delivery], false) -> 0;
+    return private.letter_deliveries_shown(array[delivery], false) -> 0;
   end if;
   select status into status_now from private.statuses where application_id = draft.application_id;
   text := case when draft.state = 'draft' then private.draft_text(draft, false) end;
@@ -181,10 +182,10 @@ begin
     raise exception 'Filled in, this letter is longer than a letter may be.' using errcode = '22023';
   end if;
   update private.letters set state = 'released' where id = draft.id;
-  delivery := private.send(draft, 'letter', text, null, me.email);
+  delivery := private.queue_letter(draft, 'letter', text, null, me.email);
   update private.deliveries set state = 'done', done_at = now(), due_at = null, by = 'hand' where id = delivery;
   perform private.withdraw_receipt(draft.application_id);
-  return private.trips_shown(array[delivery], false) -> 0;
+  return private.letter_deliveries_shown(array[delivery], false) -> 0;
 end
 $$;
 
@@ -215,14 +216,14 @@ begin
         select coalesce(template, '') from private.letters where id = failed.letter_id)));
     insert into private.addresses (application_id, address) values (failed.application_id, desk_readdress.address)
       on conflict (application_id) do update set address = excluded.address;
-    perform private.retry(array[failed.id]);
+    perform private.retry_failed(array[failed.id]);
     update private.deliveries set due_at = now() + (select hold from private.letter_settings) where id = failed.id;
   end if;
-  return private.trips_shown(array[letter], false) -> 0;
+  return private.letter_deliveries_shown(array[letter], false) -> 0;
 end
 $$;
 
--- Notes that applicants were told without the deliveries that failed. The result counts these.
+-- Marks failed deliveries as told another way. The result counts them.
 create function public.desk_settle(letters uuid[]) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -238,7 +239,7 @@ begin
   )
   insert into private.history (application_id, author, kind, detail)
     select application_id, me.email, 'told', jsonb_build_object('occasion', occasion, 'way', way)
-    from settled join private.trips using (id);
+    from settled join private.letter_deliveries using (id);
   return (
     select jsonb_build_object('settled', count(*)) from private.deliveries
     where id = any (desk_settle.letters) and state = 'done' and by = 'elsewhere'

@@ -1,7 +1,7 @@
 -- Letters as organisers see them, and what they set for all letters.
 
--- What was sent to applicants, or is on its way, in the words of the desk: one row for each delivery of a letter or a receipt.
-create view private.trips as
+-- One row for each delivery of a letter, a decision or a receipt, in the desk's terms.
+create view private.letter_deliveries as
   select delivery.id, delivery.application_id, letter_id, delivery.subject, delivery.body, queued_at, due_at, done_at, recalled_at, recalled_by,
     attempts, may_have_arrived, reply, act, author,
     kind <> 'receipt' and not is_beside as is_main,
@@ -39,8 +39,8 @@ as $$
     join public.retreat_applications as application on application.id = letter.application_id
 $$;
 
--- Deliveries as an organiser may see them, in the order of their ids. What was written to somebody names them.
-create function private.trips_shown(ids uuid[], blind boolean) returns jsonb
+-- Deliveries as an organiser may see them, in the order of their ids. Blind readers do not see the text: it names the applicant.
+create function private.letter_deliveries_shown(ids uuid[], blind boolean) returns jsonb
   language sql stable set search_path = ''
 as $$
   select coalesce(jsonb_agg(
@@ -56,7 +56,7 @@ as $$
       'withdrawn_by', recalled_by, 'answer', case when not blind then reply else '' end, 'otherwise', otherwise
     ) order by position), '[]')
   from unnest(ids) with ordinality as shown (id, position)
-    join private.trips as trip using (id)
+    join private.letter_deliveries as trip using (id)
     join public.retreat_applications as application on application.id = trip.application_id
 $$;
 
@@ -65,7 +65,7 @@ create function private.letters_of(applications uuid[], blind boolean) returns j
   language plpgsql stable set search_path = ''
 as $$
 begin
-  return private.trips_shown(array(
+  return private.letter_deliveries_shown(array(
     select id from private.deliveries
     where application_id = any (applications) and kind in ('letter', 'decision', 'receipt')
     order by queued_at, is_beside, id
@@ -83,7 +83,7 @@ begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object('application', application_id, 'occasion', occasion, 'way', way,
       'state', state, 'otherwise', otherwise) order by queued_at, way = 'automation', id), '[]')
-    from private.trips where application_id = any (applications) and state <> 'withdrawn'
+    from private.letter_deliveries where application_id = any (applications) and state <> 'withdrawn'
   );
 end
 $$;
@@ -155,7 +155,6 @@ begin
 end
 $$;
 
--- The same for the desk.
 create function public.desk_letters() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -213,7 +212,7 @@ begin
   else
     raise exception 'Letters are listed that are waiting, refused or given up.' using errcode = '22023';
   end if;
-  return jsonb_build_object('letters', private.trips_shown(ids, me.blind), 'overview', private.letters_overview(), 'next', (
+  return jsonb_build_object('letters', private.letter_deliveries_shown(ids, me.blind), 'overview', private.letters_overview(), 'next', (
     select jsonb_build_object('at', queued_at, 'id', id) from private.deliveries where id = ids[50]
   ));
 end

@@ -34,7 +34,7 @@ begin
 end
 $$;
 
--- A name, if a receipt or a notice may contain it; null where it may be more than a name.
+-- A name, if a receipt or a notice may contain it; null for names that look like links or messages.
 create function private.plain_name(given text) returns text
   language plpgsql immutable set search_path = ''
 as $$
@@ -46,7 +46,7 @@ begin
   if name = '' or char_length(name) > 40 then return null; end if;
   seen := normalize(name, nfkc);
   return case when
-    -- Nothing that a mail program makes a link of, nor what turns the writing round.
+    -- No characters that become links or change the text's direction.
     seen !~ '[[:cntrl:].:/\\@<>\u0085\u2028-\u202e\u2066-\u2069]' and seen !~* '^www'
     -- What looks like a dot, a colon or a slash.
     and seen !~ '[\u00b7\u02d0\u0323\u0589\u05c3\u06d4\u0701\u0702\u0964\u1362\u166e\u16eb\u1803\u1809\u2022\u2027\u2044\u2215\u2219\u2236\u22c5\u2571\u25cf\u2981\u29f8\u2cf9\u2cfe\u2e31\u2e33\u2e3c\u3002\u30fb\ua4f8\ua60e\ua6f3\ua789\ua78f\U00010101\U00010a50\U0001d16d]'
@@ -57,8 +57,8 @@ begin
 end
 $$;
 
--- A receipt's subject and body. Whoever fills in the form may give a stranger's address: nothing of what they wrote
--- goes there but a first name that is one. Where it is none, it is left out with the blank before it.
+-- A receipt's subject and body. The address may be a stranger's, so only a plain first name from the form is used. Otherwise the
+-- placeholder is removed with the space before it.
 create function private.receipt(subject text, body text, first_name text) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -79,16 +79,15 @@ end
 $$;
 
 -- Writes a receipt: at most one a day to a mailbox, however its address is written, and twenty to a domain, so that
--- nobody fills a company's mailboxes. Nothing here waits for another insert: where two for one domain come at the same
--- moment, one of them is enough.
+-- nobody fills a company's mailboxes. If two inserts for one domain run at once, one skips its receipt instead of waiting.
 create function private.write_receipt(application public.retreat_applications) returns void
   language plpgsql set search_path = ''
 as $$
 declare
   whose text := private.mailbox(application.email);
-  -- With one label more where the last two are no company's: `example.co.uk`.
+  -- Three labels for domains such as `example.co.uk`.
   company text := substring(split_part(whose, '@', 2) from '[^.]+\.(?:[^.]{1,3}\.[a-z]{2}|[^.]+)$');
-  -- Where everybody has a mailbox.
+  -- Public mail providers.
   is_provider boolean := company = any ('{163.com,aol.com,gmail.com,gmx.at,gmx.ch,gmx.com,gmx.de,gmx.net,hotmail.com,
     icloud.com,live.com,mail.ru,msn.com,naver.com,outlook.com,proton.me,qq.com,web.de,yahoo.com,yandex.ru,ymail.com}');
   template private.templates;
@@ -99,8 +98,8 @@ begin
   then
     return;
   end if;
-  -- Statements of their own: they see what was there when the lock was had. What is later than now was released before
-  -- a clock was set back.
+  -- Separate statements, so that they see what was committed before the lock was taken. Times in the future are from before a clock
+  -- was set back.
   perform from private.deliveries
     where mailbox = whose and queued_at > now() - interval '1 day' and queued_at <= clock_timestamp();
   if found then return; end if;
@@ -124,28 +123,6 @@ begin
   perform private.recall(array(
     select id from private.deliveries
     where application_id = application and kind = 'receipt' and state = 'waiting' for update
-  ));
-end
-$$;
-
--- Ends letters that were recalled and whose server was lost, and cancels receipts that were not sent within a day.
-create function private.keep_letters() returns void
-  language plpgsql set search_path = ''
-as $$
-declare
-  lost uuid[] := array(
-    select id from private.deliveries
-    where kind in ('letter', 'decision', 'receipt') and state = 'sending' and recalled_at is not null
-      and (due_at <= now() or due_at > now() + interval '27 hours')
-  );
-begin
-  -- All at once, in the order of locks.
-  perform private.lock_letters(lost);
-  perform private.record_delivery(id, attempts, 'waiting', arrived => true) from private.deliveries where id = any (lost);
-  perform private.recall(array(
-    select id from private.deliveries
-    where kind = 'receipt' and due_at <= now() and queued_at <= now() - interval '1 day'
-    for update skip locked
   ));
 end
 $$;

@@ -26,7 +26,7 @@ end
 $$;
 
 -- Whether an organiser had a notice about this application alone, or about this RSVP, or it failed.
-create function private.is_told(organiser uuid, application uuid, event bigint) returns boolean
+create function private.had_notice(organiser uuid, application uuid, event bigint) returns boolean
   language sql stable set search_path = ''
 as $$
   select exists (
@@ -53,11 +53,11 @@ create function private.write_day_notices() returns void
       select 'notice', account_id, told_until, until from due
       where exists (
         select from public.retreat_applications as application
-        where created_at > told_until and created_at <= until and not private.is_told(account_id, application.id, null)
+        where created_at > told_until and created_at <= until and not private.had_notice(account_id, application.id, null)
       ) or exists (
         select from private.history as rsvp
         where kind = 'answer' and author = 'applicant' and at > told_until and at <= until
-          and not private.is_told(account_id, rsvp.application_id, rsvp.id)
+          and not private.had_notice(account_id, rsvp.application_id, rsvp.id)
       );
   end;
 
@@ -103,9 +103,9 @@ begin
     delete from private.deliveries where id = notice;
     return null;
   end if;
-  claimed := private.claim(notice, lease);
+  claimed := private.claim_one(notice, lease);
   if claimed.kind = 'notice' then
-    told := private.told_by(claimed, organiser.blind);
+    told := private.notice_content(claimed, organiser.blind);
     if claimed.application_id is null and told @> '{"count": 0, "coming": 0, "notComing": 0}' then
       delete from private.deliveries where id = notice;
       return null;
@@ -122,7 +122,7 @@ $$;
 
 -- What a notice tells: of one application or RSVP, or how many of a day, with up to fifty plain names of applicants. Applications
 -- are counted up to a thousand. Whoever reads blind is told no name.
-create function private.told_by(notice private.deliveries, blind boolean) returns jsonb
+create function private.notice_content(notice private.deliveries, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 begin
@@ -139,7 +139,7 @@ begin
       from public.retreat_applications as application
       where application.id = notice.application_id
         or created_at > notice.since and created_at <= notice.until
-          and not private.is_told(notice.organiser_id, application.id, null)
+          and not private.had_notice(notice.organiser_id, application.id, null)
       order by created_at, id limit 1000
     ) as application
   ) || (
@@ -148,12 +148,12 @@ begin
       'notComing', count(*) filter (where detail ->> 'answer' = 'not coming'))
     from private.history as rsvp
     where kind = 'answer' and author = 'applicant' and at > notice.since and at <= notice.until
-      and not private.is_told(notice.organiser_id, rsvp.application_id, rsvp.id)
+      and not private.had_notice(notice.organiser_id, rsvp.application_id, rsvp.id)
   );
 end
 $$;
 
-create function private.announce() returns trigger
+create function private.write_receipts_and_notices() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 declare
@@ -176,7 +176,7 @@ $$;
 
 -- Its name comes after `keep_door`: triggers run in the order of their names, and a refused application sends no notice.
 create trigger then_announce after insert on public.retreat_applications
-  referencing new table as arrived for each statement execute function private.announce();
+  referencing new table as arrived for each statement execute function private.write_receipts_and_notices();
 
 -- Whether the caller gets mails about applications, and whether a server sends them.
 create function public.desk_notices() returns jsonb

@@ -103,7 +103,7 @@ end
 $$;
 
 -- Invites an accepted person. The names of its triggers come after `redraft`, so that letters are locked before invitations.
-create function private.keep_invitation() returns trigger
+create function private.sync_invitation() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
@@ -118,9 +118,9 @@ end
 $$;
 
 create trigger then_accept_first after insert on private.statuses
-  for each row when (new.status = 'accepted') execute function private.keep_invitation();
+  for each row when (new.status = 'accepted') execute function private.sync_invitation();
 create trigger then_accept after update of status on private.statuses
-  for each row when ((old.status = 'accepted') <> (new.status = 'accepted')) execute function private.keep_invitation();
+  for each row when ((old.status = 'accepted') <> (new.status = 'accepted')) execute function private.sync_invitation();
 
 -- Follows what applicants are told. An automation is told the decision, where a server was at work within a day that tells one. An accepted person who was told so is asked from then on. A person who was told another decision
 -- gets another link when they are accepted again, without their RSVP, unless they were told something newer already.

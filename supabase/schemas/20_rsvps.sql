@@ -122,7 +122,7 @@ begin
   if private.begin_act(act, 'desk_set_answer', application::text, answer) then
     perform private.set_rsvp(application, act, me.email, answer);
   end if;
-  return private.whole(application, me.blind);
+  return private.application_details(application, me.blind);
 end
 $$;
 
@@ -142,6 +142,6 @@ begin
     perform private.write_down(application, act, me.email, 'kept', jsonb_build_object('until', until));
     update private.invitations set deadline = until, is_deadline_set = true where application_id = application;
   end if;
-  return private.whole(application, me.blind);
+  return private.application_details(application, me.blind);
 end
 $$;

@@ -59,7 +59,7 @@ begin
       and private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) in ('no answer', 'late')
     order by application_id
   loop
-    if private.draft(application, 'reminder', true) is not null then drafted := drafted || application; end if;
+    if private.draft_from_template(application, 'reminder', true) is not null then drafted := drafted || application; end if;
   end loop;
   return jsonb_build_object(
     'drafted', cardinality(drafted),

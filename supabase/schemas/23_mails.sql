@@ -121,10 +121,10 @@ create function private.claim_letter(delivery uuid, lease interval) returns json
 as $$
 declare
   was_sending boolean := (select state = 'sending' from private.deliveries where id = delivery);
-  claimed private.deliveries := private.claim(delivery, lease);
+  claimed private.deliveries := private.claim_one(delivery, lease);
   sent record;
 begin
-  sent := private.to_send(claimed.application_id, claimed.subject, claimed.body);
+  sent := private.letter_as_sent(claimed.application_id, claimed.subject, claimed.body);
   return (
     select jsonb_build_object(
       'id', claimed.id, 'attempt', claimed.attempts, 'uncertain', claimed.may_have_arrived, 'closings', claimed.closings,
@@ -168,7 +168,7 @@ begin
 end
 $$;
 
--- Sets the address for answers.
+-- Sets the reply address, and whether receipts are sent.
 create function public.desk_set_letters(version integer, reply_to text, receipts boolean default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -200,5 +200,27 @@ begin
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
   end if;
   return jsonb_build_object('version', kept.version, 'reply_to', kept.reply_to, 'receipts', kept.receipts);
+end
+$$;
+
+-- Ends letters that were recalled and whose server was lost, and cancels receipts that were not sent within a day.
+create function private.end_lost_deliveries() returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  lost uuid[] := array(
+    select id from private.deliveries
+    where kind in ('letter', 'decision', 'receipt') and state = 'sending' and recalled_at is not null
+      and (due_at <= now() or due_at > now() + interval '27 hours')
+  );
+begin
+  -- All at once, in the order of locks.
+  perform private.lock_letters(lost);
+  perform private.record_delivery(id, attempts, 'waiting', arrived => true) from private.deliveries where id = any (lost);
+  perform private.recall(array(
+    select id from private.deliveries
+    where kind = 'receipt' and due_at <= now() and queued_at <= now() - interval '1 day'
+    for update skip locked
+  ));
 end
 $$;

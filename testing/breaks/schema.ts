@@ -151,7 +151,7 @@ update private.statuses set set_at = now();`,
     name: 'what one server is claiming another one passes by, and does not wait for',
   },
   {
-    promise: 'null where another server has claimed it since, or it was cancelled',
+    promise: 'null if this claim no longer holds',
     of: 'supabase/schemas/11_deliveries.sql',
     broken: 'A late response is recorded of a delivery that is somebody else’s',
     file: 'supabase/schemas/11_deliveries.sql',

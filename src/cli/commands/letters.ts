@@ -7,7 +7,7 @@ import {
   type PostmanState,
   type Undelivered,
 } from '../../server/letters/overview.ts'
-import { setStopped } from '../../server/letters/pace.ts'
+import { setStopped } from '../../server/letters/postman-state.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { localTime, onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'

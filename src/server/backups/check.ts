@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readLines, type Kept } from './backup.ts'
-import { fileOf, furniture } from './manifest.ts'
+import { fileOf, seededTables } from './manifest.ts'
 import { linesOf, restore, type Backup } from './restore.ts'
 import type { Sql } from '../database/sql.ts'
 
@@ -54,7 +54,7 @@ export async function checkRestoring(sql: Sql, backup: Backup): Promise<Checked>
 
 /** Digests of a backup's file, and of the restored table in the file's columns. */
 async function summaries(transaction: Sql, name: string, file: string) {
-  const key = furniture[name]
+  const key = seededTables[name]
   const keys: unknown[] = []
   const written = new Summary()
   let columns: string | undefined

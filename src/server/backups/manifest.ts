@@ -15,7 +15,7 @@ const invitations = 'private.invitations'
 export const deliveries = 'private.deliveries'
 const editions = 'private.editions'
 /** Tables in which a new database may have rows, and their keys: restored rows replace those. */
-export const furniture: Record<string, string> = {
+export const seededTables: Record<string, string> = {
   'private.door': 'is_only',
   'private.templates': 'name',
   'private.letter_settings': 'is_only',
@@ -33,7 +33,7 @@ export const keptColumns: Record<string, string> = {
 export const deskTables = [
   statuses,
   history,
-  ...Object.keys(furniture),
+  ...Object.keys(seededTables),
   letters,
   invitations,
   'private.addresses',

@@ -39,7 +39,7 @@ export async function makeOlderTables(transaction: Sql): Promise<void> {
 }
 
 /** Moves their rows to where the migration moved those of a database, and takes them away. */
-export async function emptyOlderTables(transaction: Sql): Promise<void> {
+export async function moveOlderRows(transaction: Sql): Promise<void> {
   const step = /\n-- What goes where\..*\n([^]*?)\n-- So far what goes where\.\n/
   for (const { sql } of migrations) {
     const [, statements] = step.exec(sql) ?? []

@@ -11,7 +11,7 @@ import {
   deskTables,
   fileOf,
   firstTables,
-  furniture,
+  seededTables,
   history,
   invitationTables,
   letters,
@@ -21,7 +21,7 @@ import {
   type Manifest,
 } from './manifest.ts'
 import type { Kept } from './backup.ts'
-import { emptyOlderTables, inviteAccepted, makeOlderTables, tableFor } from './older.ts'
+import { moveOlderRows, inviteAccepted, makeOlderTables, tableFor } from './older.ts'
 import { triggers } from './triggers.ts'
 import { continueNewestEdition } from '../database/edition.ts'
 import { newestVersion } from '../database/migrations.ts'
@@ -78,7 +78,7 @@ export async function restore(
         await insertLines(transaction, name, join(folder, fileOf(name)))
       }
       await afterRows?.(transaction, restored)
-      await emptyOlderTables(transaction)
+      await moveOlderRows(transaction)
       await continueNewestEdition(transaction)
       // New rows get ids after the restored ones.
       await transaction.unsafe(
@@ -155,7 +155,7 @@ async function insertLines(transaction: Sql, table: string, file: string) {
     const name = tableFor(table, row)
     const names = Object.keys(row).map((column) => `"${column.replaceAll('"', '""')}"`)
     const columns = names.join(', ')
-    const key = furniture[name]
+    const key = seededTables[name]
     const newer = names.map((column) => `excluded.${column}`).join(', ')
     const conflict =
       key === undefined ? '' : `on conflict (${key}) do update set (${columns}) = row(${newer})`

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 import releasedList from '../../../supabase/released.sha256?raw'
-import { landed } from './landed.ts'
+import { editedBeforeFreeze } from './edited-migrations.ts'
 
 /**
  * The records of applied migrations. `shared` is the Supabase CLI's own record, so that it and our server can continue each
@@ -88,7 +88,7 @@ export const hasOwnFile = ({ sql }: Pick<Migration, 'sql'>) =>
  */
 export function isEdited({ version, sql }: Migration, applied: string): boolean {
   if (essenceOf(applied) === essenceOf(sql)) return false
-  return landed[version]?.includes(digestOf(applied)) !== true
+  return editedBeforeFreeze[version]?.includes(digestOf(applied)) !== true
 }
 
 const essenceOf = (sql: string) => sql.replaceAll(/--.*|\/\*[^]*?\*\//g, '').replaceAll(/[\s;]/g, '')

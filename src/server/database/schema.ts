@@ -22,7 +22,7 @@ import {
 } from './migrations.ts'
 import { ownerOfAuth } from './owner-of-auth.ts'
 import { giveToOwner } from './owner.ts'
-import { awaitMails } from './mails-under-way.ts'
+import { awaitHandovers } from './await-handovers.ts'
 import { createRoles } from './roles.ts'
 import type { Sql } from './sql.ts'
 
@@ -157,7 +157,7 @@ async function applyNext(
     for (const migration of next) await runAlone(sql, migration)
   } else {
     await transaction.unsafe(`set local lock_timeout = ${lockTimeout}`)
-    if (next.length > 0) await awaitMails(transaction, onMails)
+    if (next.length > 0) await awaitHandovers(transaction, onMails)
     await createRoles(transaction)
     await prepareLedgers(transaction)
     await transaction`select set_config('unplugged.auth', ${await ownerOfAuth(transaction)}, true)`

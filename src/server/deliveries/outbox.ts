@@ -58,7 +58,7 @@ export function outboxOf(kind: Kind): Outbox<Claim> {
     logsAnswers,
     claimDue: (sql, most) => claim(sql, kind, most),
     async record(sql, claimed, tried) {
-      const { delivered, status, text, isUncertain: mayHaveArrived = false, retryAfter } = tried
+      const { delivered, status, text, isUncertain = false, retryAfter } = tried
       // The receiver is gone and says so.
       const isRefused = status === 410
       const next = delivered || isRefused ? null : nextAttempt(claimed.attempt, claimed.age, retryAfter)
@@ -68,13 +68,13 @@ export function outboxOf(kind: Kind): Outbox<Claim> {
         status,
         reply: delivered ? '' : logsAnswers ? text : wordsOf(tried),
         isRefused,
-        ...(!delivered && { mayHaveArrived }),
+        ...(!delivered && { isUncertain }),
       })
       return state === null ? 'lost' : outcomes[state]
     },
     /** It is due at once, and the try does not count. */
-    async giveBack(sql, claimed, mayHaveArrived = false) {
-      await recordDelivery(sql, claimed, { state: 'waiting', counts: false, mayHaveArrived })
+    async giveBack(sql, claimed, isUncertain = false) {
+      await recordDelivery(sql, claimed, { state: 'waiting', counts: false, isUncertain })
     },
     ...(kind === 'decision' && { keep: (sql: Sql) => beat(sql, 'automation') }),
   }
@@ -133,6 +133,6 @@ function decision(sql: Sql, id: string) {
       join public.retreat_applications as application on application.id = delivery.application_id
       join private.letters as letter on letter.id = letter_id
       left join private.statuses on statuses.application_id = application.id
-      left join lateral private.invite(application.id) as invitation on template = 'accepted'
+      left join lateral private.link_and_deadline(application.id) as invitation on template = 'accepted'
     where delivery.id = ${id}`
 }

@@ -18,7 +18,7 @@ export interface TryResult {
   /** What the receiver replied, or what went wrong. Without it, the former reply stays. */
   reply?: string
   /** Whether it may have arrived, though no reply came. */
-  mayHaveArrived?: boolean
+  isUncertain?: boolean
   /** Whether the mail server closed the connection over it. */
   isClosing?: boolean
   /** Whether the receiver refused it for good. */
@@ -36,11 +36,11 @@ export async function recordDelivery(
   result: TryResult,
 ): Promise<TryResult['state'] | 'cancelled' | null> {
   const { state, pause = 0, counts = true, status = null, reply } = result
-  const { mayHaveArrived = false, isClosing = false, isRefused = false } = result
+  const { isUncertain = false, isClosing = false, isRefused = false } = result
   const [row] = await sql<[{ state: TryResult['state'] | 'cancelled' | null }]>`
     select private.record_delivery(${id}, ${attempt}, ${state}, ${pause} * interval '1 millisecond', ${counts}, ${status},
       -- A NUL is the one character that no text of the database holds.
-      ${reply?.replaceAll('\0', '') ?? null}, ${mayHaveArrived}, ${isClosing}, ${isRefused}) as state`
+      ${reply?.replaceAll('\0', '') ?? null}, ${isUncertain}, ${isClosing}, ${isRefused}) as state`
   return row.state
 }
 
@@ -52,5 +52,5 @@ export async function beat(sql: Sql, who: 'postman' | 'automation'): Promise<voi
   const seen = identifier(who === 'postman' ? 'seen_at' : 'automation_seen_at')
   await sql`
     update private.postman set ${seen} = now() where ${seen} not between now() - interval '10 seconds' and now()`
-  await sql`select private.keep_letters()`
+  await sql`select private.end_lost_deliveries()`
 }

@@ -15,7 +15,7 @@ import { createApp } from '../app.ts'
 import { visitor } from '../database/pools.ts'
 import { openAsItIs, openDatabase, type OpenedAsItIs } from '../database/database.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
-import { pauseAll } from '../letters/pace.ts'
+import { backOffAll } from '../letters/postman-state.ts'
 import { createScheduledBackups } from '../backups/scheduled.ts'
 import { checkBackups } from './backups.ts'
 import { checkClock } from './database.ts'
@@ -136,7 +136,7 @@ test('what was given up, refused, waits or is kept is told, with the command tha
   await owner`
     update private.deliveries set state = 'failed', is_refused = true, due_at = null
     where id = (select min(id::text)::uuid from private.deliveries where kind = 'letter')`
-  await pauseAll(owner, 'The mail server is closing (421).')
+  await backOffAll(owner, 'The mail server is closing (421).')
   await database.close()
 
   expect(await said({ DATABASE_URL, WEBHOOK_URL: 'http://127.0.0.1:4999/' })).toMatchObject({

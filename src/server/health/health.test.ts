@@ -11,7 +11,7 @@ import type { Database } from '../database/database.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
 import { version } from '../../settings/version.ts'
 import { DeadlineError } from '../database/connection.ts'
-import { pauseAll } from '../letters/pace.ts'
+import { backOffAll } from '../letters/postman-state.ts'
 import { deliveryHealth } from '../deliveries/overview.ts'
 import { logOptions } from '../log.ts'
 import { health } from './health.ts'
@@ -84,7 +84,7 @@ test('readiness tells what was given up and refused, what waits, and since when 
   await database.owner`
     update private.deliveries set state = 'failed', is_refused = true, due_at = null
     where id in (select id from private.deliveries where kind = 'letter' limit 1)`
-  await pauseAll(database.owner, 'It is not there.')
+  await backOffAll(database.owner, 'It is not there.')
   const { status, body } = await ask('/readyz')
   expect({ status, body }).toMatchObject({
     status: 200,

@@ -21,10 +21,10 @@ export interface MailTry extends Try {
 
 /** How often a mail is sent of which nobody knows whether it arrived: a mail server that accepts it and drops the connection gets
  * it so often. */
-export const mostUncertain = 3
+export const mostUncertainTries = 3
 
 /** The words that organisers read where such a mail is not sent again. */
-export const mayHaveArrived = 'It left three times, and nobody knows whether it arrived.'
+export const uncertainReply = 'It left three times, and nobody knows whether it arrived.'
 
 /**
  * Records the result of a try. Where the lease ran out meanwhile, another server may have the mail, and nothing is recorded of
@@ -46,13 +46,13 @@ export async function record(
     )
   }
   const { isUncertain } = result
-  const isOften = isUncertain && (claim.uncertain ?? 0) + 1 >= mostUncertain
+  const isOften = isUncertain && (claim.uncertain ?? 0) + 1 >= mostUncertainTries
   const next = isOften ? null : nextAttempt(claim.attempt, claim.age)
   const state = await recordDelivery(sql, claim, {
     state: next === null ? 'failed' : 'waiting',
     ...next,
-    reply: isOften ? `${answer} ${mayHaveArrived}` : answer,
-    mayHaveArrived: isUncertain,
+    reply: isOften ? `${answer} ${uncertainReply}` : answer,
+    isUncertain,
   })
   return outcomeOf(state, next === null ? 'given up' : 'retry')
 }

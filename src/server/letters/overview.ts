@@ -84,7 +84,7 @@ export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
   return sql<Undelivered[]>`
     select state, way, occasion, private.address_of(application.id, email) as email, queued_at as at,
       due_at as "nextAt", reply as answer
-    from private.trips join public.retreat_applications as application on application.id = application_id
+    from private.letter_deliveries join public.retreat_applications as application on application.id = application_id
     where state in ('refused', 'given up') or (state = 'waiting' and reply <> '')
     union all
     select case when state = 'failed' then 'given up' else 'waiting' end, 'automation', 'answer', email, queued_at, due_at, reply

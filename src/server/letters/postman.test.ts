@@ -12,7 +12,7 @@ import { beat } from '../deliveries/record.ts'
 import { keepNotices } from './notices.ts'
 import { giveBack, record } from './outcomes.ts'
 import { countLetters } from './overview.ts'
-import { pauseAll } from './pace.ts'
+import { backOffAll } from './postman-state.ts'
 import { sqlOf, type Rows, type Sql } from '../database/sql.ts'
 import { through, valuesOf } from '../../../testing/sql.ts'
 
@@ -61,7 +61,7 @@ const arrived = (id: string) =>
   database.owner`update private.deliveries set state = 'done', done_at = now(), due_at = null where id = ${id}`
 
 const letters = () => database.owner`
-  select state, attempts, may_have_arrived as uncertain, reply as answer, due_at from private.trips
+  select state, attempts, may_have_arrived as uncertain, reply as answer, due_at from private.letter_deliveries
   order by queued_at, id`
 const postmanRow = async () => (await database.owner`select * from private.postman`)[0]
 const becomes = async (state: object[]) => {
@@ -213,11 +213,11 @@ test('when the mail server is there again, letters leave and the problem is forg
 
 test('since when mail fails is known until a mail is taken, a notice too', async () => {
   expect(await postmanRow()).toMatchObject({ failing_since: null })
-  await pauseAll(database.owner, 'no')
+  await backOffAll(database.owner, 'no')
   const first = await postmanRow()
   expect(first?.['failing_since']).toBeInstanceOf(Date)
   await pass(6)
-  expect(await pauseAll(database.owner, 'no')).toBe(true)
+  expect(await backOffAll(database.owner, 'no')).toBe(true)
   expect(await postmanRow()).toMatchObject({ failures: 2, failing_since: first?.['failing_since'] as Date })
   await addOrganiser(database.owner, 'grace@example.org')
   await database.owner`
@@ -384,7 +384,7 @@ const decide = (letter: string, status: string) => database.owner`
   on conflict (application_id) do update set status = excluded.status, version = private.statuses.version + 1`
 const occasions = () =>
   database.owner`
-    select occasion, state from private.trips
+    select occasion, state from private.letter_deliveries
     union all select template, state from private.letters where state <> 'released'
     order by occasion, state desc`
 
@@ -569,8 +569,8 @@ test('with a pace letters leave by themselves when their turn comes', async () =
 test('each pause is longer than the one before, and whoever meets the same problem meanwhile adds none', async () => {
   const pauses = []
   for (let index = 0; index < 7; index += 1) {
-    expect(await pauseAll(database.owner, 'no')).toBe(true)
-    expect(await pauseAll(database.owner, 'no')).toBe(false)
+    expect(await backOffAll(database.owner, 'no')).toBe(true)
+    expect(await backOffAll(database.owner, 'no')).toBe(false)
     const [row] = await database.owner`
       select round(extract(epoch from paused_until - now()))::int as seconds, failures from private.postman`
     pauses.push(row?.['seconds'])
@@ -599,7 +599,7 @@ test('a clock that is set back keeps nothing closed', async () => {
   await released('ada@example.com')
   await released('grace@example.com')
   expect(await claimLetter(database.owner, paced)).toMatchObject({ to: 'ada@example.com' })
-  await pauseAll(database.owner, 'no')
+  await backOffAll(database.owner, 'no')
   await database.owner`update private.postman set hour_began_at = now(), in_hour = 100`
   await setBack()
   await released('mary@example.com')
@@ -609,7 +609,7 @@ test('a clock that is set back keeps nothing closed', async () => {
   })
   expect(await claimLetter(database.owner, paced)).toBeUndefined()
   expect(await claimLetter(database.owner)).toMatchObject({ to: 'mary@example.com' })
-  expect(await pauseAll(database.owner, 'no')).toBe(true)
+  expect(await backOffAll(database.owner, 'no')).toBe(true)
   expect(await claimLetter(database.owner)).toBeUndefined()
   // What says that it is at work is not from the future either.
   await beat(database.owner, 'postman')

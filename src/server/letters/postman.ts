@@ -6,7 +6,7 @@ import { beat } from '../deliveries/record.ts'
 import { claimMail, type MailClaim } from './claims.ts'
 import { keepNotices, noticeLetter } from './notices.ts'
 import { giveBack, record } from './outcomes.ts'
-import { pauseAll } from './pace.ts'
+import { backOffAll } from './postman-state.ts'
 import type { Sql } from '../database/sql.ts'
 
 /** Hands over the letters and notices that are due, as long as it runs. */
@@ -89,7 +89,7 @@ export function startPostman({
     const result = ownFault(await give(letter, handover), claim)
     if (result.outcome === 'unavailable') {
       // First, since released letters are due at once.
-      const isFirst = await pauseAll(sql, result.problem)
+      const isFirst = await backOffAll(sql, result.problem)
       await giveBack(sql, claim, result)
       if (isFirst) {
         const { code, problem, cause } = result

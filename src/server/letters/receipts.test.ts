@@ -32,7 +32,7 @@ async function apply(changes: Partial<Application> = {}) {
 const receipts = () =>
   sql()<{ application_id: string; state: string; subject: string; body: string; mailbox: string }[]>`
     select trip.application_id, trip.state, trip.subject, trip.body, mailbox
-    from private.trips as trip join private.deliveries using (id)
+    from private.letter_deliveries as trip join private.deliveries using (id)
     where occasion = 'received' order by trip.queued_at, id`
 
 const claimReceipt = () => claimReceiptOf(sql())
@@ -150,7 +150,7 @@ test('a mailbox has one receipt a day, however its address is written, and what 
   const sent = async () =>
     (
       await sql()`
-        select email from private.trips join public.retreat_applications as application on application.id = application_id
+        select email from private.letter_deliveries join public.retreat_applications as application on application.id = application_id
         where occasion = 'received' order by queued_at`
     ).map(({ email }) => String(email))
   const once = Object.keys(spellings).filter((email) => email !== 'o’hara@example.net')
@@ -280,7 +280,8 @@ test('letters go before receipts, and the hour has a total of them', async () =>
     select 'letter', application_id, id, 's', 'b', clock_timestamp() from letter`
   const server = await outbox.receiver()
   const { postman } = outbox.postmanFor(server)
-  const sent = () => sql()`select application_id from private.trips where state = 'sent' order by done_at`
+  const sent = () =>
+    sql()`select application_id from private.letter_deliveries where state = 'sent' order by done_at`
   await expect.poll(sent).toHaveLength(11)
   expect((await sent()).slice(0, 5)).toContainEqual({ application_id: letter })
   await postman.stop()
@@ -302,7 +303,9 @@ test('however many receipts wait, an organiser hears of applications', async () 
   const server = await outbox.receiver()
   outbox.postmanFor(server)
   await server.count(1, email)
-  await expect.poll(() => sql()`select id from private.trips where state = 'sent'`).toHaveLength(9)
+  await expect
+    .poll(() => sql()`select id from private.letter_deliveries where state = 'sent'`)
+    .toHaveLength(9)
 })
 
 test('who comes late mails no backlog', async () => {

@@ -230,7 +230,7 @@ test('who stops a letter stops what waits of it, and counts nothing of earlier t
   await send('')
   expect(await ask('withdraw', { letters: [one.id] })).toEqual({ withdrawn: 1, left: 0 })
   expect(await drafts('')).toMatchObject([{ id: one.id }])
-  const waits = await owner`select letter_id as id from private.trips where state = 'waiting'`
+  const waits = await owner`select letter_id as id from private.letter_deliveries where state = 'waiting'`
   expect(waits).toEqual([{ id: next.id }])
 })
 

@@ -107,7 +107,7 @@ test('a decision writes to nobody: it leaves a draft, filled in for whom it is',
     },
   ])
   expect(letters[0]?.body).toMatch(/^Hello Zoë,\n/)
-  expect(await server.database.owner`select from private.trips`).toHaveLength(0)
+  expect(await server.database.owner`select from private.letter_deliveries`).toHaveLength(0)
 })
 
 test('a decision that is flipped a hundred times leaves one draft, for what stands at the end', async () => {
@@ -177,7 +177,7 @@ test('a letter is released once, whoever presses and however often', async () =>
   expect(outcomesOf(repeated)).toEqual(winner ? ['released', 'released'] : ['gone', 'gone'])
   expect(statesOf(await lettersOf(...ids))).toEqual(['accepted: waiting', 'accepted: waiting'])
   const due = await server.database.owner<{ wait: number }[]>`
-    select extract(epoch from due_at - queued_at)::int as wait from private.trips`
+    select extract(epoch from due_at - queued_at)::int as wait from private.letter_deliveries`
   expect(due).toEqual([{ wait: 60 }, { wait: 60 }])
 })
 
@@ -266,7 +266,7 @@ test('what is released is the text that was read, also by who reads blind, whoev
   }
   await Promise.all([change(), releaseAll()])
   const bodies = await server.database.owner<{ body: string }[]>`
-    select distinct body from private.trips where state = 'waiting'`
+    select distinct body from private.letter_deliveries where state = 'waiting'`
   expect(bodies).toEqual([{ body: 'One, Ada.' }])
 })
 
@@ -398,7 +398,7 @@ test('letters that are being released while they are stopped are stopped in both
     return { stopping: call }
   })
   expect(await stopping).toEqual({ withdrawn: 1, left: 0 })
-  expect(await owner`select from private.trips where state = 'waiting'`).toHaveLength(0)
+  expect(await owner`select from private.letter_deliveries where state = 'waiting'`).toHaveLength(0)
   await owner`update private.postman set automation_seen_at = '-infinity'`
 })
 
@@ -831,7 +831,9 @@ test('what did not arrive is tried again, and what was sent by hand is noted', a
   // Sent again, because its answer was lost.
   expect(await ask('retry', { letters: [failed?.id] })).toEqual({ retried: 1 })
   expect(await lettersOf(ids[0] ?? '')).toMatchObject([{ state: 'waiting', attempts: 0 }])
-  expect(await server.database.owner`select from private.trips where due_at <= now()`).toHaveLength(1)
+  expect(
+    await server.database.owner`select from private.letter_deliveries where due_at <= now()`,
+  ).toHaveLength(1)
   const byHand = { letter: second?.id, seen: second?.seen }
   expect(await ask('sent_by_hand', byHand)).toMatchObject({ state: 'sent', author: me })
 })
@@ -929,7 +931,7 @@ test('erasing an application takes its letters along', async () => {
   await release((await drafts()).letters)
   await ask('erase', { applications: [id], email: 'gone@example.org' })
   expect(await server.database.owner`select from private.letters`).toHaveLength(0)
-  expect(await server.database.owner`select from private.trips`).toHaveLength(0)
+  expect(await server.database.owner`select from private.letter_deliveries`).toHaveLength(0)
 })
 
 test('who stops, releases, decides and erases at the same time waits for each other, and not in a circle', async () => {

@@ -521,7 +521,7 @@ test('a reminder that a server takes at the moment of an answer is not said to b
   const { id, token } = await reminded()
   const { answering } = await sql().begin(async (claiming) => {
     await claiming`
-      select from private.deliveries as waiting, private.claim(waiting.id, '90 seconds')
+      select from private.deliveries as waiting, private.claim_one(waiting.id, '90 seconds')
       where waiting.kind = 'letter' and waiting.state = 'waiting'`
     const call = answer(token, 'coming')
     await expect

@@ -31,7 +31,7 @@ const handedOver = [
  *
  * @param onWait Called where there is something to wait for.
  */
-export async function awaitMails(transaction: Sql, onWait: () => void): Promise<void> {
+export async function awaitHandovers(transaction: Sql, onWait: () => void): Promise<void> {
   const [postman] = await transaction<{ there: boolean }[]>`
     select to_regclass('private.postman') is not null as there`
   if (!postman?.there) return

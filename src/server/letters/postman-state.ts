@@ -6,7 +6,7 @@ import type { Sql } from '../database/sql.ts'
  * @param problem The reason, for organisers, without any applicant's address.
  * @returns Whether this call did so: a call that meets the same problem meanwhile changes nothing.
  */
-export async function pauseAll(sql: Sql, problem: string): Promise<boolean> {
+export async function backOffAll(sql: Sql, problem: string): Promise<boolean> {
   const { count } = await sql`
     update private.postman
     set failures = failures + 1, problem = ${problem}, failing_since = coalesce(failing_since, now()),
