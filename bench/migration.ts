@@ -124,11 +124,11 @@ function again(work: () => Promise<unknown>, pause: number) {
 async function counts(sql: Sql): Promise<Record<string, number>> {
   const rows = await sql<{ name: string; n: number }[]>`
     select 'applications' as name, count(*)::int as n from public.retreat_applications where company <> 'Meanwhile'
-    union all select 'letters ' || state, count(*) from private.letters group by 1
-    union all select 'deliveries ' || kind, count(*) from private.deliveries
+    union all select 'letters ' || state, count(*)::int from private.letters group by 1
+    union all select 'deliveries ' || kind, count(*)::int from private.deliveries
       where kind <> 'application' or state = 'done' group by 1
-    union all select 'invitations', count(*) from private.invitations`
-  return Object.fromEntries(rows.map(({ name, n }) => [name, Number(n)]))
+    union all select 'invitations', count(*)::int from private.invitations`
+  return Object.fromEntries(rows.map(({ name, n }) => [name, n]))
 }
 
 /** The tables that the migrations copy, with their indexes, in bytes. */

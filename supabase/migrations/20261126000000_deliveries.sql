@@ -1,5 +1,6 @@
 -- Deliveries take the place of three outboxes: of applications, of RSVPs, and of notices and tests (docs/decisions/0058).
 -- Invitations take the place of acceptances, and addresses that organisers set get a table.
+-- Copies: private.letters, private.webhook_outbox, private.answer_outbox, private.notices, private.acceptances.
 
 -- Letters and templates have tables of another shape (docs/decisions/0060). What depends on the former rows goes first.
 drop trigger begin_wait on private.letters;
