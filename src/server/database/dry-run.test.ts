@@ -71,7 +71,7 @@ test('a dry run ends as soon as an applicant waits for it, who is stored', async
   const sql = await olderDatabase('others')
   const slow = migration(
     '20270101000000',
-    'lock table public.retreat_applications; create table private.new (); select pg_sleep(600)',
+    'lock table public.retreat_applications; create table private.new (); select pg_sleep(20)',
   )
   const failure = dryRun(sql, { files: [...released, slow] }).catch(String)
   await until(
