@@ -168,6 +168,8 @@ async function main() {
   if (!isDemo && !loadSettings()) return false
   if ((await isStale()) && !(await build())) return false
   if (isDemo) process.argv[2] = join('demo', 'main.ts')
+  // Options of `npm start` itself.
+  if (process.argv[2]?.startsWith('--')) process.argv.splice(2, 0, 'start')
   const program = process.argv.length > 2 ? 'cli' : 'server'
   await import(pathToFileURL(isDemo ? join('tools', 'run.js') : join('build', `${program}.js`)).href)
   return true

@@ -1,4 +1,4 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk desk-page letters together search readiness backup beside sign-in update places`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk desk-page letters together search readiness backup beside sign-in update migration places`. */
 import { benchBackup } from './backup.ts'
 import { benchBeside } from './beside.ts'
 import { benchDesk } from './desk.ts'
@@ -9,6 +9,7 @@ import { benchHostileText } from './hostile-text.ts'
 import { benchHostile } from './hostile.ts'
 import { benchLaunch } from './launch.ts'
 import { benchLetters } from './letters.ts'
+import { benchMigration } from './migration.ts'
 import { benchPage } from './page.ts'
 import { benchParts } from './parts.ts'
 import { benchPlaces } from './places.ts'
@@ -43,6 +44,7 @@ const parts: Record<string, () => Promise<void>> = {
   beside: benchBeside,
   'sign-in': benchSignIn,
   update: benchUpdate,
+  migration: benchMigration,
   places: benchPlaces,
 }
 const chosen = process.argv.slice(2)

@@ -21,7 +21,7 @@ import { runCommand, startServer } from './server.ts'
 const folder = 'testing/fixtures-1.0.0'
 
 /** Fills an empty database with the dump, as if its last server had ended two minutes ago. */
-async function loadDump(sql: Sql) {
+export async function loadDump(sql: Sql) {
   const roles = ['anon', 'authenticated', 'service_role'].map(
     (role) => `create role ${role} nologin noinherit;`,
   )
@@ -117,7 +117,7 @@ function letterShown(letter: Letter) {
 }
 
 /** All rows by their tables, without the record of applied migrations. Times are in UTC, as in a backup. */
-const rowsOf = (sql: Sql) =>
+export const rowsOf = (sql: Sql) =>
   sql.begin(async (transaction) => {
     await transaction`set local time zone 'UTC'`
     const tables = await transaction<{ name: string }[]>`

@@ -1,5 +1,6 @@
 -- Deliveries take the place of three outboxes: of applications, of RSVPs, and of notices and tests (docs/decisions/0058).
 -- Invitations take the place of acceptances, and addresses that organisers set get a table.
+-- Copies: private.letters, private.webhook_outbox, private.answer_outbox, private.notices, private.acceptances.
 
 -- Letters and templates have tables of another shape (docs/decisions/0060). What depends on the former rows goes first.
 drop trigger begin_wait on private.letters;
@@ -26,28 +27,31 @@ create table private.templates (
 alter table private.templates enable row level security;
 revoke all on table private.templates from public, anon, authenticated;
 
+-- Keys and references follow the rows: checking each row as it is stored takes twice the time. Until then nobody stores what
+-- they refer to.
+lock table public.retreat_applications, private.history, private.organisers in share row exclusive mode;
+
 create table private.letters (
-  id uuid primary key default gen_random_uuid(),
-  application_id uuid not null references public.retreat_applications (id) on delete cascade,
+  id uuid not null default gen_random_uuid(),
+  application_id uuid not null,
   template text,
   state text not null default 'draft' check (state in ('draft', 'released', 'dropped')),
   subject text,
   body text,
   version integer not null default 0,
   drafted_at timestamptz not null default now(),
-  unique (application_id, template),
   constraint letters_text check ((subject is null) = (body is null) and (template is not null or subject is not null))
 );
 alter table private.letters enable row level security;
 revoke all on table private.letters from public, anon, authenticated;
 
 create table private.deliveries (
-  id uuid primary key default gen_random_uuid(),
+  id uuid not null default gen_random_uuid(),
   kind text not null check (kind in ('application', 'rsvp', 'decision', 'letter', 'receipt', 'notice', 'test')),
-  application_id uuid references public.retreat_applications (id) on delete cascade,
-  letter_id uuid references private.letters (id) on delete cascade,
-  event_id bigint references private.history (id) on delete cascade,
-  organiser_id uuid references private.organisers (account_id) on delete cascade,
+  application_id uuid,
+  letter_id uuid,
+  event_id bigint,
+  organiser_id uuid,
   since timestamptz,
   until timestamptz,
   subject text,
@@ -86,8 +90,8 @@ alter table private.deliveries enable row level security;
 revoke all on table private.deliveries from public, anon, authenticated;
 
 create table private.invitations (
-  application_id uuid primary key references public.retreat_applications (id) on delete cascade,
-  token uuid not null unique default gen_random_uuid(),
+  application_id uuid not null,
+  token uuid not null default gen_random_uuid(),
   is_accepted boolean not null,
   told_at timestamptz,
   reminded_at timestamptz,
@@ -121,8 +125,7 @@ select id, 'rsvp', application_id, answer_id, case when next_attempt_at is null 
   next_attempt_at, attempts, waits_since, last_answer
 from private.answer_outbox;
 
--- Nothing that a letter or an RSVP changes meanwhile gets lost. Letters come first, as everywhere; the references of deliveries have
--- locked the history.
+-- Nothing that a letter or an RSVP changes meanwhile gets lost. Letters come first, as everywhere.
 lock table private.former_letters, private.acceptances in share row exclusive mode;
 
 insert into private.templates (name, kind, version, subject, body)
@@ -141,12 +144,12 @@ select distinct on (application_id, case when occasion = '' then id::text else o
   case when state = 'draft' then 'draft' when state <> 'withdrawn' or coalesce(uncertain, 0) > 0 then 'released' else 'dropped' end,
   case when is_kept then subject end, case when is_kept then body end, coalesce(version, 0), created_at
 from private.former_letters as letter
+  left join (
+    select distinct application_id, act from private.former_letters where way = 'mail'
+  ) as mail using (application_id, act)
   cross join lateral (
     select state in ('waiting', 'sending', 'refused', 'given up') as is_open,
-      way = 'automation' and exists (
-        select from private.former_letters as mail
-        where mail.application_id = letter.application_id and mail.act = letter.act and mail.way = 'mail'
-      ) as is_beside
+      way = 'automation' and mail is not null as is_beside
   ) as seen
   cross join lateral (
     select state = 'draft' or released_at is null or occasion = '' or is_open and not coalesce(from_template, false) as is_kept
@@ -166,11 +169,7 @@ select former.id,
   former.released_at, former.due_at, former.attempts, former.sent_at,
   case when former.state = 'sent' and former.answer in ('sent by hand', 'told otherwise') then '' else coalesce(former.answer, '') end,
   former.state = 'refused', coalesce(former.uncertain, 0), coalesce(former.closings, 0), former.withdrawn_at, former.withdrawn_by,
-  former.act, former.author,
-  former.way = 'automation' and exists (
-    select from private.former_letters as mail
-    where mail.application_id = former.application_id and mail.act = former.act and mail.way = 'mail'
-  ),
+  former.act, former.author, former.way = 'automation' and mail.is_open is not null,
   case when former.otherwise = 'by hand' or former.state = 'sent' and former.answer = 'sent by hand' then 'hand'
     when former.otherwise = 'told' or former.state = 'sent' and former.answer = 'told otherwise' then 'elsewhere'
     else 'server' end,
@@ -178,26 +177,27 @@ select former.id,
 from private.former_letters as former left join private.letters as letter
   on letter.application_id = former.application_id and case when former.occasion = '' then letter.id = md5(former.id::text)::uuid
     else letter.template = former.occasion end
+  left join (
+    select application_id, act,
+      bool_or(state in ('waiting', 'sending', 'refused', 'given up') and coalesce(uncertain, 0) = 0) as is_open
+    from private.former_letters where way = 'mail' group by application_id, act
+  ) as mail on mail.application_id = former.application_id and mail.act = former.act
 where former.state <> 'draft' and former.released_at is not null and not (
   -- An automation is told what the mail has told, and not before.
-  former.way = 'automation' and former.state = 'waiting' and former.attempts = 0 and exists (
-    select from private.former_letters as mail
-    where mail.application_id = former.application_id and mail.act = former.act and mail.way = 'mail'
-      and mail.state in ('waiting', 'sending', 'refused', 'given up') and coalesce(mail.uncertain, 0) = 0
-  )
+  former.way = 'automation' and former.state = 'waiting' and former.attempts = 0 and coalesce(mail.is_open, false)
 );
 
 insert into private.invitations (
   application_id, token, is_accepted, told_at, reminded_at, deadline, is_deadline_set, rsvp, rsvp_at)
-select application_id, token, is_accepted, told_at, (
-    select max(sent_at) from private.former_letters as letter
-    where letter.application_id = acceptance.application_id and occasion = 'reminder' and state = 'sent'
-  ), kept_until,
+select application_id, token, is_accepted, told_at, reminded_at, kept_until,
   -- The first versions had it in the history alone.
   coalesce(is_deadline_set, kept_until is not null and exists (
     select from private.history where history.application_id = acceptance.application_id and kind = 'kept'
   )), answer, answered_at
-from private.acceptances as acceptance;
+from private.acceptances as acceptance left join (
+  select application_id, max(sent_at) as reminded_at from private.former_letters
+  where occasion = 'reminder' and state = 'sent' group by application_id
+) as reminder using (application_id);
 
 -- A newer backup has them in their table.
 insert into private.addresses (application_id, address)
@@ -221,13 +221,12 @@ do $$
 begin
   if (select count(*) from private.deliveries) <> (select count(*) from private.webhook_outbox)
     + (select count(*) from private.answer_outbox) + (select count(*) from private.notices)
-    + (
-      select count(*) from private.former_letters as former
-      where state <> 'draft' and released_at is not null and not (way = 'automation' and state = 'waiting' and attempts = 0 and exists (
-        select from private.former_letters as mail
-        where mail.application_id = former.application_id and mail.act = former.act and mail.way = 'mail'
-          and mail.state in ('waiting', 'sending', 'refused', 'given up') and coalesce(mail.uncertain, 0) = 0
-      ))
+    + (select count(*) from private.former_letters where state <> 'draft' and released_at is not null)
+    - (
+      select count(distinct twin.id)
+      from private.former_letters as twin join private.former_letters as mail using (application_id, act)
+      where twin.way = 'automation' and twin.state = 'waiting' and twin.attempts = 0 and twin.released_at is not null
+        and mail.way = 'mail' and mail.state in ('waiting', 'sending', 'refused', 'given up') and coalesce(mail.uncertain, 0) = 0
     )
   then
     raise exception 'Not every delivery was taken over: nothing was changed.';
@@ -245,6 +244,20 @@ begin
 end
 $$;
 
+alter table private.letters
+  add primary key (id),
+  add unique (application_id, template),
+  add foreign key (application_id) references public.retreat_applications (id) on delete cascade;
+alter table private.deliveries
+  add primary key (id),
+  add foreign key (application_id) references public.retreat_applications (id) on delete cascade,
+  add foreign key (letter_id) references private.letters (id) on delete cascade,
+  add foreign key (event_id) references private.history (id) on delete cascade,
+  add foreign key (organiser_id) references private.organisers (account_id) on delete cascade;
+alter table private.invitations
+  add primary key (application_id),
+  add unique (token),
+  add foreign key (application_id) references public.retreat_applications (id) on delete cascade;
 create index deliveries_of_application on private.deliveries (application_id);
 create index deliveries_of_letter on private.deliveries (letter_id) where letter_id is not null;
 create index deliveries_of_act on private.deliveries (act) where act is not null;

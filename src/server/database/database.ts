@@ -9,7 +9,8 @@ import { readMark } from './mark.ts'
 import { followMinorVersion } from './minor-version.ts'
 import { ownerOfAuth, type OwnerOfAuth } from './owner-of-auth.ts'
 import { checkSchema } from './schema-state.ts'
-import { migrate } from './schema.ts'
+import { freeDisk } from './room.ts'
+import { migrate, type MigrateOptions } from './schema.ts'
 import { supervise } from './supervisor.ts'
 import { upgradeFiles } from './upgrade/upgrade.ts'
 import type { Sql } from './sql.ts'
@@ -118,7 +119,7 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
   }
   try {
     if (options.schema === 'migrate') await followMinorVersion(pools.owner, onEvent)
-    const prepared = await prepare(pools, options)
+    const prepared = await prepare(pools, options, () => freeDisk(dataDir))
     const description = `PostgreSQL in ${dataDir}`
     const { isNew, areFilesGone, rename: renameHolder, announceEnd: announceClose } = supervision
     const held = { isNew, areFilesGone, renameHolder, announceClose }
@@ -183,6 +184,7 @@ export async function openAsItIs(
 async function prepare(
   { owner, server, as }: Omit<Pools, 'end'>,
   { schema, onEvent, beforeMigration, onMigrated }: OpenOptions,
+  free?: MigrateOptions['freeDisk'],
 ) {
   // With the deadline, which the work that follows does not have.
   await server`select 1`
@@ -193,6 +195,7 @@ async function prepare(
   const { applied, edited } = await migrate(owner, {
     before: () => beforeMigration?.(owner) ?? Promise.resolve(),
     ...(onEvent && { onEvent }),
+    ...(free && { freeDisk: free }),
   })
   if (applied.length > 0) onMigrated?.(applied)
   if (onEvent && edited.length > 0) {

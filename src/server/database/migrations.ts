@@ -82,6 +82,10 @@ const replacesIndex =
 export const hasOwnFile = ({ sql }: Pick<Migration, 'sql'>) =>
   runsAlone({ sql }) || replacesIndex.test(sql.replaceAll(/--.*/g, '').trim())
 
+/** The tables whose rows a migration copies, as its comment says: for a while they are there twice. */
+export const copiedBy = ({ sql }: Pick<Migration, 'sql'>): string[] =>
+  /^-- Copies: (.*)\.$/m.exec(sql)?.[1]?.split(', ') ?? []
+
 /**
  * Whether a text that a database applied differs from the migration's. Comments, blanks and the ends of statements make no
  * difference: the Supabase CLI records statements one by one.

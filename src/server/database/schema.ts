@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { isDatabaseError } from './connection.ts'
 
 import { OperatorError } from '../../settings/operator-error.ts'
+import { oneLine } from '../finding.ts'
 import {
   appliedMigrations,
   editedMigrations,
@@ -24,6 +25,7 @@ import { ownerOfAuth } from './owner-of-auth.ts'
 import { giveToOwner } from './owner.ts'
 import { awaitHandovers } from './await-handovers.ts'
 import { createRoles } from './roles.ts'
+import { refuseWithoutRoom, roomFor } from './room.ts'
 import type { Sql } from './sql.ts'
 
 /** Any number that no other program's advisory lock on this database is likely to use. */
@@ -41,6 +43,8 @@ export interface MigrateOptions {
   before?: () => Promise<void>
   /** Called with a sentence where others keep tables from being changed. */
   onEvent?: (message: string) => void
+  /** Tells how many bytes are free for the database, where that can be seen from here. */
+  freeDisk?: () => Promise<number>
   /** What is applied, in the order of the versions. */
   files?: readonly Migration[]
 }
@@ -54,19 +58,23 @@ export interface MigrateOptions {
  * @param sql Connections, at least two, of a user who owns the schema.
  * @returns The names of the migrations that it applied; and in a hosted project, of those that were edited after they were applied.
  * @throws {OperatorError} where roles or rights are missing and may not be given, where the schema is newer than
- *   this program, where a migration was edited since it was applied to a database of ours, and where a schema `auth` is
- *   somebody else's.
+ *   this program, where a migration was edited since it was applied to a database of ours, where a schema `auth` is
+ *   somebody else's, where the disk has no room for it, and where a migration fails.
  */
 export async function migrate(
   sql: Sql,
-  { before, onEvent, files = migrations }: MigrateOptions = {},
+  { before, onEvent, freeDisk, files = migrations }: MigrateOptions = {},
 ): Promise<{ applied: string[]; edited: string[] }> {
   let prepared: Promise<void> | undefined
-  const prepare = () => (prepared ??= before?.() ?? Promise.resolve())
+  const prepare = (missing: readonly Migration[]) =>
+    (prepared ??= (async () => {
+      if (freeDisk) refuseWithoutRoom(await roomFor(sql, missing, freeDisk))
+      await before?.()
+    })())
   const onMails = () =>
     onEvent?.('the schema is changed once the mails that a server is handing over have ended, within 90 s')
   const applied: string[] = []
-  try {
+  return sayWhoMayNot(sql, async () => {
     for (;;) {
       const step = await untilUnlocked(
         () => sql.begin((transaction) => applyNext(sql, transaction, files, prepare, onMails)),
@@ -79,6 +87,13 @@ export async function migrate(
       applied.push(...step.applied)
       if (step.isLast) return { applied, edited: step.edited }
     }
+  })
+}
+
+/** Says, where a right is missing, what gives it. */
+export async function sayWhoMayNot<Result>(sql: Sql, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
   } catch (cause) {
     if (!isDatabaseError(cause) || cause.code !== '42501') throw cause
     const [row] = await sql<{ user: string; database: string }[]>`
@@ -91,7 +106,7 @@ export async function migrate(
 }
 
 /** Tries again, after growing pauses, what a lock of somebody else ended. */
-async function untilUnlocked<Result>(
+export async function untilUnlocked<Result>(
   work: () => Promise<Result>,
   onEvent: MigrateOptions['onEvent'],
 ): Promise<Result> {
@@ -134,21 +149,13 @@ async function applyNext(
   sql: Sql,
   transaction: Sql,
   files: readonly Migration[],
-  prepare: () => Promise<void>,
+  prepare: (missing: readonly Migration[]) => Promise<void>,
   onMails: () => void,
 ) {
-  const [lock] = await transaction<[{ is_taken: boolean }]>`
-    select pg_try_advisory_xact_lock(${migrationLock}) as is_taken`
-  if (!lock.is_taken) return undefined
-  const found = await appliedMigrations(transaction)
-  refuseNewer(found, files)
-  const edited = await editedMigrations(transaction, files)
-  // A project's owner may have mended a released one by hand.
-  const isProjects = (await ownerOfAuth(transaction)) === 'supabase'
-  refuseEdited(isProjects ? edited.filter((each) => !isReleased(each)) : edited)
-  const missing = files.filter(({ ledger, version }) => !found[ledger].has(version))
+  if (!(await takeMigrationLock(transaction))) return undefined
+  const { found, edited, missing } = await missingMigrations(transaction, files)
   // While nothing that others read is locked.
-  if (found.shared.size > 0 && missing.length > 0) await prepare()
+  if (found.shared.size > 0 && missing.length > 0) await prepare(missing)
   const first = missing.findIndex(runsAlone)
   const next = missing.slice(0, first === -1 ? undefined : Math.max(first, 1))
   if (first === 0) {
@@ -156,18 +163,70 @@ async function applyNext(
     await transaction.unsafe('select')
     for (const migration of next) await runAlone(sql, migration)
   } else {
-    await transaction.unsafe(`set local lock_timeout = ${lockTimeout}`)
-    if (next.length > 0) await awaitHandovers(transaction, onMails)
-    await createRoles(transaction)
-    await prepareLedgers(transaction)
-    await transaction`select set_config('unplugged.auth', ${await ownerOfAuth(transaction)}, true)`
-    for (const migration of next.filter((each) => !isOvertaken(each, found.shared)))
-      await transaction.unsafe(migration.sql)
-    // After all of them: what runs alone makes indexes and constraints, which are their table's owner's.
-    await giveToOwner(transaction)
+    if (next.length > 0) {
+      await transaction.unsafe(`set local lock_timeout = ${lockTimeout}`)
+      await awaitHandovers(transaction, onMails)
+    }
+    await applyTogether(transaction, next, found.shared)
   }
   for (const migration of next) await recordMigration(transaction, migration)
   return { applied: next.map(nameOf), edited: edited.map(nameOf), isLast: next.length === missing.length }
+}
+
+/** Keeps other servers from changing the schema until the transaction ends. Tells whether none does already. */
+export async function takeMigrationLock(transaction: Sql): Promise<boolean> {
+  const [lock] = await transaction<[{ is_taken: boolean }]>`
+    select pg_try_advisory_xact_lock(${migrationLock}) as is_taken`
+  return lock.is_taken
+}
+
+/**
+ * The migrations that a database records, those that were edited since, and those that it lacks.
+ *
+ * @throws {OperatorError} where it is newer than this program, or an edited migration is not a hosted project's.
+ */
+export async function missingMigrations(sql: Sql, files: readonly Migration[] = migrations) {
+  const found = await appliedMigrations(sql)
+  refuseNewer(found, files)
+  const edited = await editedMigrations(sql, files)
+  // A project's owner may have mended a released one by hand.
+  const isProjects = (await ownerOfAuth(sql)) === 'supabase'
+  refuseEdited(isProjects ? edited.filter((each) => !isReleased(each)) : edited)
+  return { found, edited, missing: files.filter(({ ledger, version }) => !found[ledger].has(version)) }
+}
+
+/**
+ * Applies migrations of which none runs alone. They are not recorded.
+ *
+ * @param transaction A transaction that has the lock of the migrations.
+ * @param recorded The shared migrations that the database records.
+ */
+export async function applyTogether(
+  transaction: Sql,
+  next: readonly Migration[],
+  recorded: ReadonlySet<string>,
+): Promise<void> {
+  await transaction.unsafe(`set local lock_timeout = ${lockTimeout}`)
+  await createRoles(transaction)
+  await prepareLedgers(transaction)
+  await transaction`select set_config('unplugged.auth', ${await ownerOfAuth(transaction)}, true)`
+  for (const migration of next.filter((each) => !isOvertaken(each, recorded)))
+    await transaction.unsafe(migration.sql).catch((error: unknown) => {
+      throw failureOf(migration, error)
+    })
+  // After all of them: what runs alone makes indexes and constraints, which are their table's owner's.
+  await giveToOwner(transaction)
+}
+
+/** What says which migration failed. Locks, rights and ends of the database are not its fault. */
+function failureOf(migration: Migration, cause: unknown) {
+  if (!isDatabaseError(cause) || /^(55P03|40P01|42501|57|08)/.test(cause.code)) return cause
+  // Of what depends on a table. Other details may quote rows.
+  const detail = cause.code === '2BP01' ? `: ${cause.detail ?? ''}` : ''
+  return new OperatorError(
+    `The update fails at ${nameOf(migration)} (${oneLine(cause.message + detail)}), and was undone: run the former version until that is mended (docs/operate.md#update).`,
+    { cause },
+  )
 }
 
 /** Runs a statement outside of the transaction that has the lock. It can be repeated, and what it left unfinished goes first. */

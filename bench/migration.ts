@@ -1,0 +1,189 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+
+import { ensureCluster } from '../src/server/database/cluster.ts'
+import { isReleased, migrations } from '../src/server/database/migrations.ts'
+import { migrate } from '../src/server/database/schema.ts'
+import type { Sql } from '../src/server/database/sql.ts'
+import { temporaryDirectory } from '../testing/server.ts'
+import { connectToFiles } from '../testing/sql.ts'
+import { printTable, promise } from './table.ts'
+
+const many = Number(process.env['UPDATE_APPLICATIONS'] ?? 1_000_000)
+/** The letters in each state, each to an applicant of its own. */
+const each = many / 10
+/** Every so many of them has a twin for the automation, which follows from the state of the mail. */
+const twinEvery = 4
+/** Milliseconds between two applications that are sent during the update. */
+const interval = 100
+/** Seconds without service that an update may take. */
+const longest = 120
+
+/** The states of letters in 1.0.1, and those of their twins. */
+const states = {
+  draft: undefined,
+  waiting: 'waiting',
+  sending: 'waiting',
+  sent: 'sent',
+  refused: 'given up',
+  'given up': 'waiting',
+  withdrawn: 'withdrawn',
+} as const
+const names = Object.keys(states) as (keyof typeof states)[]
+
+/** The rows that there have to be after the update. Twins that wait for an open mail have none. */
+const expected = {
+  applications: many,
+  'letters draft': each,
+  'letters released': 5 * each,
+  'letters dropped': each,
+  'deliveries application': many,
+  'deliveries letter': 6 * each,
+  'deliveries decision': (3 * each) / twinEvery,
+  'deliveries rsvp': each,
+  invitations: 7 * each,
+}
+
+const list = (values: readonly (string | undefined)[]) =>
+  `(array[${values.map((value) => (value === undefined ? 'null' : `'${value}'`)).join(', ')}])`
+
+/** Fills a database of 1.0.1. No trigger sees it. */
+async function fill(sql: Sql) {
+  const [search] = await sql<[{ definition: string }]>`
+    select indexdef as definition from pg_indexes where indexname = 'retreat_applications_search'`
+  await sql.unsafe(`
+    set session_replication_role = replica;
+    drop index public.retreat_applications_search;
+    insert into public.retreat_applications (
+      id, created_at, first_name, last_name, email, phone, linkedin, company, paid_solution, team_size, reason, consent)
+    select md5('a' || n)::uuid, now() - (${many} - n) * interval '20 seconds', 'Ada', 'Lovelace ' || n,
+      'ada.' || n || '@example.com', '+44 (20) 7946 0958', 'in/ada', 'Analytical Engines', 'travel', '3-10',
+      'To think. Without a screen. ' || n, true
+    from generate_series(1, ${many}) as n;
+    ${search.definition};
+    insert into private.webhook_outbox (
+      application_id, attempts, next_attempt_at, delivered_at, last_status, queued_at, last_answer)
+    select id, 1, null, created_at, 200, created_at, '' from public.retreat_applications;
+    insert into private.statuses (application_id, created_at, status, version)
+    select id, created_at, 'accepted', 1
+    from generate_series(1, ${7 * each}) as n join public.retreat_applications on id = md5('a' || n)::uuid;
+    insert into private.acceptances (application_id, is_accepted, told_at, kept_until)
+    select application_id, true, created_at, '2027-03-01' from private.statuses;
+    create temporary table rows as
+    select md5('a' || n)::uuid as application_id, md5('act' || n)::uuid as act, n % ${twinEvery} = 0 as has_twin,
+      ${list(names)}[1 + (n - 1) / ${each}] as mail, ${list(Object.values(states))}[1 + (n - 1) / ${each}] as twin
+    from generate_series(1, ${7 * each}) as n;
+    insert into private.letters (application_id, occasion, edition, way, state, act, author, subject, body, released_at, due_at,
+      attempts, sent_at, withdrawn_at, withdrawn_by, answer)
+    select application_id, 'accepted', 1, way, state, case when state <> 'draft' then act end,
+      case when state <> 'draft' then 'ada@example.org' end, case when state <> 'draft' then 'Your application to Unplugged' end,
+      case when state <> 'draft' then repeat('We would love to have you with us for a week. ', 12) end,
+      case when state <> 'draft' then now() - interval '1 day' end,
+      -- The claims of a server that was lost: an update waits for those of one that is not.
+      case state when 'waiting' then now() + interval '1 hour' when 'sending' then now() end,
+      case when state in ('draft', 'waiting', 'withdrawn') then 0 else 1 end, case when state = 'sent' then now() end,
+      case when state = 'withdrawn' then now() end, case when state = 'withdrawn' then 'ada@example.org' end, ''
+    from rows cross join lateral (
+      values ('mail', mail), ('automation', case when has_twin then twin end)) as letter (way, state)
+    where state is not null;
+    insert into private.history (application_id, author, kind, detail)
+    select application_id, '', 'answer', '{"answer": "coming"}' from rows where mail = 'sent';
+    insert into private.answer_outbox (answer_id, application_id) select id, application_id from private.history;
+    drop table rows;
+    reset session_replication_role`)
+  await sql`vacuum analyze`
+  await sql`checkpoint`
+}
+
+/** Bytes that the files below a folder take. Some come and go meanwhile. */
+async function sizeOf(folder: string): Promise<number> {
+  const files = await readdir(folder, { recursive: true }).catch(() => [])
+  const sizes = await Promise.all(
+    files.map(async (file) => ((await stat(join(folder, file)).catch(() => undefined))?.blocks ?? 0) * 512),
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+/** Does something again and again until it is told to end. */
+function again(work: () => Promise<unknown>, pause: number) {
+  let isEnding = false
+  const loop = async () => {
+    while (!isEnding) {
+      await work()
+      await wait(pause)
+    }
+  }
+  const ended = loop()
+  return async () => {
+    isEnding = true
+    await ended
+  }
+}
+
+async function counts(sql: Sql): Promise<Record<string, number>> {
+  const rows = await sql<{ name: string; n: number }[]>`
+    select 'applications' as name, count(*)::int as n from public.retreat_applications where company <> 'Meanwhile'
+    union all select 'letters ' || state, count(*)::int from private.letters group by 1
+    union all select 'deliveries ' || kind, count(*)::int from private.deliveries
+      where kind <> 'application' or state = 'done' group by 1
+    union all select 'invitations', count(*)::int from private.invitations`
+  return Object.fromEntries(rows.map(({ name, n }) => [name, n]))
+}
+
+/** The tables that the migrations copy, with their indexes, in bytes. */
+async function copiedBytes(sql: Sql): Promise<number> {
+  const [row] = await sql<[{ bytes: string }]>`
+    select sum(pg_total_relation_size(name::regclass))::text as bytes
+    from unnest('{private.letters,private.webhook_outbox,private.answer_outbox,private.notices,private.acceptances}'::text[]) as name`
+  return Number(row.bytes)
+}
+
+/** How long an update from 1.0.1 keeps applicants waiting over a million applications and letters in every state. */
+export async function benchMigration(): Promise<void> {
+  const directory = await temporaryDirectory()
+  const cluster = await ensureCluster(directory.path, true)
+  const sql = connectToFiles(directory.path, 2)
+  await migrate(sql, { files: migrations.filter((migration) => isReleased(migration)) })
+  const one = connectToFiles(directory.path)
+  await fill(one)
+  const copied = await copiedBytes(sql)
+  const pgdata = join(directory.path, 'pgdata')
+  const before = { all: await sizeOf(pgdata), wal: await sizeOf(join(pgdata, 'pg_wal')) }
+  const peak = { all: 0, wal: 0 }
+  const stopLooking = again(async () => {
+    peak.all = Math.max(peak.all, (await sizeOf(pgdata)) - before.all)
+    peak.wal = Math.max(peak.wal, (await sizeOf(join(pgdata, 'pg_wal'))) - before.wal)
+  }, interval)
+  const waits: number[] = []
+  const stopApplying = again(async () => {
+    const began = performance.now()
+    await one`
+      insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
+      values ('a', 'b', ${`meanwhile.${waits.length}@example.com`}, 'd', 'e', 'Meanwhile', 'g', true)`
+    waits.push((performance.now() - began) / 1000)
+  }, interval)
+  await wait(10 * interval)
+  const began = performance.now()
+  await migrate(sql, { onEvent: (message) => console.log(message) })
+  const took = (performance.now() - began) / 1000
+  await wait(10 * interval)
+  await stopApplying()
+  await stopLooking()
+  const found = await counts(sql)
+  for (const [name, count] of Object.entries(expected)) {
+    if (found[name] !== count) throw new Error(`${name}: ${found[name]} rows, not ${count}`)
+  }
+  const longestWait = Math.max(...waits)
+  const megabytes = (bytes: number) => (bytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 0 })
+  printTable(
+    `An update from 1.0.1 over ${many.toLocaleString('en')} applications and ${each.toLocaleString('en')} letters in each of ${names.length} states`,
+    ['without service, s', 'in all, s', 'rows copied, MB', 'disk at its peak, MB', 'of it WAL, MB'],
+    [[longestWait.toFixed(1), took.toFixed(1), megabytes(copied), megabytes(peak.all), megabytes(peak.wal)]],
+  )
+  promise(`less than ${longest} s without service`, longestWait < longest)
+  await one.end()
+  await sql.end()
+  await cluster.stop()
+  await directory.remove()
+}

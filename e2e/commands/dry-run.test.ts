@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest'
+
+import { newestVersion } from '../../src/server/database/migrations.ts'
+import type { Sql } from '../../src/server/database/sql.ts'
+import { loadDump, rowsOf } from '../../testing/fixtures.ts'
+import { startPostgres } from '../../testing/postgres.ts'
+import { dataDirectory, runCommand, startServer } from '../../testing/server.ts'
+
+/** Everything that an update changes: rows, migrations, and what is in the catalogs of all schemas, roles included. */
+async function everythingOf(sql: Sql) {
+  const recorded = await sql`select * from supabase_migrations.schema_migrations order by version`
+  const classes = await sql`
+    select oid, relname, relfilenode, relowner, relacl::text from pg_class where relname !~ '^pg_toast' order by oid`
+  const functions = await sql`select oid, proname, md5(prosrc) as text from pg_proc order by oid`
+  const roles = await sql`select rolname from pg_roles order by 1`
+  return { rows: await rowsOf(sql), recorded, classes, functions, roles }
+}
+
+test('a dry run over a database of 1.0.0 says what goes where, and leaves it as it was; the update then does that', async () => {
+  const postgres = await startPostgres()
+  const { admin } = postgres
+  await loadDump(admin)
+  const before = await everythingOf(admin)
+  const { code, stdout, stderr } = await runCommand(['--dry-run'], { DATABASE_URL: postgres.url() })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^Using .*\n$/) as string })
+  expect(await everythingOf(admin)).toEqual(before)
+
+  const migrations = [...stdout.matchAll(/^ {2}(\d{14})_\w+$/gm)].map(([, version]) => version)
+  expect(migrations.length).toBeGreaterThan(1)
+  expect(migrations.at(-1)).toBe(newestVersion)
+  expect(stdout).toMatch(/^They took \d+\.\d s, in which nobody can apply\. Everything was undone\.$/m)
+  // The disk of another machine is not known.
+  expect(stdout).toMatch(/^The update needs \d+ MB of disk for a while\.$/m)
+
+  const told = Object.fromEntries(
+    [...stdout.matchAll(/^(\w+\.\w+) +(\S+|no table) +(\S+|no table)$/gm)].map(([, name = '', was, is]) => [
+      name,
+      { was, is },
+    ]),
+  )
+  const server = await startServer({ DATABASE_URL: postgres.url() })
+  await server.stop()
+  const [counts] = await admin<Record<string, string>[]>`
+    select (select count(*) from private.letters)::text as letters, (select count(*) from private.deliveries)::text as deliveries,
+      (select count(*) from private.invitations)::text as invitations`
+  const formerly = (table: string) => String(before.rows[table]?.length)
+  expect(told).toMatchObject({
+    'private.letters': { was: formerly('private.letters'), is: counts?.['letters'] },
+    'private.deliveries': { was: 'no table', is: counts?.['deliveries'] },
+    'private.invitations': { was: 'no table', is: counts?.['invitations'] },
+    'private.webhook_outbox': { was: formerly('private.webhook_outbox'), is: 'no table' },
+  })
+
+  const again = await runCommand(['--dry-run'], { DATABASE_URL: postgres.url() })
+  expect(again).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^Version \S+ changes nothing of the schema\.\n$/) as string,
+  })
+})
+
+test('a dry run of an update that would fail says why in a sentence and ends with 1, and so does the start', async () => {
+  const postgres = await startPostgres()
+  const { admin } = postgres
+  await loadDump(admin)
+  await admin`create view public.of_the_operator as select id from private.letters`
+  const before = await everythingOf(admin)
+  const sentence =
+    /^The update fails at \d{14}_deliveries \(cannot drop .*: view of_the_operator depends on table private\.former_letters\), and was undone: run the former version until that is mended \(docs\/operate\.md#update\)\.$/m
+  for (const args of [['--dry-run'], []]) {
+    const { code, stdout, stderr } = await runCommand(args, { DATABASE_URL: postgres.url() })
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(sentence)
+    expect(await everythingOf(admin)).toEqual(before)
+  }
+})
+
+test('a dry run beside a server with an embedded database leaves the server as it is, and says what options there are', async () => {
+  const { path } = await dataDirectory()
+  const server = await startServer({ DATA_DIR: path })
+  expect(await runCommand(['--dry-run'], { DATA_DIR: path })).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('changes nothing of the schema') as string,
+  })
+  expect((await fetch(server.origin)).status).toBe(200)
+  expect(await runCommand(['--help'], {})).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('npm start -- --dry-run') as string,
+  })
+  expect(await runCommand(['--rehearse'], {})).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("Unknown option '--rehearse'") as string,
+  })
+})

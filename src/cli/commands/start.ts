@@ -1,0 +1,63 @@
+import { dryRun, type DryRun } from '../../server/database/dry-run.ts'
+import { freeDisk, megabytes } from '../../server/database/room.ts'
+import { OperatorError } from '../../settings/operator-error.ts'
+import { readSettings } from '../../settings/server-settings.ts'
+import { version } from '../../settings/version.ts'
+import { readOptions } from '../options.ts'
+import { withDatabase } from '../with-database.ts'
+
+const usage = `Usage: npm start
+       npm start -- --dry-run
+
+  Starts the server, with the settings of the environment and of .env (docs/operate.md).
+
+  --dry-run   says what the start would do to the database, and starts no server: which migrations it would apply, how
+              long that takes, the disk it needs, and the rows of each table before and after. It applies them in a
+              transaction that is rolled back, beside a running server, too. It ends with 1 where the update would fail.`
+
+export async function run(): Promise<void> {
+  const options = readOptions({ 'dry-run': { type: 'boolean' } }, usage)
+  if (options === undefined) return
+  if (options['dry-run'] !== true) throw new OperatorError(usage)
+  const settings = readSettings()
+  const { dataDir, databaseUrl } = settings
+  await withDatabase(
+    async ({ owner }) => {
+      const result = await dryRun(owner, {
+        onEvent: (message) => console.error(message),
+        ...(databaseUrl === undefined && { freeDisk: () => freeDisk(dataDir) }),
+      })
+      for (const line of linesOf(result)) console.log(line)
+    },
+    'check',
+    settings,
+  )
+}
+
+function linesOf({ applied, alone, took, room, tables }: DryRun): string[] {
+  if (applied.length + alone.length === 0) return [`Version ${version} changes nothing of the schema.`]
+  const free = room.free === undefined ? '' : `, of ${megabytes(room.free)} that are free`
+  const rows = tables.map(({ name, before, after }) => [name, shown(before), shown(after)])
+  return [
+    `Version ${version} would apply these migrations:`,
+    ...applied.map((name) => `  ${name}`),
+    ...alone.map((name) => `  ${name} (not tried: while people apply)`),
+    `They took ${(took / 1000).toFixed(1)} s, in which nobody can apply. Everything was undone.`,
+    ...(room.needed > 0 ? [`The update needs ${megabytes(room.needed)} of disk for a while${free}.`] : []),
+    ...(rows.length > 0 ? ['', ...table(['Rows', 'now', 'afterwards'], rows)] : []),
+  ]
+}
+
+const shown = (count: number | null) => count?.toLocaleString('en') ?? 'no table'
+
+/** Lines in columns, the first one from the left and the others from the right. */
+function table(head: string[], rows: string[][]): string[] {
+  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)))
+  return [head, ...rows].map((row) =>
+    row
+      .map((cell, column) =>
+        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
+      .join('  '),
+  )
+}

@@ -1,0 +1,102 @@
+import { beforeAll, expect, test } from 'vitest'
+
+import { anApplication } from '../../../testing/form.ts'
+import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
+import { connectTo } from '../../../testing/sql.ts'
+import { until } from '../../../testing/until.ts'
+import { dryRun } from './dry-run.ts'
+import { insertApplications, rowsOf } from './insert.ts'
+import { isReleased, migrations, nameOf, type Migration } from './migrations.ts'
+import { migrate } from './schema.ts'
+
+let postgres: TestPostgres
+
+beforeAll(async () => {
+  postgres = await startPostgres()
+})
+
+const released = migrations.filter((each) => isReleased(each))
+
+/** A database as 1.0.1 has it. */
+async function olderDatabase(name: string) {
+  await postgres.admin.unsafe(`create database ${name}`)
+  const sql = connectTo(postgres.url(name), 4)
+  await migrate(sql, { files: released })
+  return sql
+}
+
+const migration = (version: string, sql: string): Migration => ({
+  ledger: 'shared',
+  version,
+  name: 'of_a_test',
+  sql,
+})
+
+test('an update without room on the disk is refused before its backup, and with room it is made', async () => {
+  const sql = await olderDatabase('without_room')
+  const recorded = () => sql`select version from supabase_migrations.schema_migrations`
+  const before = await recorded()
+  const called: string[] = []
+  const options = { before: async () => void called.push('backup') }
+  const sentence =
+    /^The update needs [\d,]+ MB of disk for a while, and 1 MB are free where DATA_DIR is: make room there and start again; nothing was changed\.$/
+  await expect(migrate(sql, { ...options, freeDisk: async () => 1_000_000 })).rejects.toThrow(sentence)
+  await expect(dryRun(sql, { freeDisk: async () => 1_000_000 })).rejects.toThrow(sentence)
+  expect(called).toEqual([])
+  expect(await recorded()).toEqual(before)
+
+  await migrate(sql, { ...options, freeDisk: async () => 2 ** 40 })
+  expect(called).toEqual(['backup'])
+  expect((await recorded()).length).toBeGreaterThan(before.length)
+})
+
+test('an update asks for more room the more rows it copies, and for none where it copies none', async () => {
+  const sql = await olderDatabase('room')
+  const needed = async (files = migrations) => (await dryRun(sql, { files })).room.needed
+  const few = await needed()
+  await sql`insert into private.templates (occasion, subject, body) select 'a' || n, '', '' from generate_series(1, 20000) as n`
+  expect(await needed()).toBe(few)
+  await insertApplications(sql, rowsOf(anApplication()))
+  await sql`
+    insert into private.letters (application_id, occasion, edition, state, subject, body, released_at, sent_at)
+    select id, 'a', n, 'sent', 'Hello', repeat('a', 100), now(), now()
+    from public.retreat_applications, generate_series(1, 20000) as n`
+  const [letters] = await sql<[{ size: number }]>`
+    select pg_total_relation_size('private.letters')::float8 as size`
+  expect((await needed()) - few).toBeGreaterThan(2 * letters.size)
+  expect(await needed([...released, migration('20270101000000', 'select 1')])).toBe(0)
+})
+
+test('a dry run ends as soon as an applicant waits for it, who is stored', async () => {
+  const sql = await olderDatabase('others')
+  const slow = migration(
+    '20270101000000',
+    'lock table public.retreat_applications; create table private.new (); select pg_sleep(20)',
+  )
+  const failure = dryRun(sql, { files: [...released, slow] }).catch(String)
+  await until(
+    'its lock',
+    async () =>
+      (
+        await sql`select from pg_locks where mode = 'AccessExclusiveLock' and granted
+        and relation = 'public.retreat_applications'::regclass`
+      ).length > 0,
+  )
+  await insertApplications(sql, rowsOf(anApplication()))
+  expect(await failure).toMatch(/was ended since others waited for it, and nothing was changed: run it again/)
+  expect(await sql`select from public.retreat_applications`).toHaveLength(1)
+  expect(await sql`select from pg_class where relname = 'new'`).toEqual([])
+})
+
+test('a dry run names what runs alone, and tries the rest', async () => {
+  const sql = await olderDatabase('alone')
+  const index = migration(
+    '20270101000000',
+    'create index concurrently if not exists letters_of_author on private.letters (author);',
+  )
+  const rest = migration('20270101000001', 'create table private.new as select generate_series(1, 3)')
+  const result = await dryRun(sql, { files: [...released, index, rest] })
+  expect(result).toMatchObject({ applied: [nameOf(rest)], alone: [nameOf(index)] })
+  expect(result.tables).toEqual([{ name: 'private.new', before: null, after: 3 }])
+  expect(await sql`select from pg_class where relname in ('new', 'letters_of_author')`).toEqual([])
+})

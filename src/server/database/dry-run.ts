@@ -1,0 +1,133 @@
+import { setTimeout as wait } from 'node:timers/promises'
+
+import { OperatorError } from '../../settings/operator-error.ts'
+import { isDatabaseError } from './connection.ts'
+import { nameOf, runsAlone } from './migrations.ts'
+import { refuseWithoutRoom, roomFor, type Room } from './room.ts'
+import {
+  applyTogether,
+  missingMigrations,
+  sayWhoMayNot,
+  takeMigrationLock,
+  untilUnlocked,
+  type MigrateOptions,
+} from './schema.ts'
+import { identifier, type Sql } from './sql.ts'
+
+/** Milliseconds that anybody may wait for a dry run, with the time between two looks. */
+const longestWait = 800
+const lookPause = 100
+
+/** What an update would do. */
+export interface DryRun {
+  /** The migrations that were applied, and undone. */
+  applied: string[]
+  /** Those that run outside of a transaction, which were not tried. */
+  alone: string[]
+  /** Milliseconds in which nobody could have applied. */
+  took: number
+  room: Room
+  /** The tables that have another number of rows then; null where a table is not there. */
+  tables: { name: string; before: number | null; after: number | null }[]
+}
+
+/** Carries the result out of a transaction, which is rolled back by it. */
+class Undone extends Error {
+  readonly result: Pick<DryRun, 'took' | 'tables'>
+
+  constructor(result: Pick<DryRun, 'took' | 'tables'>) {
+    super()
+    this.result = result
+  }
+}
+
+/**
+ * Applies the missing migrations in a transaction, counts the rows and rolls it back. It ends early where somebody waits for it.
+ *
+ * @param sql Connections, at least two, of a user who owns the schema.
+ * @throws {OperatorError} where the update would fail, with the reason; and where it takes longer than others may wait for it.
+ */
+export async function dryRun(
+  sql: Sql,
+  { files, freeDisk, onEvent }: Pick<MigrateOptions, 'files' | 'freeDisk' | 'onEvent'> = {},
+): Promise<DryRun> {
+  const { found, missing } = await missingMigrations(sql, files)
+  const room = await roomFor(sql, missing, freeDisk)
+  refuseWithoutRoom(room)
+  const together = missing.filter((migration) => !runsAlone(migration))
+  const names = { applied: together.map(nameOf), alone: missing.filter(runsAlone).map(nameOf) }
+  if (together.length === 0) return { ...names, took: 0, room, tables: [] }
+  const before = await countRows(sql)
+  const attempt = () =>
+    sql.begin(async (transaction): Promise<never> => {
+      if (!(await takeMigrationLock(transaction)))
+        throw new OperatorError('A server changes the schema at this moment: run this again after it.')
+      const stopWatching = await endWhereOthersWait(sql, transaction)
+      try {
+        const began = performance.now()
+        await applyTogether(transaction, together, found.shared)
+        const took = performance.now() - began
+        throw new Undone({ took, tables: changes(before, await countRows(transaction)) })
+      } finally {
+        await stopWatching()
+      }
+    })
+  try {
+    return await sayWhoMayNot(sql, () => untilUnlocked(attempt, onEvent))
+  } catch (error) {
+    if (error instanceof Undone) return { ...names, ...error.result, room }
+    throw (isDatabaseError(error) && error.code === '57014' && tooLong(error)) || error
+  }
+}
+
+const tooLong = (cause: Error) =>
+  new OperatorError(
+    'The dry run was ended since others waited for it, and nothing was changed: run it again at a quiet hour, or while no server runs.',
+    { cause },
+  )
+
+/** Cancels what a transaction runs as soon as somebody has waited for it for too long. */
+async function endWhereOthersWait(sql: Sql, transaction: Sql): Promise<() => Promise<void>> {
+  const [{ pid }] = await transaction<[{ pid: number }]>`select pg_backend_pid() as pid`
+  let isEnding = false
+  const watch = async () => {
+    while (!isEnding) {
+      const { count } = await sql`
+        select pg_cancel_backend(${pid}) from pg_locks
+        where not granted and waitstart < clock_timestamp() - ${longestWait} * interval '1 ms'
+          and ${pid} = any (pg_blocking_pids(pid))
+        limit 1`
+      if (count > 0) return
+      await wait(lookPause)
+    }
+  }
+  const watching = watch()
+  // Where it fails, it says so at its end.
+  watching.catch(() => {})
+  return async () => {
+    isEnding = true
+    await watching
+  }
+}
+
+/** The rows of each table that this user may read, without the record of migrations. */
+async function countRows(sql: Sql): Promise<Map<string, number>> {
+  const tables = await sql<{ name: string }[]>`
+    select nspname || '.' || relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where relkind = 'r' and (nspname in ('private', 'auth') or pg_class.oid = 'public.retreat_applications'::regclass)
+      and relname <> 'server_migrations' and has_table_privilege(pg_class.oid, 'select')
+    order by 1`
+  const counts = new Map<string, number>()
+  for (const { name } of tables) {
+    const [row] = await sql<[{ count: number }]>`select count(*)::float8 as count from ${identifier(name)}`
+    counts.set(name, row.count)
+  }
+  return counts
+}
+
+function changes(before: Map<string, number>, after: Map<string, number>): DryRun['tables'] {
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .toSorted()
+    .map((name) => ({ name, before: before.get(name) ?? null, after: after.get(name) ?? null }))
+    .filter((table) => table.before !== table.after)
+}

@@ -1,0 +1,53 @@
+import { statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { OperatorError } from '../../settings/operator-error.ts'
+import { folder } from './files.ts'
+import { copiedBy, type Migration } from './migrations.ts'
+import type { Sql } from './sql.ts'
+
+/** What copied rows take for each byte of what they are copied from, indexes included. Measured: 1.3 (docs/benchmarks.md). */
+const factor = 1.5
+/** Bytes for everything else that an update writes: functions, catalogs, a new segment of the log. */
+const least = 64 * 2 ** 20
+
+/** The bytes that an update needs, and those that are free; these are not known where the database is elsewhere. */
+export interface Room {
+  needed: number
+  free: number | undefined
+}
+
+/** Tells how many bytes are free on the disk of the embedded database. */
+export async function freeDisk(dataDir: string): Promise<number> {
+  const { bavail, bsize } = await statfs(join(dataDir, folder))
+  return bavail * bsize
+}
+
+/**
+ * Estimates what migrations need on the disk until they are done: the rows that they copy are there twice then, and PostgreSQL
+ * logs them.
+ */
+export async function roomFor(
+  sql: Sql,
+  missing: readonly Migration[],
+  free?: () => Promise<number>,
+): Promise<Room> {
+  const tables = missing.flatMap(copiedBy)
+  const [{ rows, log }] = await sql<[{ rows: number; log: number }]>`
+    select coalesce(sum(pg_total_relation_size(to_regclass(name))), 0)::float8 as rows,
+      pg_size_bytes(current_setting('max_wal_size'))::float8 as log
+    from unnest(${tables}::text[]) as name`
+  const copies = factor * rows
+  return { needed: tables.length === 0 ? 0 : copies + Math.min(copies, log) + least, free: await free?.() }
+}
+
+/** @throws {OperatorError} where less is free than is needed. */
+export function refuseWithoutRoom({ needed, free }: Room): void {
+  if (free === undefined || free >= needed) return
+  throw new OperatorError(
+    `The update needs ${megabytes(needed)} of disk for a while, and ${megabytes(free)} are free where DATA_DIR is: make room there and start again; nothing was changed.`,
+  )
+}
+
+/** Bytes in words, rounded up. */
+export const megabytes = (bytes: number) => `${Math.ceil(bytes / 2 ** 20).toLocaleString('en')} MB`
