@@ -24,7 +24,7 @@ export const tableColumns = [
 
 export type TableColumn = (typeof tableColumns)[number]
 
-/** What organisers did about an application, from `private.export_details`; moments are in ISO 8601. */
+/** What organisers did about an application, from `private.made_of`; moments are in ISO 8601. */
 export interface Made {
   /** Whether the applicant comes, and when they said so; null where they have not answered, or are not accepted. */
   answer: Answer | null

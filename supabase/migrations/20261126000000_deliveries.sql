@@ -759,7 +759,7 @@ $$;
 
 -- What organisers did about some applications, for a table: the RSVP, who decided last and when, the notes, and the state of the
 -- letters. No address and no text of a letter, so that organisers who read blind may read it.
-create function private.export_details(applications uuid[]) returns table (application_id uuid, made jsonb)
+create or replace function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
   language plpgsql stable set search_path = ''
 as $$
 begin
@@ -789,8 +789,6 @@ begin
       left join private.standings as standing on standing.application_id = each_one;
 end
 $$;
-
-revoke all on function private.export_details(uuid[]) from public, anon, authenticated;
 
 -- Up to a thousand whole applications with what organisers did about them, fewer where they are long, and the cursor for the next
 -- call. As json, which PostgreSQL builds as text: as jsonb it would copy a megabyte twice.
@@ -827,7 +825,7 @@ begin
       join public.retreat_applications as application using (id)
       -- Not inner joins, of which PostgreSQL expects one row, and compares each of a thousand with each.
       left join private.summaries(found.ids, me.blind) as summaries on summaries.application_id = id
-      left join private.export_details(found.ids) as made_of on made_of.application_id = id
+      left join private.made_of(found.ids) as made_of on made_of.application_id = id
   ));
 end
 $$;
@@ -3497,8 +3495,6 @@ drop function private.place(uuid, jsonb, boolean);
 drop function private.accepted_by(text);
 
 drop function private.detail_shown(text, jsonb, boolean);
-
-drop function private.made_of(uuid[]);
 
 drop function private.draft(uuid, text, boolean);
 

@@ -2,7 +2,7 @@
 
 -- What organisers did about some applications, for a table: the RSVP, who decided last and when, the notes, and the state of the
 -- letters. No address and no text of a letter, so that organisers who read blind may read it.
-create function private.export_details(applications uuid[]) returns table (application_id uuid, made jsonb)
+create function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
   language plpgsql stable set search_path = ''
 as $$
 begin
@@ -68,7 +68,7 @@ begin
       join public.retreat_applications as application using (id)
       -- Not inner joins, of which PostgreSQL expects one row, and compares each of a thousand with each.
       left join private.summaries(found.ids, me.blind) as summaries on summaries.application_id = id
-      left join private.export_details(found.ids) as made_of on made_of.application_id = id
+      left join private.made_of(found.ids) as made_of on made_of.application_id = id
   ));
 end
 $$;

@@ -51,7 +51,7 @@ export async function* withWhatWasMade(
   batches: AsyncIterable<StoredApplication[]>,
 ): AsyncGenerator<TabledApplication[]> {
   const [known] = await sql<[{ known: boolean }]>`
-    select to_regprocedure('private.export_details(uuid[])') is not null as known`
+    select to_regprocedure('private.made_of(uuid[])') is not null as known`
   for await (const batch of batches) {
     if (!known.known) {
       yield batch
@@ -64,7 +64,7 @@ export async function* withWhatWasMade(
         coalesce((
           select status from private.statuses as standing where standing.application_id = made_of.application_id
         ), 'new') as status
-      from private.export_details(${ids})`
+      from private.made_of(${ids})`
     const made = new Map(rows.map((row) => [row.id, { status: row.status, ...row.made }]))
     yield batch.map((application) => ({ ...application, ...made.get(application.id) }))
   }

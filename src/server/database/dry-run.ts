@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { OperatorError } from '../../settings/operator-error.ts'
 import { isDatabaseError } from './connection.ts'
-import { nameOf, runsAlone } from './migrations.ts'
+import { nameOf, hasOwnFile } from './migrations.ts'
 import { refuseWithoutRoom, roomFor, type Room } from './room.ts'
 import {
   applyTogether,
@@ -54,8 +54,8 @@ export async function dryRun(
   const { found, missing } = await missingMigrations(sql, files)
   const room = await roomFor(sql, missing, freeDisk)
   refuseWithoutRoom(room)
-  const together = missing.filter((migration) => !runsAlone(migration))
-  const names = { applied: together.map(nameOf), alone: missing.filter(runsAlone).map(nameOf) }
+  const together = missing.filter((migration) => !hasOwnFile(migration))
+  const names = { applied: together.map(nameOf), alone: missing.filter(hasOwnFile).map(nameOf) }
   if (together.length === 0) return { ...names, took: 0, room, tables: [] }
   const before = await countRows(sql)
   const attempt = () =>

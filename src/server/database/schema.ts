@@ -163,11 +163,7 @@ async function applyNext(
     await transaction.unsafe('select')
     for (const migration of next) await runAlone(sql, migration)
   } else {
-    if (next.length > 0) {
-      await transaction.unsafe(`set local lock_timeout = ${lockTimeout}`)
-      await awaitHandovers(transaction, onMails)
-    }
-    await applyTogether(transaction, next, found.shared)
+    await applyTogether(transaction, next, found.shared, onMails)
   }
   for (const migration of next) await recordMigration(transaction, migration)
   return { applied: next.map(nameOf), edited: edited.map(nameOf), isLast: next.length === missing.length }
@@ -200,13 +196,16 @@ export async function missingMigrations(sql: Sql, files: readonly Migration[] = 
  *
  * @param transaction A transaction that has the lock of the migrations.
  * @param recorded The shared migrations that the database records.
+ * @param onMails Called while mails that a server is handing over are waited for; without it they are not.
  */
 export async function applyTogether(
   transaction: Sql,
   next: readonly Migration[],
   recorded: ReadonlySet<string>,
+  onMails?: () => void,
 ): Promise<void> {
   await transaction.unsafe(`set local lock_timeout = ${lockTimeout}`)
+  if (onMails && next.length > 0) await awaitHandovers(transaction, onMails)
   await createRoles(transaction)
   await prepareLedgers(transaction)
   await transaction`select set_config('unplugged.auth', ${await ownerOfAuth(transaction)}, true)`
