@@ -1,0 +1,59 @@
+import { statfs, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+import { ensureCluster } from '../../src/server/database/cluster.ts'
+import { insertApplications, rowsOf } from '../../src/server/database/insert.ts'
+import { isReleased, migrations } from '../../src/server/database/migrations.ts'
+import { migrate } from '../../src/server/database/schema.ts'
+import { anApplication } from '../../testing/form.ts'
+import { runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
+import { mountSmallDisk } from '../../testing/small-disk.ts'
+import { connectToFiles } from '../../testing/sql.ts'
+
+const megabyte = 2 ** 20
+const letters = 100_000
+
+test('an update that a full disk ends is undone, one without room is refused, and with room it is made', async ({
+  skip,
+}) => {
+  const disk = join((await temporaryDirectory()).path, 'disk')
+  await mountSmallDisk(disk, '1g', skip)
+  const dataDir = join(disk, 'data')
+  await ensureCluster(dataDir, true)
+  const sql = connectToFiles(dataDir, 4)
+  await migrate(sql, { files: migrations.filter((each) => isReleased(each)) })
+  await insertApplications(sql, rowsOf(anApplication()))
+  await sql`
+    insert into private.letters (application_id, occasion, edition, state, subject, body, released_at, sent_at)
+    select id, 'accepted', n, 'sent', 'Hello', repeat('a', 200), now(), now()
+    from public.retreat_applications, generate_series(1, ${letters}) as n`
+  await sql`checkpoint`
+  const recorded = () => sql`select version from supabase_migrations.schema_migrations order by version`
+  const before = await recorded()
+
+  const filler = join(disk, 'filler')
+  const { bavail, bsize } = await statfs(disk)
+  await writeFile(filler, new Uint8Array(bavail * bsize - 16 * megabyte))
+  // Without a look at the disk.
+  await expect(migrate(sql)).rejects.toThrow(
+    /^The update fails at \d+_deliveries \(could not .*No space left on device\), and was undone/,
+  )
+  expect(await recorded()).toEqual(before)
+  expect(await sql`select count(*)::int as count from private.letters`).toEqual([{ count: letters }])
+
+  const { code, stdout, stderr } = await runCommand([], { DATA_DIR: dataDir })
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toMatch(
+    /^The update needs \d+ MB of disk for a while, and 1\d MB are free where DATA_DIR is: make room there/m,
+  )
+
+  await truncate(filler)
+  const server = await startServer({ DATA_DIR: dataDir })
+  const again = connectToFiles(dataDir)
+  expect(await again`select count(*)::int as count from private.deliveries where kind = 'letter'`).toEqual([
+    { count: letters },
+  ])
+  await again.end()
+  expect(await server.stop()).toBe(0)
+})
