@@ -25,7 +25,7 @@ test('a dry run over a database of 1.0.0 says what goes where, and leaves it as 
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^Using .*\n$/) as string })
   expect(await everythingOf(admin)).toEqual(before)
 
-  const migrations = [...stdout.matchAll(/^ {2}(\d{14})_\w+$/gm)].map(([, version]) => version)
+  const migrations = [...stdout.matchAll(/^ {2}(\d{14})_\w+/gm)].map(([, version]) => version)
   expect(migrations.length).toBeGreaterThan(1)
   expect(migrations.at(-1)).toBe(newestVersion)
   expect(stdout).toMatch(/^They took \d+\.\d s, in which nobody can apply\. Everything was undone\.$/m)

@@ -160,7 +160,6 @@ export const checks: readonly Check[] = [
   ),
   refusedAnswer('nobody sets the id of an application', { id: randomUUID() }, denied),
   refusedAnswer('nobody sets when an application came', { created_at: '2020-01-01' }, denied),
-  refusedAnswer('nobody sets for which edition an application is', { edition: 1 }, denied),
 
   refusal('half an object is malformed', ({ request }) => request({ body: '{"first_name":' }), malformed),
   refusal(

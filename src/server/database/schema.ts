@@ -68,6 +68,8 @@ export async function migrate(
   let prepared: Promise<void> | undefined
   const prepare = (missing: readonly Migration[]) =>
     (prepared ??= (async () => {
+      // A new database: also before the steps that follow the first one.
+      if (missing.length === 0) return
       if (freeDisk) refuseWithoutRoom(await roomFor(sql, missing, freeDisk))
       await before?.()
     })())
@@ -155,7 +157,7 @@ async function applyNext(
   if (!(await takeMigrationLock(transaction))) return undefined
   const { found, edited, missing } = await missingMigrations(transaction, files)
   // While nothing that others read is locked.
-  if (found.shared.size > 0 && missing.length > 0) await prepare(missing)
+  if (missing.length > 0) await prepare(found.shared.size > 0 ? missing : [])
   const first = missing.findIndex(runsAlone)
   const next = missing.slice(0, first === -1 ? undefined : Math.max(first, 1))
   if (first === 0) {

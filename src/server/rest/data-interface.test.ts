@@ -67,6 +67,15 @@ test('supabase-js stores an application: each answer as it was given, an id, and
   ])
 })
 
+test('nobody sets for which edition an application is', async () => {
+  const application = anApplication()
+  const { status, error } = await supabase()
+    .from(table)
+    .insert({ ...application, edition: 2 })
+  expect({ status, code: error?.code }).toEqual({ status: 401, code: '42501' })
+  expect(await stored(application.email)).toEqual([])
+})
+
 test('postgrest-js stores an application, with the key as bearer too', async () => {
   const client = new PostgrestClient(`${origin}/rest/v1`, {
     headers: { apikey: key, authorization: `Bearer ${key}` },
