@@ -723,6 +723,23 @@ begin
 end
 $$;
 
+-- The form answers of an application as an organiser may see them. Organisers who read blind see only the columns named here. The
+-- function sets no search path, so that PostgreSQL can inline it. As text, as each function of a row of applications: newer minor
+-- versions refuse a new column of a table whose row type a stored expression uses.
+create function private.form_answers(application public.retreat_applications, blind boolean) returns jsonb
+  language sql stable
+as $$
+  select case
+    when blind then jsonb_build_object(
+      'id', application.id, 'created_at', application.created_at, 'paid_solution', application.paid_solution,
+      'custom_solution', application.custom_solution, 'team_size', application.team_size,
+      'reason', application.reason, 'consent', application.consent)
+    else to_jsonb(application) - 'edition'
+  end
+$$;
+
+revoke all on function private.form_answers(retreat_applications, boolean) from public, anon, authenticated;
+
 -- The status and the RSVP of some applications, and whether the same e-mail applied again. One query for all of them, since a call
 -- for each would take longer than everything else.
 create or replace function private.summaries(applications uuid[], blind boolean) returns table (application_id uuid, summary jsonb)
@@ -741,7 +758,7 @@ end
 $$;
 
 -- The form answers that a letter may quote, by their placeholders, in the words that the applicant read; of no application each is
--- null. Organisers who read blind see the answers that `private.answers` shows them, and of the others whether they are blank. Text
+-- null. Organisers who read blind see the answers that `private.form_answers` shows them, and of the others whether they are blank. Text
 -- in an answer that looks like a placeholder of an invitation is changed.
 create or replace function private.placeholders(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable set search_path = ''
@@ -754,7 +771,7 @@ as $$
       when 'paid_solution custom' then 'Custom' when 'team_size just-me' then 'Just me'
       else answer end, E' \t\r\n'), '\{(?=\{\s*(?:answer_link|reply_by)\s*\}\})', '{ ', 'g') end)
   from jsonb_each_text(coalesce(to_jsonb(application), to_jsonb(jsonb_populate_record(application, '{}')))
-    - '{id, created_at, consent, edition}'::text[]) as answers (name, answer), private.answers(application, true) as shown
+    - '{id, created_at, consent, edition}'::text[]) as answers (name, answer), private.form_answers(application, true) as shown
 $$;
 
 -- What organisers did about some applications, for a table: the RSVP, who decided last and when, the notes, and the state of the
@@ -820,7 +837,7 @@ begin
       from public.retreat_applications where id = found.ids[fitting];
   end if;
   return json_build_object('next', found.next, 'applications', (
-    select coalesce(json_agg(private.answers(application, me.blind) || (summary || made) order by place), '[]')
+    select coalesce(json_agg(private.form_answers(application, me.blind) || (summary || made) order by place), '[]')
     from unnest(found.ids) with ordinality as hit (id, place)
       join public.retreat_applications as application using (id)
       -- Not inner joins, of which PostgreSQL expects one row, and compares each of a thousand with each.
@@ -1140,7 +1157,7 @@ begin
   end if;
   return jsonb_build_object(
     'application', (
-      select private.answers(given, blind) || summary from private.summaries(array[application], blind)
+      select private.form_answers(given, blind) || summary from private.summaries(array[application], blind)
     ),
     'history', (
       select coalesce(jsonb_agg(jsonb_build_object(
@@ -1525,12 +1542,12 @@ $$;
 revoke all on function private.due_moments() from public, anon, authenticated;
 
 -- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. The try is one of the schedule's
--- where it counts. Without a reply the former one stays. `arrived`: the result is unknown, and it may have arrived; `closed`: the mail
+-- where it counts. Without a reply the former one stays. `is_uncertain`: it may have arrived; `is_closing`: the mail
 -- server closed the connection; `refused`: for good. Returns the new state, `cancelled` if it was recalled during the try; null if this
 -- claim no longer holds.
 create function private.record_delivery(
   delivery uuid, attempt integer, state text, pause interval default '0', counts boolean default true,
-  reply_status integer default null, reply text default null, arrived boolean default false, closed boolean default false,
+  reply_status integer default null, reply text default null, is_uncertain boolean default false, is_closing boolean default false,
   refused boolean default false
 ) returns text
   language plpgsql set search_path = ''
@@ -1566,8 +1583,8 @@ begin
       reply_status = case when record_delivery.reply is null then row.reply_status else record_delivery.reply_status end,
       reply = coalesce(record_delivery.reply, row.reply),
       is_refused = refused,
-      may_have_arrived = may_have_arrived + arrived::integer,
-      closings = closings + closed::integer,
+      may_have_arrived = may_have_arrived + is_uncertain::integer,
+      closings = closings + is_closing::integer,
       subject = case when kind <> 'test' or record_delivery.state = 'waiting' then subject end,
       body = case when kind <> 'test' or record_delivery.state = 'waiting' then body end
     where id = delivery returning * into recorded;
@@ -1760,7 +1777,7 @@ $$;
 
 -- Makes a draft of a letter whose delivery was cancelled, if it may still be said: one to one person, or one that an organiser
 -- stopped. The caller has locked the letter.
-create function private.draft_again(delivery private.deliveries) returns void
+create function private.settle_letter(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
 as $$
 begin
@@ -1773,7 +1790,7 @@ begin
 end
 $$;
 
-revoke all on function private.draft_again(private.deliveries) from public, anon, authenticated;
+revoke all on function private.settle_letter(private.deliveries) from public, anon, authenticated;
 
 -- After the try of a recalled delivery has ended: drafts a letter with the current decision, if the applicant may have been told another
 -- one, or the recalled letter was about it. The caller has locked the letter.
@@ -1784,7 +1801,7 @@ declare
   status_now text := (select status from private.statuses where application_id = delivery.application_id);
   template text := (select letters.template from private.letters where id = delivery.letter_id);
 begin
-  if delivery.state = 'cancelled' then perform private.draft_again(delivery); end if;
+  if delivery.state = 'cancelled' then perform private.settle_letter(delivery); end if;
   if private.is_decision(status_now) and (
     private.is_decision(template) and private.has_told(delivery) or template = status_now
   ) then
@@ -2020,7 +2037,7 @@ begin
         jsonb_build_object('occasion', coalesce(draft.template, '')));
     end if;
   end if;
-  sent := private.letter_as_sent(draft.application_id, text ->> 'subject', text ->> 'body', site);
+  sent := private.fill_at_handover(draft.application_id, text ->> 'subject', text ->> 'body', site);
   return jsonb_build_object('subject', sent.subject, 'body', sent.body);
 end
 $$;
@@ -2137,7 +2154,7 @@ begin
     select id from private.deliveries where id = any (wanted) and state in ('waiting', 'sending') and recalled_at is null
   );
   perform private.recall(stopped, me.email);
-  perform private.draft_again(delivery) from private.deliveries as delivery
+  perform private.settle_letter(delivery) from private.deliveries as delivery
     where id = any (stopped) and state = 'cancelled' and private.is_main(delivery);
   return (
     select jsonb_build_object(
@@ -2558,16 +2575,18 @@ create function private.write_notices(application uuid, event bigint default nul
 revoke all on function private.write_notices(uuid, bigint) from public, anon, authenticated;
 
 -- Writes the notices of what an applicant answered by this act. Where that fails, the answer is stored all the same.
-create or replace function private.write_answer_notices(application uuid, act uuid) returns void
+create function private.write_rsvp_notices(application uuid, act uuid) returns void
   language plpgsql set search_path = ''
 as $$
 begin
   perform private.write_notices(application, id) from private.history
-    where application_id = application and history.act = write_answer_notices.act;
+    where application_id = application and history.act = write_rsvp_notices.act;
 exception when others then
   raise log 'An answer was stored without notices (SQLSTATE %).', sqlstate;
 end
 $$;
+
+revoke all on function private.write_rsvp_notices(uuid, uuid) from public, anon, authenticated;
 
 -- Whether an organiser had a notice about this application alone, or about this RSVP, or it failed.
 create function private.had_notice(organiser uuid, application uuid, event bigint) returns boolean
@@ -2939,7 +2958,7 @@ revoke all on function private.with_invitation(text, text, date) from public, an
 -- Invites somebody whose letter is being handed over. The result is their link, null where the site's address is not known, and
 -- their deadline. Until they were told, or an organiser set it, the days count from the last handover. The update decides by the
 -- row itself: a subquery would decide by the row as it was before the lock.
-create function private.link_and_deadline(application uuid, site text default null, out link text, out deadline date)
+create function private.set_deadline_at_handover(application uuid, site text default null, out link text, out deadline date)
   language plpgsql set search_path = ''
 as $$
 declare
@@ -2953,15 +2972,15 @@ begin
       else coalesce(invitation.deadline, counted)
     end
     where application_id = application and is_accepted
-    returning coalesce(nullif(settings.site, ''), nullif(link_and_deadline.site, '')) || '/answer/#' || token, invitation.deadline
+    returning coalesce(nullif(settings.site, ''), nullif(set_deadline_at_handover.site, '')) || '/answer/#' || token, invitation.deadline
     into link, deadline;
 end
 $$;
 
-revoke all on function private.link_and_deadline(uuid, text) from public, anon, authenticated;
+revoke all on function private.set_deadline_at_handover(uuid, text) from public, anon, authenticated;
 
 -- Subject and body of a letter as it is handed over, and the link in it.
-create function private.letter_as_sent(
+create function private.fill_at_handover(
   application uuid, inout subject text, inout body text, site text default null, out link text
 )
   language plpgsql set search_path = ''
@@ -2970,7 +2989,7 @@ declare
   invitation record;
 begin
   if private.has_link(subject || body) or private.has_deadline(subject || body) then
-    invitation := private.link_and_deadline(application, site);
+    invitation := private.set_deadline_at_handover(application, site);
     link := invitation.link;
     subject := private.with_invitation(subject, coalesce(invitation.link, ''), invitation.deadline);
     body := private.with_invitation(body, invitation.link, invitation.deadline);
@@ -2978,7 +2997,7 @@ begin
 end
 $$;
 
-revoke all on function private.letter_as_sent(uuid, text, text, text) from public, anon, authenticated;
+revoke all on function private.fill_at_handover(uuid, text, text, text) from public, anon, authenticated;
 
 -- Sets an RSVP, null for none. The caller has locked the application. The last one counts, and the history has
 -- all. A person with an RSVP gets no more reminders.
@@ -3000,7 +3019,7 @@ begin
     set rsvp = set_rsvp.rsvp, rsvp_at = case when set_rsvp.rsvp is not null then now() end
     where application_id = application;
   if author = 'applicant' then
-    perform private.write_answer_notices(application, act);
+    perform private.write_rsvp_notices(application, act);
   end if;
 end
 $$;
@@ -3076,7 +3095,7 @@ end
 $$;
 
 -- Locks an application, and refuses unless it is accepted.
-create function private.lock_invitation(application uuid) returns void
+create function private.lock_accepted(application uuid) returns void
   language plpgsql set search_path = ''
 as $$
 begin
@@ -3092,7 +3111,7 @@ begin
 end
 $$;
 
-revoke all on function private.lock_invitation(uuid) from public, anon, authenticated;
+revoke all on function private.lock_accepted(uuid) from public, anon, authenticated;
 
 -- Notes an RSVP that did not come by the page: `coming`, `not coming`, or null for no answer.
 create or replace function public.desk_set_answer(act uuid, application uuid, answer text) returns jsonb
@@ -3104,7 +3123,7 @@ begin
   if act is null or answer not in ('coming', 'not coming') then
     raise exception 'An answer is "coming", "not coming" or none, and has an id.' using errcode = '22023';
   end if;
-  perform private.lock_invitation(application);
+  perform private.lock_accepted(application);
   if private.begin_act(act, 'desk_set_answer', application::text, answer) then
     perform private.set_rsvp(application, act, me.email, answer);
   end if;
@@ -3122,7 +3141,7 @@ begin
   if act is null or until is null or until < private.today() or until > '9999-12-31' then
     raise exception 'A place is kept until today or a later day.' using errcode = '22023';
   end if;
-  perform private.lock_invitation(application);
+  perform private.lock_accepted(application);
   -- Not again, over what somebody set since.
   if private.begin_act(act, 'desk_keep_until', application::text, until::text) then
     perform private.write_down(application, act, me.email, 'kept', jsonb_build_object('until', until));
@@ -3167,7 +3186,7 @@ begin
             -- The beginnings of long answers.
             select jsonb_object_agg(key,
               case jsonb_typeof(value) when 'string' then to_jsonb(left(value #>> '{}', 200)) else value end)
-            from jsonb_each(private.answers(application, me.blind) || summary)
+            from jsonb_each(private.form_answers(application, me.blind) || summary)
           )
           order by set_at, id), '[]')
         from (
@@ -3427,7 +3446,7 @@ declare
   claimed private.deliveries := private.claim_one(delivery, lease);
   sent record;
 begin
-  sent := private.letter_as_sent(claimed.application_id, claimed.subject, claimed.body);
+  sent := private.fill_at_handover(claimed.application_id, claimed.subject, claimed.body);
   return (
     select jsonb_build_object(
       'id', claimed.id, 'attempt', claimed.attempts, 'uncertain', claimed.may_have_arrived, 'closings', claimed.closings,
@@ -3457,7 +3476,7 @@ declare
 begin
   -- All at once, in the order of locks.
   perform private.lock_letters(lost);
-  perform private.record_delivery(id, attempts, 'waiting', arrived => true) from private.deliveries where id = any (lost);
+  perform private.record_delivery(id, attempts, 'waiting', is_uncertain => true) from private.deliveries where id = any (lost);
   perform private.recall(array(
     select id from private.deliveries
     where kind = 'receipt' and due_at <= now() and queued_at <= now() - interval '1 day'
@@ -3498,6 +3517,8 @@ drop function private.detail_shown(text, jsonb, boolean);
 
 drop function private.draft(uuid, text, boolean);
 
+drop function private.write_answer_notices(uuid, uuid);
+
 drop function private.answer_state(boolean, timestamp with time zone, date, text, date);
 
 drop function private.retry(uuid[]);
@@ -3531,3 +3552,5 @@ drop function private.settle_restored_letters();
 drop function private.keep_place(uuid, text);
 
 drop function private.is_day_over(uuid);
+
+drop function private.answers(retreat_applications, boolean);

@@ -3,7 +3,7 @@
 -- The form answers of an application as an organiser may see them. Organisers who read blind see only the columns named here. The
 -- function sets no search path, so that PostgreSQL can inline it. As text, as each function of a row of applications: newer minor
 -- versions refuse a new column of a table whose row type a stored expression uses.
-create function private.answers(application public.retreat_applications, blind boolean) returns jsonb
+create function private.form_answers(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable
 as $$
   select case
@@ -33,7 +33,7 @@ end
 $$;
 
 -- The form answers that a letter may quote, by their placeholders, in the words that the applicant read; of no application each is
--- null. Organisers who read blind see the answers that `private.answers` shows them, and of the others whether they are blank. Text
+-- null. Organisers who read blind see the answers that `private.form_answers` shows them, and of the others whether they are blank. Text
 -- in an answer that looks like a placeholder of an invitation is changed.
 create function private.placeholders(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable set search_path = ''
@@ -46,5 +46,5 @@ as $$
       when 'paid_solution custom' then 'Custom' when 'team_size just-me' then 'Just me'
       else answer end, E' \t\r\n'), '\{(?=\{\s*(?:answer_link|reply_by)\s*\}\})', '{ ', 'g') end)
   from jsonb_each_text(coalesce(to_jsonb(application), to_jsonb(jsonb_populate_record(application, '{}')))
-    - '{id, created_at, consent, edition}'::text[]) as answers (name, answer), private.answers(application, true) as shown
+    - '{id, created_at, consent, edition}'::text[]) as answers (name, answer), private.form_answers(application, true) as shown
 $$;

@@ -63,7 +63,7 @@ begin
       from public.retreat_applications where id = found.ids[fitting];
   end if;
   return json_build_object('next', found.next, 'applications', (
-    select coalesce(json_agg(private.answers(application, me.blind) || (summary || made) order by place), '[]')
+    select coalesce(json_agg(private.form_answers(application, me.blind) || (summary || made) order by place), '[]')
     from unnest(found.ids) with ordinality as hit (id, place)
       join public.retreat_applications as application using (id)
       -- Not inner joins, of which PostgreSQL expects one row, and compares each of a thousand with each.

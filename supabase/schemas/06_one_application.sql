@@ -14,7 +14,7 @@ begin
   end if;
   return jsonb_build_object(
     'application', (
-      select private.answers(given, blind) || summary from private.summaries(array[application], blind)
+      select private.form_answers(given, blind) || summary from private.summaries(array[application], blind)
     ),
     'history', (
       select coalesce(jsonb_agg(jsonb_build_object(

@@ -166,12 +166,12 @@ as $$
 $$;
 
 -- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. The try is one of the schedule's
--- where it counts. Without a reply the former one stays. `arrived`: the result is unknown, and it may have arrived; `closed`: the mail
+-- where it counts. Without a reply the former one stays. `is_uncertain`: it may have arrived; `is_closing`: the mail
 -- server closed the connection; `refused`: for good. Returns the new state, `cancelled` if it was recalled during the try; null if this
 -- claim no longer holds.
 create function private.record_delivery(
   delivery uuid, attempt integer, state text, pause interval default '0', counts boolean default true,
-  reply_status integer default null, reply text default null, arrived boolean default false, closed boolean default false,
+  reply_status integer default null, reply text default null, is_uncertain boolean default false, is_closing boolean default false,
   refused boolean default false
 ) returns text
   language plpgsql set search_path = ''
@@ -207,8 +207,8 @@ begin
       reply_status = case when record_delivery.reply is null then row.reply_status else record_delivery.reply_status end,
       reply = coalesce(record_delivery.reply, row.reply),
       is_refused = refused,
-      may_have_arrived = may_have_arrived + arrived::integer,
-      closings = closings + closed::integer,
+      may_have_arrived = may_have_arrived + is_uncertain::integer,
+      closings = closings + is_closing::integer,
       subject = case when kind <> 'test' or record_delivery.state = 'waiting' then subject end,
       body = case when kind <> 'test' or record_delivery.state = 'waiting' then body end
     where id = delivery returning * into recorded;

@@ -120,7 +120,7 @@ create trigger redraft after update of status on private.statuses
 
 -- Makes a draft of a letter whose delivery was cancelled, if it may still be said: one to one person, or one that an organiser
 -- stopped. The caller has locked the letter.
-create function private.draft_again(delivery private.deliveries) returns void
+create function private.settle_letter(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
 as $$
 begin
@@ -142,7 +142,7 @@ declare
   status_now text := (select status from private.statuses where application_id = delivery.application_id);
   template text := (select letters.template from private.letters where id = delivery.letter_id);
 begin
-  if delivery.state = 'cancelled' then perform private.draft_again(delivery); end if;
+  if delivery.state = 'cancelled' then perform private.settle_letter(delivery); end if;
   if private.is_decision(status_now) and (
     private.is_decision(template) and private.has_told(delivery) or template = status_now
   ) then

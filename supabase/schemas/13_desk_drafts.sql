@@ -220,7 +220,7 @@ begin
         jsonb_build_object('occasion', coalesce(draft.template, '')));
     end if;
   end if;
-  sent := private.letter_as_sent(draft.application_id, text ->> 'subject', text ->> 'body', site);
+  sent := private.fill_at_handover(draft.application_id, text ->> 'subject', text ->> 'body', site);
   return jsonb_build_object('subject', sent.subject, 'body', sent.body);
 end
 $$;

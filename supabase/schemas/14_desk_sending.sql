@@ -110,7 +110,7 @@ begin
     select id from private.deliveries where id = any (wanted) and state in ('waiting', 'sending') and recalled_at is null
   );
   perform private.recall(stopped, me.email);
-  perform private.draft_again(delivery) from private.deliveries as delivery
+  perform private.settle_letter(delivery) from private.deliveries as delivery
     where id = any (stopped) and state = 'cancelled' and private.is_main(delivery);
   return (
     select jsonb_build_object(

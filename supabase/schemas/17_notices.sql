@@ -14,12 +14,12 @@ create function private.write_notices(application uuid, event bigint default nul
   end;
 
 -- Writes the notices of what an applicant answered by this act. Where that fails, the answer is stored all the same.
-create function private.write_answer_notices(application uuid, act uuid) returns void
+create function private.write_rsvp_notices(application uuid, act uuid) returns void
   language plpgsql set search_path = ''
 as $$
 begin
   perform private.write_notices(application, id) from private.history
-    where application_id = application and history.act = write_answer_notices.act;
+    where application_id = application and history.act = write_rsvp_notices.act;
 exception when others then
   raise log 'An answer was stored without notices (SQLSTATE %).', sqlstate;
 end

@@ -70,7 +70,7 @@ $$;
 -- Invites somebody whose letter is being handed over. The result is their link, null where the site's address is not known, and
 -- their deadline. Until they were told, or an organiser set it, the days count from the last handover. The update decides by the
 -- row itself: a subquery would decide by the row as it was before the lock.
-create function private.link_and_deadline(application uuid, site text default null, out link text, out deadline date)
+create function private.set_deadline_at_handover(application uuid, site text default null, out link text, out deadline date)
   language plpgsql set search_path = ''
 as $$
 declare
@@ -84,13 +84,13 @@ begin
       else coalesce(invitation.deadline, counted)
     end
     where application_id = application and is_accepted
-    returning coalesce(nullif(settings.site, ''), nullif(link_and_deadline.site, '')) || '/answer/#' || token, invitation.deadline
+    returning coalesce(nullif(settings.site, ''), nullif(set_deadline_at_handover.site, '')) || '/answer/#' || token, invitation.deadline
     into link, deadline;
 end
 $$;
 
 -- Subject and body of a letter as it is handed over, and the link in it.
-create function private.letter_as_sent(
+create function private.fill_at_handover(
   application uuid, inout subject text, inout body text, site text default null, out link text
 )
   language plpgsql set search_path = ''
@@ -99,7 +99,7 @@ declare
   invitation record;
 begin
   if private.has_link(subject || body) or private.has_deadline(subject || body) then
-    invitation := private.link_and_deadline(application, site);
+    invitation := private.set_deadline_at_handover(application, site);
     link := invitation.link;
     subject := private.with_invitation(subject, coalesce(invitation.link, ''), invitation.deadline);
     body := private.with_invitation(body, invitation.link, invitation.deadline);

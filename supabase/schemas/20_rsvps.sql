@@ -20,7 +20,7 @@ begin
     set rsvp = set_rsvp.rsvp, rsvp_at = case when set_rsvp.rsvp is not null then now() end
     where application_id = application;
   if author = 'applicant' then
-    perform private.write_answer_notices(application, act);
+    perform private.write_rsvp_notices(application, act);
   end if;
 end
 $$;
@@ -92,7 +92,7 @@ end
 $$;
 
 -- Locks an application, and refuses unless it is accepted.
-create function private.lock_invitation(application uuid) returns void
+create function private.lock_accepted(application uuid) returns void
   language plpgsql set search_path = ''
 as $$
 begin
@@ -118,7 +118,7 @@ begin
   if act is null or answer not in ('coming', 'not coming') then
     raise exception 'An answer is "coming", "not coming" or none, and has an id.' using errcode = '22023';
   end if;
-  perform private.lock_invitation(application);
+  perform private.lock_accepted(application);
   if private.begin_act(act, 'desk_set_answer', application::text, answer) then
     perform private.set_rsvp(application, act, me.email, answer);
   end if;
@@ -136,7 +136,7 @@ begin
   if act is null or until is null or until < private.today() or until > '9999-12-31' then
     raise exception 'A place is kept until today or a later day.' using errcode = '22023';
   end if;
-  perform private.lock_invitation(application);
+  perform private.lock_accepted(application);
   -- Not again, over what somebody set since.
   if private.begin_act(act, 'desk_keep_until', application::text, until::text) then
     perform private.write_down(application, act, me.email, 'kept', jsonb_build_object('until', until));

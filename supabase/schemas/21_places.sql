@@ -35,7 +35,7 @@ begin
             -- The beginnings of long answers.
             select jsonb_object_agg(key,
               case jsonb_typeof(value) when 'string' then to_jsonb(left(value #>> '{}', 200)) else value end)
-            from jsonb_each(private.answers(application, me.blind) || summary)
+            from jsonb_each(private.form_answers(application, me.blind) || summary)
           )
           order by set_at, id), '[]')
         from (

@@ -124,7 +124,7 @@ declare
   claimed private.deliveries := private.claim_one(delivery, lease);
   sent record;
 begin
-  sent := private.letter_as_sent(claimed.application_id, claimed.subject, claimed.body);
+  sent := private.fill_at_handover(claimed.application_id, claimed.subject, claimed.body);
   return (
     select jsonb_build_object(
       'id', claimed.id, 'attempt', claimed.attempts, 'uncertain', claimed.may_have_arrived, 'closings', claimed.closings,
@@ -216,7 +216,7 @@ declare
 begin
   -- All at once, in the order of locks.
   perform private.lock_letters(lost);
-  perform private.record_delivery(id, attempts, 'waiting', arrived => true) from private.deliveries where id = any (lost);
+  perform private.record_delivery(id, attempts, 'waiting', is_uncertain => true) from private.deliveries where id = any (lost);
   perform private.recall(array(
     select id from private.deliveries
     where kind = 'receipt' and due_at <= now() and queued_at <= now() - interval '1 day'

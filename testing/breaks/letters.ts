@@ -92,7 +92,7 @@ export const letters: readonly Break[] = [
     file: 'supabase/schemas/13_desk_drafts.sql',
     find: 'text := private.filled(template.subject, template.body, given, blind);',
     replace: `text := private.filled(template.subject, template.body, given, blind);
-    text := text || jsonb_build_object('body', (private.letter_as_sent(given.id, text ->> 'subject', text ->> 'body')).body);`,
+    text := text || jsonb_build_object('body', (private.fill_at_handover(given.id, text ->> 'subject', text ->> 'body')).body);`,
     test: 'src/server/rest/places.test.ts',
     name: 'an acceptance has a link and a day when it is handed over, and nobody else is shown the link',
   },

@@ -89,7 +89,7 @@ test('organisers see and letters quote the form answers, and no edition yet', as
   const { owner } = await openTestDatabase()
   await owner`insert into public.retreat_applications ${valuesOf({ ...anApplication() })}`
   const [shown] = await owner<[{ answers: object; placeholders: object }]>`
-    select private.answers(application, false) as answers, private.placeholders(application, false) as placeholders
+    select private.form_answers(application, false) as answers, private.placeholders(application, false) as placeholders
     from public.retreat_applications as application`
   expect(Object.keys(shown.answers).toSorted()).toEqual(['id', 'created_at', ...columns].toSorted())
   expect(Object.keys(shown.placeholders).toSorted()).toEqual(

@@ -277,6 +277,21 @@ test('a letter that arrives though it was stopped is told to an automation once,
   expect([await told(), await told(), await told()]).toEqual(['accepted', 'declined', undefined])
 })
 
+test('an automation that is told a rejection sets no deadline of somebody who is accepted since', async () => {
+  await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
+  const id = await store()
+  await decide(id, 'declined')
+  await send('declined')
+  await carry()
+  await decide(id, 'accepted')
+  const [told] = await claimDecisions()
+  expect(told?.body.get('status')).toBe('declined')
+  expect(told?.body.has('replyBy')).toBe(false)
+  expect(await sql()`select deadline from private.invitations where application_id = ${id}`).toEqual([
+    { deadline: null },
+  ])
+})
+
 test('what somebody sent by hand an automation is not told, nor what was told where none was at work', async () => {
   await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
   const id = await store()

@@ -133,6 +133,8 @@ function decision(sql: Sql, id: string) {
       join public.retreat_applications as application on application.id = delivery.application_id
       join private.letters as letter on letter.id = letter_id
       left join private.statuses on statuses.application_id = application.id
-      left join lateral private.link_and_deadline(application.id) as invitation on template = 'accepted'
+      -- Of nobody for other decisions: a condition of the join would be looked at after the call.
+      left join lateral private.set_deadline_at_handover(
+        case when template = 'accepted' then application.id end) as invitation on true
     where delivery.id = ${id}`
 }
