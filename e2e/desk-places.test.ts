@@ -51,7 +51,8 @@ test('who comes is counted, places are set over what nobody else changed, and ea
   await accept(ids[0] ?? '', { answer: 'coming' })
   await accept(ids[1] ?? '', { answer: 'not coming' })
   await accept(ids[2] ?? '', {})
-  await accept(ids[3] ?? '', { days: -1 })
+  // Late wherever the day began last.
+  await accept(ids[3] ?? '', { days: -2 })
   await accept(ids[4] ?? '')
   const page = await desk.open(visitor, '/places')
   const { button, heading, link, names, row, status } = getDesk(page)
