@@ -156,7 +156,7 @@ const formerTables = {
       may_have_arrived as uncertain, case when kind = 'test' then application_id end as example_id, event_id as answer_id
     from private.deliveries as delivery where kind in ('notice', 'test')`,
   'private.webhook_outbox': `
-    select application_id, attempts, due_at as next_attempt_at, done_at as delivered_at, reply_status as last_status,
+    select id as application_id, attempts, due_at as next_attempt_at, done_at as delivered_at, reply_status as last_status,
       tried_at as waits_since, queued_at, reply as last_answer
     from private.deliveries where kind = 'application'`,
   'private.answer_outbox': `

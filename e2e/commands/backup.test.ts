@@ -312,8 +312,14 @@ test('a backup of the first versions, which wrote no manifest, is restored with 
   for (const name of await readdir(folder)) {
     if (name !== 'public.retreat_applications.jsonl') await rm(join(folder, name))
   }
-  const { application_id, attempts, due_at } = delivery
-  const known = { application_id, attempts, next_attempt_at: due_at, delivered_at: null, last_status: null }
+  const { id, attempts, due_at } = delivery
+  const known = {
+    application_id: id,
+    attempts,
+    next_attempt_at: due_at,
+    delivered_at: null,
+    last_status: null,
+  }
   await writeFile(join(folder, 'private.webhook_outbox.jsonl'), `${JSON.stringify(known)}\n`)
   const restored = await runCommand(['restore', '--from', folder], copy)
   expect(restored).toMatchObject({
@@ -332,7 +338,7 @@ test('a backup of the first versions, which wrote no manifest, is restored with 
   expect(
     await database.owner`
       select queued_at = created_at as is_known from private.deliveries
-      join public.retreat_applications as application on application.id = application_id`,
+      join public.retreat_applications as application using (id)`,
   ).toEqual([{ is_known: true }])
 })
 

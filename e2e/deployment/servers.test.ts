@@ -69,7 +69,7 @@ test('three servers share one database, and one of them is killed under load: no
   await Promise.all(servers.slice(1).map((server) => server.stop()))
   // What the killed server delivered, but did not come to record, is delivered again once its 30 s are over.
   const undelivered = () => database.admin<{ email: string }[]>`
-    select email from public.retreat_applications as application join private.deliveries on application_id = application.id
+    select email from public.retreat_applications as application join private.deliveries using (id)
     where state <> 'done'`
   const last = await startServer(settings)
   await expect.poll(undelivered, { timeout: 120_000 }).toEqual([])

@@ -76,7 +76,7 @@ create table private.deliveries (
   mailbox text,
   domain text,
   constraint deliveries_about check (case kind
-    when 'application' then application_id = id
+    when 'application' then application_id is null
     when 'rsvp' then application_id is not null and event_id is not null
     when 'letter' then application_id is not null and letter_id is not null and subject is not null and body is not null
     when 'decision' then application_id is not null and letter_id is not null and subject is not null and body is not null
@@ -111,9 +111,8 @@ alter table private.addresses enable row level security;
 revoke all on table private.addresses from public, anon, authenticated;
 
 -- What goes where. A restore of an older backup runs these statements, too.
-insert into private.deliveries (id, kind, application_id, state, queued_at, due_at, attempts, tried_at, done_at,
-  reply_status, reply)
-select application_id, 'application', application_id,
+insert into private.deliveries (id, kind, state, queued_at, due_at, attempts, tried_at, done_at, reply_status, reply)
+select application_id, 'application',
   case when delivered_at is not null then 'done' when next_attempt_at is null then 'failed' else 'waiting' end,
   -- The first versions did not store it.
   coalesce(queued_at, created_at), case when delivered_at is null then next_attempt_at end, attempts, waits_since,
@@ -258,7 +257,7 @@ alter table private.invitations
   add primary key (application_id),
   add unique (token),
   add foreign key (application_id) references public.retreat_applications (id) on delete cascade;
-create index deliveries_of_application on private.deliveries (application_id);
+create index deliveries_of_application on private.deliveries (application_id) where application_id is not null;
 create index deliveries_of_letter on private.deliveries (letter_id) where letter_id is not null;
 create index deliveries_of_act on private.deliveries (act) where act is not null;
 create unique index deliveries_of_event on private.deliveries (event_id, kind, organiser_id) nulls not distinct
@@ -282,7 +281,7 @@ begin
       language plpgsql security definer set search_path = ''
     as $function$
 begin
-  insert into private.deliveries (id, kind, application_id) select id, 'application', id from arrived;
+  insert into private.deliveries (id, kind) select id, 'application' from arrived;
   return null;
 end
 $function$;
@@ -361,8 +360,8 @@ create function private.erase_deliveries() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  perform from private.deliveries where application_id = old.id order by event_id desc nulls last, id for update;
-  delete from private.deliveries where application_id = old.id;
+  perform from private.deliveries where old.id in (id, application_id) order by event_id desc nulls last, id for update;
+  delete from private.deliveries where old.id in (id, application_id);
   return old;
 end
 $$;
@@ -1209,7 +1208,7 @@ begin
     (
       select jsonb_agg(jsonb_build_array(id, state, attempts, due_at, by, recalled_at) order by id)
       from private.deliveries
-      where application_id = application and kind in ('application', 'letter', 'decision', 'receipt')
+      where application in (id, application_id) and kind in ('application', 'letter', 'decision', 'receipt')
     )
   )::text);
 end

@@ -64,7 +64,7 @@ begin
     (
       select jsonb_agg(jsonb_build_array(id, state, attempts, due_at, by, recalled_at) order by id)
       from private.deliveries
-      where application_id = application and kind in ('application', 'letter', 'decision', 'receipt')
+      where application in (id, application_id) and kind in ('application', 'letter', 'decision', 'receipt')
     )
   )::text);
 end

@@ -276,7 +276,7 @@ const outboxOf = (sql: Sql) =>
   sql`select application_id, attempts, next_attempt_at, delivered_at, last_status from private.webhook_outbox order by 1`
 /** The same of what took its place. */
 const deliveriesOf = (sql: Sql) => sql`
-  select application_id, attempts, due_at as next_attempt_at, done_at as delivered_at, reply_status as last_status
+  select id as application_id, attempts, due_at as next_attempt_at, done_at as delivered_at, reply_status as last_status
   from private.deliveries order by 1`
 
 test('an existing self-hosted database keeps every pending and given-up delivery over the upgrade', async () => {
@@ -296,10 +296,8 @@ test('an existing self-hosted database keeps every pending and given-up delivery
   expect(before).toHaveLength(4)
   const database = await open(url)
   expect(await deliveriesOf(sql)).toEqual(before)
-  const due = await sql`select application_id from private.deliveries where due_at <= now()`
-  expect(due.map(({ application_id }) => application_id as string).toSorted()).toEqual(
-    [waiting, failing].toSorted(),
-  )
+  const due = await sql`select id from private.deliveries where due_at <= now()`
+  expect(due.map(({ id }) => id as string).toSorted()).toEqual([waiting, failing].toSorted())
 
   // What comes from then on is queued as before, once.
   await insertApplications(database.as(visitor), rowsOf(anApplication()))
@@ -509,8 +507,8 @@ test('a hosted project queues nothing; a server pointed at its database delivers
   const after = await store(project.owner)
   const due = async () => {
     const rows = await project.owner`
-      select application_id from private.deliveries where due_at is not null`
-    return rows.map(({ application_id }) => application_id as string)
+      select id from private.deliveries where due_at is not null`
+    return rows.map(({ id }) => id as string)
   }
   expect(await due()).toEqual([after])
   expect(await queued()).not.toContain(unqueued)
@@ -529,8 +527,8 @@ test('a hosted project from which a server has delivered keeps what waits', asyn
     update private.webhook_outbox set attempts = 1, next_attempt_at = null, delivered_at = now()
     where application_id = ${delivered}`
   await open(project.url)
-  const due = await project.owner`select application_id from private.deliveries where due_at is not null`
-  expect(due).toEqual([{ application_id: waiting }])
+  const due = await project.owner`select id from private.deliveries where due_at is not null`
+  expect(due).toEqual([{ id: waiting }])
 })
 
 test("a schema auth that is neither ours nor Supabase's ends the start in a sentence", async () => {

@@ -118,7 +118,7 @@ function stored(sql: Sql, ids: string[]) {
     select delivery.id, row_to_json(application) as application, coalesce(detail ->> 'answer', 'none') as rsvp, at,
       false as "isOverdue"
     from private.deliveries as delivery
-      join public.retreat_applications as application on application.id = application_id
+      join public.retreat_applications as application on application.id = coalesce(application_id, delivery.id)
       left join private.history on history.id = event_id
     where delivery.id = any(${ids}::uuid[])`
 }

@@ -85,12 +85,12 @@ export interface Undelivered {
 /** Deliveries that failed so far, the oldest first, so many at a time, in a transaction. */
 export function listUndelivered(sql: Sql, batch: number): AsyncIterable<Undelivered[]> {
   const text = `
-    select application_id as id, email, queued_at as at, attempts, due_at as "nextAt",
+    select application.id, email, queued_at as at, attempts, due_at as "nextAt",
       reply_status as status, reply
-    from private.deliveries join public.retreat_applications as application on application.id = application_id
+    from private.deliveries join public.retreat_applications as application using (id)
     where kind = 'application' and state in ('waiting', 'sending', 'failed')
       and (attempts > 0 or reply_status is not null or reply <> '')
-    order by queued_at, application_id`
+    order by queued_at, id`
   return inBatches(sql, text, batch)
 }
 

@@ -14,7 +14,7 @@ begin
     language plpgsql security definer set search_path = ''
   as $function$
 begin
-  insert into private.deliveries (id, kind, application_id) select id, 'application', id from arrived;
+  insert into private.deliveries (id, kind) select id, 'application' from arrived;
   return null;
 end
 $function$;

@@ -5,7 +5,7 @@ create function private.enqueue_deliveries() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  insert into private.deliveries (id, kind, application_id) select id, 'application', id from arrived;
+  insert into private.deliveries (id, kind) select id, 'application' from arrived;
   return null;
 end
 $$;
