@@ -555,8 +555,8 @@ begin
     from unnest(words) with ordinality as word (said, place),
       unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, said))) as lexeme;
   if query is null then return; end if;
-  -- The index takes as long as there are hits, however few are wanted. A hundred applications tell how many there will be, or
-  -- as many as are not much to look at. They are the first by their ids, which are random, so that nobody chooses them. The planner
+  -- The index takes as long as there are hits, however few are wanted. A hundred applications tell how many there will be, or as
+  -- many as are not much to look at. They are the first by their ids, which are random, so that nobody chooses them. The planner
   -- knows common words, but not beginnings that are common by many rare words.
   if stored > 20000 and stored * (
     select coalesce(avg(fits), 0)
@@ -587,8 +587,8 @@ $$;
 
 revoke all on function private.search(text, boolean) from public, anon, authenticated;
 
--- Begins an act. Returns false for a repeat, after waiting for the first call to finish. Refuses an id that was used with another call,
--- other arguments or another account.
+-- Begins an act. Returns false for a repeat, after waiting for the first call to finish. Refuses an id that was used with another
+-- call, other arguments or another account.
 create function private.begin_act(act uuid, call text, variadic given text[]) returns boolean
   language plpgsql set search_path = ''
 as $$
@@ -756,9 +756,9 @@ begin
 end
 $$;
 
--- The form answers that a letter may quote, by their placeholders, in the words that the applicant read; of no application each is
--- null. Organisers who read blind see the answers that `private.form_answers` shows them, and of the others whether they are blank. Text
--- in an answer that looks like a placeholder of an invitation is changed.
+-- The form answers that a letter may quote, by their placeholders, in the words that the applicant read; of no application each
+-- is null. Organisers who read blind see the answers that `private.form_answers` shows them, and of the others whether they are
+-- blank. Text in an answer that looks like a placeholder of an invitation is changed.
 create or replace function private.placeholders(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -1445,7 +1445,9 @@ create function private.lock_letters(given uuid[]) returns void
   language plpgsql set search_path = ''
 as $$
 declare
-  wanted constant uuid[] := given || array(select letter_id from private.deliveries where id = any (given) and letter_id is not null);
+  wanted constant uuid[] := given || array(
+    select letter_id from private.deliveries where id = any (given) and letter_id is not null
+  );
 begin
   perform from private.templates
     where name in (select template from private.letters where id = any (wanted))
@@ -1541,8 +1543,8 @@ $$;
 revoke all on function private.due_moments() from public, anon, authenticated;
 
 -- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. The try is one of the schedule's
--- where it counts. Without a reply the former one stays. `is_uncertain`: it may have arrived; `is_closing`: the mail
--- server closed the connection; `refused`: for good. Returns the new state, `cancelled` if it was recalled during the try; null if this
+-- where it counts. Without a reply the former one stays. `is_uncertain`: it may have arrived; `is_closing`: the mail server
+-- closed the connection; `refused`: for good. Returns the new state, `cancelled` if it was recalled during the try; null if this
 -- claim no longer holds.
 create function private.record_delivery(
   delivery uuid, attempt integer, state text, pause interval default '0', counts boolean default true,
@@ -1682,8 +1684,8 @@ $$;
 
 revoke all on function private.decision_told(uuid) from public, anon, authenticated;
 
--- Makes the draft of a template, unless there is one, or a letter that is being sent. Skips what the applicant was told already, unless
--- `again` is set or they were told another decision since. A letter that was dropped becomes a draft as it was.
+-- Makes the draft of a template, unless there is one, or a letter that is being sent. Skips what the applicant was told already,
+-- unless `again` is set or they were told another decision since. A letter that was dropped becomes a draft as it was.
 create function private.draft_from_template(application uuid, template text, again boolean default false) returns uuid
   language plpgsql set search_path = ''
 as $$
@@ -1791,8 +1793,8 @@ $$;
 
 revoke all on function private.settle_letter(private.deliveries) from public, anon, authenticated;
 
--- After the try of a recalled delivery has ended: drafts a letter with the current decision, if the applicant may have been told another
--- one, or the recalled letter was about it. The caller has locked the letter.
+-- After the try of a recalled delivery has ended: drafts a letter with the current decision, if the applicant may have been told
+-- another one, or the recalled letter was about it. The caller has locked the letter.
 create function private.settle_recalled(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
 as $$
@@ -1811,8 +1813,8 @@ $$;
 
 revoke all on function private.settle_recalled(private.deliveries) from public, anon, authenticated;
 
--- Cancels restored deliveries, since the original database may have sent them. Their letters become drafts if they may still be said,
--- and are dropped otherwise.
+-- Cancels restored deliveries, since the original database may have sent them. Their letters become drafts if they may still be
+-- said, and are dropped otherwise.
 create function private.settle_restored() returns void
   language plpgsql set search_path = ''
 as $$
@@ -2000,8 +2002,8 @@ begin
 end
 $$;
 
--- A draft with its link, for an organiser's own mail program; the history records that the link was given. `site` is used if no server
--- has set it, and older desks give the time zone, too. A letter with a deadline is refused until a time zone is set.
+-- A draft with its link, for an organiser's own mail program; the history records that the link was given. `site` is used if no
+-- server has set it, and older desks give the time zone, too. A letter with a deadline is refused until a time zone is set.
 create or replace function public.desk_hand_over(act uuid, letter uuid, seen text, site text default null, zone text default null)
   returns jsonb
   language plpgsql security definer set search_path = ''
@@ -2054,10 +2056,10 @@ $$;
 
 revoke all on function private.queue_letter(private.letters, text, jsonb, uuid, text) from public, anon, authenticated;
 
--- Releases drafts, an array of {id, seen}: they are sent after a minute. Over thirty letters, `number` must equal their count, and
--- letters that were sent before need `again`. The result has the outcome of each: released, changed (since it was read), missing (an
--- answer that it quotes is blank), long (longer than a letter may be once it is filled in), again, or gone. Without a mail server the
--- decision goes to the automation, which emails the applicant.
+-- Releases drafts, an array of {id, seen}: they are sent after a minute. Over thirty letters, `number` must equal their count,
+-- and letters that were sent before need `again`. The result has the outcome of each: released, changed (since it was read),
+-- missing (an answer that it quotes is blank), long (longer than a letter may be once it is filled in), again, or gone. Without a
+-- mail server the decision goes to the automation, which emails the applicant.
 create or replace function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
 ) returns jsonb
@@ -2104,7 +2106,8 @@ begin
     -- Filled in once, so that what is released is what is checked. Nothing of it is told to who reads blind.
     text := case when letter.state = 'draft' then private.draft_text(letter, false) end;
     outcome := case
-      when letter.state is distinct from 'draft' or private.is_decision(letter.template) and letter.template is distinct from status_now
+      when letter.state is distinct from 'draft'
+        or private.is_decision(letter.template) and letter.template is distinct from status_now
         then 'gone'
       when text ->> 'seen' is distinct from sent.seen then 'changed'
       when text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then 'missing'
@@ -2124,9 +2127,9 @@ begin
 end
 $$;
 
--- Stops letters, by their ids or by those of their deliveries, or all of one act. Waiting deliveries are cancelled, and their letters
--- become drafts. A delivery that is being sent is recalled: if it is not accepted, `record_delivery` cancels it, and its letter is
--- drafted again; it counts as left. The result counts the applications.
+-- Stops letters, by their ids or by those of their deliveries, or all of one act. Waiting deliveries are cancelled, and their
+-- letters become drafts. A delivery that is being sent is recalled: if it is not accepted, `record_delivery` cancels it, and its
+-- letter is drafted again; it counts as left. The result counts the applications.
 create or replace function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2419,11 +2422,14 @@ begin
         select jsonb_object_agg(name, private.up_to_thousand(count))
         from (values
           ('waiting', (select count(*) from (
-            select from private.deliveries where kind in ('letter', 'decision', 'receipt') and state in ('waiting', 'sending') limit 1001) as counted)),
+            select from private.deliveries
+            where kind in ('letter', 'decision', 'receipt') and state in ('waiting', 'sending') limit 1001) as counted)),
           ('refused', (select count(*) from (
-            select from private.deliveries where kind in ('letter', 'decision', 'receipt') and state = 'failed' and is_refused limit 1001) as counted)),
+            select from private.deliveries
+            where kind in ('letter', 'decision', 'receipt') and state = 'failed' and is_refused limit 1001) as counted)),
           ('given up', (select count(*) from (
-            select from private.deliveries where kind in ('letter', 'decision', 'receipt') and state = 'failed' and not is_refused limit 1001) as counted))
+            select from private.deliveries
+            where kind in ('letter', 'decision', 'receipt') and state = 'failed' and not is_refused limit 1001) as counted))
         ) as counts (name, count)
       )
     )
@@ -2480,7 +2486,8 @@ begin
   else
     raise exception 'Letters are listed that are waiting, refused or given up.' using errcode = '22023';
   end if;
-  return jsonb_build_object('letters', private.letter_deliveries_shown(ids, me.blind), 'overview', private.letters_overview(), 'next', (
+  return jsonb_build_object('letters', private.letter_deliveries_shown(ids, me.blind), 'overview', private.letters_overview(),
+    'next', (
     select jsonb_build_object('at', queued_at, 'id', id) from private.deliveries where id = ids[50]
   ));
 end
@@ -2529,8 +2536,8 @@ begin
   then
     return;
   end if;
-  -- Separate statements, so that they see what was committed before the lock was taken. Times in the future are from before a clock
-  -- was set back.
+  -- Separate statements, so that they see what was committed before the lock was taken. Times in the future are from before a
+  -- clock was set back.
   perform from private.deliveries
     where mailbox = whose and queued_at > now() - interval '1 day' and queued_at <= clock_timestamp();
   if found then return; end if;
@@ -2627,8 +2634,8 @@ create function private.write_day_notices() returns void
 
 revoke all on function private.write_day_notices() from public, anon, authenticated;
 
--- Drops notices and tests that were not sent within a day, and those that are over, and writes the day's mails that are due. Single
--- ones are kept until the day's mail has left out what they told.
+-- Drops notices and tests that were not sent within a day, and those that are over, and writes the day's mails that are due.
+-- Single ones are kept until the day's mail has left out what they told.
 create function private.keep_notices() returns void
   language plpgsql set search_path = ''
 as $$
@@ -2840,8 +2847,9 @@ begin
 end
 $$;
 
--- Follows what applicants are told. An automation is told the decision, where a server was at work within a day that tells one. An accepted person who was told so is asked from then on. A person who was told another decision
--- gets another link when they are accepted again, without their RSVP, unless they were told something newer already.
+-- Follows what applicants are told. An automation is told the decision, where a server was at work within a day that tells one.
+-- An accepted person who was told so is asked from then on. A person who was told another decision gets another link when they
+-- are accepted again, without their RSVP, unless they were told something newer already.
 create or replace function private.follow_told() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -3241,8 +3249,8 @@ $$;
 revoke all on function public.desk_set_places(integer, integer, integer, text) from public, anon, authenticated;
 grant execute on function public.desk_set_places(integer, integer, integer, text) to authenticated;
 
--- The people to remind, those with the first deadline first, at most a thousand and one; how many have a reminder that was not sent
--- yet, and how many had one in the last three days.
+-- The people to remind, those with the first deadline first, at most a thousand and one; how many have a reminder that was not
+-- sent yet, and how many had one in the last three days.
 create or replace function private.to_remind(today date, out wanted uuid[], out waiting bigint, out reminded bigint)
   language plpgsql stable
   -- PostgreSQL knows nothing of many that were just drafted, and would compare each with each.
@@ -3273,8 +3281,8 @@ end
 $$;
 
 -- Drafts reminders for people who have not answered, those with the first deadline first, at most a thousand at once. Nobody is
--- reminded twice in three days. {drafted, late: those of them whose deadline has to be moved first, waiting: people with a reminder
--- that was not sent yet, reminded: people who had one in the last three days, more}.
+-- reminded twice in three days. {drafted, late: those of them whose deadline has to be moved first, waiting: people with a
+-- reminder that was not sent yet, reminded: people who had one in the last three days, more}.
 create or replace function public.desk_remind() returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -3314,7 +3322,8 @@ create function private.mail_back_off(failures integer) returns interval
 
 revoke all on function private.mail_back_off(integer) from public, anon, authenticated;
 
--- Whether a mail may leave now. A time further ahead than it is ever set is from before the clock was set back, and delays nothing.
+-- Whether a mail may leave now. A time further ahead than it is ever set is from before the clock was set back, and delays
+-- nothing.
 create function private.may_leave(postman private.postman, pace interval) returns boolean
   language sql stable
   return not postman.stopped
@@ -3362,10 +3371,10 @@ $$;
 
 revoke all on function private.is_busy(private.deliveries) from public, anon, authenticated;
 
--- The mail that is to be sent next: its kind and its id. First tests, for which somebody waits, then letters, then mails that
--- are sent automatically: organisers' before receipts, since there may be as many receipts as applications. It is locked, and what
--- somebody else has locked is passed over. No other table is joined, since PostgreSQL would read everything that is due to find the
--- first.
+-- The mail that is to be sent next: its kind and its id. First tests, for which somebody waits, then letters, then mails that are
+-- sent automatically: organisers' before receipts, since there may be as many receipts as applications. It is locked, and what
+-- somebody else has locked is passed over. No other table is joined, since PostgreSQL would read everything that is due to find
+-- the first.
 create function private.due_mail(kinds text[], has_room boolean, out kind text, out id uuid)
   language plpgsql set search_path = ''
 as $$

@@ -43,8 +43,8 @@ create table public.retreat_applications (
   -- Nobody's application is kept without their consent.
   consent boolean not null constraint retreat_applications_consent_given check (consent),
 
-  -- The newest edition, which is a constant so that inserts read no other table. No foreign key: all inserts at the same time would
-  -- lock the same row (docs/decisions/0062).
+  -- The newest edition, which is a constant so that inserts read no other table. No foreign key: all inserts at the same time
+  -- would lock the same row (docs/decisions/0062).
   edition integer not null default 1
 );
 

@@ -123,8 +123,8 @@ begin
     from unnest(words) with ordinality as word (said, place),
       unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, said))) as lexeme;
   if query is null then return; end if;
-  -- The index takes as long as there are hits, however few are wanted. A hundred applications tell how many there will be, or
-  -- as many as are not much to look at. They are the first by their ids, which are random, so that nobody chooses them. The planner
+  -- The index takes as long as there are hits, however few are wanted. A hundred applications tell how many there will be, or as
+  -- many as are not much to look at. They are the first by their ids, which are random, so that nobody chooses them. The planner
   -- knows common words, but not beginnings that are common by many rare words.
   if stored > 20000 and stored * (
     select coalesce(avg(fits), 0)

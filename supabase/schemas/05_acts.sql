@@ -15,8 +15,8 @@ create table private.acts (
 alter table private.acts enable row level security;
 create index acts_at on private.acts (at);
 
--- Begins an act. Returns false for a repeat, after waiting for the first call to finish. Refuses an id that was used with another call,
--- other arguments or another account.
+-- Begins an act. Returns false for a repeat, after waiting for the first call to finish. Refuses an id that was used with another
+-- call, other arguments or another account.
 create function private.begin_act(act uuid, call text, variadic given text[]) returns boolean
   language plpgsql set search_path = ''
 as $$

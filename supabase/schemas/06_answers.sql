@@ -32,9 +32,9 @@ begin
 end
 $$;
 
--- The form answers that a letter may quote, by their placeholders, in the words that the applicant read; of no application each is
--- null. Organisers who read blind see the answers that `private.form_answers` shows them, and of the others whether they are blank. Text
--- in an answer that looks like a placeholder of an invitation is changed.
+-- The form answers that a letter may quote, by their placeholders, in the words that the applicant read; of no application each
+-- is null. Organisers who read blind see the answers that `private.form_answers` shows them, and of the others whether they are
+-- blank. Text in an answer that looks like a placeholder of an invitation is changed.
 create function private.placeholders(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable set search_path = ''
 as $$

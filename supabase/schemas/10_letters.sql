@@ -54,8 +54,8 @@ create table private.letters (
   application_id uuid not null references public.retreat_applications (id) on delete cascade,
   -- The template's name; null in a letter to one person. A template that is removed leaves its letters.
   template text,
-  -- `draft`: it waits for an organiser. `released`: it is being sent, was sent, or could not be sent. `dropped`: an organiser removed
-  -- it, or it must not be said any more.
+  -- `draft`: it waits for an organiser. `released`: it is being sent, was sent, or could not be sent. `dropped`: an organiser
+  -- removed it, or it must not be said any more.
   state text not null default 'draft' check (state in ('draft', 'released', 'dropped')),
   -- Null: it follows its template.
   subject text,
@@ -86,8 +86,8 @@ create function private.address_of(application uuid, given text) returns text
   end;
 
 -- The order of locks: templates by name; then applications and their statuses, letters, and deliveries, each by id; then the
--- postman's row; invitations last. The lock of an application is what makes changes of its letters wait for each other. Exception: a
--- server that claims a delivery, or records its result, begins at the delivery.
+-- postman's row; invitations last. The lock of an application is what makes changes of its letters wait for each other.
+-- Exception: a server that claims a delivery, or records its result, begins at the delivery.
 create function private.lock_for_letters(applications uuid[]) returns void
   language plpgsql set search_path = ''
 as $$
@@ -103,7 +103,9 @@ create function private.lock_letters(given uuid[]) returns void
   language plpgsql set search_path = ''
 as $$
 declare
-  wanted constant uuid[] := given || array(select letter_id from private.deliveries where id = any (given) and letter_id is not null);
+  wanted constant uuid[] := given || array(
+    select letter_id from private.deliveries where id = any (given) and letter_id is not null
+  );
 begin
   perform from private.templates
     where name in (select template from private.letters where id = any (wanted))

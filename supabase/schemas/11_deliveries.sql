@@ -1,16 +1,18 @@
--- Deliveries: what has to reach somebody, by a webhook or as a mail, and how it travels. An application and its delivery are stored
--- together or not at all. A hosted project has nobody who delivers, and its page calls the webhook itself: there nothing is queued,
--- until a server of ours is pointed at its database and makes the trigger (src/server/database/schemas/16_deliveries.sql).
+-- Deliveries: what has to reach somebody, by a webhook or as a mail, and how it travels. An application and its delivery are
+-- stored together or not at all. A hosted project has nobody who delivers, and its page calls the webhook itself: there nothing
+-- is queued, until a server of ours is pointed at its database and makes the trigger
+-- (src/server/database/schemas/16_deliveries.sql).
 
 -- One row for each trip. It goes when its application goes.
 create table private.deliveries (
-  -- The `webhook-id` or the `Message-ID`, by which the receiver recognises a repeated trip. For kind `application`, the application's id.
+  -- The `webhook-id` or the `Message-ID`, by which the receiver recognises a repeated trip. For kind `application`, the
+  -- application's id.
   id uuid primary key default gen_random_uuid(),
-  -- `application`, `rsvp`, `decision`: to a webhook. `letter`, `receipt`: a mail to an applicant. `notice`: a mail to an organiser,
-  -- about one application or RSVP, or all of a day. `test`: a letter that an organiser tries out.
+  -- `application`, `rsvp`, `decision`: to a webhook. `letter`, `receipt`: a mail to an applicant. `notice`: a mail to an
+  -- organiser, about one application or RSVP, or all of a day. `test`: a letter that an organiser tries out.
   kind text not null check (kind in ('application', 'rsvp', 'decision', 'letter', 'receipt', 'notice', 'test')),
-  -- What it is about; null for kind `application`, whose reference would be checked at each insert and cost more than the rest of it, and
-  -- for a day's notice. For a test: the application that it is filled in for.
+  -- What it is about; null for kind `application`, whose reference would be checked at each insert and cost more than the rest of
+  -- it, and for a day's notice. For a test: the application that it is filled in for.
   application_id uuid references public.retreat_applications (id) on delete cascade,
   -- The letter. A decision is the same letter told to an automation.
   letter_id uuid references private.letters (id) on delete cascade,
@@ -41,8 +43,8 @@ create table private.deliveries (
   -- Tries with an unknown result; and tries in which the mail server closed the connection over it.
   may_have_arrived integer not null default 0,
   closings integer not null default 0,
-  -- When it was recalled, and by which organiser; null: by a decision or an RSVP. One that is being sent may still arrive, and is not
-  -- tried again.
+  -- When it was recalled, and by which organiser; null: by a decision or an RSVP. One that is being sent may still arrive, and is
+  -- not tried again.
   recalled_at timestamptz,
   recalled_by text,
   -- For a letter: by which act it was released, and by whom.
@@ -167,8 +169,8 @@ as $$
 $$;
 
 -- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. The try is one of the schedule's
--- where it counts. Without a reply the former one stays. `is_uncertain`: it may have arrived; `is_closing`: the mail
--- server closed the connection; `refused`: for good. Returns the new state, `cancelled` if it was recalled during the try; null if this
+-- where it counts. Without a reply the former one stays. `is_uncertain`: it may have arrived; `is_closing`: the mail server
+-- closed the connection; `refused`: for good. Returns the new state, `cancelled` if it was recalled during the try; null if this
 -- claim no longer holds.
 create function private.record_delivery(
   delivery uuid, attempt integer, state text, pause interval default '0', counts boolean default true,
@@ -267,8 +269,8 @@ begin
 end
 $$;
 
--- Erases an application's deliveries, its own too, before the rest, in the order of locks that servers use: a server that claims one, or records its
--- result, goes from there to the invitation and to earlier RSVPs, without the application's lock.
+-- Erases an application's deliveries, its own too, before the rest, in the order of locks that servers use: a server that claims
+-- one, or records its result, goes from there to the invitation and to earlier RSVPs, without the application's lock.
 create function private.erase_deliveries() returns trigger
   language plpgsql security definer set search_path = ''
 as $$

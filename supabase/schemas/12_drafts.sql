@@ -27,8 +27,8 @@ as $$
   order by coalesce(done_at, recalled_at, queued_at) desc limit 1
 $$;
 
--- Makes the draft of a template, unless there is one, or a letter that is being sent. Skips what the applicant was told already, unless
--- `again` is set or they were told another decision since. A letter that was dropped becomes a draft as it was.
+-- Makes the draft of a template, unless there is one, or a letter that is being sent. Skips what the applicant was told already,
+-- unless `again` is set or they were told another decision since. A letter that was dropped becomes a draft as it was.
 create function private.draft_from_template(application uuid, template text, again boolean default false) returns uuid
   language plpgsql set search_path = ''
 as $$
@@ -133,8 +133,8 @@ begin
 end
 $$;
 
--- After the try of a recalled delivery has ended: drafts a letter with the current decision, if the applicant may have been told another
--- one, or the recalled letter was about it. The caller has locked the letter.
+-- After the try of a recalled delivery has ended: drafts a letter with the current decision, if the applicant may have been told
+-- another one, or the recalled letter was about it. The caller has locked the letter.
 create function private.settle_recalled(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
 as $$
@@ -151,8 +151,8 @@ begin
 end
 $$;
 
--- Cancels restored deliveries, since the original database may have sent them. Their letters become drafts if they may still be said,
--- and are dropped otherwise.
+-- Cancels restored deliveries, since the original database may have sent them. Their letters become drafts if they may still be
+-- said, and are dropped otherwise.
 create function private.settle_restored() returns void
   language plpgsql set search_path = ''
 as $$

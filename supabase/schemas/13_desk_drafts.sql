@@ -184,8 +184,8 @@ begin
 end
 $$;
 
--- A draft with its link, for an organiser's own mail program; the history records that the link was given. `site` is used if no server
--- has set it, and older desks give the time zone, too. A letter with a deadline is refused until a time zone is set.
+-- A draft with its link, for an organiser's own mail program; the history records that the link was given. `site` is used if no
+-- server has set it, and older desks give the time zone, too. A letter with a deadline is refused until a time zone is set.
 create function public.desk_hand_over(act uuid, letter uuid, seen text, site text default null, zone text default null)
   returns jsonb
   language plpgsql security definer set search_path = ''

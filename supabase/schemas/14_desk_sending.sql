@@ -11,10 +11,10 @@ as $$
     returning id
 $$;
 
--- Releases drafts, an array of {id, seen}: they are sent after a minute. Over thirty letters, `number` must equal their count, and
--- letters that were sent before need `again`. The result has the outcome of each: released, changed (since it was read), missing (an
--- answer that it quotes is blank), long (longer than a letter may be once it is filled in), again, or gone. Without a mail server the
--- decision goes to the automation, which emails the applicant.
+-- Releases drafts, an array of {id, seen}: they are sent after a minute. Over thirty letters, `number` must equal their count,
+-- and letters that were sent before need `again`. The result has the outcome of each: released, changed (since it was read),
+-- missing (an answer that it quotes is blank), long (longer than a letter may be once it is filled in), again, or gone. Without a
+-- mail server the decision goes to the automation, which emails the applicant.
 create function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
 ) returns jsonb
@@ -61,7 +61,8 @@ begin
     -- Filled in once, so that what is released is what is checked. Nothing of it is told to who reads blind.
     text := case when letter.state = 'draft' then private.draft_text(letter, false) end;
     outcome := case
-      when letter.state is distinct from 'draft' or private.is_decision(letter.template) and letter.template is distinct from status_now
+      when letter.state is distinct from 'draft'
+        or private.is_decision(letter.template) and letter.template is distinct from status_now
         then 'gone'
       when text ->> 'seen' is distinct from sent.seen then 'changed'
       when text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then 'missing'
@@ -81,9 +82,9 @@ begin
 end
 $$;
 
--- Stops letters, by their ids or by those of their deliveries, or all of one act. Waiting deliveries are cancelled, and their letters
--- become drafts. A delivery that is being sent is recalled: if it is not accepted, `record_delivery` cancels it, and its letter is
--- drafted again; it counts as left. The result counts the applications.
+-- Stops letters, by their ids or by those of their deliveries, or all of one act. Waiting deliveries are cancelled, and their
+-- letters become drafts. A delivery that is being sent is recalled: if it is not accepted, `record_delivery` cancels it, and its
+-- letter is drafted again; it counts as left. The result counts the applications.
 create function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -2,8 +2,8 @@
 
 -- One row for each delivery of a letter, a decision or a receipt, in the desk's terms.
 create view private.letter_deliveries as
-  select delivery.id, delivery.application_id, letter_id, delivery.subject, delivery.body, queued_at, due_at, done_at, recalled_at, recalled_by,
-    attempts, may_have_arrived, reply, act, author,
+  select delivery.id, delivery.application_id, letter_id, delivery.subject, delivery.body, queued_at, due_at, done_at,
+    recalled_at, recalled_by, attempts, may_have_arrived, reply, act, author,
     kind <> 'receipt' and not is_beside as is_main,
     case kind when 'receipt' then 'received' else coalesce(template, '') end as occasion,
     case kind when 'decision' then 'automation' else 'mail' end as way,
@@ -142,11 +142,14 @@ begin
         select jsonb_object_agg(name, private.up_to_thousand(count))
         from (values
           ('waiting', (select count(*) from (
-            select from private.deliveries where kind in ('letter', 'decision', 'receipt') and state in ('waiting', 'sending') limit 1001) as counted)),
+            select from private.deliveries
+            where kind in ('letter', 'decision', 'receipt') and state in ('waiting', 'sending') limit 1001) as counted)),
           ('refused', (select count(*) from (
-            select from private.deliveries where kind in ('letter', 'decision', 'receipt') and state = 'failed' and is_refused limit 1001) as counted)),
+            select from private.deliveries
+            where kind in ('letter', 'decision', 'receipt') and state = 'failed' and is_refused limit 1001) as counted)),
           ('given up', (select count(*) from (
-            select from private.deliveries where kind in ('letter', 'decision', 'receipt') and state = 'failed' and not is_refused limit 1001) as counted))
+            select from private.deliveries
+            where kind in ('letter', 'decision', 'receipt') and state = 'failed' and not is_refused limit 1001) as counted))
         ) as counts (name, count)
       )
     )
@@ -212,7 +215,8 @@ begin
   else
     raise exception 'Letters are listed that are waiting, refused or given up.' using errcode = '22023';
   end if;
-  return jsonb_build_object('letters', private.letter_deliveries_shown(ids, me.blind), 'overview', private.letters_overview(), 'next', (
+  return jsonb_build_object('letters', private.letter_deliveries_shown(ids, me.blind), 'overview', private.letters_overview(),
+    'next', (
     select jsonb_build_object('at', queued_at, 'id', id) from private.deliveries where id = ids[50]
   ));
 end

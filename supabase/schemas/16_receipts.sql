@@ -98,8 +98,8 @@ begin
   then
     return;
   end if;
-  -- Separate statements, so that they see what was committed before the lock was taken. Times in the future are from before a clock
-  -- was set back.
+  -- Separate statements, so that they see what was committed before the lock was taken. Times in the future are from before a
+  -- clock was set back.
   perform from private.deliveries
     where mailbox = whose and queued_at > now() - interval '1 day' and queued_at <= clock_timestamp();
   if found then return; end if;

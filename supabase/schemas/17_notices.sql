@@ -61,8 +61,8 @@ create function private.write_day_notices() returns void
       );
   end;
 
--- Drops notices and tests that were not sent within a day, and those that are over, and writes the day's mails that are due. Single
--- ones are kept until the day's mail has left out what they told.
+-- Drops notices and tests that were not sent within a day, and those that are over, and writes the day's mails that are due.
+-- Single ones are kept until the day's mail has left out what they told.
 create function private.keep_notices() returns void
   language plpgsql set search_path = ''
 as $$

@@ -122,8 +122,9 @@ create trigger then_accept_first after insert on private.statuses
 create trigger then_accept after update of status on private.statuses
   for each row when ((old.status = 'accepted') <> (new.status = 'accepted')) execute function private.sync_invitation();
 
--- Follows what applicants are told. An automation is told the decision, where a server was at work within a day that tells one. An accepted person who was told so is asked from then on. A person who was told another decision
--- gets another link when they are accepted again, without their RSVP, unless they were told something newer already.
+-- Follows what applicants are told. An automation is told the decision, where a server was at work within a day that tells one.
+-- An accepted person who was told so is asked from then on. A person who was told another decision gets another link when they
+-- are accepted again, without their RSVP, unless they were told something newer already.
 create function private.follow_told() returns trigger
   language plpgsql security definer set search_path = ''
 as $$

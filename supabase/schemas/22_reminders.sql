@@ -6,8 +6,8 @@ create function private.is_reminder_recent(sent_at timestamptz) returns boolean
   language sql stable
   return sent_at > now() - interval '3 days' and sent_at <= clock_timestamp();
 
--- The people to remind, those with the first deadline first, at most a thousand and one; how many have a reminder that was not sent
--- yet, and how many had one in the last three days.
+-- The people to remind, those with the first deadline first, at most a thousand and one; how many have a reminder that was not
+-- sent yet, and how many had one in the last three days.
 create function private.to_remind(today date, out wanted uuid[], out waiting bigint, out reminded bigint)
   language plpgsql stable
   -- PostgreSQL knows nothing of many that were just drafted, and would compare each with each.
@@ -38,8 +38,8 @@ end
 $$;
 
 -- Drafts reminders for people who have not answered, those with the first deadline first, at most a thousand at once. Nobody is
--- reminded twice in three days. {drafted, late: those of them whose deadline has to be moved first, waiting: people with a reminder
--- that was not sent yet, reminded: people who had one in the last three days, more}.
+-- reminded twice in three days. {drafted, late: those of them whose deadline has to be moved first, waiting: people with a
+-- reminder that was not sent yet, reminded: people who had one in the last three days, more}.
 create function public.desk_remind() returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -5,7 +5,8 @@ create function private.mail_back_off(failures integer) returns interval
   language sql immutable
   return (array[5, 15, 60, 300, 600])[greatest(1, least(failures, 5))] * interval '1 second';
 
--- Whether a mail may leave now. A time further ahead than it is ever set is from before the clock was set back, and delays nothing.
+-- Whether a mail may leave now. A time further ahead than it is ever set is from before the clock was set back, and delays
+-- nothing.
 create function private.may_leave(postman private.postman, pace interval) returns boolean
   language sql stable
   return not postman.stopped
@@ -45,10 +46,10 @@ begin
 end
 $$;
 
--- The mail that is to be sent next: its kind and its id. First tests, for which somebody waits, then letters, then mails that
--- are sent automatically: organisers' before receipts, since there may be as many receipts as applications. It is locked, and what
--- somebody else has locked is passed over. No other table is joined, since PostgreSQL would read everything that is due to find the
--- first.
+-- The mail that is to be sent next: its kind and its id. First tests, for which somebody waits, then letters, then mails that are
+-- sent automatically: organisers' before receipts, since there may be as many receipts as applications. It is locked, and what
+-- somebody else has locked is passed over. No other table is joined, since PostgreSQL would read everything that is due to find
+-- the first.
 create function private.due_mail(kinds text[], has_room boolean, out kind text, out id uuid)
   language plpgsql set search_path = ''
 as $$
