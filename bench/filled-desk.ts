@@ -1,5 +1,6 @@
 import { startDesk } from '../testing/desk.ts'
 import type { Sql } from '../src/server/database/sql.ts'
+import { partOf } from './version.ts'
 
 /**
  * Stores applications with words as they are spread in a language: few that are in many, many that are in few. Every
@@ -44,8 +45,9 @@ export async function fill(sql: Sql, count: number): Promise<void> {
  *
  * @param checkout Where the server lies; this one unless given.
  */
-export async function filledDesk(count: number, checkout?: string) {
+export async function filledDesk(count: number, checkout = '.') {
+  const version = await partOf<{ fill: typeof fill }>(checkout, 'bench/filled-desk.ts')
   const desk = await startDesk({}, undefined, checkout)
-  await fill(desk.sql, count)
+  await version.fill(desk.sql, count)
   return { desk, client: await desk.signedIn('ada@example.org') }
 }

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-import { storeDueLetters } from '../testing/letters.ts'
+import type * as letters from '../testing/letters.ts'
 import { startMailServer } from '../testing/mail-server.ts'
 import { startPostgres, type TestPostgres } from '../testing/postgres.ts'
 import { startServer } from '../testing/server.ts'
 import { printTable, ratio, spread } from './table.ts'
-import type { Sql } from '../src/server/database/sql.ts'
+import { partOf } from './version.ts'
 
 const many = 1_000_000
 
@@ -20,7 +20,11 @@ export async function benchLetters(): Promise<void> {
       const postgres = await startPostgres()
       // The schema.
       await (await startServer({ DATABASE_URL: postgres.url() }, checkout)).stop()
-      return { checkout, postgres }
+      const { storeDueLetters, storeSentLetters } = await partOf<typeof letters>(
+        checkout,
+        'testing/letters.ts',
+      )
+      return { checkout, postgres, storeDueLetters, storeSentLetters }
     }),
   )
   const rows: string[][] = []
@@ -29,7 +33,8 @@ export async function benchLetters(): Promise<void> {
     [0, 100, 300, 3],
     [many, 0, 2_000, 3],
   ] as const) {
-    if (sent > 0) for (const { postgres } of sides) await storeSent(postgres.admin, sent)
+    if (sent > 0)
+      for (const { postgres, storeSentLetters } of sides) await storeSentLetters(postgres.admin, sent)
     const speeds = sides.map((): number[] => [])
     for (let round = 0; round < rounds; round += 1)
       for (const [index, side] of sides.entries()) speeds[index]?.push(await speedOf(side, letters, pause))
@@ -42,12 +47,13 @@ export async function benchLetters(): Promise<void> {
   for (const { postgres } of sides) await postgres.close()
 }
 
+interface Side extends Pick<typeof letters, 'storeDueLetters' | 'storeSentLetters'> {
+  checkout: string
+  postgres: TestPostgres
+}
+
 /** How many leave in a second, from the first to the last. */
-async function speedOf(
-  { postgres, checkout }: { postgres: TestPostgres; checkout: string },
-  letters: number,
-  pause: number,
-) {
+async function speedOf({ postgres, checkout, storeDueLetters }: Side, letters: number, pause: number) {
   const { admin } = postgres
   const mails = await startMailServer({ pause })
   const settings = {
@@ -68,20 +74,4 @@ async function speedOf(
   await server.stop()
   await mails.close()
   return letters / seconds
-}
-
-/** Letters that were sent: all to one, since nothing else of it counts here. */
-async function storeSent(admin: Sql, count: number) {
-  await admin`
-    with application as (
-      insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
-      values ('Ada', 'L', 'a@example.org', '1', 'l', 'sent before', 'r', true) returning id
-    ), letter as (
-      insert into private.letters (application_id, template, state)
-      select id, 'Before ' || n, 'released' from application, generate_series(1, ${count}::int) as n
-      returning id, application_id
-    )
-    insert into private.deliveries (kind, application_id, letter_id, state, subject, body, due_at, done_at)
-    select 'letter', application_id, id, 'done', 'How to get there', 'By train.', null, now() from letter`
-  await admin`vacuum analyze private.letters, private.deliveries`
 }

@@ -183,3 +183,19 @@ export async function wrongsOf(sql: Sql, discarded: Iterable<string> = []): Prom
         and earlier.state in ('waiting', 'sending', 'failed')`
   return rows.map(({ wrong }) => wrong)
 }
+
+/** Stores letters that were sent, all to one applicant. */
+export async function storeSentLetters(sql: Sql, count: number): Promise<void> {
+  await sql`
+    with application as (
+      insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
+      values ('Ada', 'L', 'a@example.org', '1', 'l', 'sent before', 'r', true) returning id
+    ), letter as (
+      insert into private.letters (application_id, template, state)
+      select id, 'Before ' || n, 'released' from application, generate_series(1, ${count}::int) as n
+      returning id, application_id
+    )
+    insert into private.deliveries (kind, application_id, letter_id, state, subject, body, due_at, done_at)
+    select 'letter', application_id, id, 'done', 'How to get there', 'By train.', null, now() from letter`
+  await sql`vacuum analyze private.letters, private.deliveries`
+}

@@ -111,7 +111,7 @@ async function bringFunctions(migrated: Sql, declared: Sql): Promise<Map<string,
   // A server does this after its migrations.
   await migrated.begin(giveToOwner)
   const left = await readCatalogue(migrated)
-  for (const what of [...left.keys()].filter((each) => isFunction(each) && !shall.has(each))) {
+  for (const what of [...left.keys()].filter((each) => isFunction(each) && !shall.has(each)).toSorted()) {
     await tryTo('supabase/schemas', `drop function ${signatureOf(what)};`)
   }
   return statements

@@ -47,7 +47,7 @@ revoke all on table private.letters from public, anon, authenticated;
 
 create table private.deliveries (
   id uuid not null default gen_random_uuid(),
-  kind text not null check (kind in ('application', 'rsvp', 'decision', 'letter', 'receipt', 'notice', 'test')),
+  kind text not null,
   application_id uuid,
   letter_id uuid,
   event_id bigint,
@@ -56,7 +56,7 @@ create table private.deliveries (
   until timestamptz,
   subject text,
   body text,
-  state text not null default 'waiting' check (state in ('waiting', 'sending', 'done', 'failed', 'cancelled')),
+  state text not null default 'waiting',
   queued_at timestamptz not null default now(),
   due_at timestamptz default now(),
   attempts integer not null default 0,
@@ -72,22 +72,38 @@ create table private.deliveries (
   act uuid,
   author text,
   is_beside boolean not null default false,
-  by text not null default 'server' check (by in ('server', 'hand', 'elsewhere')),
+  by text not null default 'server',
   mailbox text,
-  domain text,
-  constraint deliveries_about check (case kind
-    when 'application' then application_id is null
-    when 'rsvp' then application_id is not null and event_id is not null
-    when 'letter' then application_id is not null and letter_id is not null and subject is not null and body is not null
-    when 'decision' then application_id is not null and letter_id is not null and subject is not null and body is not null
-    when 'receipt' then application_id is not null and mailbox is not null and subject is not null and body is not null
-    when 'notice' then organiser_id is not null and (application_id is null) = (until is not null)
-    else organiser_id is not null end),
-  constraint deliveries_due check ((state in ('waiting', 'sending')) = (due_at is not null)),
-  constraint deliveries_done check ((state = 'done') = (done_at is not null))
+  domain text
 );
 alter table private.deliveries enable row level security;
 revoke all on table private.deliveries from public, anon, authenticated;
+
+create function private.check_delivery() returns trigger
+  language plpgsql set search_path = ''
+as $$
+begin
+  if not (case new.kind
+      when 'application' then new.application_id is null
+      when 'rsvp' then new.application_id is not null and new.event_id is not null
+      when 'notice' then new.organiser_id is not null and (new.application_id is null) = (new.until is not null)
+      when 'test' then new.organiser_id is not null
+      else new.kind in ('letter', 'decision', 'receipt') and new.application_id is not null and new.subject is not null
+        and new.body is not null and case new.kind when 'receipt' then new.mailbox else new.letter_id::text end is not null
+    end
+    and new.state in ('waiting', 'sending', 'done', 'failed', 'cancelled') and new."by" in ('server', 'hand', 'elsewhere')
+    and (new.state in ('waiting', 'sending')) = (new.due_at is not null) and (new.state = 'done') = (new.done_at is not null))
+  then
+    raise exception 'A delivery of kind "%" and state "%" lacks something, or has too much.', new.kind, new.state
+      using errcode = 'check_violation';
+  end if;
+  return new;
+end
+$$;
+revoke all on function private.check_delivery() from public, anon, authenticated;
+
+create trigger check_delivery before insert or update on private.deliveries
+  for each row when (new.kind <> 'application' or new.state <> 'waiting') execute function private.check_delivery();
 
 create table private.invitations (
   application_id uuid not null,
@@ -3495,70 +3511,70 @@ $$;
 
 revoke all on function private.end_lost_deliveries() from public, anon, authenticated;
 
-drop function private.missing_in(text, uuid);
+drop function private.accepted_by(text);
 
-drop function private.is_reminded(uuid);
+drop function private.answer_shown(uuid);
 
-drop function private.search_query(text);
+drop function private.answer_state(boolean, timestamp with time zone, date, text, date);
 
-drop function private.has_answer(uuid, text, date);
-
-drop function private.beginnings(jsonb);
-
-drop function private.lock_acceptance(uuid);
+drop function private.answers(retreat_applications, boolean);
 
 drop function private.begin_wait();
 
-drop function private.search_octets(text, text, text, text, text, text, text);
+drop function private.beginnings(jsonb);
 
-drop function private.search_vectors_of(retreat_applications);
+drop function private.counts(jsonb, boolean);
 
-drop function private.letters_shown(uuid[], boolean);
-
-drop function private.hits(tsquery, boolean);
-
-drop function private.place(uuid, jsonb, boolean);
-
-drop function private.accepted_by(text);
+drop function private.day_shown(date);
 
 drop function private.detail_shown(text, jsonb, boolean);
 
 drop function private.draft(uuid, text, boolean);
 
-drop function private.write_answer_notices(uuid, uuid);
-
-drop function private.answer_state(boolean, timestamp with time zone, date, text, date);
-
-drop function private.retry(uuid[]);
+drop function private.has_answer(uuid, text, date);
 
 drop function private.has_day(text);
 
-drop function private.day_shown(date);
-
-drop function private.with_place(text, text, date);
-
-drop function private.to_send(uuid, text, text, text);
-
-drop function private.place_answers(uuid);
-
-drop function private.no_answer();
-
-drop function private.answer_shown(uuid);
-
-drop function private.set_answer(uuid, uuid, text, text);
-
-drop function private.counts(jsonb, boolean);
-
-drop function private.whole(uuid, boolean);
-
-drop function private.receipts_since();
-
-drop function private.letter_page(uuid[], boolean);
-
-drop function private.settle_restored_letters();
-
-drop function private.keep_place(uuid, text);
+drop function private.hits(tsquery, boolean);
 
 drop function private.is_day_over(uuid);
 
-drop function private.answers(retreat_applications, boolean);
+drop function private.is_reminded(uuid);
+
+drop function private.keep_place(uuid, text);
+
+drop function private.letter_page(uuid[], boolean);
+
+drop function private.letters_shown(uuid[], boolean);
+
+drop function private.lock_acceptance(uuid);
+
+drop function private.missing_in(text, uuid);
+
+drop function private.no_answer();
+
+drop function private.place(uuid, jsonb, boolean);
+
+drop function private.place_answers(uuid);
+
+drop function private.receipts_since();
+
+drop function private.retry(uuid[]);
+
+drop function private.search_octets(text, text, text, text, text, text, text);
+
+drop function private.search_query(text);
+
+drop function private.search_vectors_of(retreat_applications);
+
+drop function private.set_answer(uuid, uuid, text, text);
+
+drop function private.settle_restored_letters();
+
+drop function private.to_send(uuid, text, text, text);
+
+drop function private.whole(uuid, boolean);
+
+drop function private.with_place(text, text, date);
+
+drop function private.write_answer_notices(uuid, uuid);

@@ -10,7 +10,7 @@ create table private.deliveries (
   id uuid primary key default gen_random_uuid(),
   -- `application`, `rsvp`, `decision`: to a webhook. `letter`, `receipt`: a mail to an applicant. `notice`: a mail to an
   -- organiser, about one application or RSVP, or all of a day. `test`: a letter that an organiser tries out.
-  kind text not null check (kind in ('application', 'rsvp', 'decision', 'letter', 'receipt', 'notice', 'test')),
+  kind text not null,
   -- What it is about; null for kind `application`, whose reference would be checked at each insert and cost more than the rest of
   -- it, and for a day's notice. For a test: the application that it is filled in for.
   application_id uuid references public.retreat_applications (id) on delete cascade,
@@ -21,12 +21,11 @@ create table private.deliveries (
   -- For a notice or a test: who gets it.
   organiser_id uuid references private.organisers (account_id) on delete cascade,
   -- For a day's notice: between which times.
-  since timestamptz,
-  until timestamptz,
+  since timestamptz, until timestamptz,
   -- The words of this trip. Those of a test are removed when it is over.
   subject text,
   body text,
-  state text not null default 'waiting' check (state in ('waiting', 'sending', 'done', 'failed', 'cancelled')),
+  state text not null default 'waiting',
   -- For a letter: when it was released.
   queued_at timestamptz not null default now(),
   -- When it is to be tried; while it is being tried, when another server may claim it.
@@ -53,22 +52,38 @@ create table private.deliveries (
   -- For a decision: it is sent in addition to the email. Otherwise it replaces the email.
   is_beside boolean not null default false,
   -- `hand`: an organiser's own mail program. `elsewhere`: an organiser told it another way.
-  by text not null default 'server' check (by in ('server', 'hand', 'elsewhere')),
+  by text not null default 'server',
   -- For a receipt: the normalised mailbox and its domain, which rate limits count.
-  mailbox text,
-  domain text,
-  constraint deliveries_about check (case kind
-    when 'application' then application_id is null
-    when 'rsvp' then application_id is not null and event_id is not null
-    when 'letter' then application_id is not null and letter_id is not null and subject is not null and body is not null
-    when 'decision' then application_id is not null and letter_id is not null and subject is not null and body is not null
-    when 'receipt' then application_id is not null and mailbox is not null and subject is not null and body is not null
-    when 'notice' then organiser_id is not null and (application_id is null) = (until is not null)
-    else organiser_id is not null end),
-  constraint deliveries_due check ((state in ('waiting', 'sending')) = (due_at is not null)),
-  constraint deliveries_done check ((state = 'done') = (done_at is not null))
+  mailbox text, domain text
 );
 alter table private.deliveries enable row level security;
+
+-- Refuses what is no delivery. A trigger in place of constraints, which PostgreSQL prepares again for each insert, also where an
+-- application's own delivery is queued (docs/decisions/0061).
+create function private.check_delivery() returns trigger
+  language plpgsql set search_path = ''
+as $$
+begin
+  if not (case new.kind
+      when 'application' then new.application_id is null
+      when 'rsvp' then new.application_id is not null and new.event_id is not null
+      when 'notice' then new.organiser_id is not null and (new.application_id is null) = (new.until is not null)
+      when 'test' then new.organiser_id is not null
+      else new.kind in ('letter', 'decision', 'receipt') and new.application_id is not null and new.subject is not null
+        and new.body is not null and case new.kind when 'receipt' then new.mailbox else new.letter_id::text end is not null
+    end
+    and new.state in ('waiting', 'sending', 'done', 'failed', 'cancelled') and new."by" in ('server', 'hand', 'elsewhere')
+    and (new.state in ('waiting', 'sending')) = (new.due_at is not null) and (new.state = 'done') = (new.done_at is not null))
+  then
+    raise exception 'A delivery of kind "%" and state "%" lacks something, or has too much.', new.kind, new.state
+      using errcode = 'check_violation';
+  end if;
+  return new;
+end
+$$;
+
+create trigger check_delivery before insert or update on private.deliveries
+  for each row when (new.kind <> 'application' or new.state <> 'waiting') execute function private.check_delivery();
 
 create index deliveries_of_application on private.deliveries (application_id) where application_id is not null;
 create index deliveries_of_letter on private.deliveries (letter_id) where letter_id is not null;
@@ -283,17 +298,3 @@ $$;
 
 create trigger erase_deliveries before delete on public.retreat_applications
   for each row execute function private.erase_deliveries();
-
--- Queues an RSVP webhook if a server that tells an automation was seen in the last day.
-create function private.enqueue_rsvp() returns trigger
-  language plpgsql security definer set search_path = ''
-as $$
-begin
-  insert into private.deliveries (kind, event_id, application_id)
-    select 'rsvp', new.id, new.application_id from private.postman where automation_seen_at > now() - interval '1 day';
-  return null;
-end
-$$;
-
-create trigger enqueue_rsvp after insert on private.history
-  for each row when (new.kind = 'answer') execute function private.enqueue_rsvp();

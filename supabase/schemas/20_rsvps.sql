@@ -145,3 +145,17 @@ begin
   return private.application_details(application, me.blind);
 end
 $$;
+
+-- Queues an RSVP webhook if a server that tells an automation was seen in the last day.
+create function private.enqueue_rsvp() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  insert into private.deliveries (kind, event_id, application_id)
+    select 'rsvp', new.id, new.application_id from private.postman where automation_seen_at > now() - interval '1 day';
+  return null;
+end
+$$;
+
+create trigger enqueue_rsvp after insert on private.history
+  for each row when (new.kind = 'answer') execute function private.enqueue_rsvp();

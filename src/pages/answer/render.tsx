@@ -1,4 +1,5 @@
 import { Hills } from '../../design/illustrations.tsx'
+import landscape from '../../design/landscape.css?inline'
 import { renderDocument, type RenderedDocument } from '../document.tsx'
 import type { AnswerData } from './answer-data.ts'
 import answerStyle from './answer.css?inline'
@@ -26,7 +27,7 @@ export function renderAnswer(data: AnswerData, { policyInDocument }: AnswerOptio
     ),
     root: '../' as const,
     scene: <Hills />,
-    sceneStyle: answerStyle,
+    sceneStyle: landscape + answerStyle,
     content: (
       <div className="card">
         <h1>{title}</h1>

@@ -1,5 +1,6 @@
 import { script } from 'virtual:page-script/apply'
 
+import landscape from '../../design/landscape.css?inline'
 import { renderDocument, type RenderedDocument } from '../document.tsx'
 import type { ApplyData } from './apply-data.ts'
 import { ApplicationForm } from './ApplicationForm.tsx'
@@ -31,7 +32,7 @@ export function renderApply(data: ApplyData, { siteUrl, policyInDocument }: Appl
     description: tagline,
     preview: <LinkPreview siteUrl={siteUrl} />,
     scene: <Scene />,
-    sceneStyle,
+    sceneStyle: landscape + sceneStyle,
     content: <ApplicationForm {...data} />,
     contentStyle: mayTellOfDoor ? formStyle + doorStyle : formStyle,
     data,
