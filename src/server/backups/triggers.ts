@@ -30,6 +30,8 @@ export const triggers: readonly Trigger[] = [
   { table: statuses, name: 'then_accept', fires: 'without letters' },
   // The backup has the deliveries of RSVPs, with their ids; an older one has none.
   { table: history, name: 'enqueue_rsvp', fires: false },
+  // What is restored is refused as what is stored.
+  { table: deliveries, name: 'check_delivery', fires: true },
   // A restore cancels what was on its way, which tells nobody anything.
   { table: deliveries, name: 'follow_told', fires: true },
 ]
