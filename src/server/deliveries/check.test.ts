@@ -57,7 +57,7 @@ test.each(['rsvp', 'letter', 'decision', 'receipt', 'notice', 'test'])(
     const needs = whole()[kind] ?? {}
     await store({ kind, ...needs })
     for (const missing of Object.keys(needs)) {
-      await expect(store({ kind, ...needs, [missing]: null }), missing).rejects.toMatchObject(refused)
+      await expect(store({ kind, ...needs, [missing]: null })).rejects.toMatchObject(refused)
     }
   },
 )
@@ -72,8 +72,8 @@ test.each([
   ['one that was done at no time', { state: 'done', due_at: null }],
   ['one that failed and is due', { state: 'failed' }],
 ])('%s is refused', async (_name, change) => {
-  const test = { kind: 'test', ...whole()['test'] }
-  await expect(store({ ...test, ...change })).rejects.toMatchObject(refused)
+  const delivery = { kind: 'test', ...whole()['test'] }
+  await expect(store({ ...delivery, ...change })).rejects.toMatchObject(refused)
 })
 
 test('a delivery cannot become what could not be stored, an application neither', async () => {
