@@ -5,8 +5,8 @@ import { statuses, type Status } from '../../../application/statuses.ts'
 import { Button } from '../kit/Button.tsx'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
 import { digits, momentOf, ofAll } from '../kit/format.ts'
-import type { Judge, Progress, Seen, Unkept } from '../kit/judge.ts'
-import { useJudge } from '../kit/useDesk.tsx'
+import type { DecisionQueue, Progress, Seen, Unkept } from '../kit/decision-queue.ts'
+import { useDecisionQueue } from '../kit/useDesk.tsx'
 import type { Keys } from '../kit/useKeys.ts'
 
 /** The button for each status, and the key that does the same. */
@@ -31,11 +31,11 @@ interface DecisionBarProps {
 
 /** The buttons to decide with, at the foot of the window. */
 export function DecisionBar({ seen, about, onDecided = () => {}, children }: DecisionBarProps) {
-  const { judge, judgement } = useJudge()
-  const { lastAct, progress } = judgement
+  const { queue, state } = useDecisionQueue()
+  const { lastAct, progress } = state
   const isEmpty = seen.length === 0
   if (isEmpty && lastAct === null && progress === null) return null
-  const isAll = (status: Status) => seen.every((each) => judge.shownOf(each).status === status)
+  const isAll = (status: Status) => seen.every((each) => queue.shownOf(each).status === status)
   return (
     <section className="bar" aria-label={isEmpty ? 'Last act' : `Decide: ${about}`}>
       <p className="about">{!isEmpty && <bdi>{about}</bdi>}</p>
@@ -49,7 +49,7 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
             aria-disabled={status === 'new' ? isAll(status) : undefined}
             aria-keyshortcuts={key}
             onPress={() => {
-              judge.decide(seen, status)
+              queue.decide(seen, status)
               onDecided()
             }}
           >
@@ -58,7 +58,7 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
         ))}
       {!isEmpty && children}
       {progress && <span>{ofAll(progress.done, progress.count)}</span>}
-      {progress && <Button onPress={judge.stop}>Stop</Button>}
+      {progress && <Button onPress={queue.stop}>Stop</Button>}
       <span className="visually-hidden" aria-live="polite">
         {progress && spokenOf(progress)}
       </span>
@@ -67,7 +67,7 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
         aria-keyshortcuts="z"
         aria-disabled={lastAct === null}
         onPress={() => {
-          judge.undo()
+          queue.undo()
           // Then the bar disappears, and the pressed button with it.
           if (isEmpty) focusHeading()
         }}
@@ -96,22 +96,22 @@ function wordOf(status: Status) {
  * @param seen What is decided on.
  * @param onDecided Called once something was decided.
  */
-export function decisionKeys(judge: Judge, seen: readonly Seen[], onDecided = () => {}): Keys {
+export function decisionKeys(queue: DecisionQueue, seen: readonly Seen[], onDecided = () => {}): Keys {
   const decide = (status: Status) => () => {
-    judge.decide(seen, status)
+    queue.decide(seen, status)
     onDecided()
   }
   return {
-    z: () => judge.undo(),
+    z: () => queue.undo(),
     ...Object.fromEntries(decisions.map(({ key, status }) => [key, decide(status)])),
   }
 }
 
 /** An application's status, marked until the database has confirmed it, and where somebody else changed it meanwhile. */
 export function StatusPill({ seen }: { seen: Omit<Seen, 'name'> }) {
-  const { judge } = useJudge()
-  const { status, isPending } = judge.shownOf(seen)
-  const isChanged = judge.isChanged(seen)
+  const { queue } = useDecisionQueue()
+  const { status, isPending } = queue.shownOf(seen)
+  const isChanged = queue.isChanged(seen)
   return (
     <>
       <span className={`pill ${status} ${isChanged ? 'meanwhile' : ''}`} aria-busy={isPending}>
@@ -125,10 +125,10 @@ export function StatusPill({ seen }: { seen: Omit<Seen, 'name'> }) {
 
 /** The decisions that were not kept, with buttons to repeat or leave them. Decisions that failed alike are shown together. */
 export function DecisionProblems() {
-  const { judge, judgement } = useJudge()
+  const { queue, state } = useDecisionQueue()
   return (
     <div role="alert" className="problems">
-      {alike(judgement.problems).map((problems) => {
+      {alike(state.problems).map((problems) => {
         const [{ seen, wanted, reason }, ...others] = problems
         const choose = (act: () => void) => {
           act()
@@ -141,11 +141,11 @@ export function DecisionProblems() {
             <p>{said(problems[0], others.length)}</p>
             <p className="row">
               {reason.kind !== 'gone' && (
-                <Button onPress={() => choose(() => judge.insist(problems))}>
+                <Button onPress={() => choose(() => queue.insist(problems))}>
                   {reason.kind === 'failed' ? 'Try again' : `${label} anyway`}
                 </Button>
               )}
-              <Button onPress={() => choose(() => judge.dismiss(problems))}>
+              <Button onPress={() => choose(() => queue.dismiss(problems))}>
                 {stands(reason)
                   ? `Leave ${others.length === 0 ? 'it' : 'them'} ${statuses[seen.status]}`
                   : 'Close'}

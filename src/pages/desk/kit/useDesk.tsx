@@ -4,7 +4,7 @@ import { createContext, useContext, useEffect, useState, useSyncExternalStore, t
 import type { CallDesk } from '../../../client/desk.ts'
 import type { ActName, ActWithId, Arguments, Result } from '../../../client/desk/calls.ts'
 import { announce } from './announce.tsx'
-import { Judge, type Judgement } from './judge.ts'
+import { DecisionQueue, type QueueState } from './decision-queue.ts'
 import { listenTo } from './listen.ts'
 import { queriesOf, readAgain } from './queries.ts'
 import { insistOnConnection, isActing, useAct, type Act } from './useAct.ts'
@@ -20,7 +20,7 @@ export interface Me {
   callDesk: CallDesk
 }
 
-/** The acts that get their id here; the judge gives a decision its own. */
+/** The acts that get their id here; the queue gives a decision its own. */
 const withId = {
   desk_reveal: true,
   desk_note: true,
@@ -43,7 +43,7 @@ function deskOf({ account, email, callDesk: call }: Me, queries: QueryClient) {
   /** Reads again what an act made stale. */
   const readAgainAfter = (name: ActName) =>
     Promise.all(readAgain[name].map((noun) => queries.invalidateQueries({ queryKey: [noun] })))
-  const judge = new Judge(call, (sentence) => {
+  const queue = new DecisionQueue(call, (sentence) => {
     announce(sentence)
     void readAgainAfter('desk_decide')
   })
@@ -51,9 +51,9 @@ function deskOf({ account, email, callDesk: call }: Me, queries: QueryClient) {
     account,
     email,
     call,
-    judge,
+    queue,
     readAgainAfter,
-    ...queriesOf(call, judge, queries),
+    ...queriesOf(call, queue, queries),
     /** Forgets an application that was erased, and the lists that it may be in. */
     forget(application: string) {
       queries.removeQueries({ queryKey: ['application', application] })
@@ -77,11 +77,11 @@ const DeskContext = createContext<ReturnType<typeof deskOf> | undefined>(undefin
 export function DeskProvider({ me, children }: { me: Me; children: ReactNode }) {
   const queries = useQueryClient()
   const [desk] = useState(() => deskOf(me, queries))
-  useEffect(() => () => desk.judge.end(), [desk])
+  useEffect(() => () => desk.queue.end(), [desk])
   useEffect(() => {
     // What is under way would be lost with the page.
     const askFirst = (event: Event) => {
-      if (desk.judge.isWaiting() || isActing()) event.preventDefault()
+      if (desk.queue.isWaiting() || isActing()) event.preventDefault()
     }
     return listenTo('beforeunload')(askFirst)
   }, [desk])
@@ -96,9 +96,9 @@ export function useDesk(): ReturnType<typeof deskOf> {
 }
 
 /** By what is decided, and how it stands. */
-export function useJudge(): { judge: Judge; judgement: Judgement } {
-  const { judge } = useDesk()
-  return { judge, judgement: useSyncExternalStore(judge.subscribe, judge.judgement, judge.judgement) }
+export function useDecisionQueue(): { queue: DecisionQueue; state: QueueState } {
+  const { queue } = useDesk()
+  return { queue, state: useSyncExternalStore(queue.subscribe, queue.state, queue.state) }
 }
 
 /**

@@ -57,7 +57,7 @@ interface Entry {
 type Wish = Pick<Entry, 'seen' | 'wanted'> & { from?: number | undefined; takesBack?: Entry }
 
 /** What the screen shows of all this. */
-export interface Judgement {
+export interface QueueState {
   shown: ReadonlyMap<string, Shown>
   problems: readonly Unkept[]
   /** The act that Undo takes back, and how many applications it decided; null where there is nothing to undo. */
@@ -76,11 +76,11 @@ export interface Progress {
  * Decides: each act is shown at once and sent in its turn. What somebody else changed meanwhile is not overwritten but
  * becomes a problem, which whoever decides may repeat knowingly.
  */
-export class Judge {
+export class DecisionQueue {
   readonly #callDesk: CallDesk
   readonly #onOutcome: (sentence: string) => void
   readonly #listeners = new Set<() => void>()
-  #judgement: Judgement = { shown: new Map(), problems: [], lastAct: null, progress: null }
+  #state: QueueState = { shown: new Map(), problems: [], lastAct: null, progress: null }
   /** The decisions that Undo takes back. */
   #lastAct: Entry[] = []
   /** The newest decision on each application whose outcome is not known. */
@@ -100,7 +100,7 @@ export class Judge {
     return () => this.#listeners.delete(listener)
   }
 
-  readonly judgement = (): Judgement => this.#judgement
+  readonly state = (): QueueState => this.#state
 
   /** Whether there are decisions of which nobody knows yet whether they are kept. */
   isWaiting(): boolean {
@@ -119,7 +119,7 @@ export class Judge {
 
   /** The status to show for an application, given what the database said of it. */
   shownOf({ id, status, version }: Omit<Seen, 'name'>): Shown {
-    const shown = this.#judgement.shown.get(id)
+    const shown = this.#state.shown.get(id)
     return shown && (shown.isPending || shown.version >= version)
       ? shown
       : { status, version, isPending: false }
@@ -128,7 +128,7 @@ export class Judge {
   /** Learns what was read of an application, where that is newer. */
   learn(read: Omit<Seen, 'name'>): void {
     const { id, status, version } = read
-    const shown = this.#judgement.shown.get(id)
+    const shown = this.#state.shown.get(id)
     if (shown?.isPending || (shown && shown.version >= version)) return
     this.#show([[id, { status, version, isPending: false, isOthers: true }]])
   }
@@ -167,7 +167,7 @@ export class Judge {
 
   /** Leaves applications as they stand. */
   dismiss(problems: readonly Unkept[]): void {
-    this.#tell({ problems: this.#judgement.problems.filter((each) => !problems.includes(each)) })
+    this.#tell({ problems: this.#state.problems.filter((each) => !problems.includes(each)) })
   }
 
   #act(wishes: Wish[]) {
@@ -184,7 +184,7 @@ export class Judge {
       entries.map(({ seen: { id, version }, wanted }) => [id, { status: wanted, version, isPending: true }]),
     )
     const isDecided = ({ seen }: Unkept) => entries.some((entry) => entry.seen.id === seen.id)
-    this.dismiss(this.#judgement.problems.filter(isDecided))
+    this.dismiss(this.#state.problems.filter(isDecided))
     // An error of one act is reported, and does not keep later acts from being sent.
     this.#queue = this.#queue.then(() => this.#send(entries)).catch((error: unknown) => reportError(error))
   }
@@ -268,18 +268,18 @@ export class Judge {
     this.#showOutcome(entry, why.seen)
     const problem = { ...why, wanted: entry.wanted }
     entry.problem = problem
-    const problems = this.#judgement.problems.filter(({ seen }) => seen.id !== entry.seen.id)
+    const problems = this.#state.problems.filter(({ seen }) => seen.id !== entry.seen.id)
     this.#tell({ problems: standsAsWanted(entry) ? problems : [...problems, problem] })
   }
 
   #show(shown: readonly (readonly [id: string, Shown])[]) {
-    this.#tell({ shown: new Map([...this.#judgement.shown, ...shown]) })
+    this.#tell({ shown: new Map([...this.#state.shown, ...shown]) })
   }
 
-  #tell(change: Partial<Omit<Judgement, 'lastAct'>> = {}) {
+  #tell(change: Partial<Omit<QueueState, 'lastAct'>> = {}) {
     const [first] = this.#lastAct
     const lastAct = first ? { count: this.#lastAct.length, status: first.wanted } : null
-    this.#judgement = { ...this.#judgement, ...change, lastAct }
+    this.#state = { ...this.#state, ...change, lastAct }
     for (const listener of this.#listeners) listener()
   }
 }
