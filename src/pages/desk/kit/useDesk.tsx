@@ -4,7 +4,8 @@ import { createContext, useContext, useEffect, useState, useSyncExternalStore, t
 import type { CallDesk } from '../../../client/desk.ts'
 import type { ActName, ActWithId, Arguments, Result } from '../../../client/desk/calls.ts'
 import { announce } from './announce.tsx'
-import { DecisionQueue, type QueueState } from './decision-queue.ts'
+import { createDecisionQueue, type DecisionQueue } from './decision-queue.ts'
+import type { Act as Decided, QueueState } from './decision-state.ts'
 import { listenTo } from './listen.ts'
 import { queriesOf, readAgain } from './queries.ts'
 import { insistOnConnection, isActing, useAct, type Act } from './useAct.ts'
@@ -20,7 +21,7 @@ export interface Me {
   callDesk: CallDesk
 }
 
-/** The acts that get their id here; the queue gives a decision its own. */
+/** The acts that get their id here; the decision queue gives each of its calls one. */
 const withId = {
   desk_reveal: true,
   desk_note: true,
@@ -39,12 +40,16 @@ export type Given<Name extends ActName> = Name extends keyof typeof withId
   ? Omit<Arguments<Name>, 'act'> & { act?: string }
   : Arguments<Name>
 
-function deskOf({ account, email, callDesk: call }: Me, queries: QueryClient) {
+function deskOf(
+  { account, email, callDesk: call }: Me,
+  outcomeOf: DeskProviderProps['outcomeOf'],
+  queries: QueryClient,
+) {
   /** Reads again what an act made stale. */
   const readAgainAfter = (name: ActName) =>
     Promise.all(readAgain[name].map((noun) => queries.invalidateQueries({ queryKey: [noun] })))
-  const queue = new DecisionQueue(call, (sentence) => {
-    announce(sentence)
+  const queue = createDecisionQueue(call, (act) => {
+    announce(outcomeOf(act))
     void readAgainAfter('desk_decide')
   })
   return {
@@ -73,11 +78,18 @@ function deskOf({ account, email, callDesk: call }: Me, queries: QueryClient) {
 
 const DeskContext = createContext<ReturnType<typeof deskOf> | undefined>(undefined)
 
-/** The desk of whoever signed in. What they decided is kept from screen to screen, and ends with their session. */
-export function DeskProvider({ me, children }: { me: Me; children: ReactNode }) {
+interface DeskProviderProps {
+  me: Me
+  /** What became of decisions, in a sentence. */
+  outcomeOf: (act: Decided) => string
+  children: ReactNode
+}
+
+/** The desk of one organiser. Their decisions go on from screen to screen, and end with their session. */
+export function DeskProvider({ me, outcomeOf, children }: DeskProviderProps) {
   const queries = useQueryClient()
-  const [desk] = useState(() => deskOf(me, queries))
-  useEffect(() => () => desk.queue.end(), [desk])
+  const [desk] = useState(() => deskOf(me, outcomeOf, queries))
+  useEffect(() => desk.queue.start(), [desk])
   useEffect(() => {
     // What is under way would be lost with the page.
     const askFirst = (event: Event) => {
@@ -95,7 +107,7 @@ export function useDesk(): ReturnType<typeof deskOf> {
   return desk
 }
 
-/** By what is decided, and how it stands. */
+/** The decision queue, and its state. */
 export function useDecisionQueue(): { queue: DecisionQueue; state: QueueState } {
   const { queue } = useDesk()
   return { queue, state: useSyncExternalStore(queue.subscribe, queue.state, queue.state) }
