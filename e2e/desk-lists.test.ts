@@ -336,7 +336,7 @@ test('undo says what it takes back, and asks first where a letter about it has l
   await undo.click()
   await expect.poll(() => status.textContent()).toBe('Person 2: New; 1 not saved')
   await alert
-    .getByText('Person 1: a letter that says “Accepted” has left. That was not taken back.')
+    .getByText('Not undone for Person 1: a letter saying “Accepted” has already been sent.')
     .waitFor()
   expect(await standing('Person 1')).toBe('Accepted')
   expect(await desk.statusOf(stored[0]?.id ?? '')).toBe('accepted')

@@ -224,7 +224,7 @@ test('what somebody else decides is marked in a list that is shown, and said; re
   await expect.poll(() => standing('Person 1')).toBe('Shortlisted')
   await getDesk(page).tab('Declined').click()
   await expect.poll(() => standing('Person 2')).toBe('Declined')
-  expect(await button('Undo: 1 shortlisted').count()).toBe(1)
+  expect(await button('Undo: Person 1, shortlisted').count()).toBe(1)
 })
 
 test('who decides before the screen has learned what somebody else did is refused, and told', async ({

@@ -268,7 +268,7 @@ test('the whole journey by keyboard alone, single keys switched off', async ({ v
   await tabTo('BUTTON: Decline')
   await keyboard.press('Enter')
   await says('Ada L: Declined')
-  await tabTo('BUTTON: Undo: 1 declined')
+  await tabTo('BUTTON: Undo: Ada L, declined')
   await keyboard.press('Space')
   await says('Ada L: Shortlisted')
   await tabTo('BUTTON: Erase', 'Shift+Tab')

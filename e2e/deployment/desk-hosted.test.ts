@@ -177,7 +177,7 @@ test('through that door an application comes in, and the static desk lists, deci
     return (data as { applications: { status: string }[] }).applications.map(({ status }) => status)
   }
   await expect.poll(statuses).toEqual(['accepted'])
-  await desk.button('Undo: 1 accepted').click()
+  await desk.button(`Undo: ${name}, accepted`).click()
   await desk.says(`${name}: New`)
   await expect.poll(statuses).toEqual(['new'])
   // Somebody else decides meanwhile.

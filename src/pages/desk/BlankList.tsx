@@ -2,6 +2,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 
 import type { Listed } from '../../client/desk/applications.ts'
 import { ApplicationList } from './applications/ApplicationList.tsx'
+import { outcomeOf } from './decisions/sentences.ts'
 import { Frame } from './Frame.tsx'
 import { filterOf, filtersFrom } from './kit/filters.ts'
 import { DeskProvider, type Me } from './kit/useDesk.tsx'
@@ -35,7 +36,7 @@ export function BlankList({ version }: { version: string }) {
   queries.setQueryData(['list', filterOf(filters)], { pages: [page], pageParams: [null] })
   return (
     <QueryClientProvider client={queries}>
-      <DeskProvider me={nobody}>
+      <DeskProvider me={nobody} outcomeOf={outcomeOf}>
         <Frame session={{ signOut: never }} version={version}>
           <ApplicationList filters={filters} />
         </Frame>

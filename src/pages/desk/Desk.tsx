@@ -3,6 +3,7 @@ import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react
 
 import type { LoadAuth } from '../../client/session.ts'
 import { ApplicationList } from './applications/ApplicationList.tsx'
+import { outcomeOf } from './decisions/sentences.ts'
 import { Frame } from './Frame.tsx'
 import { announce } from './kit/announce.tsx'
 import { listenTo } from './kit/listen.ts'
@@ -120,7 +121,7 @@ function Inside({ me, children }: { me: Me; children: ReactNode }) {
   }, [queries, account])
   return (
     <QueryClientProvider client={queries}>
-      <DeskProvider me={me}>{children}</DeskProvider>
+      <DeskProvider {...{ me, outcomeOf }}>{children}</DeskProvider>
     </QueryClientProvider>
   )
 }

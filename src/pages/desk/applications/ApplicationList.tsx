@@ -6,18 +6,19 @@ import { statuses } from '../../../application/statuses.ts'
 import type { Filter, ListPage, Page, Selected } from '../../../client/desk/applications.ts'
 import type { Count } from '../../../client/desk/count.ts'
 import { DecisionBar, decisionKeys, DecisionProblems } from '../decisions/DecisionBar.tsx'
+import { countsOf } from '../decisions/sentences.ts'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
 import { Tick } from '../kit/Field.tsx'
 import { filterOf, searchOf, type Filters } from '../kit/filters.ts'
 import { focusApplication, focusHeading, focusOn } from '../kit/focus.ts'
 import { digits, momentOf, nameOf, upTo } from '../kit/format.ts'
-import { countsOf, type Seen } from '../kit/judge.ts'
+import type { Seen } from '../kit/decision-state.ts'
 import { formerRoute, go, routeOf } from '../kit/route.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Loading, MoreButton, useTitle } from '../kit/Screen.tsx'
 import { useAct } from '../kit/useAct.ts'
-import { useDesk, useJudge } from '../kit/useDesk.tsx'
+import { useDesk, useDecisionQueue } from '../kit/useDesk.tsx'
 import { useKeys } from '../kit/useKeys.ts'
 import { useMedia } from '../kit/listen.ts'
 import { LetterWriteMany } from '../letters/LetterWriteMany.tsx'
@@ -103,7 +104,7 @@ function List({ filters, countedAt, matching }: ListProps) {
   // Whom the dialog is about that was opened from the bar: the bar stays as long, whatever happens to the list.
   const [writtenTo, setWrittenTo] = useState<readonly Seen[]>([])
   const queries = useQueryClient()
-  const { judge } = useJudge()
+  const { queue } = useDecisionQueue()
   const rows = data?.pages.flatMap(({ applications }) => applications) ?? []
   const { gone, newer, older, more, letters, answers } = useListUpdates(filter, data?.pages, countedAt)
 
@@ -111,7 +112,7 @@ function List({ filters, countedAt, matching }: ListProps) {
   const there = rows.filter(({ id }) => !gone.has(id))
   const known: Selected[] = [...there, ...beyond.filter(({ id }) => !shown.has(id) && !gone.has(id))]
   const selected = new Set(
-    known.filter((row) => ticked.get(row.id) === judge.shownOf(row).version).map(({ id }) => id),
+    known.filter((row) => ticked.get(row.id) === queue.shownOf(row).version).map(({ id }) => id),
   )
   // Where all that was ticked has changed, the next key is about the row that has the focus.
   const leftOut = ticked.size - selected.size
@@ -121,7 +122,7 @@ function List({ filters, countedAt, matching }: ListProps) {
     .filter(({ id }) => (selected.size > 0 ? selected.has(id) : id === current))
     .map((row): Seen => ({ id: row.id, name: nameOf(row), status: row.status, version: row.version }))
   // A row whose status changed meanwhile is not meant by whoever selects the whole list.
-  const isOfThisList = (row: Selected) => ['all', judge.shownOf(row).status].includes(filters.status)
+  const isOfThisList = (row: Selected) => ['all', queue.shownOf(row).status].includes(filters.status)
   const ofThisList = there.filter(isOfThisList)
   const isWhole = ofThisList.length > 0 && ofThisList.every(({ id }) => selected.has(id))
   // There the bar would cover the list for the application that was opened last.
@@ -135,7 +136,7 @@ function List({ filters, countedAt, matching }: ListProps) {
   const select = (all: readonly Selected[], isOn: boolean) => {
     const now = new Map([...ticked].filter(([id]) => selected.has(id)))
     for (const row of all) {
-      if (isOn) now.set(row.id, judge.shownOf(row).version)
+      if (isOn) now.set(row.id, queue.shownOf(row).version)
       else now.delete(row.id)
     }
     setTicked(now)
@@ -147,14 +148,14 @@ function List({ filters, countedAt, matching }: ListProps) {
     Enter: () => current !== null && go({ screen: 'application', id: current, filters }),
     x: () => select(currentRow, !selected.has(current ?? '')),
     Escape: selectNone,
-    ...decisionKeys(judge, seen, selectNone),
+    ...decisionKeys(queue, seen, selectNone),
   })
 
-  const changed = there.filter((row) => judge.isChanged(row) && !ticked.has(row.id))
+  const changed = there.filter((row) => queue.isChanged(row) && !ticked.has(row.id))
   const [changedRow] = changed
   const news =
     changedRow && changed.length === 1
-      ? `${nameOf(changedRow)}: ${statuses[judge.shownOf(changedRow).status]} now, set meanwhile`
+      ? `${nameOf(changedRow)}: ${statuses[queue.shownOf(changedRow).status]} now, set meanwhile`
       : `${digits(changed.length)} changed meanwhile`
   useEffect(() => {
     if (changed.length > 0) announce(news)
@@ -260,7 +261,7 @@ function List({ filters, countedAt, matching }: ListProps) {
   /** Whom the bar is about: the name of one, or the number of several and what may be a surprise among them. */
   function aboutOf([only, ...others]: readonly Seen[]) {
     if (only !== undefined && others.length === 0 && someLeftOut === 0) return only.name
-    const elsewhere = seen.filter((each) => !isOfThisList(each)).map((each) => judge.shownOf(each).status)
+    const elsewhere = seen.filter((each) => !isOfThisList(each)).map((each) => queue.shownOf(each).status)
     const remarks = countsOf(elsewhere)
     if (someLeftOut > 0) remarks.push(`${someLeftOut} changed meanwhile and left out`)
     return [`${digits(seen.length)} selected`, ...remarks].join(', ')

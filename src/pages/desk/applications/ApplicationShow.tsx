@@ -14,13 +14,13 @@ import { linkedInLink, mailLink, phoneLink } from '../kit/contact-links.ts'
 import { filterOf, type Filters } from '../kit/filters.ts'
 import { focusHeading } from '../kit/focus.ts'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
-import type { Seen } from '../kit/judge.ts'
+import type { Seen } from '../kit/decision-state.ts'
 import { LongText, pieceLength } from '../kit/LongText.tsx'
 import { idsOf, neighboursIn } from '../kit/neighbours.ts'
 import { go, hrefOf, type Route } from '../kit/route.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Back, Heading, Loading, Sheet, useTitle } from '../kit/Screen.tsx'
-import { useDesk, useDeskAct, useJudge } from '../kit/useDesk.tsx'
+import { useDesk, useDeskAct, useDecisionQueue } from '../kit/useDesk.tsx'
 import { useKeys } from '../kit/useKeys.ts'
 import { LetterWrite } from '../letters/LetterWrite.tsx'
 import { UndoSend } from '../letters/UndoSend.tsx'
@@ -36,7 +36,7 @@ interface ApplicationShowProps {
 
 /** One application: what was answered, what happened to it, and the buttons to decide with. */
 export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
-  const { judge } = useJudge()
+  const { queue } = useDecisionQueue()
   const filter = filterOf(filters)
   const note = useRef<HTMLTextAreaElement>(null)
   const { previous, next, words } = useNeighbours(filter, id)
@@ -57,7 +57,7 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
   const name = whole ? nameOf(whole.application) : 'Application'
   useTitle(name)
   const seen: Seen[] = whole ? [{ ...whole.application, name }] : []
-  const isAccepted = whole !== undefined && judge.shownOf(whole.application).status === 'accepted'
+  const isAccepted = whole !== undefined && queue.shownOf(whole.application).status === 'accepted'
   const list: Route = { screen: 'list', filters }
   const toOther = (other: string | undefined): Route | undefined =>
     other === undefined ? undefined : { screen: 'application', id: other, filters }
@@ -71,7 +71,7 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
       document.getElementById('search')?.focus()
     },
     Escape: () => go(list),
-    ...decisionKeys(judge, seen),
+    ...decisionKeys(queue, seen),
   })
 
   return (
@@ -106,7 +106,7 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
             <Sheet title="What happened">
               <ApplicationTimeline whole={whole} fresh={fresh} />
               <NoteCreate application={id} filter={filter} field={note} history={whole.history} />
-              <LetterWrite application={id} status={judge.shownOf(whole.application).status} />
+              <LetterWrite application={id} status={queue.shownOf(whole.application).status} />
               <LetterCreate
                 application={id}
                 filter={filter}

@@ -6,7 +6,7 @@ import { StatusPill } from '../decisions/DecisionBar.tsx'
 import type { Filters } from '../kit/filters.ts'
 import { momentOf, nameOf, shortMomentOf, shortOf } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
-import { useJudge } from '../kit/useDesk.tsx'
+import { useDecisionQueue } from '../kit/useDesk.tsx'
 import { useKeysAreOn } from '../kit/useKeys.ts'
 
 interface ApplicationTableProps {
@@ -112,7 +112,7 @@ interface StandingWordProps {
  * that letter may not have arrived: what became of the letter about their status. It is one line, for which rows have room.
  */
 function StandingWord({ row, letters, answer: { answer, answer_state: state } }: StandingWordProps) {
-  const { status } = useJudge().judge.shownOf(row)
+  const { status } = useDecisionQueue().queue.shownOf(row)
   const those = letters.filter(({ application, occasion }) => application === row.id && occasion === status)
   const letter = those.findLast(({ way }) => way === 'mail') ?? those.at(-1)
   const isLost = letter?.state === 'refused' || letter?.state === 'given up'

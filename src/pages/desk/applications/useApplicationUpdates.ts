@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react'
 import type { Filter } from '../../../client/desk/applications.ts'
 import { RefusedCall } from '../../../client/rpc.ts'
 import { announce } from '../kit/announce.tsx'
-import { useDesk, useJudge } from '../kit/useDesk.tsx'
+import { useDesk, useDecisionQueue } from '../kit/useDesk.tsx'
 import { timelineOf } from './ApplicationTimeline.tsx'
 
 /**
@@ -15,7 +15,7 @@ import { timelineOf } from './ApplicationTimeline.tsx'
  */
 export function useApplicationUpdates(id: string, filter: Filter) {
   const desk = useDesk()
-  const { judge } = useJudge()
+  const { queue } = useDecisionQueue()
   const { data, error, dataUpdatedAt: readAt, refetch } = useQuery(desk.application(id, filter))
   const look = useQuery({
     ...desk.stamp(id),
@@ -61,6 +61,6 @@ export function useApplicationUpdates(id: string, filter: Filter) {
     data !== undefined &&
     last?.kind === 'status' &&
     fresh.has(last.act) &&
-    judge.shownOf(data.application).status === last.detail.status
+    queue.shownOf(data.application).status === last.detail.status
   return { data, error, fresh, changed: isShown ? last.author : undefined }
 }

@@ -1,13 +1,14 @@
 import type { ReactNode } from 'react'
 
-import { stepSize } from '../../../application/limits.ts'
 import { statuses, type Status } from '../../../application/statuses.ts'
 import { Button } from '../kit/Button.tsx'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
-import { digits, momentOf, ofAll } from '../kit/format.ts'
-import type { Judge, Progress, Seen, Unkept } from '../kit/judge.ts'
-import { useJudge } from '../kit/useDesk.tsx'
+import type { DecisionQueue } from '../kit/decision-queue.ts'
+import { progressIn, undoable, type Seen } from '../kit/decision-state.ts'
+import { ofAll } from '../kit/format.ts'
+import { useDecisionQueue } from '../kit/useDesk.tsx'
 import type { Keys } from '../kit/useKeys.ts'
+import { alike, isKnown, progressOf, refusalOf, undoLabel } from './sentences.ts'
 
 /** The button for each status, and the key that does the same. */
 const decisions = [
@@ -31,11 +32,12 @@ interface DecisionBarProps {
 
 /** The buttons to decide with, at the foot of the window. */
 export function DecisionBar({ seen, about, onDecided = () => {}, children }: DecisionBarProps) {
-  const { judge, judgement } = useJudge()
-  const { lastAct, progress } = judgement
+  const { queue, state } = useDecisionQueue()
+  const lastAct = undoable(state)
+  const progress = progressIn(state)
   const isEmpty = seen.length === 0
-  if (isEmpty && lastAct === null && progress === null) return null
-  const isAll = (status: Status) => seen.every((each) => judge.shownOf(each).status === status)
+  if (isEmpty && lastAct.length === 0 && progress === null) return null
+  const isAll = (status: Status) => seen.every((each) => queue.shownOf(each).status === status)
   return (
     <section className="bar" aria-label={isEmpty ? 'Last act' : `Decide: ${about}`}>
       <p className="about">{!isEmpty && <bdi>{about}</bdi>}</p>
@@ -49,7 +51,7 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
             aria-disabled={status === 'new' ? isAll(status) : undefined}
             aria-keyshortcuts={key}
             onPress={() => {
-              judge.decide(seen, status)
+              queue.decide(seen, status)
               onDecided()
             }}
           >
@@ -58,36 +60,24 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
         ))}
       {!isEmpty && children}
       {progress && <span>{ofAll(progress.done, progress.count)}</span>}
-      {progress && <Button onPress={judge.stop}>Stop</Button>}
+      {progress && <Button onPress={queue.stop}>Stop</Button>}
       <span className="visually-hidden" aria-live="polite">
-        {progress && spokenOf(progress)}
+        {progress && progressOf(progress)}
       </span>
       <Button
         className="quiet undo"
         aria-keyshortcuts="z"
-        aria-disabled={lastAct === null}
+        aria-disabled={lastAct.length === 0}
         onPress={() => {
-          judge.undo()
+          queue.undo()
           // Then the bar disappears, and the pressed button with it.
           if (isEmpty) focusHeading()
         }}
       >
-        {lastAct === null ? 'Undo' : `Undo: ${digits(lastAct.count)} ${wordOf(lastAct.status)}`}
+        {undoLabel(lastAct)}
       </Button>
     </section>
   )
-}
-
-/** `300 of 1,000 saved`. It changes only with each quarter, so that a screen reader does not read out every step. */
-function spokenOf(progress: Progress) {
-  const quarters = Math.floor((progress.done * 4) / progress.count)
-  if (quarters === 0) return ''
-  const steps = Math.ceil((quarters * progress.count) / 4 / stepSize)
-  return `${ofAll(steps * stepSize, progress.count)} saved`
-}
-
-function wordOf(status: Status) {
-  return status === 'new' ? 'back to new' : statuses[status].toLowerCase()
 }
 
 /**
@@ -96,22 +86,22 @@ function wordOf(status: Status) {
  * @param seen What is decided on.
  * @param onDecided Called once something was decided.
  */
-export function decisionKeys(judge: Judge, seen: readonly Seen[], onDecided = () => {}): Keys {
+export function decisionKeys(queue: DecisionQueue, seen: readonly Seen[], onDecided = () => {}): Keys {
   const decide = (status: Status) => () => {
-    judge.decide(seen, status)
+    queue.decide(seen, status)
     onDecided()
   }
   return {
-    z: () => judge.undo(),
+    z: () => queue.undo(),
     ...Object.fromEntries(decisions.map(({ key, status }) => [key, decide(status)])),
   }
 }
 
 /** An application's status, marked until the database has confirmed it, and where somebody else changed it meanwhile. */
 export function StatusPill({ seen }: { seen: Omit<Seen, 'name'> }) {
-  const { judge } = useJudge()
-  const { status, isPending } = judge.shownOf(seen)
-  const isChanged = judge.isChanged(seen)
+  const { queue } = useDecisionQueue()
+  const { status, isPending } = queue.shownOf(seen)
+  const isChanged = queue.isChanged(seen)
   return (
     <>
       <span className={`pill ${status} ${isChanged ? 'meanwhile' : ''}`} aria-busy={isPending}>
@@ -123,13 +113,13 @@ export function StatusPill({ seen }: { seen: Omit<Seen, 'name'> }) {
   )
 }
 
-/** The decisions that were not kept, with buttons to repeat or leave them. Decisions that failed alike are shown together. */
+/** The decisions that were not saved, with buttons to repeat or leave them. Those that were refused alike are shown together. */
 export function DecisionProblems() {
-  const { judge, judgement } = useJudge()
+  const { queue, state } = useDecisionQueue()
   return (
     <div role="alert" className="problems">
-      {alike(judgement.problems).map((problems) => {
-        const [{ seen, wanted, reason }, ...others] = problems
+      {alike(state.refusals.values()).map((refusals) => {
+        const [{ seen, wanted, reason }, ...others] = refusals
         const choose = (act: () => void) => {
           act()
           // The pressed button disappears.
@@ -138,15 +128,15 @@ export function DecisionProblems() {
         const label = decisions.find(({ status }) => status === wanted)?.label ?? ''
         return (
           <section key={seen.id} className="notice error">
-            <p>{said(problems[0], others.length)}</p>
+            <p>{refusalOf(refusals[0], others.length)}</p>
             <p className="row">
               {reason.kind !== 'gone' && (
-                <Button onPress={() => choose(() => judge.insist(problems))}>
+                <Button onPress={() => choose(() => queue.insist(refusals))}>
                   {reason.kind === 'failed' ? 'Try again' : `${label} anyway`}
                 </Button>
               )}
-              <Button onPress={() => choose(() => judge.dismiss(problems))}>
-                {stands(reason)
+              <Button onPress={() => choose(() => queue.dismiss(refusals))}>
+                {isKnown(reason)
                   ? `Leave ${others.length === 0 ? 'it' : 'them'} ${statuses[seen.status]}`
                   : 'Close'}
               </Button>
@@ -156,42 +146,4 @@ export function DecisionProblems() {
       })}
     </div>
   )
-}
-
-/** Groups decisions that wanted the same status and were not kept for the same reason. */
-function alike(problems: readonly Unkept[]) {
-  const groups = new Map<string, [Unkept, ...Unkept[]]>()
-  for (const problem of problems) {
-    const { seen, wanted, reason } = problem
-    const key = JSON.stringify([wanted, reason, stands(reason) && seen.status])
-    const group = groups.get(key)
-    if (group) group.push(problem)
-    else groups.set(key, [problem])
-  }
-  return [...groups.values()]
-}
-
-/** Whether the application's status is known, so that it can be left as it is. */
-function stands({ kind }: Unkept['reason']) {
-  return kind === 'stale' || kind === 'told'
-}
-
-/** @param others For how many other applications the sentence is true, too. */
-function said({ seen, wanted, reason }: Unkept, others: number) {
-  const isOne = others === 0
-  const whom = isOne ? seen.name : `${seen.name} and ${others} ${others === 1 ? 'other' : 'others'}`
-  const status = statuses[seen.status]
-  if (reason.kind === 'told') {
-    const told = isOne ? `a letter that says “${status}” has` : `letters that say “${status}” have`
-    return `${whom}: ${told} left. That was not taken back.`
-  }
-  const notSaved = `${whom}: “${statuses[wanted]}” was not saved.`
-  if (reason.kind === 'gone')
-    return `${notSaved} The ${isOne ? 'application was' : 'applications were'} erased meanwhile.`
-  if (reason.kind === 'failed') return `${notSaved} ${reason.message}`
-  const { author, at } = reason
-  const them = isOne ? 'it' : 'them'
-  if (author === null || at === null)
-    return `${notSaved} ${isOne ? 'It' : 'They'} changed meanwhile: ${status}.`
-  return `${notSaved} ${author} set ${them} to ${status} meanwhile (${momentOf(at)}).`
 }

@@ -13,7 +13,7 @@ import type { Filter, ListPage, Position } from '../../../client/desk/applicatio
 import type { ActName, Arguments, Calls } from '../../../client/desk/calls.ts'
 import type { LetterPosition, LettersOverview, OutboxState } from '../../../client/desk/letters.ts'
 import { zone } from './format.ts'
-import type { Judge } from './judge.ts'
+import type { DecisionQueue } from './decision-queue.ts'
 import { leftWith, type Left } from './neighbours.ts'
 
 /** The nouns that keys begin with. */
@@ -68,7 +68,7 @@ const lookSoon = 1_000
 const justRead = 1_000
 
 /** What the desk reads: each call with the key by which its answer is kept. */
-export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
+export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryClient) {
   /** What one call answers. */
   const read = <Name extends keyof Calls>(queryKey: QueryKey, name: Name, given: Arguments<Name>) =>
     queryOptions({ queryKey, queryFn: ({ signal }) => call(name, given, signal) })
@@ -138,7 +138,7 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
             listed.length > mostAtOnce ? (listed[mostAtOnce - 1] ?? null) : (pages.at(-1)?.next ?? null)
           const oldest = end && { created_at: end.created_at, id: end.id }
           const meanwhile = await call('desk_meanwhile', { filter, shown, oldest }, signal)
-          for (const each of meanwhile.changed) judge.learn(each)
+          for (const each of meanwhile.changed) queue.learn(each)
           return { ...meanwhile, shown: new Set(shown.map(({ id }) => id)), first: pages[0] }
         },
         placeholderData: keepPreviousData,
@@ -160,7 +160,7 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
         queryFn: async ({ signal }) => {
           const opened = await withOverview(() => call('desk_application', { application, filter }, signal))
           const { place } = opened
-          judge.learn(opened.application)
+          queue.learn(opened.application)
           if (place !== null) {
             const pages = queries.getQueryData(list(filter).queryKey)?.pages
             queries.setQueryData(left(filter).queryKey, (former) =>
@@ -215,7 +215,7 @@ export function queriesOf(call: CallDesk, judge: Judge, queries: QueryClient) {
         queryKey: ['places'],
         queryFn: async ({ signal }) => {
           const places = await call('desk_places', {}, signal)
-          for (const each of places.waitlist) judge.learn(each)
+          for (const each of places.waitlist) queue.learn(each)
           return places
         },
         ...followed,

@@ -4,7 +4,8 @@ import { createContext, useContext, useEffect, useState, useSyncExternalStore, t
 import type { CallDesk } from '../../../client/desk.ts'
 import type { ActName, ActWithId, Arguments, Result } from '../../../client/desk/calls.ts'
 import { announce } from './announce.tsx'
-import { Judge, type Judgement } from './judge.ts'
+import { createDecisionQueue, type DecisionQueue } from './decision-queue.ts'
+import type { Act as Decided, QueueState } from './decision-state.ts'
 import { listenTo } from './listen.ts'
 import { queriesOf, readAgain } from './queries.ts'
 import { insistOnConnection, isActing, useAct, type Act } from './useAct.ts'
@@ -20,7 +21,7 @@ export interface Me {
   callDesk: CallDesk
 }
 
-/** The acts that get their id here; the judge gives a decision its own. */
+/** The acts that get their id here; the decision queue gives each of its calls one. */
 const withId = {
   desk_reveal: true,
   desk_note: true,
@@ -39,21 +40,25 @@ export type Given<Name extends ActName> = Name extends keyof typeof withId
   ? Omit<Arguments<Name>, 'act'> & { act?: string }
   : Arguments<Name>
 
-function deskOf({ account, email, callDesk: call }: Me, queries: QueryClient) {
+function deskOf(
+  { account, email, callDesk: call }: Me,
+  outcomeOf: DeskProviderProps['outcomeOf'],
+  queries: QueryClient,
+) {
   /** Reads again what an act made stale. */
   const readAgainAfter = (name: ActName) =>
     Promise.all(readAgain[name].map((noun) => queries.invalidateQueries({ queryKey: [noun] })))
-  const judge = new Judge(call, (sentence) => {
-    announce(sentence)
+  const queue = createDecisionQueue(call, (act) => {
+    announce(outcomeOf(act))
     void readAgainAfter('desk_decide')
   })
   return {
     account,
     email,
     call,
-    judge,
+    queue,
     readAgainAfter,
-    ...queriesOf(call, judge, queries),
+    ...queriesOf(call, queue, queries),
     /** Forgets an application that was erased, and the lists that it may be in. */
     forget(application: string) {
       queries.removeQueries({ queryKey: ['application', application] })
@@ -73,15 +78,22 @@ function deskOf({ account, email, callDesk: call }: Me, queries: QueryClient) {
 
 const DeskContext = createContext<ReturnType<typeof deskOf> | undefined>(undefined)
 
-/** The desk of whoever signed in. What they decided is kept from screen to screen, and ends with their session. */
-export function DeskProvider({ me, children }: { me: Me; children: ReactNode }) {
+interface DeskProviderProps {
+  me: Me
+  /** What became of decisions, in a sentence. */
+  outcomeOf: (act: Decided) => string
+  children: ReactNode
+}
+
+/** The desk of one organiser. Their decisions go on from screen to screen, and end with their session. */
+export function DeskProvider({ me, outcomeOf, children }: DeskProviderProps) {
   const queries = useQueryClient()
-  const [desk] = useState(() => deskOf(me, queries))
-  useEffect(() => () => desk.judge.end(), [desk])
+  const [desk] = useState(() => deskOf(me, outcomeOf, queries))
+  useEffect(() => desk.queue.start(), [desk])
   useEffect(() => {
     // What is under way would be lost with the page.
     const askFirst = (event: Event) => {
-      if (desk.judge.isWaiting() || isActing()) event.preventDefault()
+      if (desk.queue.isWaiting() || isActing()) event.preventDefault()
     }
     return listenTo('beforeunload')(askFirst)
   }, [desk])
@@ -95,10 +107,10 @@ export function useDesk(): ReturnType<typeof deskOf> {
   return desk
 }
 
-/** By what is decided, and how it stands. */
-export function useJudge(): { judge: Judge; judgement: Judgement } {
-  const { judge } = useDesk()
-  return { judge, judgement: useSyncExternalStore(judge.subscribe, judge.judgement, judge.judgement) }
+/** The decision queue, and its state. */
+export function useDecisionQueue(): { queue: DecisionQueue; state: QueueState } {
+  const { queue } = useDesk()
+  return { queue, state: useSyncExternalStore(queue.subscribe, queue.state, queue.state) }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Dialog } from '../kit/Dialog.tsx'
 import { digits } from '../kit/format.ts'
-import type { Seen } from '../kit/judge.ts'
+import type { Seen } from '../kit/decision-state.ts'
 import { lazyScreen, PartNotLoaded } from '../kit/Screen.tsx'
 
 const LetterWriteManyForm = lazyScreen(async () => {

@@ -12,7 +12,7 @@ import { digits, momentOf, nameOf, shortMomentOf, shortOf, zone } from '../kit/f
 import { hrefOf } from '../kit/route.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Screen, Sheet } from '../kit/Screen.tsx'
-import { useDesk, useDeskAct, useJudge } from '../kit/useDesk.tsx'
+import { useDesk, useDeskAct, useDecisionQueue } from '../kit/useDesk.tsx'
 import { useKeys } from '../kit/useKeys.ts'
 import { useTyped } from '../kit/useTyped.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
@@ -21,8 +21,8 @@ import { freeSentence, placesWordsOf, remindedSentences, zonesWith } from './pla
 
 /** Who of the accepted people comes, how many places are left, and who is on the waitlist. */
 export function PlacesShow() {
-  const { judge } = useJudge()
-  useKeys({ z: () => judge.undo() })
+  const { queue } = useDecisionQueue()
+  useKeys({ z: () => queue.undo() })
   return (
     <>
       <Screen title="Places" query={useQuery(useDesk().places())} head={<DecisionProblems />}>
@@ -172,9 +172,9 @@ function PlacesEdit({ places }: { places: Places }) {
 
 /** The waitlist, those who wait longest first. Nobody is accepted by itself. */
 function Waitlist({ free, waitlist }: Places) {
-  const { judge } = useJudge()
+  const { queue } = useDecisionQueue()
   // A decision made here counts at once, before the list was read again.
-  const taken = waitlist.filter((each) => judge.shownOf(each).status === 'accepted').length
+  const taken = waitlist.filter((each) => queue.shownOf(each).status === 'accepted').length
   const left = free === null ? Infinity : free - taken
   const all = <a href={hrefOf({ screen: 'list', filters: waitlisted })}>All who are waitlisted</a>
   if (waitlist.length === 0) return <p className="quietly">Nobody is waitlisted.</p>
@@ -193,7 +193,7 @@ function Waitlist({ free, waitlist }: Places) {
 
 /** One of them, who can be accepted where places are left. */
 function Waiting({ row, left }: { row: Places['waitlist'][number]; left: number }) {
-  const { judge } = useJudge()
+  const { queue } = useDecisionQueue()
   const { id, status, version, company, set_at: setAt } = row
   const name = nameOf(row)
   return (
@@ -210,7 +210,7 @@ function Waiting({ row, left }: { row: Places['waitlist'][number]; left: number 
           </time>
         </span>
       </p>
-      {judge.shownOf(row).status === 'waitlisted' ? (
+      {queue.shownOf(row).status === 'waitlisted' ? (
         left > 0 && (
           <Button
             about={name}
@@ -218,7 +218,7 @@ function Waiting({ row, left }: { row: Places['waitlist'][number]; left: number 
               // The pressed button disappears, and soon its line; with the last place all buttons do.
               const next = currentTarget.closest('li')?.nextElementSibling?.querySelector('a')
               focusOn(left > 1 ? next : null)
-              judge.decide([{ id, name, status, version }], 'accepted')
+              queue.decide([{ id, name, status, version }], 'accepted')
             }}
           >
             Accept

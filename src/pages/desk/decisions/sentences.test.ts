@@ -1,0 +1,139 @@
+import { expect, test } from 'vitest'
+
+import type { Status } from '../../../application/statuses.ts'
+import type { Act, Decision, Refusal } from '../kit/decision-state.ts'
+import { alike, countsOf, outcomeOf, progressOf, refusalOf, undoLabel } from './sentences.ts'
+
+const seen = (id: string, status: Status = 'new') => ({ id, name: `Person ${id}`, status, version: 1 })
+const decision = (id: string, status: Status = 'new', wanted: Status = 'accepted', takesBack = false) => ({
+  seen: seen(id, status),
+  wanted,
+  base: 1,
+  takesBack,
+})
+const saved = (...given: Parameters<typeof decision>): Decision => ({
+  ...decision(...given),
+  state: 'saved',
+  version: 2,
+})
+const stopped = (id: string): Decision => ({ ...decision(id), state: 'stopped' })
+const refusal = (
+  id: string,
+  reason: Refusal['reason'],
+  status: Status = 'declined',
+  wanted: Status = 'accepted',
+) => ({ seen: seen(id, status), wanted, takesBack: false, reason })
+const refused = (id: string, status: Status): Decision => ({
+  ...decision(id),
+  state: 'refused',
+  refusal: refusal(id, { kind: 'stale', author: null, at: null }, status),
+})
+const act = (...decisions: Decision[]): Act => new Map(decisions.map((each) => [each.seen.id, each]))
+
+test.each<[string, Act]>([
+  ['Person 1: Accepted', act(saved('1'))],
+  ['Person 1: Accepted already', act(refused('1', 'accepted'))],
+  ['Person 1: not saved', act(refused('1', 'declined'))],
+  ['2 applications: Accepted', act(saved('1'), saved('2'))],
+  ['2 applications: Accepted', act(saved('1'), refused('2', 'accepted'))],
+  [
+    '3 applications: Accepted (before: 2 New, 1 Waitlisted); 1 not saved',
+    act(saved('1', 'waitlisted'), saved('2'), saved('3'), refused('4', 'declined')),
+  ],
+  ['2 not saved', act(refused('1', 'declined'), refused('2', 'declined'))],
+  ['Person 1: Accepted; stopped, 2 left as they were', act(saved('1'), stopped('2'), stopped('3'))],
+  // Who undoes is not told what the statuses were.
+  ['2 applications: New', act(saved('1', 'accepted', 'new', true), saved('2', 'declined', 'new', true))],
+  [
+    '2 applications: as they were before',
+    act(saved('1', 'accepted', 'new', true), saved('2', 'accepted', 'waitlisted', true)),
+  ],
+])('an act came to: %s', (sentence, given) => {
+  expect(outcomeOf(given)).toBe(sentence)
+})
+
+test('an application that was erased is not saved, whatever its status was', () => {
+  const gone = refusal('1', { kind: 'gone' }, 'accepted')
+  expect(outcomeOf(act({ ...decision('1'), state: 'refused', refusal: gone }))).toBe('Person 1: not saved')
+})
+
+test('Undo says whom it is about, or how many', () => {
+  expect(undoLabel([])).toBe('Undo')
+  expect(undoLabel([saved('1', 'new', 'declined')])).toBe('Undo: Person 1, declined')
+  expect(undoLabel([saved('1', 'declined', 'new')])).toBe('Undo: Person 1, back to new')
+  const many = Array.from({ length: 1_200 }, (_, index) => saved(String(index)))
+  expect(undoLabel(many)).toBe('Undo: 1,200 accepted')
+})
+
+test('progress is said with each quarter', () => {
+  const said = [0, 200, 300, 400, 900].map((done) => progressOf({ done, count: 1_000 }))
+  expect(said).toEqual(['', '', '300 of 1,000 saved', '300 of 1,000 saved', '800 of 1,000 saved'])
+})
+
+test('counts of statuses begin with the most', () => {
+  expect(countsOf(['waitlisted', 'new', 'new'])).toEqual(['2 New', '1 Waitlisted'])
+})
+
+test('refusals that have the same sentence are grouped', () => {
+  const failed = { kind: 'failed', message: 'The disk is full.' } as const
+  const bob = { kind: 'stale', author: 'bob@example.org', at: '2026-11-22T10:00:00Z' } as const
+  const groups = alike([
+    refusal('1', failed, 'new'),
+    refusal('2', bob, 'declined'),
+    refusal('3', failed, 'waitlisted'),
+    refusal('4', bob, 'waitlisted'),
+    refusal('5', bob, 'declined', 'shortlisted'),
+    refusal('6', bob, 'declined'),
+    refusal('7', { kind: 'told' }),
+  ])
+  const ids = groups.map((group) => group.map((each) => each.seen.id).join())
+  expect(ids).toEqual(['1,3', '2,6', '4', '5', '7'])
+})
+
+test.each<[string, Refusal, number]>([
+  [
+    'Person 1: “Accepted” was not saved. The disk is full.',
+    refusal('1', { kind: 'failed', message: 'The disk is full.' }),
+    0,
+  ],
+  [
+    'Person 1: “Accepted” was not saved. The application was erased meanwhile.',
+    refusal('1', { kind: 'gone' }),
+    0,
+  ],
+  [
+    'Person 1 and 1 other: “Accepted” was not saved. The applications were erased meanwhile.',
+    refusal('1', { kind: 'gone' }),
+    1,
+  ],
+  [
+    'Not undone for Person 1: a letter saying “Declined” has already been sent.',
+    refusal('1', { kind: 'told' }),
+    0,
+  ],
+  [
+    'Not undone for Person 1 and 2 others: letters saying “Declined” have already been sent.',
+    refusal('1', { kind: 'told' }),
+    2,
+  ],
+  [
+    'Person 1: “Accepted” was not saved. It changed meanwhile: Declined.',
+    refusal('1', { kind: 'stale', author: null, at: null }),
+    0,
+  ],
+  [
+    'Person 1 and 1 other: “Accepted” was not saved. They changed meanwhile: Declined.',
+    refusal('1', { kind: 'stale', author: null, at: null }),
+    1,
+  ],
+])('%s', (sentence, given, others) => {
+  expect(refusalOf(given, others)).toBe(sentence)
+})
+
+test('who decided otherwise is named, with when', () => {
+  const bob = { kind: 'stale', author: 'bob@example.org', at: '2026-11-22T10:00:00Z' } as const
+  const said =
+    /^Person 1: “Accepted” was not saved\. bob@example\.org set it to Declined meanwhile \(.*22.*\)\.$/
+  expect(refusalOf(refusal('1', bob), 0)).toMatch(said)
+  expect(refusalOf(refusal('1', bob), 1)).toContain('bob@example.org set them to Declined meanwhile')
+})

@@ -1,0 +1,198 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+
+import type { Status } from '../../../application/statuses.ts'
+import type { CallDesk } from '../../../client/desk.ts'
+import type { Decision, DecisionOutcome } from '../../../client/desk/applications.ts'
+import { createDecisionQueue } from './decision-queue.ts'
+import type { Act, Seen } from './decision-state.ts'
+
+// What a browser has.
+beforeEach(() => vi.stubGlobal('navigator', { onLine: true }))
+afterEach(() => vi.unstubAllGlobals())
+
+interface Given {
+  act: string
+  decisions: Decision[]
+}
+
+const seen = (id: string, status: Status = 'new', version = 0): Seen => ({
+  id,
+  name: `Person ${id}`,
+  status,
+  version,
+})
+
+/** A queue that is started, and a desk that saves what is decided when the test lets it. */
+function queueAt({ onSettled = (_act: Act): void => {}, isOpen = true } = {}) {
+  const calls: Given[] = []
+  const settled: string[] = []
+  const waiting: (() => void)[] = []
+  const callDesk = (async (_name: string, given: Given, signal: AbortSignal) => {
+    calls.push(given)
+    if (!isOpen)
+      await new Promise<void>((resolve, reject) => {
+        waiting.push(resolve)
+        signal.addEventListener('abort', () => reject(signal.reason as Error))
+      })
+    return given.decisions.map(({ id, status, version }): DecisionOutcome => ({
+      id,
+      outcome: 'kept',
+      status,
+      version: version + 1,
+      author: 'me',
+      at: null,
+    }))
+  }) as CallDesk
+  const queue = createDecisionQueue(callDesk, (act) => {
+    settled.push([...act.values()].map((decision) => `${decision.seen.id}: ${decision.state}`).join())
+    onSettled(act)
+  })
+  return {
+    queue,
+    end: queue.start(),
+    calls,
+    settled,
+    reply: () => waiting.shift()?.(),
+    idle: () => vi.waitUntil(() => !queue.isWaiting()),
+  }
+}
+
+/** Whatever was begun before has come to its end, or waits for the desk. */
+const turnsAreOver = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+test('acts are sent one after the other, each with an id of its own, and told when they are settled', async () => {
+  const { queue, calls, settled, reply, idle } = queueAt({ isOpen: false })
+  queue.decide([seen('1', 'new', 3)], 'accepted')
+  queue.decide([seen('1', 'new', 3), seen('2')], 'declined')
+  await turnsAreOver()
+  expect(calls.map(({ decisions }) => decisions)).toEqual([
+    [{ id: '1', status: 'accepted', version: 3, takes_back: false }],
+  ])
+  expect(settled).toEqual([])
+  reply()
+  await turnsAreOver()
+  expect(settled).toEqual(['1: saved'])
+  expect(calls[1]?.decisions).toEqual([
+    { id: '1', status: 'declined', version: 4, takes_back: false },
+    { id: '2', status: 'declined', version: 0, takes_back: false },
+  ])
+  reply()
+  await idle()
+  expect(settled).toEqual(['1: saved', '1: saved,2: saved'])
+  expect(new Set(calls.map(({ act }) => act)).size).toBe(2)
+  queue.undo()
+  await turnsAreOver()
+  expect(calls[2]?.decisions[1]).toEqual({ id: '2', status: 'new', version: 1, takes_back: true })
+})
+
+test('acts that are refused together are told in their order', async () => {
+  const { queue, settled, idle } = queueAt()
+  vi.stubGlobal('navigator', { onLine: false })
+  queue.decide([seen('1')], 'accepted')
+  queue.decide([seen('1')], 'declined')
+  await idle()
+  expect(settled).toEqual(['1: refused', '1: refused'])
+})
+
+test('without a connection a decision is not sent, and that is said at once', async () => {
+  const { queue, calls, idle } = queueAt()
+  vi.stubGlobal('navigator', { onLine: false })
+  queue.decide([seen('1')], 'accepted')
+  await idle()
+  expect(calls).toEqual([])
+  expect([...queue.state().refusals.values()]).toMatchObject([
+    { reason: { kind: 'failed', message: 'Not sent: there is no connection. Try again.' } },
+  ])
+  queue.insist([...queue.state().refusals.values()])
+  vi.stubGlobal('navigator', { onLine: true })
+  expect(queue.state().refusals.size).toBe(0)
+})
+
+test('neither a reply that is none nor an error in a report keeps later decisions', async () => {
+  const reported = vi.fn<(error: unknown) => void>()
+  vi.stubGlobal('reportError', reported)
+  const replies = [null, []]
+  const error = new Error('Nobody hears this.')
+  const queue = createDecisionQueue((async () => replies.shift()) as unknown as CallDesk, () => {
+    throw error
+  })
+  queue.start()
+  queue.decide([seen('1')], 'accepted')
+  queue.decide([seen('2')], 'accepted')
+  await vi.waitUntil(() => !queue.isWaiting())
+  expect([...queue.state().refusals.values()].map(({ reason }) => reason.kind)).toEqual(['failed', 'gone'])
+  expect(reported.mock.calls).toEqual([[error], [error]])
+})
+
+test('once it has ended nothing that waits is sent, and of what was sent nothing is said', async () => {
+  const { queue, calls, settled, end } = queueAt({ isOpen: false })
+  queue.decide([seen('1')], 'accepted')
+  queue.decide([seen('2')], 'accepted')
+  await turnsAreOver()
+  end()
+  queue.decide([seen('3')], 'accepted')
+  await turnsAreOver()
+  expect(calls.map(({ decisions }) => decisions[0]?.id)).toEqual(['1'])
+  expect([settled, queue.state().refusals.size, queue.isWaiting()]).toEqual([[], 0, true])
+})
+
+test('a queue that is ended and started again sends what it holds, as React’s StrictMode has it', async () => {
+  const { queue, calls, settled, end, reply, idle } = queueAt({ isOpen: false })
+  queue.decide([seen('1')], 'accepted')
+  end()
+  queue.start()
+  await turnsAreOver()
+  expect(calls).toHaveLength(2)
+  reply()
+  reply()
+  await idle()
+  expect(settled).toEqual(['1: saved'])
+})
+
+test('whoever subscribes hears of each change until they stop', async () => {
+  const { queue, idle } = queueAt()
+  const told = vi.fn<() => void>()
+  const end = queue.subscribe(told)
+  queue.decide([seen('1', 'accepted')], 'accepted')
+  expect(told).not.toHaveBeenCalled()
+  queue.decide([seen('1')], 'accepted')
+  expect(told).toHaveBeenCalled()
+  end()
+  told.mockClear()
+  await idle()
+  expect(told).not.toHaveBeenCalled()
+})
+
+test('what somebody else changed since is told from what was decided here', async () => {
+  const { queue, idle } = queueAt()
+  const read = seen('1')
+  expect(queue.isChanged(read)).toBe(false)
+  queue.learn(seen('1', 'declined', 1))
+  expect([queue.isChanged(read), queue.isChanged(seen('1', 'declined', 1))]).toEqual([true, false])
+  expect(queue.shownOf(read)).toMatchObject({ status: 'declined', version: 1 })
+  queue.decide([seen('1', 'declined', 1)], 'accepted')
+  expect(queue.isChanged(read)).toBe(false)
+  await idle()
+  expect(queue.isChanged(read)).toBe(false)
+  queue.learn(seen('1', 'waitlisted', 3))
+  expect(queue.isChanged(read)).toBe(true)
+})
+
+test('refusals are dismissed, and steps are stopped', async () => {
+  const { queue, calls, settled, reply, idle } = queueAt({ isOpen: false })
+  queue.decide(
+    Array.from({ length: 250 }, (_, index) => seen(String(index))),
+    'accepted',
+  )
+  await turnsAreOver()
+  queue.stop()
+  reply()
+  await idle()
+  expect(calls).toHaveLength(1)
+  expect(settled[0]?.split(',').filter((each) => each.endsWith('stopped'))).toHaveLength(150)
+  vi.stubGlobal('navigator', { onLine: false })
+  queue.decide([seen('200')], 'declined')
+  await idle()
+  queue.dismiss([...queue.state().refusals.values()])
+  expect(queue.state().refusals.size).toBe(0)
+})

@@ -1,0 +1,184 @@
+import { stepSize } from '../../../application/limits.ts'
+import type { Status } from '../../../application/statuses.ts'
+import type { DecisionOutcome } from '../../../client/desk/applications.ts'
+import {
+  isAsWanted,
+  isPending,
+  shownIn,
+  undoable,
+  type Decision,
+  type Known,
+  type QueueState,
+  type Refusal,
+  type Seen,
+} from './decision-state.ts'
+
+/** What happens to the queue. */
+export type QueueEvent =
+  | { type: 'read'; application: Omit<Seen, 'name'> }
+  | { type: 'decide'; applications: readonly Seen[]; wanted: Status }
+  | { type: 'undo' }
+  /** The organiser decides again, knowing why it was refused. */
+  | { type: 'insist' | 'dismiss'; refusals: readonly Refusal[] }
+  /** As much of the first act as one call takes is sent. */
+  | { type: 'send' }
+  | { type: 'reply'; outcomes: ReadonlyMap<string, DecisionOutcome> }
+  /** The call failed, and what is left of its act is not sent. */
+  | { type: 'fail'; message: string }
+  /** What is left of the act that is being sent is not sent. */
+  | { type: 'stop' }
+
+/** The queue after an event; the same one where nothing changed. */
+export function reduce(state: QueueState, event: QueueEvent): QueueState {
+  switch (event.type) {
+    case 'read':
+      return withRead(state, event.application)
+    case 'decide':
+      return withAct(
+        state,
+        event.applications.map((seen) => ({ seen, wanted: event.wanted })),
+      )
+    case 'undo':
+      return withAct(state, undoable(state).map(undoing))
+    case 'insist':
+      return withAct(withoutRefusals(state, event.refusals), event.refusals.map(insisting))
+    case 'dismiss':
+      return withoutRefusals(state, event.refusals)
+    case 'send':
+      return withDraft(state, send)
+    case 'reply':
+      return withDraft(state, (draft) => settle(draft, event.outcomes))
+    case 'fail':
+      return withDraft(state, (draft) => fail(draft, event.message))
+    case 'stop':
+      return withDraft(state, stop)
+  }
+}
+
+/** A decision to make. `base`: the version that it is based on, where a newer one may be shown. */
+type Wish = Pick<Decision, 'seen' | 'wanted'> & { base?: number | undefined; takesBack?: boolean }
+
+function undoing(decision: Decision): Wish {
+  const { seen } = decision
+  // A later decision of somebody else is not undone with it.
+  const base = decision.state === 'saved' ? decision.version : undefined
+  return { seen, wanted: seen.status, base, takesBack: true }
+}
+
+function insisting({ seen, wanted, takesBack, reason }: Refusal): Wish {
+  return { seen, wanted, base: seen.version, takesBack: takesBack && reason.kind === 'failed' }
+}
+
+/** Adds an act at the end. */
+function withAct(state: QueueState, wishes: readonly Wish[]): QueueState {
+  const act = new Map<string, Decision>()
+  for (const { seen, wanted, base, takesBack = false } of wishes) {
+    const { status, version } = shownIn(state, seen)
+    if (status === wanted) continue
+    const now = { ...seen, status, version }
+    act.set(seen.id, { seen: now, wanted, base: base ?? version, takesBack, state: 'queued' })
+  }
+  if (act.size === 0) return state
+  const refusals = new Map([...state.refusals].filter(([id]) => !act.has(id)))
+  return { ...state, acts: [...state.acts, act], refusals }
+}
+
+function withoutRefusals(state: QueueState, refusals: readonly Refusal[]): QueueState {
+  return {
+    ...state,
+    refusals: new Map([...state.refusals].filter(([, refusal]) => !refusals.includes(refusal))),
+  }
+}
+
+function withRead(state: QueueState, { id, status, version }: Omit<Seen, 'name'>): QueueState {
+  const known = state.known.get(id)
+  if (known && known.version >= version) return state
+  return { ...state, known: new Map([...state.known, [id, { status, version, isOthers: true }]]) }
+}
+
+/** What changes of the queue when something is sent or settled. */
+interface Draft {
+  /** The act that is being sent, and those after it. */
+  act: Map<string, Decision>
+  later: Map<string, Decision>[]
+  known: Map<string, Known>
+  refusals: Map<string, Refusal>
+}
+
+function withDraft(state: QueueState, change: (draft: Draft) => void): QueueState {
+  const [act, ...later] = state.acts.slice(state.settled).map((each) => new Map(each))
+  if (act === undefined) return state
+  const [known, refusals] = [new Map(state.known), new Map(state.refusals)]
+  change({ act, later, known, refusals })
+  const acts = [...state.acts.slice(0, state.settled), act, ...later]
+  const open = acts.findIndex((each) => [...each.values()].some(isPending))
+  return { acts, settled: open === -1 ? acts.length : open, known, refusals }
+}
+
+function send({ act }: Draft) {
+  for (const decision of [...act.values()].filter(isPending).slice(0, stepSize))
+    act.set(decision.seen.id, { ...decision, state: 'sent' })
+}
+
+function settle(draft: Draft, outcomes: ReadonlyMap<string, DecisionOutcome>) {
+  const { act, later, known } = draft
+  for (const decision of [...act.values()].filter(({ state }) => state === 'sent')) {
+    const { seen } = decision
+    const outcome = outcomes.get(seen.id)
+    if (outcome === undefined || outcome.outcome === 'gone') {
+      refuse(draft, seen, { kind: 'gone' })
+      continue
+    }
+    const { outcome: kind, status, version, author, at } = outcome
+    // Something newer may have been read since.
+    if ((known.get(seen.id)?.version ?? version) <= version) known.set(seen.id, { status, version })
+    if (kind === 'kept') {
+      act.set(seen.id, { ...decision, state: 'saved', version })
+      rebase(later, seen.id, (next) => ({ ...next, base: version }))
+    } else {
+      refuse(draft, { ...seen, status, version }, kind === 'told' ? { kind } : { kind, author, at })
+    }
+  }
+}
+
+function fail(draft: Draft, message: string) {
+  for (const { seen, base } of [...draft.act.values()].filter(isPending))
+    refuse(draft, { ...seen, version: base }, { kind: 'failed', message })
+}
+
+/** Refuses what is queued or sent for an application: what was decided after a refused decision did not know of that. */
+function refuse({ act, later, refusals }: Draft, seen: Seen, reason: Refusal['reason']) {
+  for (const each of [act, ...later]) {
+    const decision = each.get(seen.id)
+    if (!decision || !isPending(decision)) continue
+    const { wanted, takesBack } = decision
+    const refusal = { seen, wanted, takesBack, reason }
+    each.set(seen.id, { ...decision, state: 'refused', refusal })
+    refusals.delete(seen.id)
+    if (!isAsWanted(refusal)) refusals.set(seen.id, refusal)
+  }
+}
+
+function stop({ act, later }: Draft) {
+  const decisions = [...act.values()]
+  if (!decisions.some(({ state }) => state === 'sent')) return
+  for (const decision of decisions.filter(({ state }) => state === 'queued')) {
+    const { seen, base } = decision
+    act.set(seen.id, { ...decision, state: 'stopped' })
+    rebase(later, seen.id, (next) => {
+      const isNothing = next.wanted === seen.status
+      return { ...next, seen, base, state: isNothing ? 'stopped' : 'queued' }
+    })
+  }
+}
+
+/** Changes the next decision on an application, after the one before it was saved or stopped. */
+function rebase(later: Draft['later'], id: string, change: (next: Decision) => Decision) {
+  for (const act of later) {
+    const next = act.get(id)
+    if (next?.state !== 'queued') continue
+    const changed = change(next)
+    act.set(id, changed)
+    if (changed.state === 'queued') return
+  }
+}

@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest'
+
+import { stepSize } from '../../../application/limits.ts'
+import type { Status } from '../../../application/statuses.ts'
+import type { DecisionOutcome } from '../../../client/desk/applications.ts'
+import { reduce, type QueueEvent } from './decision-reducer.ts'
+import {
+  emptyQueue,
+  isWaiting,
+  progressIn,
+  sentIn,
+  shownIn,
+  undoable,
+  type QueueState,
+  type Seen,
+} from './decision-state.ts'
+
+const many = Array.from({ length: 250 }, (_, index): Seen => ({
+  id: String(index),
+  name: `Person ${index}`,
+  status: 'new',
+  version: 0,
+}))
+const decide = (wanted: Status, applications = many): QueueEvent => ({ type: 'decide', applications, wanted })
+const play = (state: QueueState, ...events: QueueEvent[]) => events.reduce(reduce, state)
+const send: QueueEvent = { type: 'send' }
+const stop: QueueEvent = { type: 'stop' }
+const undo: QueueEvent = { type: 'undo' }
+
+/** Everything that is sent is saved. */
+function saved(state: QueueState) {
+  const outcomes = sentIn(state).map(({ seen: { id }, wanted, base }): [string, DecisionOutcome] => [
+    id,
+    { id, outcome: 'kept', status: wanted, version: base + 1, author: 'me', at: null },
+  ])
+  return reduce(state, { type: 'reply', outcomes: new Map(outcomes) })
+}
+
+const next = (state: QueueState) => saved(reduce(state, send))
+const ended = (state: QueueState): QueueState => (isWaiting(state) ? ended(next(state)) : state)
+
+/** How many are shown as each status. */
+function shown(state: QueueState) {
+  const counts: Partial<Record<Status, number>> = {}
+  for (const each of many) {
+    const { status } = shownIn(state, each)
+    counts[status] = (counts[status] ?? 0) + 1
+  }
+  return counts
+}
+
+test('more than one call takes goes in steps, and is undone as one act', () => {
+  const first = play(emptyQueue, decide('accepted'), send)
+  expect(shown(first)).toEqual({ accepted: 250 })
+  expect(sentIn(first)).toHaveLength(stepSize)
+  // What is sent twice, because the queue was started again, is no more than that.
+  expect(sentIn(reduce(first, send))).toHaveLength(stepSize)
+  expect(progressIn(first)).toEqual({ done: 0, count: 250 })
+  const second = reduce(saved(first), send)
+  expect(progressIn(second)).toEqual({ done: 100, count: 250 })
+  const last = reduce(saved(second), send)
+  expect(sentIn(last)).toHaveLength(50)
+  expect(progressIn(last)).toEqual({ done: 200, count: 250 })
+  const all = saved(last)
+  expect([progressIn(all), undoable(all).length]).toEqual([null, 250])
+  const undone = ended(reduce(all, undo))
+  expect([shown(undone), undoable(undone).length]).toEqual([{ new: 250 }, 0])
+})
+
+test('an act of one call has no progress, and nothing to stop', () => {
+  const state = play(emptyQueue, decide('accepted', many.slice(0, stepSize)), stop, send, stop)
+  expect(progressIn(state)).toBeNull()
+  expect(shown(saved(state))).toEqual({ accepted: stepSize, new: 250 - stepSize })
+})
+
+test('what is stopped leaves the rest as it was at once, and what was done can be undone', () => {
+  const state = play(next(reduce(emptyQueue, decide('accepted'))), send, stop)
+  expect(shown(state)).toEqual({ accepted: 200, new: 50 })
+  expect(progressIn(state)).toEqual({ done: 100, count: 200 })
+  const stopped = saved(state)
+  expect([isWaiting(stopped), undoable(stopped).length, stopped.refusals.size]).toEqual([false, 200, 0])
+  // The undoing can be stopped and gone on with too.
+  const half = saved(play(stopped, undo, send, stop))
+  expect([shown(half), undoable(half).length]).toEqual([{ new: 150, accepted: 100 }, 100])
+  expect(shown(ended(reduce(half, undo)))).toEqual({ new: 250 })
+})
+
+test.each(['before', 'after'])('what is undone %s it is stopped is as it was at first', (order) => {
+  const state = play(
+    next(reduce(emptyQueue, decide('accepted'))),
+    send,
+    ...(order === 'before' ? [undo, stop] : [stop, undo]),
+  )
+  const end = ended(saved(state))
+  expect(shown(end)).toEqual({ new: 250 })
+  // What was left is decided as ever.
+  expect(shown(ended(reduce(end, decide('accepted', many.slice(200)))))).toEqual({ new: 200, accepted: 50 })
+})
+
+test('what was decided on the rest before it was stopped is sent all the same, on what was there before', () => {
+  const [some, other] = [many.slice(200, 210), many.slice(205, 215)]
+  const state = play(
+    next(reduce(emptyQueue, decide('accepted'))),
+    send,
+    decide('declined', some),
+    decide('waitlisted', other),
+    stop,
+  )
+  const end = ended(saved(state))
+  expect(shown(end)).toEqual({ accepted: 200, declined: 5, waitlisted: 10, new: 35 })
+  expect(shownIn(end, { id: '200', status: 'new', version: 0 }).version).toBe(1)
+  expect(shownIn(end, { id: '205', status: 'new', version: 0 }).version).toBe(2)
+})
+
+test('a step that fails keeps what was done before it, and the rest can be tried again at once', () => {
+  const state = play(next(reduce(emptyQueue, decide('declined'))), send, { type: 'fail', message: 'Full.' })
+  expect(shown(state)).toEqual({ declined: 100, new: 150 })
+  expect(state.refusals.size).toBe(150)
+  const again = reduce(state, { type: 'insist', refusals: [...state.refusals.values()] })
+  expect(shown(ended(again))).toEqual({ declined: 250 })
+})
