@@ -48,10 +48,7 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
             aria-pressed={status === 'new' ? undefined : isAll(status)}
             aria-disabled={status === 'new' ? isAll(status) : undefined}
             aria-keyshortcuts={key}
-            onPress={() => {
-              judge.decide(seen, status)
-              onDecided()
-            }}
+            onPress={() => decide(judge, seen, status, onDecided)}
           >
             {label}
           </Button>
@@ -97,14 +94,19 @@ function wordOf(status: Status) {
  * @param onDecided Called once something was decided.
  */
 export function decisionKeys(judge: Judge, seen: readonly Seen[], onDecided = () => {}): Keys {
-  const decide = (status: Status) => () => {
-    judge.decide(seen, status)
-    onDecided()
-  }
   return {
     z: () => judge.undo(),
-    ...Object.fromEntries(decisions.map(({ key, status }) => [key, decide(status)])),
+    ...Object.fromEntries(
+      decisions.map(({ key, status }) => [key, () => decide(judge, seen, status, onDecided)]),
+    ),
   }
+}
+
+/** Decides, unless all have this status already: then what is selected stays selected. */
+function decide(judge: Judge, seen: readonly Seen[], status: Status, onDecided: () => void) {
+  if (seen.every((each) => judge.shownOf(each).status === status)) return
+  judge.decide(seen, status)
+  onDecided()
 }
 
 /** An application's status, marked until the database has confirmed it, and where somebody else changed it meanwhile. */
