@@ -192,6 +192,67 @@ test('several are decided as they are shown: nothing is selected afterwards, and
   ])
 })
 
+test('with Shift a box is ticked or unticked with all from the last one to it, and no text is selected', async ({
+  visitor,
+}) => {
+  await desk.store(people(6))
+  const page = await desk.open(visitor)
+  const { names, select, bar } = getDesk(page)
+  const shift = { modifiers: ['Shift' as const] }
+  const checked = () =>
+    page.locator('tbody tr', { has: page.getByRole('checkbox', { checked: true }) }).locator('.name a')
+  await expect.poll(names).toHaveLength(6)
+  await select('Person 2').click()
+  await select('Person 5').click(shift)
+  await bar.getByText('4 selected', { exact: true }).waitFor()
+  expect(await checked().allTextContents()).toEqual(['Person 2', 'Person 3', 'Person 4', 'Person 5'])
+  await select('Person 4').click(shift)
+  await bar.getByText('2 selected', { exact: true }).waitFor()
+  await select('Person 1').click(shift)
+  await expect
+    .poll(() => checked().allTextContents())
+    .toEqual(['Person 1', 'Person 2', 'Person 3', 'Person 4'])
+  expect(await page.evaluate(() => getSelection()?.toString())).toBe('')
+})
+
+test('a button or a key that would change nothing leaves the ticks', async ({ visitor }) => {
+  await desk.store(people(3))
+  const page = await desk.open(visitor)
+  const { select, button, bar, status } = getDesk(page)
+  for (const name of ['Person 1', 'Person 2']) await select(name).check()
+  // It says that it is off, and Playwright would wait for it.
+  await button('Back to new').click({ force: true })
+  await page.keyboard.press('r')
+  await bar.getByText('2 selected', { exact: true }).waitFor()
+  await button('Accept').click()
+  await expect.poll(() => status.textContent()).toBe('2 applications: Accepted')
+})
+
+test('a filter that only accepted people pass does not go along to another tab', async ({ visitor }) => {
+  const stored = await desk.store(people(3))
+  await desk.stand(stored.slice(0, 1), 'accepted')
+  const page = await desk.open(visitor, '/?status=accepted&answer=not told&search=person')
+  const { names, tab, button } = getDesk(page)
+  await expect.poll(names).toEqual(['Person 1'])
+  await button('Filters (1)').waitFor()
+  await tab('New').click()
+  await expect.poll(names).toEqual(['Person 2', 'Person 3'])
+  expect(new URL(page.url()).hash).toBe('#/?search=person')
+})
+
+test('a keydown that is no key, as a browser sends that fills a field in, does nothing', async ({
+  visitor,
+}) => {
+  await desk.store(people(1))
+  const page = await desk.open(visitor)
+  const { link, search } = getDesk(page)
+  await link('Person 1').waitFor()
+  // An error of the page fails this test.
+  await search.evaluate((field) => field.dispatchEvent(new Event('keydown', { bubbles: true })))
+  await page.keyboard.press('j')
+  await expect.poll(() => focused(page)).toBe('A: Person 1')
+})
+
 test('all that match are selected beyond what is shown, decided in steps that say how far they are and can be stopped, and undone', async ({
   visitor,
 }) => {

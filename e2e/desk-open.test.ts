@@ -352,15 +352,20 @@ test('rows stand there before the script, as they do when it has come', async ({
   expect(await shown()).toBe(early)
 })
 
-test('keys that are pressed before the script came do then what they do', async ({ visitor }) => {
-  const [, second] = await desk.store(people(3))
+test('keys that move are held until the script has come, and no key that decides or selects is', async ({
+  visitor,
+}) => {
+  const stored = await desk.store(people(3))
   const { page, release } = await openWithoutScript(visitor, true)
-  const { link, tab } = getDesk(page)
+  const { link, status } = getDesk(page)
   await link('Person 1').waitFor()
-  await page.keyboard.type('jja')
+  await page.keyboard.type('jaxdj')
   await release()
-  await expect.poll(() => desk.statusOf(second?.id ?? '')).toBe('accepted')
-  await tab('Accepted').filter({ hasText: '1' }).waitFor()
+  await expect.poll(() => focused(page)).toBe('A: Person 2')
+  // Decisions are sent in their turn: an earlier one would be answered before this one.
+  await page.keyboard.press('w')
+  await expect.poll(() => status.textContent()).toBe('Person 2: Waitlisted')
+  expect(await Promise.all(stored.map(({ id }) => desk.statusOf(id)))).toEqual(['new', 'waitlisted', 'new'])
 })
 
 test('what is searched before the script came is searched', async ({ visitor }) => {

@@ -999,6 +999,26 @@ test('keys find, open, decide, note, select, undo and go back; never inside a fi
   await expect.poll(() => search.evaluate((field) => field === document.activeElement)).toBe(true)
 })
 
+test('however many applications were looked through by keys, Back leaves for the list in one step', async ({
+  visitor,
+}) => {
+  await desk.store(people(4))
+  const page = await desk.open(visitor, '/?status=all')
+  const { link, heading } = getDesk(page)
+  await link('Person 1').click()
+  for (const [key, name] of [
+    ['j', 'Person 2'],
+    ['j', 'Person 3'],
+    ['k', 'Person 2'],
+  ] as const) {
+    await page.keyboard.press(key)
+    await heading(name).waitFor()
+  }
+  await page.goBack()
+  await heading('Applications').waitFor()
+  await expect.poll(() => focused(page)).toBe('A: Person 2')
+})
+
 test('Enter opens the application whose box has the focus', async ({ visitor }) => {
   await desk.store(people(2))
   const page = await desk.open(visitor)

@@ -26,6 +26,7 @@ import { ApplicationExport } from './ApplicationExport.tsx'
 import { ApplicationFilters, ApplicationTabs } from './ApplicationFilters.tsx'
 import { ApplicationPlots, usePlotsAreOpen } from './ApplicationPlots.tsx'
 import { ApplicationTable } from './ApplicationTable.tsx'
+import { nothing, rangeTo, select, selectBeyond, selectedOf } from './selection.ts'
 
 /** The windows in which the bar of decisions hides much of the list; decisions.css has the same ones. */
 const phone = '(max-width: 44rem), (max-height: 28rem)'
@@ -96,10 +97,7 @@ function List({ filters, countedAt, matching }: ListProps) {
     refetchOnReconnect: 'always',
   })
   const { data, error, refetch, hasNextPage, fetchNextPage } = query
-  // The ticked applications, each with the version that was shown: one that changes afterwards is not selected any more.
-  const [ticked, setTicked] = useState<ReadonlyMap<string, number>>(new Map())
-  // Applications that were selected without having been shown.
-  const [beyond, setBeyond] = useState<readonly Selected[]>([])
+  const [selection, setSelection] = useState(nothing)
   const [current, setCurrent] = useState<string | null>(null)
   // Whom the dialog is about that was opened from the bar: the bar stays as long, whatever happens to the list.
   const [writtenTo, setWrittenTo] = useState<readonly Seen[]>([])
@@ -110,12 +108,12 @@ function List({ filters, countedAt, matching }: ListProps) {
 
   const shown = new Set(rows.map(({ id }) => id))
   const there = rows.filter(({ id }) => !gone.has(id))
-  const known: Selected[] = [...there, ...beyond.filter(({ id }) => !shown.has(id) && !gone.has(id))]
-  const selected = new Set(
-    known.filter((row) => ticked.get(row.id) === queue.shownOf(row).version).map(({ id }) => id),
-  )
+  const beyond = selection.beyond.filter(({ id }) => !shown.has(id) && !gone.has(id))
+  const known: Selected[] = [...there, ...beyond]
+  const asShown = known.map((row) => ({ id: row.id, version: queue.shownOf(row).version }))
+  const selected = selectedOf(selection, asShown)
   // Where all that was ticked has changed, the next key is about the row that has the focus.
-  const leftOut = ticked.size - selected.size
+  const leftOut = selection.ticked.size - selected.size
   const allLeftOut = data !== undefined && selected.size === 0 ? leftOut : 0
   const someLeftOut = leftOut - allLeftOut
   const seen = known
@@ -132,26 +130,19 @@ function List({ filters, countedAt, matching }: ListProps) {
     const row = rows[Math.min(to, rows.length - 1)]
     if (row) focusApplication(row.id)
   }
-  const currentRow = there.filter(({ id }) => id === current)
-  const select = (all: readonly Selected[], isOn: boolean) => {
-    const now = new Map([...ticked].filter(([id]) => selected.has(id)))
-    for (const row of all) {
-      if (isOn) now.set(row.id, queue.shownOf(row).version)
-      else now.delete(row.id)
-    }
-    setTicked(now)
-  }
-  const selectNone = () => setTicked(new Map())
+  const choose = (ids: readonly string[], isOn: boolean) =>
+    setSelection(select(selection, asShown, ids, isOn))
+  const selectNone = () => setSelection(nothing)
   useKeys({
     j: () => moveTo(place + 1),
     k: () => moveTo(Math.max(place - 1, 0)),
     Enter: () => current !== null && go({ screen: 'application', id: current, filters }),
-    x: () => select(currentRow, !selected.has(current ?? '')),
+    x: () => current !== null && choose([current], !selected.has(current)),
     Escape: selectNone,
     ...decisionKeys(queue, seen, selectNone),
   })
 
-  const changed = there.filter((row) => queue.isChanged(row) && !ticked.has(row.id))
+  const changed = there.filter((row) => queue.isChanged(row) && !selection.ticked.has(row.id))
   const [changedRow] = changed
   const news =
     changedRow && changed.length === 1
@@ -192,18 +183,22 @@ function List({ filters, countedAt, matching }: ListProps) {
     <>
       <div className="row list-head">
         {rows.length > 0 && (
-          <Tick isOn={isWhole} onTick={(isOn) => (isOn ? select(ofThisList, true) : selectNone())}>
+          <Tick
+            isOn={isWhole}
+            onTick={(isOn) =>
+              isOn
+                ? choose(
+                    ofThisList.map(({ id }) => id),
+                    true,
+                  )
+                : selectNone()
+            }
+          >
             Select all shown
           </Tick>
         )}
         {isWhole && matching && Math.min(matching.count, mostAtOnce) > selected.size && (
-          <SelectMatching
-            {...{ filter, matching }}
-            onSelect={(all) => {
-              setBeyond(all)
-              setTicked(new Map(all.map(({ id, version }) => [id, version])))
-            }}
-          />
+          <SelectMatching {...{ filter, matching }} onSelect={(all) => setSelection(selectBeyond(all))} />
         )}
         {newer + older > 0 && (
           <Button
@@ -225,7 +220,7 @@ function List({ filters, countedAt, matching }: ListProps) {
       {rows.length > 0 && (
         <ApplicationTable
           {...{ rows, letters, answers, filters, selected, current, gone }}
-          onSelect={(row, isOn) => select([row], isOn)}
+          onSelect={(id, isOn, isRange) => choose(isRange ? rangeTo(selection, asShown, id) : [id], isOn)}
           onCurrent={setCurrent}
         />
       )}

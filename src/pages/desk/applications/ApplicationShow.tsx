@@ -63,8 +63,9 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
     other === undefined ? undefined : { screen: 'application', id: other, filters }
   const [toPrevious, toNext] = [toOther(previous), toOther(next)]
   useKeys({
-    j: () => toNext && go(toNext),
-    k: () => toPrevious && go(toPrevious),
+    // Back leaves for the list in one step, however many were looked through.
+    j: () => toNext && go(toNext, { replace: true }),
+    k: () => toPrevious && go(toPrevious, { replace: true }),
     n: () => note.current?.focus(),
     '/': () => {
       flushSync(() => go(list))

@@ -20,7 +20,8 @@ interface ApplicationTableProps {
   current: string | null
   /** Applications that were erased meanwhile. */
   gone: ReadonlySet<string>
-  onSelect: (row: Listed, isOn: boolean) => void
+  /** Called for a box that was ticked or unticked; `isRange`: with those from the last one to this. */
+  onSelect: (id: string, isOn: boolean, isRange: boolean) => void
   onCurrent: (id: string) => void
 }
 
@@ -64,7 +65,13 @@ export function ApplicationTable(props: ApplicationTableProps) {
                   aria-label={`Select ${nameOf(row)}`}
                   checked={selected.has(row.id)}
                   disabled={gone.has(row.id)}
-                  onChange={({ target }) => onSelect(row, target.checked)}
+                  onChange={({ target, nativeEvent }) =>
+                    onSelect(
+                      row.id,
+                      target.checked,
+                      nativeEvent instanceof MouseEvent && nativeEvent.shiftKey,
+                    )
+                  }
                 />
               </label>
             </td>

@@ -21,12 +21,15 @@ export function isFirstList(): boolean {
   return /^(#\/?)?$/.test(location.hash)
 }
 
-/** Begins to hold pressed keys, which are replayed once the page's script is there. What is typed into the search stays in it. */
+/**
+ * Begins to hold the keys that move, which are replayed once the page's script is there. No other key is: nobody may decide on a
+ * row that they have not seen. What is typed into the search stays in it.
+ */
 export function holdKeys(): void {
   window.heldKeys = []
   addEventListener('keydown', (event) => {
     const { key, ctrlKey, metaKey, altKey, repeat, target } = event
-    if (!window.heldKeys || key.length > 1 || ctrlKey || metaKey || altKey || repeat) return
+    if (!window.heldKeys || !['j', 'k', '/'].includes(key) || ctrlKey || metaKey || altKey || repeat) return
     if (target instanceof HTMLInputElement) return
     const search = key === '/' && document.getElementById('search')
     if (search) {

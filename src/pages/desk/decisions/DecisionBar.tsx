@@ -50,10 +50,7 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
             aria-pressed={status === 'new' ? undefined : isAll(status)}
             aria-disabled={status === 'new' ? isAll(status) : undefined}
             aria-keyshortcuts={key}
-            onPress={() => {
-              queue.decide(seen, status)
-              onDecided()
-            }}
+            onPress={() => decide(queue, seen, status, onDecided)}
           >
             {label}
           </Button>
@@ -87,14 +84,19 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
  * @param onDecided Called once something was decided.
  */
 export function decisionKeys(queue: DecisionQueue, seen: readonly Seen[], onDecided = () => {}): Keys {
-  const decide = (status: Status) => () => {
-    queue.decide(seen, status)
-    onDecided()
-  }
   return {
     z: () => queue.undo(),
-    ...Object.fromEntries(decisions.map(({ key, status }) => [key, decide(status)])),
+    ...Object.fromEntries(
+      decisions.map(({ key, status }) => [key, () => decide(queue, seen, status, onDecided)]),
+    ),
   }
+}
+
+/** Decides, unless all have this status already: then what is selected stays selected. */
+function decide(queue: DecisionQueue, seen: readonly Seen[], status: Status, onDecided: () => void) {
+  if (seen.every((each) => queue.shownOf(each).status === status)) return
+  queue.decide(seen, status)
+  onDecided()
 }
 
 /** An application's status, marked until the database has confirmed it, and where somebody else changed it meanwhile. */

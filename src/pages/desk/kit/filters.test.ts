@@ -28,6 +28,14 @@ test.each(['team_size', 'paid_solution'])('who did not answer is asked for by a 
   expect(searchOf(filters)).toBe(`${name}=none`)
 })
 
+test('whether somebody comes is asked only where accepted people are', () => {
+  const asked = filtersFrom('status=accepted&answer=coming')
+  expect(searchOf({ ...asked, status: 'all' })).toBe('status=all&answer=coming')
+  expect(searchOf({ ...asked, status: 'declined' })).toBe('status=declined')
+  expect(filtersFrom('status=all&answer=coming').answer).toBe('coming')
+  expect(filtersFrom('answer=coming').answer).toBeNull()
+})
+
 test.each(['2026-03-28(', '+002026-03-28'])('what only begins or ends as a day is none: %s', (day) => {
   expect(filtersFrom(new URLSearchParams({ from: day }).toString()).from).toBe('')
 })

@@ -35,12 +35,13 @@ export function filtersFrom(search: string): Filters {
     const value = given.get(name) ?? ''
     return /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(startOf(value).getTime()) ? value : ''
   }
+  const status = one('status', ['all', ...keys(statuses)]) ?? 'new'
   return {
-    status: one('status', ['all', ...keys(statuses)]) ?? 'new',
+    status,
     search: given.get('search') ?? '',
     team_size: choice('team_size', keys(teamSizes)),
     paid_solution: choice('paid_solution', keys(paidSolutions)),
-    answer: one('answer', keys(answerStates)) ?? null,
+    answer: (isAsked(status) ? one('answer', keys(answerStates)) : undefined) ?? null,
     from: day('from'),
     to: day('to'),
     order: one('order', ['oldest']) ?? 'newest',
@@ -55,13 +56,18 @@ export function searchOf(filters: Filters): string {
     ['search', search || null],
     ['team_size', team_size === '' ? blank : team_size],
     ['paid_solution', paid_solution === '' ? blank : paid_solution],
-    ['answer', answer],
+    ['answer', isAsked(status) ? answer : null],
     ['from', from || null],
     ['to', to || null],
     ['order', order === 'newest' ? null : order],
   ]
   const said = given.filter((entry): entry is [string, string] => entry[1] !== null)
   return new URLSearchParams(said).toString()
+}
+
+/** Whether a tab has people who are asked whether they come. In any other, that filter would let nobody through. */
+function isAsked(status: Filters['status']) {
+  return status === 'accepted' || status === 'all'
 }
 
 /** The same as the database is asked: days begin and end as the organiser's do. */

@@ -44,7 +44,9 @@ function isTypedOn({ timeStamp }: KeyboardEvent) {
 
 /** Lets keys do something while a screen is shown; never inside a field or a dialog, and never with a modifier. */
 export function useKeys(keys: Keys): void {
-  const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
+  const onKeyDown = useEffectEvent((event: Event) => {
+    // A browser that fills a field in sends a plain event of this name.
+    if (!(event instanceof KeyboardEvent)) return
     remember(event)
     if (isTypedOn(event)) return
     const act = keys[event.key]

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+
+import { nothing, rangeTo, select, selectBeyond, selectedOf } from './selection.ts'
+
+const rows = ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, version: 0 }))
+const decided = (...ids: string[]) => rows.map((row) => (ids.includes(row.id) ? { ...row, version: 1 } : row))
+
+test('what is ticked is selected until it is unticked, changes or is gone', () => {
+  const two = select(nothing, rows, ['a', 'b', 'c'], true)
+  expect([...selectedOf(two, rows)]).toEqual(['a', 'b', 'c'])
+  expect([...selectedOf(select(two, rows, ['b'], false), rows)]).toEqual(['a', 'c'])
+  expect([...selectedOf(two, decided('a'))]).toEqual(['b', 'c'])
+  expect([...selectedOf(two, rows.slice(1))]).toEqual(['b', 'c'])
+})
+
+test('what changed is dropped with the next tick, and is selected as it is now when ticked again', () => {
+  const before = select(nothing, rows, ['a', 'b'], true)
+  const now = decided('a')
+  const next = select(before, now, ['c'], true)
+  expect([...next.ticked]).toEqual([
+    ['b', 0],
+    ['c', 0],
+  ])
+  expect([...select(next, now, ['a'], true).ticked]).toContainEqual(['a', 1])
+})
+
+test('what is not shown is selected in place of everything else, each with its version', () => {
+  const far = { id: 'z', status: 'new' as const, version: 3 }
+  const all = selectBeyond([far])
+  expect(all.beyond).toEqual([far])
+  expect([...selectedOf(all, [...rows, far])]).toEqual(['z'])
+  expect([...selectedOf(select(all, [...rows, far], ['a'], true), [...rows, far])]).toEqual(['a', 'z'])
+})
+
+test('a range goes from what was ticked last to what is ticked now, in either direction', () => {
+  const at = (id: string) => select(nothing, rows, [id], true)
+  expect(rangeTo(at('b'), rows, 'd')).toEqual(['b', 'c', 'd'])
+  expect(rangeTo(at('d'), rows, 'b')).toEqual(['d', 'c', 'b'])
+  expect(rangeTo(at('b'), rows, 'b')).toEqual(['b'])
+})
+
+test('a range goes on from its end, and without a beginning in sight is one row', () => {
+  const first = select(nothing, rows, ['b'], true)
+  const range = select(first, rows, rangeTo(first, rows, 'd'), true)
+  expect(rangeTo(range, rows, 'e')).toEqual(['d', 'e'])
+  expect(rangeTo(nothing, rows, 'c')).toEqual(['c'])
+  expect(rangeTo(first, rows.slice(2), 'd')).toEqual(['d'])
+})
