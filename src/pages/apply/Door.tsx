@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 
-import type { DataInterface } from '../../client/data-interface.ts'
+import type { DataInterface } from '../../client/rest.ts'
 import { askDoor } from '../../client/door.ts'
 
 interface DoorProps {
