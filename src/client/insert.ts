@@ -5,14 +5,17 @@ import { RefusedCall, requestOf, send, type DataInterface } from './rest.ts'
 const timeout = 20_000
 /** Milliseconds before the second and the third try. */
 export const retryPauses = [700, 1_800]
-const unreachable = 'The backend could not be reached. Please check your connection and try again.'
+
+/** The backend could not be reached. Each browser engine has its own words for it, which are its cause. */
+export class UnreachableError extends Error {}
 
 /**
  * Stores an application through the backend's data interface, asking for nothing back. A send that got no
  * response is repeated; where an earlier try was stored after all, the database says so, and that is success.
  *
  * @throws {RefusedCall} where the backend refuses it, with the backend's own message.
- * @throws {Error} where no response came, or somebody else responded: then without a message.
+ * @throws {UnreachableError} where there is no connection.
+ * @throws {Error} where no response came in time, or somebody else responded: then without a message.
  */
 export async function insertApplication(
   application: Application,
@@ -30,8 +33,7 @@ export async function insertApplication(
     await send(request, retryPauses, controller.signal, fetcher)
   } catch (error) {
     if (error instanceof RefusedCall && isAlreadyStored(error)) return
-    // Each browser engine has its own words for this.
-    throw error instanceof TypeError ? new Error(unreachable, { cause: error }) : error
+    throw error instanceof TypeError ? new UnreachableError('', { cause: error }) : error
   } finally {
     clearTimeout(timer)
   }
