@@ -180,7 +180,9 @@ test('a place that cannot be read says so, and is read when asked again or once 
   visitor.expects(failedRequest)
   const guest = await acceptSomebody(sql)
   const page = await open(visitor, guest, (opened) =>
-    opened.route('**/rpc/place_by_token', (route) => route.fulfill({ status: 500, body: '<h1>No</h1>' })),
+    opened.route('**/rpc/place_by_token', (route) =>
+      route.fulfill({ status: 401, json: { message: 'Invalid API key' } }),
+    ),
   )
   const failure = 'Your place could not be looked up. Please check your connection.'
   await page.getByText(failure).waitFor()

@@ -1,8 +1,10 @@
 import { once } from 'node:events'
+import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { serverOfThisFile } from '../testing/file-server.ts'
 import { anApplication, getForm } from '../testing/form.ts'
+import { withoutPauses } from '../testing/pauses.ts'
 import { states } from '../testing/states.ts'
 import { hydrated, test, type Visitor } from '../testing/visitor.ts'
 import { dark, light } from '../src/design/palette.ts'
@@ -183,6 +185,8 @@ test('phones are told what is written where', async ({ visitor }) => {
   expect(await form.linkedin.getAttribute('autocapitalize')).toBe('none')
   expect(await form.linkedin.getAttribute('spellcheck')).toBe('false')
   expect(await form.customSolution.getAttribute('enterkeyhint')).toBe('next')
+  expect(await form.firstName.getAttribute('enterkeyhint')).toBe('next')
+  expect(await form.reason.getAttribute('enterkeyhint')).toBeNull()
 })
 
 test.for([
@@ -284,6 +288,7 @@ test('an input event before what was typed is back loses nothing of it', async (
 
 test('the Enter that ends a composition stays in the custom box', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
+  await hydrated(page)
   const { customSolution } = getForm(page)
   await customSolution.focus()
   // WebKit's, which comes after the composition's end.
@@ -294,3 +299,250 @@ test('the Enter that ends a composition stays in the custom box', async ({ visit
   )
   expect(await customSolution.evaluate((box) => box === document.activeElement)).toBe(true)
 })
+
+const focusedName = (page: Page) => page.evaluate(() => document.activeElement?.getAttribute('name'))
+const refusedFields = (page: Page) => page.locator('[aria-invalid=true]').count()
+
+test('Enter goes to the next required field that is blank, turns nothing red, and sends where none is', async ({
+  visitor,
+}) => {
+  const application = anApplication({ paid_solution: '', team_size: '' })
+  const page = await visitor.open(server.origin)
+  await hydrated(page)
+  const form = getForm(page)
+  const { keyboard } = page
+  let sends = 0
+  page.on('request', () => (sends += 1))
+  await form.company.fill(application.company)
+  await form.firstName.focus()
+  // The company is not blank.
+  for (const column of ['first_name', 'last_name', 'email', 'phone', 'linkedin'] as const) {
+    expect(await focusedName(page)).toBe(column)
+    if (column !== 'first_name') await keyboard.type(application[column])
+    await keyboard.press('Enter')
+  }
+  expect(await focusedName(page)).toBe('reason')
+  await keyboard.type('To think.')
+  // What it is in a text area.
+  await keyboard.press('Enter')
+  expect(await form.reason.inputValue()).toBe('To think.\n')
+  await form.phone.press('Enter')
+  expect(await focusedName(page)).toBe('consent')
+  await keyboard.press('Space')
+  // What stands before is not left out.
+  await form.company.press('Enter')
+  expect(await focusedName(page)).toBe('first_name')
+  expect([await refusedFields(page), sends]).toEqual([0, 0])
+  await keyboard.type('Ada')
+  await keyboard.press('Enter')
+  await form.success.waitFor()
+})
+
+test('Enter with a modifier, while composing, and in a choice stays what it is to the browser', async ({
+  visitor,
+}) => {
+  const page = await visitor.open(server.origin)
+  await hydrated(page)
+  const form = getForm(page)
+  const isLeft = (init: Record<string, boolean>) =>
+    form.email.evaluate((field, given) => {
+      const enter = { key: 'Enter', bubbles: true, cancelable: true, ...given }
+      return field.dispatchEvent(new KeyboardEvent('keydown', enter))
+    }, init)
+  expect(await isLeft({})).toBe(false)
+  for (const init of [{ ctrlKey: true }, { altKey: true }, { metaKey: true }, { shiftKey: true }])
+    expect(await isLeft(init), JSON.stringify(init)).toBe(true)
+  expect(await isLeft({ isComposing: true })).toBe(true)
+  for (const field of [form.teamSize.locator('[value="1-3"]'), form.consent]) {
+    await form.firstName.fill('')
+    await field.press('Enter')
+    // The browser sends from there, and refuses.
+    await expect.poll(() => focusedName(page)).toBe('first_name')
+    expect(await form.problem('first_name').count()).toBe(1)
+  }
+})
+
+test('what is wrong in a field is said beside it in the browser’s own words, from when it is left until it is right', async ({
+  visitor,
+}) => {
+  const page = await visitor.open(server.origin)
+  await hydrated(page)
+  const form = getForm(page)
+  const said = (field: Locator) => field.evaluate((element: HTMLInputElement) => element.validationMessage)
+  const invalid = (field: Locator) => field.getAttribute('aria-invalid')
+  const edge = (field: Locator) => field.evaluate(style, 'box-shadow')
+
+  // Nothing is wrong before: not what was passed by, typed and taken away again, or not typed to its end.
+  await form.firstName.focus()
+  await form.lastName.fill('x')
+  await form.lastName.fill('')
+  await form.consent.check()
+  await form.consent.uncheck()
+  await form.email.pressSequentially('ada')
+  const required = await page.locator(':required').all()
+  expect(required).toHaveLength(8)
+  for (const field of required) {
+    expect(await invalid(field)).toBe('false')
+    expect(await edge(field)).toBe('none')
+  }
+
+  await form.email.press('Tab')
+  await form.problem('email').waitFor()
+  expect(await form.problem('email').innerText()).toBe(await said(form.email))
+  expect(await invalid(form.email)).toBe('true')
+  expect(await edge(form.email)).toContain('inset')
+  expect(await describedBy(form.email)).toBe(await said(form.email))
+  await form.email.pressSequentially('@')
+  expect(await form.problem('email').innerText()).toBe(await said(form.email))
+  await form.email.pressSequentially('example.com')
+  await form.problem('email').waitFor({ state: 'detached' })
+  expect(await invalid(form.email)).toBe('false')
+  expect(await form.email.getAttribute('aria-describedby')).toBeNull()
+
+  // What is said moves the button, which is clicked all the same.
+  await form.email.fill('ada')
+  await form.button.click()
+  expect(await form.problem('email').innerText()).toBe(await said(form.email))
+  await form.email.fill('ada@example.com')
+  for (const column of ['first_name', 'phone', 'reason', 'consent'] as const) {
+    const field = page.locator(`[name=${column}]`)
+    expect(await form.problem(column).innerText()).toBe(await said(field))
+    expect(await describedBy(field)).toBe(await said(field))
+    expect(await invalid(field)).toBe('true')
+  }
+  expect(await form.problem('email').count()).toBe(0)
+  await form.consent.check()
+  expect(await form.problem('consent').count()).toBe(0)
+  await form.fill(anApplication())
+  expect(await refusedFields(page)).toBe(0)
+  await form.button.click()
+  await form.success.waitFor()
+  expect([await refusedFields(page), await page.locator('.problem').count()]).toEqual([0, 0])
+})
+
+const describedBy = (field: Locator) =>
+  field.evaluate(
+    (element) => document.getElementById(element.getAttribute('aria-describedby') ?? '')?.textContent,
+  )
+
+test('a send that was refused before the script came has its sentences when it comes', async ({
+  visitor,
+}) => {
+  const goOn = new AbortController()
+  const released = once(goOn.signal, 'abort')
+  const page = await visitor.open(server.origin, {}, (opened) =>
+    opened.route('**/assets/**', async (route) => {
+      await released
+      await route.continue()
+    }),
+  )
+  const form = getForm(page)
+  await form.firstName.fill('Ada')
+  await form.button.click()
+  expect(await form.lastName.evaluate(style, 'box-shadow')).toContain('inset')
+  expect(await refusedFields(page)).toBe(7)
+  goOn.abort()
+  await form.problem('last_name').waitFor()
+  expect(await page.locator('.problem').count()).toBe(7)
+})
+
+test.for([
+  [390, 844],
+  [1366, 650],
+] as const)(
+  'the thanks are the first thing in sight, and an empty form below them (%i x %i)',
+  async ([width, height], { visitor }) => {
+    const page = await visitor.open(server.origin, {
+      viewport: { width, height },
+      reducedMotion: 'no-preference',
+    })
+    const form = getForm(page)
+    await form.fill(anApplication())
+    await form.button.click()
+    await form.success.waitFor()
+    const box = page.locator('form > .success')
+    const inSight = () =>
+      box.evaluate((element) => {
+        const { top, bottom } = element.getBoundingClientRect()
+        return top >= 0 && bottom <= window.innerHeight && document.activeElement === element
+      })
+    await expect.poll(inSight).toBe(true)
+    // Nothing that moves reaches the words, and what they stand on does not move.
+    const still = await box.evaluate((element) => {
+      const hills = element.querySelector('.hills')
+      const words = element.querySelector('h2')
+      if (!hills || !words) return undefined
+      return {
+        isClipped: getComputedStyle(hills).overflow,
+        isApart: hills.getBoundingClientRect().bottom <= words.getBoundingClientRect().top,
+        ground: [element, ...element.querySelectorAll('.near, h2, p')].flatMap((each) => each.getAnimations())
+          .length,
+      }
+    })
+    expect(still).toEqual({ isClipped: 'hidden', isApart: true, ground: 0 })
+    const below = await form.firstName.boundingBox()
+    expect(below?.y).toBeGreaterThan((await box.boundingBox())?.y ?? Infinity)
+    expect(await form.firstName.inputValue()).toBe('')
+  },
+)
+
+test('after a reload one quiet line says when it was sent from this browser, until the first key', async ({
+  visitor,
+}) => {
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.button.click()
+  await form.success.waitFor()
+  await page.reload()
+  const line = page.getByText(/^Sent at \d\d:\d\d from this browser$/)
+  await line.waitFor()
+  expect(await form.success.count()).toBe(0)
+  expect(await form.firstName.inputValue()).toBe('')
+  await page.reload()
+  await line.waitFor()
+  await form.firstName.press('A')
+  await line.waitFor({ state: 'detached' })
+  await page.reload()
+  await hydrated(page)
+  expect(await form.firstName.inputValue()).toBe('A')
+  expect(await line.count()).toBe(0)
+})
+
+test.for([true, false])(
+  'without a connection a visitor reads what to do, and that answers are kept only where they are (%s)',
+  async (isKept, { visitor }) => {
+    visitor.expects(/Failed to load resource/)
+    const page = await visitor.open(server.origin, {}, async (opened) => {
+      if (isKept) return
+      await opened.addInitScript(() => {
+        Storage.prototype.setItem = () => {
+          throw new DOMException('full', 'QuotaExceededError')
+        }
+      })
+    })
+    await hydrated(page)
+    await withoutPauses(page)
+    const form = getForm(page)
+    const application = anApplication()
+    await form.fill(application)
+    let sends = 0
+    page.on('request', () => (sends += 1))
+    await page.context().setOffline(true)
+    await form.button.click()
+    await form.failure.waitFor()
+    const [kept, sent] = [
+      'You seem to be offline. Your answers are kept here: send them again when you are connected.',
+      'You seem to be offline. Send your answers again when you are connected.',
+    ]
+    expect(await page.locator('.error p').innerText()).toBe(isKept ? kept : sent)
+    expect(await form.button.isEnabled()).toBe(true)
+    const before = sends
+    await page.context().setOffline(false)
+    await page.evaluate(() => dispatchEvent(new Event('online')))
+    expect(await form.company.inputValue()).toBe(application.company)
+    expect(sends).toBe(before)
+    await form.button.click()
+    await form.success.waitFor()
+  },
+)

@@ -42,6 +42,9 @@ export function getForm(page: Page) {
     success: page.getByRole('heading', { name: 'Application Submitted Successfully!' }),
     failure: page.getByRole('heading', { name: 'Submission Failed' }),
 
+    /** What the form says is wrong in a field. */
+    problem: (column: keyof Application) => page.locator(`#${column}-problem`),
+
     async fill(application: Application) {
       await form.firstName.fill(application.first_name)
       await form.lastName.fill(application.last_name)

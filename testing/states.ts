@@ -12,11 +12,8 @@ export const states: Record<string, (page: Page) => Promise<void>> = {
     const form = getForm(page)
     await form.firstName.fill('Ada')
     await form.email.fill('ada at example')
-    await form.email.blur()
-    await form.reason.focus()
-    await form.reason.press('x')
-    await form.reason.press('Backspace')
-    await form.reason.blur()
+    await form.button.click()
+    await form.problem('email').waitFor()
   },
   async 'in-progress'(page) {
     await page.route('**/rest/v1/**', () => {})

@@ -215,7 +215,7 @@ test('a screen reader hears that it is being sent, and what became of it', async
   expect(await describedBy(box)).toMatch(/^Thank you/)
 })
 
-test('the boxes come without moving what is being read, into view, and with the focus', async ({
+test('the boxes come into view and with the focus, the red one without moving what is being read', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
@@ -240,9 +240,12 @@ test('the boxes come without moving what is being read, into view, and with the 
   await page.unroute('**/rest/v1/**')
   await form.button.click()
   await form.success.waitFor()
-  expect(await form.reason.evaluate(inPage)).toBe(before)
+  await page.waitForFunction(() => {
+    const place = document.querySelector('.success')?.getBoundingClientRect()
+    return place && place.top >= 0 && place.bottom <= window.innerHeight
+  })
 
-  // Ready for another: empty, and the button in use again, in the same view as the green box.
+  // Ready for another: empty, and the button in use again.
   expect(await form.answers()).toEqual({
     ...Object.fromEntries(textFields.map(({ name }) => [name, ''])),
     custom_solution: '',
@@ -250,7 +253,6 @@ test('the boxes come without moving what is being read, into view, and with the 
   })
   expect(await form.consent.isChecked()).toBe(false)
   expect(await form.button.isEnabled()).toBe(true)
-  expect(await form.button.evaluate((button) => button.getBoundingClientRect().top)).toBeGreaterThanOrEqual(0)
 })
 
 test.for([320, 360, 768, 1024, 1440, 1920])(

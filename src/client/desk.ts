@@ -1,5 +1,5 @@
 import type { Arguments, Calls, Result } from './desk/calls.ts'
-import type { CallFunction } from './rpc.ts'
+import type { CallFunction } from './session.ts'
 
 /** Milliseconds after which a call is given up: longer than a server waits for its database. */
 const timeout = 20_000

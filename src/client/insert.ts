@@ -1,21 +1,21 @@
-import { PostgrestError } from '@supabase/postgrest-js'
-
 import { isAlreadyStored, table, type Application } from '../application/application.ts'
-import { dataInterfaceAt, type DataInterface } from './data-interface.ts'
-import { withRetry } from './retry.ts'
+import { RefusedCall, requestOf, send, type DataInterface } from './rest.ts'
 
 /** Milliseconds after which a send is given up, all its tries together. */
 const timeout = 20_000
 /** Milliseconds before the second and the third try. */
 export const retryPauses = [700, 1_800]
-const unreachable = 'The backend could not be reached. Please check your connection and try again.'
+
+/** The backend could not be reached. Each browser engine has its own words for it, which are its cause. */
+export class UnreachableError extends Error {}
 
 /**
  * Stores an application through the backend's data interface, asking for nothing back. A send that got no
- * answer is repeated; where an earlier try was stored after all, the database says so, and that is success.
+ * response is repeated; where an earlier try was stored after all, the database says so, and that is success.
  *
- * @throws {PostgrestError} where the backend refuses it, with the backend's own message.
- * @throws {Error} where no answer came.
+ * @throws {RefusedCall} where the backend refuses it, with the backend's own message.
+ * @throws {UnreachableError} where there is no connection.
+ * @throws {Error} where no response came in time, or somebody else responded: then without a message.
  */
 export async function insertApplication(
   application: Application,
@@ -28,38 +28,13 @@ export async function insertApplication(
       new Error('No answer came within 20 seconds. Please check your connection and try again.'),
     )
   }, timeout)
-  const client = dataInterfaceAt(backend, async (input, init) =>
-    readable(await withRetry(() => fetcher(input, init), retryPauses, controller.signal)),
-  )
+  const request = requestOf(backend, table, application)
   try {
-    await client.from(table).insert(application).abortSignal(controller.signal).throwOnError()
+    await send(request, retryPauses, controller.signal, fetcher)
   } catch (error) {
-    if (error instanceof PostgrestError && isAlreadyStored(error)) return
-    // Each browser engine has its own words for this.
-    throw error instanceof TypeError ? new Error(unreachable, { cause: error }) : error
+    if (error instanceof RefusedCall && isAlreadyStored(error)) return
+    throw error instanceof TypeError ? new UnreachableError('', { cause: error }) : error
   } finally {
     clearTimeout(timer)
-  }
-}
-
-/**
- * Lets the backend's own answers pass: nothing where all went well, or JSON.
- *
- * @throws {Error} without a message, where somebody else answered, such as a proxy: its text is no message for a visitor.
- */
-async function readable(response: Response) {
-  const text = await response.clone().text()
-  if (!response.ok || text !== '') {
-    const body = parsed(text)
-    if (body === undefined || (!response.ok && typeof body?.message !== 'string')) throw new Error()
-  }
-  return response
-}
-
-function parsed(text: string) {
-  try {
-    return JSON.parse(text) as { message?: unknown } | null
-  } catch {
-    return undefined
   }
 }

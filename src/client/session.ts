@@ -2,11 +2,12 @@ import type { AuthError, GoTrueClient } from '@supabase/auth-js'
 
 import { isUnanswered } from './auth-errors.ts'
 import { callKey, takeBegun } from './begun.ts'
-import type { DataInterface } from './data-interface.ts'
 import { keptSession, type KeptSession } from './kept-session.ts'
 import { scriptOf } from './missing-script.ts'
-import { withRetry } from './retry.ts'
-import { answerIn, requestOf, type CallFunction } from './rpc.ts'
+import { replyIn, requestOf, send, type DataInterface } from './rest.ts'
+
+/** Calls a function of the data interface. */
+export type CallFunction = (name: string, given: object, signal: AbortSignal) => Promise<unknown>
 
 /** Gives the sign-in's own client, which is loaded on first use. */
 export type LoadAuth = () => Promise<GoTrueClient>
@@ -48,14 +49,13 @@ export function createSession(
   { url, anonKey }: DataInterface & { url: string },
   pauses: readonly number[] = retryPauses,
 ): Session {
-  const base = url.replace(/\/$/, '')
   let tell: (client: GoTrueClient) => void
   const authIsThere = new Promise<GoTrueClient>((resolve) => (tell = resolve))
   let loading: Promise<GoTrueClient> | undefined
   const auth = () => {
     loading ??= scriptOf(import('./auth.ts')).then(
       ({ createAuth }) => {
-        const client = createAuth(base, anonKey)
+        const client = createAuth(url.replace(/\/$/, ''), anonKey)
         tell(client)
         return client
       },
@@ -78,9 +78,9 @@ export function createSession(
       const { session, error } = await read()
       if (isUnanswered(error)) throw new TypeError('no new token came', { cause: error })
       if (session?.user.id !== account) throw new SignedOutError()
-      const { url: address, init } = requestOf(base, anonKey, session.access_token, name, given)
-      const begun = await takeBegun(callKey(session.access_token, address, init.body), signal)
-      return answerIn(begun ?? (await withRetry(() => fetch(address, { ...init, signal }), pauses, signal)))
+      const request = requestOf({ url, anonKey }, `rpc/${name}`, given, session.access_token)
+      const begun = await takeBegun(callKey(session.access_token, request.url, request.init.body), signal)
+      return begun ? replyIn(begun) : send(request, pauses, signal)
     }
   return { auth, authIsThere, read, callAs }
 }

@@ -1,5 +1,5 @@
 import type { Application } from '../application/application.ts'
-import type { DataInterface } from './data-interface.ts'
+import type { DataInterface } from './rest.ts'
 import { insertApplication } from './insert.ts'
 import { callWebhook } from './webhook.ts'
 

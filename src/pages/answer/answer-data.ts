@@ -1,4 +1,4 @@
-import type { DataInterface } from '../../client/data-interface.ts'
+import type { DataInterface } from '../../client/rest.ts'
 
 /** The data from which the answer page is rendered. */
 export interface AnswerData {

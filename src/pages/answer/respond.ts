@@ -4,7 +4,8 @@
  */
 import type { Answer } from '../../application/statuses.ts'
 import { newAct } from '../../client/act.ts'
-import { answerPlace, readPlace, RefusedCall, type Place } from '../../client/place.ts'
+import { answerPlace, readPlace, type Place } from '../../client/place.ts'
+import { RefusedCall } from '../../client/rest.ts'
 import { readPageData } from '../page-data.ts'
 import { siteRoot } from '../site-root.ts'
 import type { AnswerData } from './answer-data.ts'
@@ -27,9 +28,9 @@ const tokenLength = 36
 /** Milliseconds after which an answer is given up, all its tries together. */
 const timeout = 20_000
 
-const { backend } = readPageData() as AnswerData
+const { url, anonKey } = (readPageData() as AnswerData).backend
+const backend = { url: url ?? siteRoot(), anonKey }
 const page = document.getElementById('place') as HTMLElement
-const base = backend.url ?? siteRoot()
 
 let token = ''
 let place: Place | undefined
@@ -62,13 +63,13 @@ function look() {
 
 function read() {
   const own = token
-  void ask(reading, (signal) => readPlace(base, backend.anonKey, own, signal))
+  void ask(reading, (signal) => readPlace(backend, own, signal))
 }
 
 function send(answer: Answer, pressed: HTMLButtonElement) {
   const own = token
   const act = newAct()
-  void ask(sending, (signal) => answerPlace(base, backend.anonKey, own, answer, act, signal), pressed)
+  void ask(sending, (signal) => answerPlace(backend, own, answer, act, signal), pressed)
 }
 
 /** Asks the backend, and shows what it says, or that it said nothing. */
@@ -100,7 +101,9 @@ async function ask(
       if (pressed || !place) fill()
       failed = what
       page.querySelector('.error')?.remove()
-      const message = sentence(error instanceof RefusedCall ? error.message : what.failure)
+      // A guest can do nothing about any other refusal.
+      const isForGuests = error instanceof RefusedCall && [409, 429].includes(error.status)
+      const message = sentence(isForGuests ? error.message : what.failure)
       const again = button(againLabel, 'second', () => void ask(what, call, again))
       const box = element('div', message, again)
       box.className = 'outcome error'

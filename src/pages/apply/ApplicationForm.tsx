@@ -1,14 +1,14 @@
-import { useLayoutEffect, useReducer, useRef, type FormEvent } from 'react'
+import { Fragment, useLayoutEffect, useReducer, useRef, type FormEvent } from 'react'
 
 import { applicationFrom } from '../../application/application.ts'
 import { submitApplication } from '../../client/submit.ts'
 import { Door } from './Door.tsx'
-import { forgetDraft, restoreDraft } from './draft.ts'
+import { keepDraft, keepSent, restoreDraft } from './draft.ts'
 import { Fields } from './Fields.tsx'
-import { Outcome } from './Outcome.tsx'
+import { Failure, Success } from './Outcome.tsx'
 import type { NativeOutcome, ApplyData } from './apply-data.ts'
-import { idle, nextSubmission, type Submission } from './submission.ts'
-import { sendingLabel, sendLabel } from './copy.ts'
+import { idle, messageOf, nextSubmission, type Submission } from './submission.ts'
+import { fallbackText, sendingAnnouncement, sendingLabel, sendLabel } from './copy.ts'
 
 interface ApplicationFormProps extends ApplyData {
   /** Whether a send failed before React was there. */
@@ -35,13 +35,14 @@ export function ApplicationForm({
     form.current.querySelector<HTMLElement>('#fields :focus')?.blur()
     form.current.querySelector('button')?.scrollIntoView({ block: 'nearest' })
     const application = applicationFrom(new FormData(form.current))
+    const isKept = keepDraft(form.current)
     dispatch({ type: 'sent' })
     try {
       await submitApplication(application, backend)
-      forgetDraft()
+      keepSent()
       dispatch({ type: 'accepted' })
     } catch (error) {
-      dispatch({ type: 'failed', error })
+      dispatch({ type: 'failed', message: messageOf(error, isKept) })
     } finally {
       inFlight.current = false
     }
@@ -50,8 +51,9 @@ export function ApplicationForm({
   const takeOver = () => {
     window.isHydrated = true
     // Where hydration had to build the form anew, what was typed comes back.
-    if (form.current && outcome?.status !== 'success') restoreDraft(form.current)
-    if (hasFailed) dispatch({ type: 'failed', error: undefined })
+    if (form.current && outcome?.status !== 'success')
+      dispatch({ type: 'restored', sentAt: restoreDraft(form.current) })
+    if (hasFailed) dispatch({ type: 'failed', message: fallbackText })
     if (!window.heldSend) return
     window.heldSend.claim()
     // Where hydration built the form anew, consent has to be given again.
@@ -76,6 +78,8 @@ export function ApplicationForm({
       action={takesNativePosts ? './' : undefined}
       onSubmit={handleSubmit}
       onInvalidCapture={() => dispatch({ type: 'refused' })}
+      onKeyDown={() => dispatch({ type: 'typed' })}
+      onInput={() => dispatch({ type: 'typed' })}
     >
       <Door sentence={door} ask={takesNativePosts ? null : backend} />
       {takesNativePosts || (
@@ -85,18 +89,24 @@ export function ApplicationForm({
           </p>
         </noscript>
       )}
-      {/* What somebody types during a send would be lost. Unlike disabled fields, inert ones are still sent. */}
-      <div id="fields" inert={submission.sending}>
-        {/* A new key leaves an empty form after each success. */}
+      {submission.sentAt && <p className="sent">Sent at {submission.sentAt} from this browser</p>}
+      {submission.status === 'success' && <Success />}
+      {/* A new key leaves an empty form after each success. */}
+      <Fragment key={submission.accepted}>
         <Fields
-          key={submission.accepted}
           answers={submission.accepted === 0 && outcome?.status === 'error' ? outcome.application : null}
+          sending={submission.sending}
         />
+        <button type="submit" disabled={submission.sending}>
+          {submission.sending ? sendingLabel : sendLabel}
+        </button>
+      </Fragment>
+      <div id="outcome">
+        <p id="progress" className="visually-hidden" aria-live="polite">
+          {submission.sending && sendingAnnouncement}
+        </p>
+        {submission.status === 'error' && <Failure message={submission.message} />}
       </div>
-      <button type="submit" disabled={submission.sending}>
-        {submission.sending ? sendingLabel : sendLabel}
-      </button>
-      <Outcome {...submission} />
     </form>
   )
 }
@@ -104,7 +114,7 @@ export function ApplicationForm({
 function initialSubmission(outcome: NativeOutcome | null): Submission {
   if (typeof window !== 'undefined') {
     // A send before hydration removes the box of the send before it.
-    const isShown = document.querySelector('#outcome .outcome') !== null
+    const isShown = document.querySelector('.success, .error') !== null
     if (!isShown) return { ...idle, sending: window.heldSend !== undefined }
   }
   if (outcome === null) return idle

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 
-import type { DataInterface } from '../../client/data-interface.ts'
+import type { DataInterface } from '../../client/rest.ts'
 import { askDoor } from '../../client/door.ts'
 
 interface DoorProps {
@@ -23,10 +23,11 @@ export function Door({ sentence, ask }: DoorProps) {
     if (told !== sentence) box.current?.scrollIntoView({ block: 'nearest' })
   }, [told, sentence])
 
-  if (told === undefined) return null
-  return (
-    <p ref={box} className="outcome door" aria-live="polite">
+  const content = told !== undefined && (
+    <p ref={box} className="outcome door">
       {told}
     </p>
   )
+  // A live region is heard where it was there before its text.
+  return ask ? <div aria-live="polite">{content}</div> : content
 }

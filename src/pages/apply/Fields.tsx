@@ -2,11 +2,20 @@ import type { ReactNode } from 'react'
 
 import { paidSolutions, teamSizes, type Application } from '../../application/application.ts'
 import { questions, textFields } from '../../application/fields.ts'
+import { useProblems, type Problems } from './useProblems.ts'
 
-/** The questions. They keep their own answers; `answers` are what they begin with. */
-export function Fields({ answers }: { answers: Application | null }) {
+interface FieldsProps {
+  /** What the questions begin with; they keep their own answers. */
+  answers: Application | null
+  sending: boolean
+}
+
+/** The questions, and what the browser says is wrong in which of them. */
+export function Fields({ answers, sending }: FieldsProps) {
+  const { problems, watch } = useProblems()
   return (
-    <>
+    // What somebody types during a send would be lost. Unlike disabled fields, inert ones are still sent.
+    <div id="fields" inert={sending} {...watch}>
       <div className="text-fields">
         {textFields.map(({ name, label, ...attributes }) => (
           <div className="field" key={name}>
@@ -17,9 +26,12 @@ export function Fields({ answers }: { answers: Application | null }) {
               name={name}
               required
               placeholder=" "
+              enterKeyHint="next"
               defaultValue={answers?.[name]}
+              {...refusal(problems, name)}
               {...attributes}
             />
+            <Problem of={name} problems={problems} />
           </div>
         ))}
       </div>
@@ -47,17 +59,43 @@ export function Fields({ answers }: { answers: Application | null }) {
           required
           placeholder=" "
           defaultValue={answers?.reason}
+          {...refusal(problems, 'reason')}
         />
+        <Problem of="reason" problems={problems} />
       </div>
 
       <label className="choice consent">
-        <input type="checkbox" name="consent" value="true" required defaultChecked={answers?.consent} />
+        <input
+          type="checkbox"
+          name="consent"
+          value="true"
+          required
+          defaultChecked={answers?.consent}
+          {...refusal(problems, 'consent')}
+        />
         <span>
           {questions.consent}
           <Asterisk />
         </span>
       </label>
-    </>
+      <Problem of="consent" problems={problems} />
+    </div>
+  )
+}
+
+/** Whether a field was refused, and where it says why. Without it, browsers tell of a blank field that it is wrong. */
+function refusal(problems: Problems, name: string) {
+  const isRefused = Boolean(problems[name])
+  return { 'aria-invalid': isRefused, 'aria-describedby': isRefused ? `${name}-problem` : undefined }
+}
+
+function Problem({ of, problems }: { of: string; problems: Problems }) {
+  return (
+    problems[of] && (
+      <p className="problem" id={`${of}-problem`}>
+        {problems[of]}
+      </p>
+    )
   )
 }
 

@@ -1,24 +1,20 @@
 import { useEffect, useRef, type ReactNode } from 'react'
 
 import { Hills } from '../../design/illustrations.tsx'
-import type { Submission } from './submission.ts'
-import { failureTitle, sendingAnnouncement, successText, successTitle } from './copy.ts'
+import { failureTitle, successText, successTitle } from './copy.ts'
 
-/** What a screen reader says while a send is under way, and then the green or the red box, or none. */
-export function Outcome({ status, sending, message }: Submission) {
+/** The green box, the first of the form. */
+export function Success() {
   return (
-    <div id="outcome">
-      <p id="progress" className="visually-hidden" aria-live="polite">
-        {sending && sendingAnnouncement}
-      </p>
-      {status === 'success' && (
-        <Box kind="success" title={successTitle} text={successText}>
-          <Hills />
-        </Box>
-      )}
-      {status === 'error' && <Box kind="error" title={failureTitle} text={message} />}
-    </div>
+    <Box kind="success" title={successTitle} text={successText}>
+      <Hills />
+    </Box>
   )
+}
+
+/** The red box. */
+export function Failure({ message }: { message: string }) {
+  return <Box kind="error" title={failureTitle} text={message} />
 }
 
 interface BoxProps {

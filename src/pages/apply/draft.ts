@@ -1,6 +1,6 @@
 import { columns } from '../../application/application.ts'
 
-/** The answers that were typed, by the names of their fields. They are kept as long as the tab. */
+/** The answers that were typed, by the names of their fields, or when they were sent. They are kept as long as the tab. */
 type Draft = Partial<Record<string, string>>
 
 const key = 'unplugged-draft'
@@ -8,26 +8,30 @@ const key = 'unplugged-draft'
 /** Consent is not kept: it has to be given anew. */
 const keptColumns = columns.filter((column) => column !== 'consent')
 
-/** Keeps the form's answers. Where the browser stores nothing for this page, nothing is kept. */
-export function keepDraft(form: HTMLFormElement): void {
+/** Keeps the form's answers. Returns whether the browser stored them. */
+export function keepDraft(form: HTMLFormElement): boolean {
   const draft: Draft = {}
   for (const column of keptColumns) {
     const value = controlOf(form, column)?.value
     if (value) draft[column] = value
   }
-  withStorage((storage) => storage.setItem(key, JSON.stringify(draft)))
+  return store(draft)
 }
 
-/** Fills the answers that were kept into fields that are still blank. */
-export function restoreDraft(form: HTMLFormElement): void {
-  withStorage((storage) => {
-    const draft = JSON.parse(storage.getItem(key) ?? '{}') as Draft
-    for (const column of keptColumns) {
-      const kept = draft[column]
-      const control = controlOf(form, column)
-      if (kept && control && !control.value) control.value = kept
-    }
-  })
+/** Keeps in place of the answers that they were sent now. */
+export function keepSent(): void {
+  store({ sent: new Date().toTimeString().slice(0, 5) })
+}
+
+/** Fills the answers that were kept into fields that are still blank. Returns when they were sent, where they were. */
+export function restoreDraft(form: HTMLFormElement): string | undefined {
+  const draft = withStorage((storage) => JSON.parse(storage.getItem(key) ?? '{}') as Draft) ?? {}
+  for (const column of keptColumns) {
+    const kept = draft[column]
+    const control = controlOf(form, column)
+    if (kept && control && !control.value) control.value = kept
+  }
+  return draft['sent']
 }
 
 /**
@@ -39,15 +43,20 @@ function controlOf(form: HTMLFormElement, column: string) {
   return control && 'value' in control ? (control as { value: string }) : undefined
 }
 
-export function forgetDraft(): void {
-  withStorage((storage) => storage.removeItem(key))
+function store(draft: Draft) {
+  const isStored = withStorage((storage) => {
+    storage.setItem(key, JSON.stringify(draft))
+    return true
+  })
+  return isStored === true
 }
 
 /** A visitor may have switched storage off; then asking for it throws, and the form works without. */
-function withStorage(access: (storage: Storage) => void) {
+function withStorage<Result>(access: (storage: Storage) => Result): Result | undefined {
   try {
-    access(sessionStorage)
+    return access(sessionStorage)
   } catch (error) {
     console.info('Answers are not kept:', error)
+    return undefined
   }
 }

@@ -4,6 +4,7 @@ import { hydrateRoot } from 'react-dom/client'
 import { ApplicationForm } from './ApplicationForm.tsx'
 import { readPageData } from '../page-data.ts'
 import type { ApplyData } from './apply-data.ts'
+import { careForKeys } from './keys.ts'
 import { careForTextAreas } from './text-areas.ts'
 
 // React expects the document as it was rendered, and this box was added later.
@@ -14,5 +15,6 @@ if (root && !window.isPosting) {
   const form = <ApplicationForm {...(readPageData() as ApplyData)} hasFailed={earlyError !== null} />
   // As a transition, hydration is done in slices: on a slow phone it would otherwise hold up typing.
   startTransition(() => void hydrateRoot(root, form))
+  careForKeys()
   careForTextAreas()
 }

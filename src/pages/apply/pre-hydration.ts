@@ -2,11 +2,10 @@
  * What the form does before the page's script has come, and without it. This script stands in the document, right after
  * the form. React takes the form over as it finds it, and these listeners stay.
  */
-import { keepDraft, forgetDraft, restoreDraft } from './draft.ts'
+import { keepDraft, keepSent, restoreDraft } from './draft.ts'
 import { readPageData } from '../page-data.ts'
 import type { ApplyData } from './apply-data.ts'
-import { messageOf } from './submission.ts'
-import { failureTitle, sendingAnnouncement, sendingLabel, sendLabel } from './copy.ts'
+import { failureTitle, fallbackText, sendingAnnouncement, sendingLabel, sendLabel } from './copy.ts'
 
 /** Milliseconds that a send waits for the page's script. */
 const timeout = 10_000
@@ -49,7 +48,7 @@ function hold(event: Event) {
   }
   // Only as long as it is needed, since it may keep the browser from restoring the page.
   window.addEventListener('beforeunload', leave)
-  document.querySelector('#outcome .outcome')?.remove()
+  document.querySelector('.success, .error')?.remove()
   showSending(true)
   load()
 }
@@ -86,7 +85,7 @@ function fallBack() {
   box.id = 'early-error'
   box.className = 'outcome error'
   box.role = 'alert'
-  box.innerHTML = `<h2>${failureTitle}</h2><p>${messageOf(undefined)}</p>`
+  box.innerHTML = `<h2>${failureTitle}</h2><p>${fallbackText}</p>`
   document.getElementById('outcome')?.append(box)
   box.scrollIntoView({ block: 'nearest' })
 }
@@ -96,63 +95,28 @@ function fieldOf({ target }: Event) {
   return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement ? target : undefined
 }
 
-function showAround(field: Element | undefined, block: 'center' | 'nearest') {
-  field?.closest('.field, .choice')?.scrollIntoView({ block })
-}
-
-function chooseCustom() {
-  const choice = document.querySelector<HTMLInputElement>('[value=custom]')
-  if (choice) choice.checked = true
-}
-
 const [form] = document.forms
-let lastKey = ''
-let lastTarget: EventTarget | null
 
 document.addEventListener('submit', hold)
 document.addEventListener('input', (event) => {
   const field = fieldOf(event)
   restore()
-  if (field?.name === 'custom_solution') chooseCustom()
+  if (field?.name === 'custom_solution') {
+    const choice = document.querySelector<HTMLInputElement>('[value=custom]')
+    if (choice) choice.checked = true
+  }
   if (field?.form) keepDraft(field.form)
 })
-document.addEventListener('keydown', (event) => {
-  lastKey = event.key
-  lastTarget = event.target
-  const field = fieldOf(event)
-  // In WebKit only the key code tells that Enter ended a composition.
-  if (
-    event.key !== 'Enter' ||
-    event.isComposing ||
-    event.keyCode === 229 ||
-    field?.name !== 'custom_solution'
-  )
-    return
-  event.preventDefault()
-  chooseCustom()
-  if (field.form) keepDraft(field.form)
-  const next = document.querySelectorAll<HTMLInputElement>('[name=team_size]')
-  ;([...next].find(({ checked }) => checked) ?? next[0])?.focus()
-})
-document.addEventListener('keyup', (event) => {
-  // By itself the browser would scroll to the field without its label.
-  if (event.target !== lastTarget) showAround(fieldOf(event), 'nearest')
-})
-document.addEventListener('pointerdown', () => (lastKey = ''))
-document.addEventListener('click', (event) => {
-  const field = fieldOf(event)
-  // Not for the arrow keys, which move between the choices.
-  if (field?.value !== 'custom' || field.type !== 'radio' || lastKey.startsWith('Arrow')) return
-  field.closest('.choice')?.querySelector('textarea')?.focus()
-})
-// By itself the browser would move the first field that it refuses to the window's edge, without its label.
 document.addEventListener(
   'invalid',
   (event) => {
     const field = fieldOf(event)
-    if (field !== document.querySelector(':is(input, textarea):invalid')) return
-    if (!window.isHydrated) document.querySelector('#outcome .outcome')?.remove()
-    showAround(field, 'center')
+    // React shows the same of a send that it refuses, and the browser's sentence beside it.
+    if (field) field.ariaInvalid = 'true'
+    if (!window.isHydrated) document.querySelector('.success, .error')?.remove()
+    // By itself the browser would move the first field that it refuses to the window's edge, without its label.
+    if (field === document.querySelector(':is(input, textarea):invalid'))
+      field?.closest('.field, .choice')?.scrollIntoView({ block: 'center' })
   },
   true,
 )
@@ -180,8 +144,9 @@ let isRestored = false
 function restore() {
   if (isRestored) return
   isRestored = true
-  if (outcome?.status === 'success') forgetDraft()
-  else if (form) restoreDraft(form)
+  if (outcome?.status === 'success') keepSent()
+  // The page's script says when it was sent.
+  else if (form && restoreDraft(form)) load()
 }
 
 // After the first paint, since opening the browser's store takes longer than everything else here.

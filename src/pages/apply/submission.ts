@@ -1,3 +1,6 @@
+import { UnreachableError } from '../../client/insert.ts'
+import { fallbackText, offlineKeptText, offlineText } from './copy.ts'
+
 /** How the last send ended, and whether one is under way: two things, since a new send begins as idle. */
 export interface Submission {
   status: 'idle' | 'success' | 'error'
@@ -6,13 +9,16 @@ export interface Submission {
   message: string
   /** How many sends succeeded; each of them leaves an empty form. */
   accepted: number
+  /** When this tab sent an application before it was loaded again, as on a clock; until somebody types. */
+  sentAt?: string | undefined
 }
 
-export type SubmissionEvent = { type: 'sent' | 'refused' | 'accepted' } | { type: 'failed'; error: unknown }
+export type SubmissionEvent =
+  | { type: 'sent' | 'refused' | 'accepted' | 'typed' }
+  | { type: 'failed'; message: string }
+  | { type: 'restored'; sentAt: string | undefined }
 
 export const idle: Submission = { status: 'idle', sending: false, message: '', accepted: 0 }
-
-const fallbackMessage = 'Failed to submit application. Please try again.'
 
 /** The next state of the submission. */
 export function nextSubmission(submission: Submission, event: SubmissionEvent): Submission {
@@ -24,11 +30,20 @@ export function nextSubmission(submission: Submission, event: SubmissionEvent): 
     case 'accepted':
       return { ...submission, status: 'success', sending: false, accepted: submission.accepted + 1 }
     case 'failed':
-      return { ...submission, status: 'error', sending: false, message: messageOf(event.error) }
+      return { ...submission, status: 'error', sending: false, message: event.message }
+    case 'restored':
+      return { ...submission, sentAt: event.sentAt }
+    case 'typed':
+      return submission.sentAt === undefined ? submission : { ...submission, sentAt: undefined }
   }
 }
 
-/** The message that a visitor reads: the error's own, where it is an error that has one. */
-export function messageOf(error: unknown): string {
-  return (error instanceof Error && error.message) || fallbackMessage
+/**
+ * The message that a visitor reads: the error's own, where it is an error that has one.
+ *
+ * @param isKept Whether the browser has stored the answers.
+ */
+export function messageOf(error: unknown, isKept: boolean): string {
+  if (error instanceof UnreachableError) return isKept ? offlineKeptText : offlineText
+  return (error instanceof Error && error.message) || fallbackText
 }

@@ -7,7 +7,7 @@ import { callKey, type BegunCalls } from '../../client/begun.ts'
 import type { ListPage } from '../../client/desk/applications.ts'
 import type { Arguments, Calls } from '../../client/desk/calls.ts'
 import { keptSession, needsFactor } from '../../client/kept-session.ts'
-import { requestOf } from '../../client/rpc.ts'
+import { requestOf } from '../../client/rest.ts'
 import { readPageData } from '../page-data.ts'
 import { drawEarlyList, holdKeys, isFirstList } from './applications/early-list.ts'
 import type { DeskData } from './desk-data.ts'
@@ -72,9 +72,9 @@ function begin(token: string) {
   window.begunCalls = calls
   // Whoever comes back to the list reads it anew.
   addEventListener('popstate', () => calls.clear())
-  const base = (backend.url ?? siteRoot()).replace(/\/$/, '')
+  const base = backend.url ?? siteRoot()
   const call = <Name extends keyof Calls>(name: Name, given: Arguments<Name>) => {
-    const { url, init } = requestOf(base, backend.anonKey, token, name, given)
+    const { url, init } = requestOf({ ...backend, url: base }, `rpc/${name}`, given, token)
     const answer = fetch(url, init).then(
       (response) => (response.ok ? response : undefined),
       () => undefined,

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 
 import type { Filter } from '../../../client/desk/applications.ts'
-import { RefusedCall } from '../../../client/rpc.ts'
+import { RefusedCall } from '../../../client/rest.ts'
 import { announce } from '../kit/announce.tsx'
 import { useDesk, useDecisionQueue } from '../kit/useDesk.tsx'
 import { timelineOf } from './ApplicationTimeline.tsx'

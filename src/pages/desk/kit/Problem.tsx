@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 
 import { MissingScript } from '../../../client/missing-script.ts'
-import { RefusedCall } from '../../../client/rpc.ts'
+import { RefusedCall } from '../../../client/rest.ts'
 import { SignedOutError } from '../../../client/session.ts'
 import { Button } from './Button.tsx'
 

@@ -1,0 +1,94 @@
+import { keyHeaders } from './public-key.ts'
+import { withRetry } from './retry.ts'
+
+/** Where a backend's data interface is, and who may call it. */
+export interface DataInterface {
+  /** The backend's address; null where it lies beside the page. */
+  url: string | null
+  /** The public key, which every visitor may know. */
+  anonKey: string
+}
+
+/** A request of the data interface. */
+export interface RestRequest {
+  url: string
+  init: { method: string; headers: Record<string, string>; body: string }
+}
+
+/** A refusal by the database, or by a server in front of it, with its own message. */
+export class RefusedCall extends Error {
+  override name = 'RefusedCall'
+  /** PostgreSQL's or PostgREST's; blank where somebody else responded. */
+  code: string
+  status: number
+
+  constructor(message: string, code = '', status = 0) {
+    super(message)
+    this.code = code
+    this.status = status
+  }
+}
+
+/**
+ * The request that inserts a row into a table, or calls a function. It asks for nothing back.
+ *
+ * @param path The table's name, or `rpc/` and the function's.
+ * @param body The row, or the arguments by their names.
+ * @param token The access token of who is signed in; left out for whoever has the public key alone.
+ * @see https://docs.postgrest.org/en/stable/references/api.html
+ */
+export function requestOf(
+  { url, anonKey }: DataInterface,
+  path: string,
+  body: object,
+  token?: string,
+): RestRequest {
+  const base = url ?? new URL('.', location.href).href
+  return {
+    url: `${base.replace(/\/$/, '')}/rest/v1/${path}`,
+    init: {
+      method: 'POST',
+      headers: { ...keyHeaders(anonKey, token), 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    },
+  }
+}
+
+/**
+ * Sends a request, again where no response came, and reads what came.
+ *
+ * @param pauses Milliseconds before the second try, the third one and so on.
+ * @throws What `replyIn` throws; a `TypeError` where no response came; the signal's reason.
+ */
+export async function send(
+  { url, init }: RestRequest,
+  pauses: readonly number[],
+  signal: AbortSignal | null,
+  fetcher = fetch,
+): Promise<unknown> {
+  return replyIn(await withRetry(() => fetcher(url, { ...init, signal }), pauses, signal))
+}
+
+/**
+ * Reads a response: JSON, or nothing.
+ *
+ * @throws {RefusedCall} where the call was refused.
+ * @throws {SyntaxError} where somebody else responded, such as a proxy. It has no message, since their text is none for a visitor.
+ * @see https://docs.postgrest.org/en/stable/references/errors.html
+ */
+export async function replyIn(response: Response): Promise<unknown> {
+  const text = await response.text()
+  if (response.ok && text === '') return null
+  const reply = parsed(text) as { message?: unknown; code?: string } | null | undefined
+  if (response.ok && reply !== undefined) return reply
+  if (typeof reply?.message !== 'string') throw new SyntaxError()
+  throw new RefusedCall(reply.message, reply.code, response.status)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
