@@ -1,5 +1,14 @@
-/** Calls a function of the data interface. */
-export type CallFunction = (name: string, given: object, signal: AbortSignal) => Promise<unknown>
+/**
+ * Calls a function of the data interface.
+ *
+ * @param pauses Milliseconds before the second try, the third one and so on.
+ */
+export type CallFunction = (
+  name: string,
+  given: object,
+  signal: AbortSignal,
+  pauses?: readonly number[],
+) => Promise<unknown>
 
 /** A refusal by the database, or by a server in front of it, with its own message. */
 export class RefusedCall extends Error {

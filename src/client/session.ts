@@ -34,8 +34,18 @@ export class SignedOutError extends Error {
   }
 }
 
+/** A call that nobody answered while this browser had no connection: it was not sent. */
+export class OfflineError extends TypeError {
+  constructor(cause: unknown) {
+    super('You are offline.', { cause })
+  }
+}
+
 /** Each call may come twice: it only reads, has an act's id, or changes nothing the second time. */
 export const retryPauses = [500, 1_000, 2_000, 4_000]
+
+/** The same for an act that somebody waits for: it is known within a second what came of it. */
+export const actPauses = [500]
 
 /**
  * Signs in, and calls functions with the access token of whoever is signed in. A call that got no answer is repeated with
@@ -74,13 +84,20 @@ export function createSession(
   }
   const callAs =
     (account: string): CallFunction =>
-    async (name, given, signal) => {
+    async (name, given, signal, pausesOfCall = pauses) => {
       const { session, error } = await read()
       if (isUnanswered(error)) throw new TypeError('no new token came', { cause: error })
       if (session?.user.id !== account) throw new SignedOutError()
       const { url: address, init } = requestOf(base, anonKey, session.access_token, name, given)
       const begun = await takeBegun(callKey(session.access_token, address, init.body), signal)
-      return answerIn(begun ?? (await withRetry(() => fetch(address, { ...init, signal }), pauses, signal)))
+      if (begun) return answerIn(begun)
+      const send = () => fetch(address, { ...init, signal })
+      if (navigator.onLine) return answerIn(await withRetry(send, pausesOfCall, signal))
+      // Tried once: a server on the same machine answers without a connection.
+      const response = await send().catch((failure: unknown) => {
+        throw failure instanceof TypeError ? new OfflineError(failure) : failure
+      })
+      return answerIn(response)
     }
   return { auth, authIsThere, read, callAs }
 }
