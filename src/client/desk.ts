@@ -4,11 +4,16 @@ import type { CallFunction } from './session.ts'
 /** Milliseconds after which a call is given up: longer than a server waits for its database. */
 const timeout = 20_000
 
-/** Makes a call of the desk. */
+/**
+ * Makes a call of the desk.
+ *
+ * @param pauses Milliseconds before the second try, the third one and so on.
+ */
 export type CallDesk = <Name extends keyof Calls>(
   name: Name,
   given: Arguments<Name>,
   signal?: AbortSignal,
+  pauses?: readonly number[],
 ) => Promise<Result<Name>>
 
 /**
@@ -18,8 +23,8 @@ export type CallDesk = <Name extends keyof Calls>(
  *   `DOMException` where none came in time.
  */
 export function createDesk(call: CallFunction): CallDesk {
-  return async (name, given, signal) => {
+  return async (name, given, signal, pauses) => {
     const inTime = AbortSignal.timeout(timeout)
-    return (await call(name, given, signal ? AbortSignal.any([signal, inTime]) : inTime)) as never
+    return (await call(name, given, signal ? AbortSignal.any([signal, inTime]) : inTime, pauses)) as never
   }
 }

@@ -2,12 +2,14 @@ import type { AuthError } from '@supabase/auth-js'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 
 import { atEnd } from '../../testing/endings.ts'
 import { createDesk } from './desk.ts'
 import { MissingScript } from './missing-script.ts'
-import { createSession, SignedOutError } from './session.ts'
+import { actPauses, createSession, OfflineError, SignedOutError } from './session.ts'
+
+beforeEach(() => void vi.stubGlobal('navigator', { onLine: true }))
 
 /** A session at a backend that answers so. */
 async function sessionAt(
@@ -140,6 +142,34 @@ test('a call that got no answer is sent again as it was, and the sign-in is aske
   expect(await createDesk(session.callAs('ada'))('desk_note', note)).toEqual([])
   expect(bodies).toEqual(Array.from({ length: 3 }, () => JSON.stringify(note)))
   expect(getSession).toHaveBeenCalledOnce()
+})
+
+test('an act that somebody waits for is sent again once', async () => {
+  let asked = 0
+  const session = await backendOf((_request, response) => {
+    asked += 1
+    response.destroy()
+  })
+  await signIn(session, 'ada')
+  await expect(
+    createDesk(session.callAs('ada'))('desk_remind', {}, undefined, actPauses),
+  ).rejects.toBeInstanceOf(TypeError)
+  expect(asked).toBe(2)
+})
+
+test('offline a call is tried once: a server on the same machine responds, and no other', async () => {
+  let asked = 0
+  const session = await backendOf((_request, response) => {
+    asked += 1
+    if (asked === 1) response.end('[]')
+    else response.destroy()
+  })
+  await signIn(session, 'ada')
+  vi.stubGlobal('navigator', { onLine: false })
+  const call = createDesk(session.callAs('ada'))
+  expect(await call('desk_remind', {})).toEqual([])
+  await expect(call('desk_remind', {})).rejects.toBeInstanceOf(OfflineError)
+  expect(asked).toBe(2)
 })
 
 test('what is asked of the sign-in is not sent again', async () => {

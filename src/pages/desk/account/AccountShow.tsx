@@ -6,10 +6,10 @@ import type { Notices } from '../../../client/desk/letters.ts'
 import type { LoadAuth } from '../../../client/session.ts'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
-import { Field, Switch } from '../kit/Field.tsx'
+import { ActSwitch, Field } from '../kit/Field.tsx'
 import { momentOf } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
-import { Problem } from '../kit/Problem.tsx'
+import { ActProblems, Problem } from '../kit/Problem.tsx'
 import { Heading, Loading, Sheet, useTitle } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { sentenceOfFactor, sentenceOfPassword } from '../session/sentences.ts'
@@ -46,32 +46,21 @@ export function AccountShow({ auth, session }: { auth: LoadAuth; session: Watche
 function BlindEdit() {
   const desk = useDesk()
   const { data, error } = useQuery(desk.blind())
-  // Shown for as long as it is on its way.
-  const [wanted, setWanted] = useState<boolean | null>(null)
-  const change = useDeskAct(
-    'desk_set_blind',
-    async (answer) => {
-      // All applications that were read before show too much now, or too little.
-      await desk.startOver()
-      desk.keep(desk.blind(), () => answer)
-      setWanted(null)
-      announce(answer.blind ? 'Blind reading is on.' : 'Blind reading is off.')
-    },
-    { onFailure: () => setWanted(null) },
-  )
+  const change = useDeskAct('desk_set_blind', {
+    says: ({ blind }) => (blind ? 'Blind reading is on.' : 'Blind reading is off.'),
+    fails: 'Not switched.',
+  })
   return (
     <Sheet title="Reading">
-      <Switch
+      <ActSwitch
         label="Blind reading"
         hint="Hides name, e-mail, telephone, LinkedIn and company everywhere, for you alone. Search then covers the reasons and the custom answers. In an application you can reveal them one by one, which its history keeps."
-        isOn={wanted ?? data?.blind}
-        onSwitch={(blind) => {
-          if (wanted !== null) return
-          setWanted(blind)
-          change.press({ blind })
-        }}
+        isOn={data?.blind}
+        pending={change.isPending ? change.given?.blind : undefined}
+        onSwitch={(blind) => change.press({ blind })}
       />
-      <Problem error={error ?? change.error} />
+      <Problem error={error} />
+      <ActProblems acts={[change]} />
     </Sheet>
   )
 }
@@ -82,31 +71,25 @@ const choices: [Notices['notices'], string][] = [
   ['daily', 'One a day, with the number and the names'],
 ]
 
-/** Which mails tell the organiser of new applications. It shows what the database has stored, not what was pressed. */
+/** Which mails tell the organiser of new applications. */
 function NoticesEdit() {
   const desk = useDesk()
   const { data: kept, error } = useQuery(desk.notices())
-  const save = useDeskAct(
-    'desk_set_notices',
-    (saved) => {
-      desk.keep(desk.notices(), () => saved)
-      announce('Saved.')
-    },
-    { keepsLast: true },
-  )
+  const save = useDeskAct('desk_set_notices', { says: () => 'Saved.', fails: 'Not saved.', keepsLast: true })
+  const shown = save.isPending ? save.given?.notices : kept?.notices
   return (
     <Sheet title="Mails about new applications">
       {!kept && !error && <Loading />}
       {kept && (
         <>
-          <fieldset>
+          <fieldset aria-busy={save.isPending || undefined}>
             <legend>Mails to {kept.email}</legend>
             {choices.map(([notices, words]) => (
               <label key={notices} className="choice">
                 <input
                   type="radio"
                   name="notices"
-                  checked={kept.notices === notices}
+                  checked={shown === notices}
                   onChange={() => save.press({ notices })}
                 />
                 <span>{words}</span>
@@ -120,7 +103,7 @@ function NoticesEdit() {
         </>
       )}
       <Problem error={error} />
-      <Problem said="Not saved." error={save.error} />
+      <ActProblems acts={[save]} />
     </Sheet>
   )
 }

@@ -2,12 +2,12 @@ import { useRef, useState } from 'react'
 
 import type { Whole } from '../../../client/desk/applications.ts'
 import { typedInto as typedIntoLetter } from '../drafts/LetterCreate.tsx'
-import { announce } from '../kit/announce.tsx'
+import { ActButton } from '../kit/Button.tsx'
 import { Dialog, type DialogHandle } from '../kit/Dialog.tsx'
 import { Field, Form, Tick } from '../kit/Field.tsx'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
-import { Problem } from '../kit/Problem.tsx'
-import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
+import { ActProblems } from '../kit/Problem.tsx'
+import { useDeskAct } from '../kit/useDesk.tsx'
 import { useTyping } from '../kit/useTyped.ts'
 import { typedIntoNote } from './ApplicationTimeline.tsx'
 
@@ -16,17 +16,18 @@ export function ApplicationErase({ whole, onErased }: { whole: Whole; onErased: 
   const { application, others } = whole
   const { id, email } = application
   const dialog = useRef<DialogHandle>(null)
-  const desk = useDesk()
   const type = useTyping()
   const [typed, setTyped] = useState('')
   const [also, setAlso] = useState<readonly string[]>([])
-  const erase = useDeskAct('desk_erase', ({ erased }) => {
-    dialog.current?.close()
-    for (const each of [id, ...also])
-      for (const name of [typedIntoNote(each), typedIntoLetter(each)]) type(name, null)
-    desk.forget(id)
-    announce(`${nameOf(application)}: ${wordsOf(erased)}`)
-    onErased()
+  const erase = useDeskAct('desk_erase', {
+    says: ({ erased }) => `${nameOf(application)}: ${wordsOf(erased)}`,
+    fails: 'Not erased.',
+    onSuccess() {
+      dialog.current?.close()
+      for (const each of [id, ...also])
+        for (const name of [typedIntoNote(each), typedIntoLetter(each)]) type(name, null)
+      onErased()
+    },
   })
   return (
     <section className="erase">
@@ -77,8 +78,8 @@ export function ApplicationErase({ whole, onErased }: { whole: Whole; onErased: 
               value={typed}
               onText={setTyped}
             />
-            <Problem error={erase.error} />
-            <button disabled={erase.isPending}>Erase for good</button>
+            <ActProblems acts={[erase]} />
+            <ActButton isPending={erase.isPending}>Erase for good</ActButton>
           </Form>
         )}
       </Dialog>

@@ -9,7 +9,7 @@ import type { Filter, Read, Whole } from '../../../client/desk/applications.ts'
 import { AnswerEdit, AnswerSentence } from '../decisions/AnswerEdit.tsx'
 import { DecisionBar, decisionKeys, DecisionProblems, StatusPill } from '../decisions/DecisionBar.tsx'
 import { LetterCreate } from '../drafts/LetterCreate.tsx'
-import { Button } from '../kit/Button.tsx'
+import { ActButton } from '../kit/Button.tsx'
 import { linkedInLink, mailLink, phoneLink } from '../kit/contact-links.ts'
 import { filterOf, type Filters } from '../kit/filters.ts'
 import { focusHeading } from '../kit/focus.ts'
@@ -18,7 +18,7 @@ import type { Seen } from '../kit/decision-state.ts'
 import { LongText, pieceLength } from '../kit/LongText.tsx'
 import { idsOf, neighboursIn } from '../kit/neighbours.ts'
 import { go, hrefOf, type Route } from '../kit/route.ts'
-import { Problem } from '../kit/Problem.tsx'
+import { ActProblems, Problem } from '../kit/Problem.tsx'
 import { Back, Heading, Loading, Sheet, useTitle } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct, useDecisionQueue } from '../kit/useDesk.tsx'
 import { useKeys } from '../kit/useKeys.ts'
@@ -43,8 +43,8 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
   const { data, error, fresh, changed } = useApplicationUpdates(id, filter)
   useReadAhead(data && next, filters)
   // Revealed answers stay until the screen is left, and are kept nowhere.
-  const reveal = useDeskAct('desk_reveal')
-  const { answer: revealed } = reveal
+  const reveal = useDeskAct('desk_reveal', { fails: 'Not revealed.' })
+  const { response: revealed } = reveal
   useEffect(() => {
     // The pressed button disappeared.
     if (revealed && document.activeElement === document.body) focusHeading()
@@ -99,18 +99,21 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
       {whole && (
         <div className="application columns">
           <section className="sheet" aria-label="Answers">
-            <Answers application={whole.application} onReveal={() => reveal.press({ application: id })} />
-            <Problem error={reveal.error} />
+            <Answers
+              application={whole.application}
+              isRevealing={reveal.isPending}
+              onReveal={() => reveal.press({ application: id })}
+            />
+            <ActProblems acts={[reveal]} />
           </section>
           <div>
             {isAccepted && <AnswerEdit application={whole.application} name={name} />}
             <Sheet title="What happened">
               <ApplicationTimeline whole={whole} fresh={fresh} />
-              <NoteCreate application={id} filter={filter} field={note} history={whole.history} />
+              <NoteCreate application={id} field={note} history={whole.history} />
               <LetterWrite application={id} status={queue.shownOf(whole.application).status} />
               <LetterCreate
                 application={id}
-                filter={filter}
                 letters={whole.letters}
                 isAsked={whole.application.answer_state !== null}
                 isBlind={data?.application.email === undefined}
@@ -192,8 +195,14 @@ const links: Partial<Record<keyof Application, (given: string) => string | undef
   linkedin: linkedInLink,
 }
 
+interface AnswersProps {
+  application: Read
+  isRevealing: boolean
+  onReveal: () => void
+}
+
 /** All answers as they were given. Hidden ones appear when the organiser reveals them. */
-function Answers({ application, onReveal }: { application: Read; onReveal: () => void }) {
+function Answers({ application, isRevealing, onReveal }: AnswersProps) {
   const { paid_solution, custom_solution, team_size, reason, consent, created_at } = application
   const isHidden = application.email === undefined
   return (
@@ -203,7 +212,9 @@ function Answers({ application, onReveal }: { application: Read; onReveal: () =>
           <span className="quietly">
             Name, e-mail, phone, LinkedIn and company are hidden: you read blind.
           </span>
-          <Button onPress={onReveal}>Reveal</Button>
+          <ActButton isPending={isRevealing} onPress={onReveal}>
+            Reveal
+          </ActButton>
         </p>
       )}
       <dl className="answers">

@@ -3,14 +3,15 @@ import type { ReactNode, RefObject } from 'react'
 import { mostCharacters } from '../../../application/limits.ts'
 import { answerStates, statuses } from '../../../application/statuses.ts'
 import { newAct } from '../../../client/act.ts'
-import type { Delivery, Filter, Happening, Opened } from '../../../client/desk/applications.ts'
-import { announce } from '../kit/announce.tsx'
+import type { Delivery, Happening, Opened } from '../../../client/desk/applications.ts'
+import { ActButton } from '../kit/Button.tsx'
 import { Form, TextField } from '../kit/Field.tsx'
+import { focusHeading } from '../kit/focus.ts'
 import { dayOf, momentOf } from '../kit/format.ts'
 import { LongText } from '../kit/LongText.tsx'
 import { useMedia } from '../kit/listen.ts'
-import { Problem } from '../kit/Problem.tsx'
-import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
+import { ActProblems } from '../kit/Problem.tsx'
+import { useDeskAct } from '../kit/useDesk.tsx'
 import { useTyped } from '../kit/useTyped.ts'
 import { eventsOf, nameOfOccasion, wordsOfLetter } from '../letters/letters.ts'
 import { LetterText } from '../letters/LetterText.tsx'
@@ -136,29 +137,30 @@ function waiting({ attempts, last_status, next_attempt_at }: Delivery) {
 
 interface NoteCreateProps {
   application: string
-  /** Of the list that it was opened from. */
-  filter: Filter
   field: RefObject<HTMLTextAreaElement | null>
   history: readonly Happening[]
 }
 
 /** A note on an application. */
-export function NoteCreate({ application, filter, field, history }: NoteCreateProps) {
-  const desk = useDesk()
+export function NoteCreate({ application, field, history }: NoteCreateProps) {
   // The act's id is kept with the note, so that a note that is sent again because no answer came stays one note.
   const [typed, type] = useTyped<{ act: string; note: string }>(typedIntoNote(application))
   // It may have been added after its writer left and before the answer came.
   const isAdded = history.some(({ act }) => act === typed?.act)
   const draft = isAdded ? null : typed
-  const { press, isPending, error } = useDeskAct('desk_note', (written) => {
-    type(null)
-    desk.keep(desk.application(application, filter), (whole) => ({ ...whole, history: written }))
-    announce('Note added')
+  const add = useDeskAct('desk_note', {
+    says: () => 'Note added',
+    fails: 'Note not added.',
+    onSuccess() {
+      type(null)
+      // Added by its key: whoever is in the field is done with it.
+      if (document.activeElement === field.current) focusHeading()
+    },
   })
   return (
     <Form
       className="note-form"
-      onSend={() => draft !== null && draft.note.trim() !== '' && press({ application, ...draft })}
+      onSend={() => draft !== null && draft.note.trim() !== '' && add.press({ application, ...draft })}
     >
       <TextField
         ref={field}
@@ -167,18 +169,19 @@ export function NoteCreate({ application, filter, field, history }: NoteCreatePr
         rows={3}
         maxLength={mostCharacters.note}
         value={draft?.note ?? ''}
-        readOnly={isPending}
+        readOnly={add.isPending}
         aria-keyshortcuts="n"
         onText={(note) => type(note === '' ? null : { act: newAct(), note })}
         onKeyDown={(event) => {
+          if (event.key === 'Escape') return focusHeading()
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
             event.currentTarget.form?.requestSubmit()
         }}
       />
-      <Problem said="Not added:" error={error} />
-      <button className="quiet" disabled={isPending}>
+      <ActProblems acts={[add]} />
+      <ActButton className="quiet" isPending={add.isPending}>
         Add note
-      </button>
+      </ActButton>
     </Form>
   )
 }

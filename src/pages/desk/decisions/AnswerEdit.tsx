@@ -1,10 +1,9 @@
 import { answerStates, type Answer } from '../../../application/statuses.ts'
 import type { AnswerShown, Read } from '../../../client/desk/applications.ts'
-import { announce } from '../kit/announce.tsx'
-import { Button } from '../kit/Button.tsx'
+import { ActButton } from '../kit/Button.tsx'
 import { Field } from '../kit/Field.tsx'
 import { dayOf, momentOf } from '../kit/format.ts'
-import { Problem } from '../kit/Problem.tsx'
+import { ActProblems } from '../kit/Problem.tsx'
 import { Sheet } from '../kit/Screen.tsx'
 import { useDeskAct } from '../kit/useDesk.tsx'
 import { useTyped } from '../kit/useTyped.ts'
@@ -32,7 +31,10 @@ function wordsOf(answer: Answer | null) {
 /** Sets an answer that did not come by the link, and moves the last day to answer. */
 export function AnswerEdit({ application, name }: { application: Read; name: string }) {
   const { id, answer, answer_state: state } = application
-  const note = useDeskAct('desk_set_answer', (_whole, given) => announce(`${name}: ${wordsOf(given.answer)}`))
+  const note = useDeskAct('desk_set_answer', {
+    says: (_whole, given) => `${name}: ${wordsOf(given.answer)}`,
+    fails: 'Not saved.',
+  })
   // Not known until the application was read again after it was accepted.
   if (state === null) return null
   return (
@@ -41,17 +43,18 @@ export function AnswerEdit({ application, name }: { application: Read; name: str
         <legend className="visually-hidden">Answer</legend>
         <div className="row">
           {answers.map((value) => (
-            <Button
+            <ActButton
               key={value}
+              isPending={note.isPending && note.given?.answer === value}
               aria-pressed={value === answer}
               onPress={() => value !== answer && note.press({ application: id, answer: value })}
             >
               {wordsOf(value)}
-            </Button>
+            </ActButton>
           ))}
         </div>
       </fieldset>
-      <Problem said="Not saved." error={note.error} />
+      <ActProblems acts={[note]} />
       <KeptUntilEdit application={application} name={name} />
     </Sheet>
   )
@@ -70,10 +73,9 @@ function KeptUntilEdit({
     stored: { day: until ?? '' },
     version: until,
     givenOf: ({ day }) => ({ application: id, until: day }),
-    onSaved({ application: { kept_until: saved } }) {
-      if (saved !== null) announce(`${name}: place kept until ${dayOf(saved)}`)
-      return saved
-    },
+    versionOf: ({ application: { kept_until: saved } }) => saved,
+    says: ({ application: { kept_until: saved } }) =>
+      saved === null ? '' : `${name}: place kept until ${dayOf(saved)}`,
   })
   return (
     <form onSubmit={draft.onSubmit}>

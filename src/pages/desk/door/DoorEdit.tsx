@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query'
 
 import { closedSentence, mostCharacters } from '../../../application/limits.ts'
 import type { Door, GeneralHappening } from '../../../client/desk/retreat.ts'
-import { announce } from '../kit/announce.tsx'
 import { Field, TextField } from '../kit/Field.tsx'
 import { momentOf, zone } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
@@ -42,7 +41,6 @@ interface DoorFormProps {
 }
 
 function DoorForm({ door, now }: DoorFormProps) {
-  const desk = useDesk()
   const kept = useTyped<Unsaved<Entries>>('door')
   const draft = useVersionedDraft({
     kept,
@@ -50,11 +48,8 @@ function DoorForm({ door, now }: DoorFormProps) {
     stored: entriesOf(door),
     version: door.version,
     givenOf: (entered) => changeFrom(entered, door),
-    onSaved(saved) {
-      desk.keep(desk.door(), (former) => ({ ...former, ...saved }))
-      announce(`Saved. ${doorSentence(saved)}`)
-      return saved.version
-    },
+    versionOf: (saved) => saved.version,
+    says: (saved) => `Saved. ${doorSentence(saved)}`,
   })
   const { value: entries, enter } = draft
   return (

@@ -3,13 +3,13 @@ import { useRef, useState } from 'react'
 
 import { mostAtOnce, mostUnasked } from '../../../application/limits.ts'
 import type { Letter, LettersOverview, ReleaseOutcome } from '../../../client/desk/letters.ts'
-import { announce } from '../kit/announce.tsx'
-import { ApplicationLink } from '../kit/Button.tsx'
+import { ActButton, ApplicationLink } from '../kit/Button.tsx'
 import { Dialog, type DialogHandle } from '../kit/Dialog.tsx'
 import { Field, Form, Tick } from '../kit/Field.tsx'
+import { focusHeading } from '../kit/focus.ts'
 import { countOf } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
-import { Problem } from '../kit/Problem.tsx'
+import { ActProblems } from '../kit/Problem.tsx'
 import { Back, MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { isAgain, isCarried, isSendable, nameOfLetter, nameOfOccasion } from '../letters/letters.ts'
@@ -27,6 +27,11 @@ export function DraftList({ occasion }: { occasion: string }) {
   const { data: overview } = useQuery({ ...desk.letters(), enabled: query.data !== undefined })
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
   const isByHand = overview !== undefined && !isCarried(occasion, overview.postman)
+  const onSent = (notSent: readonly Unsent[]) => {
+    setUnsent(notSent)
+    // The button that opened the dialog disappears with the last draft.
+    focusHeading()
+  }
   return (
     <Screen
       title={`Drafts: ${nameOfOccasion(occasion)}`}
@@ -52,7 +57,7 @@ export function DraftList({ occasion }: { occasion: string }) {
           {drafts.length === 0 && <p>No drafts here.</p>}
           {drafts.length > 0 && overview && (
             <div className="row send">
-              <Sending {...{ drafts, overview, isByHand }} onSent={setUnsent} />
+              <Sending {...{ drafts, overview, isByHand, onSent }} />
               {query.hasNextPage && <span className="quietly">There are more below than are shown.</span>}
             </div>
           )}
@@ -118,17 +123,21 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
   const repeated = asked.filter(isAgain).length
   const letters = asked.filter((letter) => again || !isAgain(letter))
   const isMany = letters.length > mostUnasked
-  const send = useDeskAct('desk_release', (outcomes) => {
-    const released = outcomes.filter(({ outcome }) => outcome === 'released').length
-    const unsent = outcomes.flatMap(({ id, outcome }): Unsent[] => {
-      const letter = letters.find((each) => each.id === id)
-      return outcome === 'released' || letter === undefined ? [] : [{ letter, outcome }]
-    })
-    dialog.current?.close()
-    onSent(unsent)
-    announce(
-      `${countOf(released, 'letter')} on the way${unsent.length > 0 ? `, ${unsent.length} not sent` : ''}`,
-    )
+  const send = useDeskAct('desk_release', {
+    says(outcomes) {
+      const released = outcomes.filter(({ outcome }) => outcome === 'released').length
+      const unsent = outcomes.length - released
+      return `${countOf(released, 'letter')} on the way${unsent > 0 ? `, ${unsent} not sent` : ''}`
+    },
+    fails: 'Not sent.',
+    onSuccess(outcomes) {
+      const unsent = outcomes.flatMap(({ id, outcome }): Unsent[] => {
+        const letter = letters.find((each) => each.id === id)
+        return outcome === 'released' || letter === undefined ? [] : [{ letter, outcome }]
+      })
+      dialog.current?.close()
+      onSent(unsent)
+    },
   })
   const release = () => {
     const isRight = !isMany || Number(typed) === letters.length
@@ -175,10 +184,10 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
           />
         )}
         {isWrong && <p role="alert">This is not the number of letters. Nothing was sent.</p>}
-        <Problem error={send.error} />
-        <button aria-disabled={letters.length === 0}>
-          {send.isPending ? 'Sending…' : `Send ${countOf(letters.length, 'letter')}`}
-        </button>
+        <ActProblems acts={[send]} />
+        <ActButton isOff={letters.length === 0} isPending={send.isPending}>
+          {`Send ${countOf(letters.length, 'letter')}`}
+        </ActButton>
       </Form>
     </Dialog>
   )

@@ -2,12 +2,11 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useRef, useState, type ComponentProps, type ReactNode } from 'react'
 
 import type { Letter } from '../../../client/desk/letters.ts'
-import { announce } from '../kit/announce.tsx'
-import { ApplicationLink, Button } from '../kit/Button.tsx'
+import { ActButton, ApplicationLink, Button } from '../kit/Button.tsx'
 import { mailProgramLink } from '../kit/contact-links.ts'
 import { focusOn, useWhenGone } from '../kit/focus.ts'
 import { LongText } from '../kit/LongText.tsx'
-import { Problem } from '../kit/Problem.tsx'
+import { ActProblems } from '../kit/Problem.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { useTyped, type Change } from '../kit/useTyped.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
@@ -96,22 +95,26 @@ function DraftShow({ letter, isByHand, kept, isAtApplication, children }: DraftS
   const article = useRef<HTMLElement>(null)
   const name = nameOfLetter(letter)
   // This draft is about to disappear, so the focus moves to the next one.
-  const goOn = (words: string) => {
-    focusOn(article.current?.nextElementSibling?.querySelector('h2 a'))
-    announce(`${name}: ${words}`)
-  }
-  const remove = useDeskAct('desk_discard', ({ discarded }) =>
-    goOn(discarded > 0 ? 'draft removed' : 'it is no draft any more'),
-  )
-  const note = useDeskAct('desk_sent_by_hand', () => goOn('sent by hand'))
-  const restore = useDeskAct('desk_edit', () => {
-    announce(`${name}: as the template has it`)
+  const goOn = () => focusOn(article.current?.nextElementSibling?.querySelector('h2 a'))
+  const remove = useDeskAct('desk_discard', {
+    says: ({ discarded }) => `${name}: ${discarded > 0 ? 'draft removed' : 'it is no draft any more'}`,
+    fails: 'Not removed.',
+    onSuccess: goOn,
+  })
+  const note = useDeskAct('desk_sent_by_hand', {
+    says: () => `${name}: sent by hand`,
+    fails: 'Not noted.',
+    onSuccess: goOn,
+  })
+  const restore = useDeskAct('desk_edit', {
+    says: () => `${name}: as the template has it`,
+    fails: 'Not changed.',
     // The pressed button disappears.
-    editButton.current?.focus()
+    onSuccess: () => editButton.current?.focus(),
   })
   const mailto = isByHand && isSendable(letter) ? mailProgramLink(letter) : undefined
-  const handOver = useDeskAct('desk_hand_over')
-  const { answer: handed } = handOver
+  const handOver = useDeskAct('desk_hand_over', { fails: 'Not opened.' })
+  const { response: handed } = handOver
   const openHanded = useEffectEvent((text: Written) => {
     const link = document.createElement('a')
     link.href = mailProgramLink({ ...letter, ...text }) ?? ''
@@ -140,7 +143,7 @@ function DraftShow({ letter, isByHand, kept, isAtApplication, children }: DraftS
       ) : (
         <>
           <LetterText text={letter} />
-          <Problem error={remove.error ?? restore.error ?? note.error ?? handOver.error} />
+          <ActProblems acts={[remove, restore, note, handOver]} />
           <div className="row">
             {children}
             {mailto !== undefined && !isFilledLater(letter) && (
@@ -149,18 +152,23 @@ function DraftShow({ letter, isByHand, kept, isAtApplication, children }: DraftS
               </a>
             )}
             {mailto !== undefined && isFilledLater(letter) && (
-              <Button
+              <ActButton
                 about={name}
                 className=""
+                isPending={handOver.isPending}
                 onPress={() => handOver.press({ letter: id, seen, site: siteOfDesk() })}
               >
                 Open in mail program
-              </Button>
+              </ActButton>
             )}
             {mailto !== undefined && (
-              <Button about={name} onPress={() => note.press({ letter: id, seen })}>
+              <ActButton
+                about={name}
+                isPending={note.isPending}
+                onPress={() => note.press({ letter: id, seen })}
+              >
                 I sent it
-              </Button>
+              </ActButton>
             )}
             {/* A letter that was written to one person may contain their name. */}
             {letter.name !== null && (
@@ -169,13 +177,21 @@ function DraftShow({ letter, isByHand, kept, isAtApplication, children }: DraftS
               </Button>
             )}
             {isOffTemplate && letter.name !== null && (
-              <Button about={name} onPress={() => restore.press({ letter: id, seen, subject: '', body: '' })}>
+              <ActButton
+                about={name}
+                isPending={restore.isPending}
+                onPress={() => restore.press({ letter: id, seen, subject: '', body: '' })}
+              >
                 Back to the template
-              </Button>
+              </ActButton>
             )}
-            <Button about={name} onPress={() => remove.press({ letters: [id] })}>
+            <ActButton
+              about={name}
+              isPending={remove.isPending}
+              onPress={() => remove.press({ letters: [id] })}
+            >
               Remove
-            </Button>
+            </ActButton>
           </div>
         </>
       )}
@@ -264,12 +280,10 @@ function DraftEdit({ letter, kept, setIsOpen }: DraftEditProps) {
     stored: { subject, body },
     version: seen,
     givenOf: (text) => ({ letter: id, seen, ...text }),
-    onSaved(saved) {
-      announce(`${nameOfLetter(letter)}: changed`)
-      // What was entered while it was being saved is kept, and stays open.
-      setIsOpen(false)
-      return saved.seen
-    },
+    versionOf: (saved) => saved.seen,
+    says: () => `${nameOfLetter(letter)}: changed`,
+    // What was entered while it was being saved is kept, and stays open.
+    onSaved: () => setIsOpen(false),
   })
   const enter = (entered: Partial<Written>) => {
     // Whoever enters what stood there before writes on.

@@ -2,24 +2,20 @@ import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 
 import { newAct } from '../../../client/act.ts'
-import type { Filter } from '../../../client/desk/applications.ts'
 import type { Letter } from '../../../client/desk/letters.ts'
 import { isCarried, placeHint } from '../letters/letters.ts'
 import { LetterFields, type Written } from '../letters/LetterText.tsx'
 import { DraftSend, DraftsUnsent, type Unsent } from './DraftList.tsx'
-import { announce } from '../kit/announce.tsx'
-import { Button } from '../kit/Button.tsx'
+import { ActButton, Button } from '../kit/Button.tsx'
 import { Form } from '../kit/Field.tsx'
 import { focusOn, useWhenGone } from '../kit/focus.ts'
-import { Problem } from '../kit/Problem.tsx'
+import { ActProblems } from '../kit/Problem.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { useTyped } from '../kit/useTyped.ts'
 import { Drafts } from './DraftShow.tsx'
 
 interface LetterCreateProps {
   application: string
-  /** Of the list that it was opened from. */
-  filter: Filter
   letters: readonly Letter[]
   /** Whether the applicant is asked whether they come. */
   isAsked: boolean
@@ -28,7 +24,7 @@ interface LetterCreateProps {
 }
 
 /** A letter to one person without a template: it is written, read as it will arrive, and sent. */
-export function LetterCreate({ application, filter, letters, isAsked, isBlind }: LetterCreateProps) {
+export function LetterCreate({ application, letters, isAsked, isBlind }: LetterCreateProps) {
   const { data: overview } = useQuery(useDesk().letters())
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
   const drafts = letters.filter(({ occasion, state }) => occasion === '' && state === 'draft')
@@ -44,7 +40,7 @@ export function LetterCreate({ application, filter, letters, isAsked, isBlind }:
       <Drafts occasion="" {...{ drafts, isByHand, application }}>
         {(draft) => overview && !isByHand && <DraftSend drafts={[draft]} {...{ overview, onSent }} />}
       </Drafts>
-      {!isBlind && <LetterForm {...{ application, filter, letters, isAsked }} />}
+      {!isBlind && <LetterForm {...{ application, letters, isAsked }} />}
     </>
   )
 }
@@ -55,8 +51,7 @@ export function typedInto(application: string): string {
 }
 
 /** The form in which it is written, which a button opens. It becomes a draft before it can be sent. */
-function LetterForm({ application, filter, letters, isAsked }: Omit<LetterCreateProps, 'isBlind'>) {
-  const desk = useDesk()
+function LetterForm({ application, letters, isAsked }: Omit<LetterCreateProps, 'isBlind'>) {
   // The act's id is kept with the text, so that a letter that is sent again because no answer came stays one letter.
   const [typed, type] = useTyped<Written & { act: string }>(typedInto(application))
   // It may have become a draft after its writer left and before the answer came.
@@ -72,14 +67,13 @@ function LetterForm({ application, filter, letters, isAsked }: Omit<LetterCreate
     type(null)
     setIsOpen(false)
   }
-  const { press, isPending, error, cancel } = useDeskAct('desk_write_to', (letter) => {
-    written.current = letter.id
-    close()
-    desk.keep(desk.application(application, filter), (whole) => ({
-      ...whole,
-      letters: [...whole.letters.filter(({ id }) => id !== letter.id), letter],
-    }))
-    announce('Draft made. Nothing has left.')
+  const write = useDeskAct('desk_write_to', {
+    says: () => 'Draft saved. Nothing has been sent.',
+    fails: 'Draft not saved.',
+    onSuccess(letter) {
+      written.current = letter.id
+      close()
+    },
   })
   useWhenGone(isWriting, () => {
     focusOn(document.getElementById(`draft-${written.current}`) ?? openButton.current)
@@ -96,7 +90,7 @@ function LetterForm({ application, filter, letters, isAsked }: Omit<LetterCreate
     setIsOpen(true)
   }
   const discard = () => {
-    cancel()
+    write.cancel()
     close()
   }
   if (!isWriting)
@@ -109,19 +103,19 @@ function LetterForm({ application, filter, letters, isAsked }: Omit<LetterCreate
     <Form
       className="letter-form"
       aria-labelledby="new-letter"
-      onSend={() => act !== '' && press({ application, act, subject, body })}
+      onSend={() => act !== '' && write.press({ application, act, subject, body })}
     >
       <h3 id="new-letter">New letter</h3>
       <LetterFields
         value={{ subject, body }}
         hint={`It is sent as it stands here.${isAsked ? ` ${placeHint}` : ''}`}
         isFirst={isFirst}
-        readOnly={isPending}
+        readOnly={write.isPending}
         onEnter={enter}
       />
-      <Problem said="Not kept as a draft:" error={error} />
+      <ActProblems acts={[write]} />
       <div className="row">
-        <button>{isPending ? 'Saving…' : 'Preview'}</button>
+        <ActButton isPending={write.isPending}>Save draft</ActButton>
         <Button onPress={discard}>Discard</Button>
       </div>
     </Form>

@@ -101,17 +101,20 @@ function Labelled({ id: given, label, hint, problem, children }: LabelledProps) 
   )
 }
 
-interface SwitchProps {
+interface ActSwitchProps {
   label: string
   hint: string
   /** Undefined where that is not known yet. */
   isOn: boolean | undefined
+  /** What it is being switched to: shown at once, and not switched again meanwhile. */
+  pending: boolean | undefined
   onSwitch: (isOn: boolean) => void
 }
 
-/** Something that is on or off. */
-export function Switch({ label, hint, isOn, onSwitch }: SwitchProps) {
+/** Something that is on or off at the server. */
+export function ActSwitch({ label, hint, isOn: stored, pending, onSwitch }: ActSwitchProps) {
   const id = useId()
+  const isOn = pending ?? stored
   return (
     <>
       <label className="switch">
@@ -122,7 +125,8 @@ export function Switch({ label, hint, isOn, onSwitch }: SwitchProps) {
           aria-checked={isOn ?? false}
           disabled={isOn === undefined}
           aria-describedby={id}
-          onChange={({ target }) => onSwitch(target.checked)}
+          aria-busy={pending !== undefined || undefined}
+          onChange={({ target }) => pending === undefined && onSwitch(target.checked)}
         />
         {label}
       </label>

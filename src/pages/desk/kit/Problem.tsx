@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 import { MissingScript } from '../../../client/missing-script.ts'
 import { RefusedCall } from '../../../client/rest.ts'
-import { SignedOutError } from '../../../client/session.ts'
+import { OfflineError, SignedOutError } from '../../../client/session.ts'
 import { Button } from './Button.tsx'
 
 interface ProblemProps {
@@ -23,6 +23,27 @@ export function Problem({ error, said, onTryAgain }: ProblemProps) {
       {sentenceOf(error)}
     </Alert>
   )
+}
+
+/** Why acts failed: each in one message, under the acts. */
+export function ActProblems({ acts }: { acts: readonly { error: Error | null; fails: string }[] }) {
+  return acts.map(({ error, fails }) =>
+    error === null ? null : (
+      <Alert key={fails} {...(isOutdated(error) ? reload : { button: '', onPress: undefined })}>
+        {failureOf(fails, error)}
+      </Alert>
+    ),
+  )
+}
+
+/**
+ * What an act that failed says.
+ *
+ * @param fails What has not happened, as a sentence. Where no response came, it may have happened all the same.
+ */
+export function failureOf(fails: string, error: Error): string {
+  const isUncertain = isUnreachable(error) && !(error instanceof OfflineError)
+  return `${isUncertain ? 'Not confirmed.' : fails} ${sentenceOf(error)}`
 }
 
 export interface AlertProps {
@@ -65,6 +86,7 @@ function isTimeout(error: unknown) {
 
 /** What went wrong, in a sentence for an organiser. */
 export function sentenceOf(error: unknown): string {
+  if (error instanceof OfflineError) return error.message
   if (error instanceof TypeError) return 'The server could not be reached. Please check your connection.'
   if (isTimeout(error)) return 'No answer came in time. Please check your connection.'
   if (error instanceof RefusedCall && error.code === 'PGRST202')

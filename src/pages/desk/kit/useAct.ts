@@ -2,15 +2,15 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 
 import { newAct } from '../../../client/act.ts'
 
-const underWay = new Set<AbortController>()
+const pending = new Set<AbortController>()
 
-/** Whether an act is under way that would be lost with the page. */
+/** Whether an act is pending that would be lost with the page. */
 export function isActing(): boolean {
-  return underWay.size > 0
+  return pending.size > 0
 }
 
 /**
- * For acts that are sent at once or not at all: nothing is kept for later.
+ * For decisions, which are sent at once or not at all.
  *
  * @throws An `Error` with a sentence for an organiser, where this browser has no connection.
  */
@@ -18,90 +18,107 @@ export function insistOnConnection(): void {
   if (!navigator.onLine) throw new Error('Not sent: there is no connection. Try again.')
 }
 
-interface ActState<Given, Answer> {
+interface ActState<Given, Response> {
   isPending: boolean
   error: Error | null
-  /** The last answer, and the values that the act was done with. */
-  answer?: Answer
+  /** The last response, and the values that the act was done with. */
+  response?: Response
   given?: Given
 }
 
-interface ActOptions<Given, Answer> {
-  onSuccess?: ((answer: Answer, given: Given) => void | Promise<void>) | undefined
-  /** After a success and a failure: of one that was cancelled nobody knows whether it was too late. */
-  onSettled?: ((error: Error | null) => unknown) | undefined
-  /** Whether what is pressed while it is being done is done after it, the last of it. */
+/** What came of an act, and who sees it: where it was cancelled, nobody wants to know. */
+type Outcome<Response> = { isShown: boolean; isCancelled: boolean } & (
+  | { error: Error; response?: undefined }
+  | { error: null; response: Response }
+)
+
+interface ActOptions<Given, Response> {
+  /** Called while its screen is shown. */
+  onSuccess?: ((response: Response, given: Given) => unknown) | undefined
+  /** Called after a success and a failure. Of one that was cancelled nobody knows whether it happened. */
+  onOutcome?: ((outcome: Outcome<Response>, given: Given, id: string) => unknown) | undefined
+  /** If pressed again while it is pending, does it once more afterwards with the latest values. */
   keepsLast?: boolean | undefined
+  /** Whether it goes on when its screen is left. */
+  outlivesScreen?: boolean | undefined
 }
 
 /** What a button or a form does. */
-export interface Act<Given, Answer> extends ActState<Given, Answer> {
-  /** Does it, unless it is being done: a second press can come before the first one is rendered. */
+export interface Act<Given, Response> extends ActState<Given, Response> {
+  /** Does it, unless it is pending: a second press can come before the first one is rendered. */
   press: (given: Given) => void
   /** Ends it where it has not happened yet, and forgets what came of it. */
   cancel: () => void
 }
 
 /**
- * Something that an organiser does: once at a time, at once or not at all, and never after it was cancelled or its
- * screen was left.
+ * Something that an organiser does: once at a time, at once or not at all, and never after it was cancelled. What came of it
+ * is said as soon as it is known.
  *
  * @param run Does it, for as long as the signal lets it. The act's id is the same one where the same is done
  *   again after a failure.
  */
-export function useAct<Given, Answer>(
-  run: (given: Given, signal: AbortSignal, id: () => string) => Promise<Answer>,
-  { onSuccess, onSettled, keepsLast = false }: ActOptions<Given, Answer> = {},
-): Act<Given, Answer> {
-  const [state, setState] = useState<ActState<Given, Answer>>({ isPending: false, error: null })
+export function useAct<Given, Response>(
+  run: (given: Given, signal: AbortSignal, id: () => string) => Promise<Response>,
+  { onSuccess, onOutcome, keepsLast = false, outlivesScreen = false }: ActOptions<Given, Response> = {},
+): Act<Given, Response> {
+  const [state, setState] = useState<ActState<Given, Response>>({ isPending: false, error: null })
   const running = useRef<AbortController>(null)
-  const last = useRef<AbortController>(null)
+  const isShown = useRef(true)
   const waiting = useRef<{ given: Given }>(null)
-  const asked = useRef({ given: '', id: '' })
+  const latest = useRef({ given: '', id: '' })
 
   const perform = async (given: Given, own: AbortController) => {
-    let outcome: Pick<ActState<Given, Answer>, 'error' | 'answer'>
-    underWay.add(own)
-    try {
-      const answer = await run(given, own.signal, () => {
-        const said = JSON.stringify(given)
-        if (asked.current.id === '' || asked.current.given !== said)
-          asked.current = { given: said, id: newAct() }
-        return asked.current.id
-      })
-      asked.current.id = ''
-      outcome = { error: null, answer }
-      if (running.current === own) running.current = null
-      await onSuccess?.(answer, given)
-    } catch (error) {
-      outcome = { error: error instanceof Error ? error : new Error(String(error), { cause: error }) }
-    } finally {
-      underWay.delete(own)
-      if (running.current === own) running.current = null
+    const idOf = () => {
+      const text = JSON.stringify(given)
+      if (latest.current.id === '' || latest.current.given !== text)
+        latest.current = { given: text, id: newAct() }
+      return latest.current.id
     }
+    pending.add(own)
+    const outcome = await run(given, own.signal, idOf).then(
+      (response) => ({ error: null, response }),
+      (error: unknown) => ({
+        error: error instanceof Error ? error : new Error(String(error), { cause: error }),
+      }),
+    )
+    pending.delete(own)
+    const { id } = latest.current
+    if (outcome.error === null) latest.current.id = ''
+    const isCancelled = running.current !== own
+    if (!isCancelled) {
+      running.current = null
+      setState({ isPending: false, given, ...outcome })
+    }
+    if (outcome.error === null && isShown.current && !isCancelled) onSuccess?.(outcome.response, given)
+    onOutcome?.({ ...outcome, isShown: isShown.current, isCancelled }, given, id)
     const next = waiting.current
     waiting.current = null
-    if (next !== null && !own.signal.aborted) press(next.given)
-    // What it changed is read before anything is said of it.
-    await onSettled?.(outcome.error)
-    if (last.current === own) setState({ isPending: false, given, ...outcome })
+    if (next !== null && !isCancelled) press(next.given)
   }
   const cancel = useCallback(() => {
     running.current?.abort()
     running.current = null
-    last.current = null
-    asked.current.id = ''
+    waiting.current = null
+    latest.current.id = ''
     setState({ isPending: false, error: null })
   }, [])
-  useEffect(() => () => running.current?.abort(), [])
+  useEffect(() => {
+    isShown.current = true
+    return () => {
+      isShown.current = false
+      if (!outlivesScreen) running.current?.abort()
+    }
+  }, [outlivesScreen])
   function press(given: Given) {
     if (running.current !== null) {
-      if (keepsLast) waiting.current = { given }
+      if (!keepsLast) return
+      waiting.current = { given }
+      setState((former) => ({ ...former, given }))
       return
     }
     const own = new AbortController()
     running.current = own
-    last.current = own
     setState({ isPending: true, error: null, given })
     void perform(given, own)
   }

@@ -1,14 +1,17 @@
-import { useQueryClient, type DataTag, type QueryClient, type QueryKey } from '@tanstack/react-query'
+import { useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { createContext, useContext, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
 
 import type { CallDesk } from '../../../client/desk.ts'
 import type { ActName, ActWithId, Arguments, Result } from '../../../client/desk/calls.ts'
+import { actPauses, SignedOutError } from '../../../client/session.ts'
 import { announce } from './announce.tsx'
 import { createDecisionQueue, type DecisionQueue } from './decision-queue.ts'
 import type { Act as Decided, QueueState } from './decision-state.ts'
 import { listenTo } from './listen.ts'
+import { failureOf } from './Problem.tsx'
 import { queriesOf, readAgain } from './queries.ts'
-import { insistOnConnection, isActing, useAct, type Act } from './useAct.ts'
+import { learnerOf } from './responses.ts'
+import { isActing, useAct, type Act } from './useAct.ts'
 
 /** The person at the desk. */
 export interface Me {
@@ -58,21 +61,8 @@ function deskOf(
     call,
     queue,
     readAgainAfter,
+    learn: learnerOf(queries),
     ...queriesOf(call, queue, queries),
-    /** Forgets an application that was erased, and the lists that it may be in. */
-    forget(application: string) {
-      queries.removeQueries({ queryKey: ['application', application] })
-      queries.removeQueries({ queryKey: ['list'] })
-    },
-    /** Reads everything anew but what belongs to the account: blind reading shows more of it, or less. */
-    startOver: () => queries.resetQueries({ predicate: ({ queryKey: [of] }) => of !== 'account' }),
-    /** Shows what was saved at once: the fields that follow it never go back to what was there before. */
-    keep<Read>({ queryKey }: { queryKey: DataTag<QueryKey, Read, Error> }, change: (former: Read) => Read) {
-      const isReading = queries.isFetching({ queryKey, exact: true }) > 0
-      queries.setQueryData<Read>(queryKey, (former) => (former === undefined ? undefined : change(former)))
-      // What is on its way was read before the act: its answer would take back what was saved.
-      if (isReading) void queries.refetchQueries({ queryKey, exact: true })
-    },
   }
 }
 
@@ -113,29 +103,53 @@ export function useDecisionQueue(): { queue: DecisionQueue; state: QueueState } 
   return { queue, state: useSyncExternalStore(queue.subscribe, queue.state, queue.state) }
 }
 
+interface DeskActOptions<Name extends ActName> {
+  /** What is announced once it is done. */
+  says?: (response: Result<Name>, given: Given<Name>) => string
+  /** What is said to have failed, as a sentence. */
+  fails: string
+  /** Called while its screen is shown. */
+  onSuccess?: (response: Result<Name>, given: Given<Name>) => unknown
+  keepsLast?: boolean
+}
+
+/** An act of the desk, and what is said to have failed where it did. */
+export interface DeskAct<Name extends ActName> extends Act<Given<Name>, Result<Name>> {
+  fails: string
+}
+
+/** Milliseconds after which it is said that no response has come yet. */
+const sayWaiting = 700
+
 /**
- * An act that the desk calls, by the call's name.
+ * An act that the desk calls, by the call's name. It goes on when its screen is left, and what came of it is announced then.
  *
  * @see useAct
  */
 export function useDeskAct<Name extends ActName>(
   name: Name,
-  onSuccess?: (answer: Result<Name>, given: Given<Name>) => void | Promise<void>,
-  { onFailure, keepsLast }: { onFailure?: () => unknown; keepsLast?: boolean } = {},
-): Act<Given<Name>, Result<Name>> {
-  const { call, readAgainAfter } = useDesk()
-  return useAct<Given<Name>, Result<Name>>(
+  { says, fails, onSuccess, keepsLast }: DeskActOptions<Name>,
+): DeskAct<Name> {
+  const { call, readAgainAfter, learn } = useDesk()
+  const act = useAct<Given<Name>, Result<Name>>(
     async (given, signal, id) => {
-      insistOnConnection()
-      return call(name, (name in withId ? { act: id(), ...given } : given) as Arguments<Name>, signal)
+      const waiting = setTimeout(() => announce('Waiting for the server…'), sayWaiting)
+      const whole = (name in withId ? { act: id(), ...given } : given) as Arguments<Name>
+      return call(name, whole, signal, actPauses).finally(() => clearTimeout(waiting))
     },
     {
       onSuccess,
       keepsLast,
-      async onSettled(error) {
-        if (error) await onFailure?.()
-        await readAgainAfter(name)
+      outlivesScreen: true,
+      onOutcome({ error, response, isShown, isCancelled }, given, id) {
+        if (error === null) learn(name, response, { act: id, ...given } as Arguments<Name>)
+        if (!isCancelled && !(error instanceof SignedOutError)) {
+          const failure = isShown || error === null ? '' : failureOf(fails, error)
+          announce(error === null ? (says?.(response, given) ?? '') : failure)
+        }
+        void readAgainAfter(name)
       },
     },
   )
+  return { ...act, fails }
 }

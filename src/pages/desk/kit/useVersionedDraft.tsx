@@ -1,8 +1,8 @@
 import { useRef, type ReactNode, type SyntheticEvent } from 'react'
 
 import type { ActName, Result } from '../../../client/desk/calls.ts'
-import { Button } from './Button.tsx'
-import { isConflict, Problem } from './Problem.tsx'
+import { ActButton, Button } from './Button.tsx'
+import { ActProblems, isConflict } from './Problem.tsx'
 import { useDeskAct, type Given } from './useDesk.tsx'
 import type { Change } from './useTyped.ts'
 
@@ -21,8 +21,11 @@ interface VersionedDraftOptions<Name extends ActName, Value> {
   /** The call that saves it over the version that is shown. */
   call: Name
   givenOf: (value: Value) => Given<Name>
-  /** Gives the version that came of it. */
-  onSaved: (saved: Result<Name>) => string | number | null
+  /** The version that came of it, and what is announced. */
+  versionOf: (saved: Result<Name>) => string | number | null
+  says: (saved: Result<Name>) => string
+  /** Called while its screen is shown. */
+  onSaved?: () => void
 }
 
 /** A text over a version. Until something is entered, it follows how it stands. */
@@ -43,13 +46,18 @@ export interface VersionedDraft<Value> {
 export function useVersionedDraft<Name extends ActName, Value extends object>(
   options: VersionedDraftOptions<Name, Value>,
 ): VersionedDraft<Value> {
-  const { kept, stored, version, call, givenOf, onSaved } = options
+  const { kept, stored, version, call, givenOf, versionOf, says, onSaved } = options
   const [typed, keep] = kept
   const saving = useRef<Value>(null)
-  const act = useDeskAct(call, (saved) => {
-    const over = onSaved(saved)
-    // What was entered while it was being saved is kept.
-    keep((latest) => (latest === null || isSame(latest.value, saving.current) ? null : { ...latest, over }))
+  const act = useDeskAct(call, {
+    says,
+    fails: 'Not saved.',
+    onSuccess(saved) {
+      const over = versionOf(saved)
+      // What was entered while it was being saved is kept.
+      keep((latest) => (latest === null || isSame(latest.value, saving.current) ? null : { ...latest, over }))
+      onSaved?.()
+    },
   })
   // What stands there already, such as by a save whose answer was lost, is nothing that is entered.
   const draft = typed === null || isSame(typed.value, stored) ? null : typed
@@ -67,8 +75,8 @@ export function useVersionedDraft<Name extends ActName, Value extends object>(
       event.preventDefault()
       if (act.isPending) return
       saving.current = value
-      // How it stands now has been seen.
-      keep({ value, over: version })
+      // The stored value has been seen. One that nobody changed is nothing that is entered.
+      if (draft !== null) keep({ value, over: version })
       act.press(givenOf(value))
     },
   }
@@ -97,9 +105,11 @@ export function SaveButtons({ draft, meanwhile, className, onCancel }: SaveButto
           {meanwhile}
         </p>
       )}
-      <Problem said="Not saved." error={error} />
+      <ActProblems acts={[{ error, fails: 'Not saved.' }]} />
       <div className="row">
-        <button className={className}>{isSaving ? 'Saving…' : isStale ? 'Save anyway' : 'Save'}</button>
+        <ActButton className={className} isPending={isSaving}>
+          {isStale ? 'Save anyway' : 'Save'}
+        </ActButton>
         {onCancel ? (
           <Button onPress={onCancel}>Cancel</Button>
         ) : (

@@ -4,14 +4,15 @@ import { useRef, useState } from 'react'
 import { stepSize } from '../../../application/limits.ts'
 import type { Status } from '../../../application/statuses.ts'
 import type { WriteOutcome } from '../../../client/desk/letters.ts'
+import { actPauses } from '../../../client/session.ts'
 import { announce } from '../kit/announce.tsx'
-import { Button } from '../kit/Button.tsx'
+import { ActButton, Button } from '../kit/Button.tsx'
 import { Choice, Form } from '../kit/Field.tsx'
 import { digits, ofAll } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
-import { Problem } from '../kit/Problem.tsx'
+import { ActProblems, Problem } from '../kit/Problem.tsx'
 import { Loading } from '../kit/Screen.tsx'
-import { insistOnConnection, useAct } from '../kit/useAct.ts'
+import { useAct } from '../kit/useAct.ts'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { isNamed, nameOfOccasion, received, reminder } from './letters.ts'
 
@@ -33,18 +34,21 @@ export function LetterWrite({ application, status }: { application: string; stat
   const { occasion, options, choose } = useOccasion(
     (each) => each === status || (isNamed(each) && (each !== reminder || status === 'accepted')),
   )
-  const write = useDeskAct('desk_write', ([outcome]) => {
-    if (outcome?.outcome === 'drafted') announce('Draft made')
+  const write = useDeskAct('desk_write', {
+    says: ([outcome]) => (outcome?.outcome === 'drafted' ? 'Draft made' : ''),
+    fails: 'Not drafted.',
   })
   if (occasion === undefined) return null
   const press = (again: boolean) => write.press({ applications: [application], occasion, again })
   // The outcome is shown until another template is chosen.
-  const outcome = write.given?.occasion === occasion ? write.answer?.[0] : undefined
+  const outcome = write.given?.occasion === occasion ? write.response?.[0] : undefined
   return (
     <Form className="write" onSend={() => press(false)}>
       <div className="row">
         <Choice label="Letter" options={options} value={occasion} onChoose={choose} />
-        <button className="quiet">Write</button>
+        <ActButton className="quiet" isPending={write.isPending}>
+          Write
+        </ActButton>
         {outcome?.state === 'sent' && <Button onPress={() => press(true)}>Write again</Button>}
       </div>
       {outcome && (
@@ -52,7 +56,7 @@ export function LetterWrite({ application, status }: { application: string; stat
           {wordsOf(outcome)} {linkTo(outcome, occasion)}
         </p>
       )}
-      <Problem error={write.error} />
+      <ActProblems acts={[write]} />
     </Form>
   )
 }
@@ -101,15 +105,14 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
       isStopped.current = false
       for (let at = 0; at < applications.length && !isStopped.current; at += stepSize) {
         setDone(at)
-        insistOnConnection()
         const step = applications.slice(at, at + stepSize)
-        outcomes.push(...(await call('desk_write', { ...given, applications: step }, signal)))
+        outcomes.push(...(await call('desk_write', { ...given, applications: step }, signal, actPauses)))
       }
       return outcomes
     },
     {
       onSuccess: (outcomes) => announce(countsOf(outcomes, applications.length)),
-      onSettled: () => readAgainAfter('desk_write'),
+      onOutcome: () => void readAgainAfter('desk_write'),
     },
   )
   if (occasion === undefined) return error ? <Problem error={error} /> : <Loading />
@@ -121,16 +124,16 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
       <Choice label="Template" options={options} value={occasion} onChoose={choose} />
       {/* While the dialog is open, screen readers hear nothing from outside of it. */}
       <div aria-live="polite">
-        {isSame && write.answer && (
+        {isSame && write.response && (
           <p>
-            {countsOf(write.answer, applications.length)}{' '}
+            {countsOf(write.response, applications.length)}{' '}
             <a href={hrefOf({ screen: 'drafts', occasion })}>Review drafts</a>
           </p>
         )}
       </div>
-      <Problem said="Not all were drafted." error={isSame ? write.error : null} />
+      <ActProblems acts={[{ fails: 'Not all were drafted.', error: isSame ? write.error : null }]} />
       <div className="row">
-        <button>{write.isPending ? 'Drafting…' : 'Draft letters'}</button>
+        <ActButton isPending={write.isPending}>Draft letters</ActButton>
         {write.isPending && applications.length > stepSize && (
           <>
             <span>{ofAll(done, applications.length)}</span>

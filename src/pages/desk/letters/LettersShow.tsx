@@ -1,20 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 
 import { mostCharacters } from '../../../application/limits.ts'
 import type { Count } from '../../../client/desk/count.ts'
 import type { LettersOverview, OutboxState } from '../../../client/desk/letters.ts'
-import { announce } from '../kit/announce.tsx'
-import { Button } from '../kit/Button.tsx'
-import { Field, Form, Switch } from '../kit/Field.tsx'
+import { ActButton } from '../kit/Button.tsx'
+import { ActSwitch, Field, Form } from '../kit/Field.tsx'
 import { momentOf, upTo } from '../kit/format.ts'
 import { go, hrefOf } from '../kit/route.ts'
-import { Problem } from '../kit/Problem.tsx'
+import { ActProblems } from '../kit/Problem.tsx'
 import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { useTyped } from '../kit/useTyped.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
-import { isOfDecision, nameOfOccasion, received } from './letters.ts'
+import { isOfDecision, leavingWords, nameOfOccasion, received } from './letters.ts'
 import { UndoSend } from './UndoSend.tsx'
 
 /** Letters: who waits for one, how delivery stands, and what they say. */
@@ -82,10 +80,12 @@ const stateWords: Record<OutboxState, (isOne: boolean) => string> = {
 }
 
 /** Whether a server sends letters, what stops them, and which are under way or did not arrive. */
-function Delivery({ postman, states }: LettersOverview) {
-  const stop = useDeskAct('desk_stop', ({ stopped }) =>
-    announce(stopped ? 'All letters are stopped.' : 'Letters leave again.'),
-  )
+function Delivery({ postman, settings, states }: LettersOverview) {
+  const stop = useDeskAct('desk_stop', {
+    says: ({ stopped, leaving = 0 }) =>
+      stopped ? 'All letters are stopped.' : leavingWords(leaving, settings.hold_seconds),
+    fails: postman.stopped ? 'Letters are still stopped.' : 'Letters are not stopped.',
+  })
   const shown = (Object.keys(stateWords) as OutboxState[]).filter((state) => states[state].count > 0)
   return (
     <Sheet title="Delivery">
@@ -107,10 +107,10 @@ function Delivery({ postman, states }: LettersOverview) {
           ))}
         </ul>
       )}
-      <Problem error={stop.error} />
-      <Button onPress={() => stop.press({ stopped: !postman.stopped })}>
+      <ActProblems acts={[stop]} />
+      <ActButton isPending={stop.isPending} onPress={() => stop.press({ stopped: !postman.stopped })}>
         {postman.stopped ? 'Let letters leave' : 'Stop all letters'}
-      </Button>
+      </ActButton>
     </Sheet>
   )
 }
@@ -166,34 +166,23 @@ function TemplateList({ templates }: LettersOverview) {
 /** Whether whoever applies is sent a receipt. */
 function ReceiptEdit({ settings, postman }: LettersOverview) {
   const { version, reply_to } = settings
-  // Shown at once, until the database's answer shows it.
-  const [wish, setWish] = useState<{ isOn: boolean; over: number } | null>(null)
-  const desk = useDesk()
-  const save = useDeskAct(
-    'desk_set_letters',
-    (saved) => {
-      desk.keep(desk.letters(), (former) => ({ ...former, settings: { ...former.settings, ...saved } }))
-      announce(saved.receipts ? 'Receipts are on.' : 'Receipts are off.')
-    },
-    { onFailure: () => setWish(null) },
-  )
-  const isUnderWay = wish?.over === version
+  const save = useDeskAct('desk_set_letters', {
+    says: ({ receipts }) => (receipts ? 'Receipts are on.' : 'Receipts are off.'),
+    fails: 'Not saved.',
+  })
   return (
     <Sheet title="Receipt">
-      <Switch
+      <ActSwitch
         label="Send a receipt to whoever applies"
         hint="It is sent by itself as soon as an application is stored: at most one a day to an address, and none that would come more than a day late."
-        isOn={isUnderWay ? wish.isOn : settings.receipts}
-        onSwitch={(receipts) => {
-          if (isUnderWay) return
-          setWish({ isOn: receipts, over: version })
-          save.press({ version, reply_to, receipts })
-        }}
+        isOn={settings.receipts}
+        pending={save.isPending ? save.given?.receipts : undefined}
+        onSwitch={(receipts) => save.press({ version, reply_to, receipts })}
       />
       {settings.receipts && !postman.is_there && (
         <p>No receipt leaves until a server sends mail from here.</p>
       )}
-      <Problem said="Not saved." error={save.error} />
+      <ActProblems acts={[save]} />
       <p>
         <a href={hrefOf({ screen: 'template', occasion: received })}>What the receipt says</a>
       </p>
@@ -203,7 +192,6 @@ function ReceiptEdit({ settings, postman }: LettersOverview) {
 
 /** Where answers to letters go. */
 function ReplyToEdit({ settings: { version, receipts, reply_to: replyTo } }: LettersOverview) {
-  const desk = useDesk()
   const draft = useVersionedDraft({
     kept: useTyped<Unsaved<{ to: string }>>('reply-to'),
     call: 'desk_set_letters',
@@ -211,12 +199,8 @@ function ReplyToEdit({ settings: { version, receipts, reply_to: replyTo } }: Let
     // Not the settings' version, which also changes with the switch of the receipts.
     version: replyTo,
     givenOf: ({ to }) => ({ version, receipts, reply_to: to.trim() }),
-    onSaved(saved) {
-      const { reply_to: to } = saved
-      desk.keep(desk.letters(), (former) => ({ ...former, settings: { ...former.settings, ...saved } }))
-      announce(to === '' ? 'Saved. Answers go to the sender.' : `Saved. Answers go to ${to}.`)
-      return to
-    },
+    versionOf: (saved) => saved.reply_to,
+    says: ({ reply_to: to }) => `Saved. Answers go to ${to || 'the sender'}.`,
   })
   return (
     <Sheet title="Answers">
@@ -245,7 +229,10 @@ const checked: Record<string, string> = { mail: 'Connection', sender: 'Sender' }
 /** What a server found out about the mail server and the sender's domain when somebody asked last. */
 function MailCheck({ postman }: LettersOverview) {
   const { is_checking: isChecking, checked_at: checkedAt, findings } = postman
-  const check = useDeskAct('desk_check_mail', () => announce('Looking into the mail server.'))
+  const check = useDeskAct('desk_check_mail', {
+    says: () => 'Looking into the mail server.',
+    fails: 'Not checked.',
+  })
   return (
     <Sheet title="Mail server">
       {checkedAt === null ? (
@@ -270,10 +257,10 @@ function MailCheck({ postman }: LettersOverview) {
           </p>
         </>
       )}
-      <Problem error={check.error} />
-      <Button isOff={isChecking} onPress={() => check.press({})}>
+      <ActProblems acts={[check]} />
+      <ActButton isOff={isChecking} isPending={check.isPending} onPress={() => check.press({})}>
         {isChecking ? 'Looking…' : 'Look into the mail server'}
-      </Button>
+      </ActButton>
     </Sheet>
   )
 }

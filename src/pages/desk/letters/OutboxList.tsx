@@ -4,12 +4,11 @@ import { useState } from 'react'
 import { mostCharacters } from '../../../application/limits.ts'
 import { newAct } from '../../../client/act.ts'
 import type { Letter, OutboxState } from '../../../client/desk/letters.ts'
-import { announce } from '../kit/announce.tsx'
-import { ApplicationLink, Button } from '../kit/Button.tsx'
+import { ActButton, ApplicationLink, Button } from '../kit/Button.tsx'
 import { Field, Form } from '../kit/Field.tsx'
 import { focusHeading } from '../kit/focus.ts'
 import { momentOf } from '../kit/format.ts'
-import { Problem } from '../kit/Problem.tsx'
+import { ActProblems } from '../kit/Problem.tsx'
 import { Back, MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { useTyped } from '../kit/useTyped.ts'
@@ -63,10 +62,11 @@ function OutboxLetter({ letter }: { letter: Letter }) {
   const hasDrafts =
     occasion === '' ||
     (occasion !== received && overview?.templates.some((each) => each.occasion === occasion))
-  const stop = useDeskAct('desk_withdraw', ({ withdrawn }) => {
-    focusHeading()
-    const stopped = hasDrafts ? 'stopped, and a draft again' : 'stopped'
-    announce(`${name}: ${withdrawn > 0 ? stopped : 'it had left already'}`)
+  const stopped = hasDrafts ? 'stopped, and a draft again' : 'stopped'
+  const stop = useDeskAct('desk_withdraw', {
+    says: ({ withdrawn }) => `${name}: ${withdrawn > 0 ? stopped : 'it had left already'}`,
+    fails: 'Not stopped.',
+    onSuccess: focusHeading,
   })
   return (
     <li>
@@ -88,13 +88,13 @@ function OutboxLetter({ letter }: { letter: Letter }) {
         </span>
       </p>
       {state === 'waiting' && (
-        <Button about={label} onPress={() => stop.press({ letters: [id] })}>
+        <ActButton about={label} isPending={stop.isPending} onPress={() => stop.press({ letters: [id] })}>
           Stop
-        </Button>
+        </ActButton>
       )}
       {answer !== '' && <p className="said-by-server">{answer}</p>}
       {(state === 'refused' || state === 'given up') && <UndeliveredEdit letter={letter} label={label} />}
-      <Problem error={stop.error} />
+      <ActProblems acts={[stop]} />
     </li>
   )
 }
@@ -106,22 +106,22 @@ function OutboxLetter({ letter }: { letter: Letter }) {
 function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
   const letters = [letter.id]
   const [isReaddressing, setIsReaddressing] = useState(false)
-  const done = (words: string) => {
-    focusHeading()
-    announce(`${label}: ${words}`)
-  }
-  const retry = useDeskAct('desk_retry', ({ retried }) =>
-    done(retried > 0 ? 'is tried again' : 'cannot be tried again any more'),
-  )
-  const settle = useDeskAct('desk_settle', ({ settled }) =>
-    done(settled > 0 ? 'told otherwise' : 'is not to be told any more'),
-  )
+  const retry = useDeskAct('desk_retry', {
+    says: ({ retried }) => `${label}: ${retried > 0 ? 'is tried again' : 'cannot be tried again any more'}`,
+    fails: 'Not tried again.',
+    onSuccess: focusHeading,
+  })
+  const settle = useDeskAct('desk_settle', {
+    says: ({ settled }) => `${label}: ${settled > 0 ? 'told otherwise' : 'no longer needs to be told'}`,
+    fails: 'Not saved.',
+    onSuccess: focusHeading,
+  })
   return (
     <>
       <div className="row">
-        <Button about={label} onPress={() => retry.press({ letters })}>
+        <ActButton about={label} isPending={retry.isPending} onPress={() => retry.press({ letters })}>
           Try again
-        </Button>
+        </ActButton>
         {/* An automation and a receipt use the application's own e-mail alone; whoever reads blind sees no address. */}
         {letter.way === 'mail' && letter.occasion !== received && letter.to !== null && (
           <Button
@@ -132,36 +132,34 @@ function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
             Another address
           </Button>
         )}
-        <Button about={label} onPress={() => settle.press({ letters })}>
+        <ActButton about={label} isPending={settle.isPending} onPress={() => settle.press({ letters })}>
           Told otherwise
-        </Button>
+        </ActButton>
       </div>
-      {isReaddressing && (
-        <Readdress
-          letter={letter}
-          onDone={(address) => done(`leaves for ${address}`)}
-          onClose={() => setIsReaddressing(false)}
-        />
-      )}
-      <Problem error={retry.error ?? settle.error} />
+      {isReaddressing && <Readdress {...{ letter, label }} onClose={() => setIsReaddressing(false)} />}
+      <ActProblems acts={[retry, settle]} />
     </>
   )
 }
 
 interface ReaddressProps {
   letter: Letter
-  onDone: (address: string) => void
+  label: string
   onClose: () => void
 }
 
 /** Sends a letter to another address; the answer stays as it was given. */
-function Readdress({ letter, onDone, onClose }: ReaddressProps) {
+function Readdress({ letter, label, onClose }: ReaddressProps) {
   // The act's id is kept with the address, so that sending again after a reload is the same act.
   const [typed, type] = useTyped<{ act: string; address: string }>(`address ${letter.id}`)
   const { address = letter.to ?? '', act } = typed ?? {}
-  const send = useDeskAct('desk_readdress', (_answer, given) => {
-    type(null)
-    onDone(given.address)
+  const send = useDeskAct('desk_readdress', {
+    says: (_letter, given) => `${label}: leaves for ${given.address}`,
+    fails: 'Not sent.',
+    onSuccess() {
+      type(null)
+      focusHeading()
+    },
   })
   const cancel = () => {
     type(null)
@@ -185,9 +183,9 @@ function Readdress({ letter, onDone, onClose }: ReaddressProps) {
         value={address}
         onText={(text) => type({ act: newAct(), address: text })}
       />
-      <Problem said="Not sent." error={send.error} />
+      <ActProblems acts={[send]} />
       <div className="row">
-        <button>{send.isPending ? 'Sending…' : 'Send there'}</button>
+        <ActButton isPending={send.isPending}>Send there</ActButton>
         <Button onPress={cancel}>Cancel</Button>
       </div>
     </Form>

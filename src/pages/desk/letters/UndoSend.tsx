@@ -2,11 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 
 import type { Letter } from '../../../client/desk/letters.ts'
-import { announce } from '../kit/announce.tsx'
+import { ActButton } from '../kit/Button.tsx'
 import { focusHeading } from '../kit/focus.ts'
 import { countOf } from '../kit/format.ts'
-import { Problem } from '../kit/Problem.tsx'
+import { ActProblems } from '../kit/Problem.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
+import { clockOf } from './letters.ts'
 
 /** Letters that one act released, and when they leave, by this browser's clock. */
 interface Leaving {
@@ -54,11 +55,16 @@ function Bar({ act, count, seconds, until, onStop, onStopped }: BarProps) {
   const [now, setNow] = useState(() => Date.now())
   // The clock of the last second may be of before it was read.
   const left = Math.max(0, Math.min(Math.ceil(seconds), Math.ceil((until - now) / 1000)))
-  const stop = useDeskAct('desk_withdraw', ({ withdrawn, left: gone }) => {
-    focusHeading()
-    const rest = gone === 0 ? '' : ` ${countOf(gone, 'letter')} had left already.`
-    announce(`${countOf(withdrawn, 'letter')} stopped.${rest}`)
-    onStopped()
+  const stop = useDeskAct('desk_withdraw', {
+    says({ withdrawn, left: gone }) {
+      const rest = gone === 0 ? '' : ` ${countOf(gone, 'letter')} had left already.`
+      return `${countOf(withdrawn, 'letter')} stopped.${rest}`
+    },
+    fails: 'Not stopped.',
+    onSuccess() {
+      focusHeading()
+      onStopped()
+    },
   })
   const isOver = left === 0
   useEffect(() => {
@@ -74,17 +80,19 @@ function Bar({ act, count, seconds, until, onStop, onStopped }: BarProps) {
     <section className="row notice" aria-label="On their way">
       <p>
         {countOf(count, 'letter')} {count === 1 ? 'leaves' : 'leave'} in{' '}
-        <span className="clock">{`${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`}</span>.
+        <span className="clock">{clockOf(left)}</span>.
       </p>
-      <button
-        onClick={() => {
+      <ActButton
+        className=""
+        isPending={stop.isPending}
+        onPress={() => {
           onStop()
           stop.press({ act })
         }}
       >
         {count === 1 ? 'Stop it' : 'Stop them'}
-      </button>
-      <Problem said="Not stopped." error={stop.error} />
+      </ActButton>
+      <ActProblems acts={[stop]} />
     </section>
   )
 }

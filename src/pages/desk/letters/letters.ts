@@ -1,7 +1,7 @@
 import { statuses, type Status } from '../../../application/statuses.ts'
 import type { Letter, LettersOverview } from '../../../client/desk/letters.ts'
 import { siteRoot } from '../../site-root.ts'
-import { momentOf, shortOf } from '../kit/format.ts'
+import { countOf, momentOf, shortOf } from '../kit/format.ts'
 
 /** The decisions that applicants are told of. */
 const told: readonly string[] = ['accepted', 'waitlisted', 'declined'] satisfies Status[]
@@ -181,4 +181,15 @@ export function wordsOfLetter(letter: Letter): string {
     case 'withdrawn':
       return ''
   }
+}
+
+/** How many letters leave, and when. */
+export function leavingWords(count: number, seconds: number): string {
+  if (count === 0) return 'Letters leave again.'
+  return `${countOf(count, 'letter')} ${count === 1 ? 'leaves' : 'leave'} in ${clockOf(seconds)}.`
+}
+
+/** Seconds as a clock shows them: `1:05`. */
+export function clockOf(seconds: number): string {
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
 }

@@ -3,14 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { answerStates, type AnswerState } from '../../../application/statuses.ts'
 import type { Places } from '../../../client/desk/retreat.ts'
 import { DecisionBar, DecisionProblems, StatusPill } from '../decisions/DecisionBar.tsx'
-import { announce } from '../kit/announce.tsx'
-import { ApplicationLink, Button } from '../kit/Button.tsx'
+import { ActButton, ApplicationLink, Button } from '../kit/Button.tsx'
 import { Choice, Field } from '../kit/Field.tsx'
 import { filtersFrom } from '../kit/filters.ts'
 import { focusOn } from '../kit/focus.ts'
 import { digits, momentOf, nameOf, shortMomentOf, shortOf, zone } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
-import { Problem } from '../kit/Problem.tsx'
+import { ActProblems } from '../kit/Problem.tsx'
 import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct, useDecisionQueue } from '../kit/useDesk.tsx'
 import { useKeys } from '../kit/useKeys.ts'
@@ -82,34 +81,42 @@ function Numbers({ places }: { places: Places }) {
 
 /** Drafts a letter to everybody who has not answered, and says how many were drafted. */
 function Remind({ isAnybodyAsked }: { isAnybodyAsked: boolean }) {
-  const { press, isPending, answer, error } = useDeskAct('desk_remind')
+  const remind = useDeskAct('desk_remind', {
+    says: (outcome) => remindedSentences(outcome).join(' '),
+    fails: 'Nobody was reminded.',
+  })
+  const { response } = remind
   return (
     <>
-      <Button isOff={!isAnybodyAsked || isPending} aria-describedby="remind-hint" onPress={() => press({})}>
+      <ActButton
+        isOff={!isAnybodyAsked}
+        isPending={remind.isPending}
+        aria-describedby="remind-hint"
+        onPress={() => remind.press({})}
+      >
         Remind
-      </Button>
+      </ActButton>
       <p className="hint" id="remind-hint">
         Drafts a reminder for everybody who has not answered. Nothing is sent by this: you read the drafts
         first.
       </p>
       <div aria-live="polite">
-        {answer && (
+        {response && (
           <p className="reminded">
-            {remindedSentences(answer).join(' ')}{' '}
-            {answer.drafted + answer.waiting > 0 && (
+            {remindedSentences(response).join(' ')}{' '}
+            {response.drafted + response.waiting > 0 && (
               <a href={hrefOf({ screen: 'drafts', occasion: reminder })}>Review drafts</a>
             )}
           </p>
         )}
       </div>
-      <Problem said="Nobody was reminded." error={error} />
+      <ActProblems acts={[remind]} />
     </>
   )
 }
 
 /** How many places there are, for how long each is kept, and in which time zone. Until one is saved, it offers the browser's. */
 function PlacesEdit({ places }: { places: Places }) {
-  const desk = useDesk()
   const { is_zone_set: isZoneSet } = places
   const stored = isZoneSet ? places.zone : zone()
   const draft = useVersionedDraft({
@@ -123,11 +130,8 @@ function PlacesEdit({ places }: { places: Places }) {
       days: Number(days),
       zone: chosen,
     }),
-    onSaved(saved) {
-      desk.keep(desk.places(), () => saved)
-      announce(`Saved. ${freeSentence(saved)}`)
-      return saved.version
-    },
+    versionOf: (saved) => saved.version,
+    says: (saved) => `Saved. ${freeSentence(saved)}`,
   })
   const { value, enter } = draft
   return (

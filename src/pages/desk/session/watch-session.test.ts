@@ -1,13 +1,15 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 
 import { atEnd } from '../../../../testing/endings.ts'
 import { createDesk } from '../../../client/desk.ts'
 import { createSession, SignedOutError } from '../../../client/session.ts'
 import type { Me } from '../kit/useDesk.tsx'
 import { watchSession, type WatchedSession } from './watch-session.ts'
+
+beforeEach(() => void vi.stubGlobal('navigator', { onLine: true }))
 
 /** A token as the client reads it: nobody signed it. */
 function tokenOf(account: string) {

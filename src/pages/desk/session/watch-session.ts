@@ -130,9 +130,10 @@ export function watchSession(
     const own = {
       account,
       end: () => leaving.abort(new SignedOutError()),
-      callDesk: (async (name, given, signal) => {
+      callDesk: (async (name, given, signal, pauses) => {
+        const whileThere = signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal
         try {
-          return await desk(name, given, signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal)
+          return await desk(name, given, whileThere, pauses)
         } catch (error) {
           if (isRefusal(error) && stay === own && !isAsking) void ask()
           throw error

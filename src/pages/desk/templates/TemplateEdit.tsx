@@ -5,11 +5,10 @@ import { columns } from '../../../application/application.ts'
 import type { Listed } from '../../../client/desk/applications.ts'
 import type { LettersOverview, Template } from '../../../client/desk/letters.ts'
 import { announce } from '../kit/announce.tsx'
-import { Button } from '../kit/Button.tsx'
+import { ActButton, Button, ConfirmButton } from '../kit/Button.tsx'
 import { Field } from '../kit/Field.tsx'
-import { focus, useWhenGone } from '../kit/focus.ts'
 import { nameOf, shortMomentOf, upTo } from '../kit/format.ts'
-import { Problem } from '../kit/Problem.tsx'
+import { ActProblems, Problem } from '../kit/Problem.tsx'
 import { Back, Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { go } from '../kit/route.ts'
@@ -57,7 +56,6 @@ export function TemplateEdit({ occasion }: { occasion: string }) {
 
 /** The form in which it is entered; there is no template where it is not kept yet. */
 function TemplateForm({ occasion, template }: { occasion: string; template: Template | undefined }) {
-  const desk = useDesk()
   // Placeholders are inserted into the field that was used last.
   const form = useRef<HTMLFormElement>(null)
   const lastField = useRef<HTMLInputElement | HTMLTextAreaElement>(null)
@@ -68,17 +66,8 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
     stored: { subject: template?.subject ?? '', body: template?.body ?? '' },
     version,
     givenOf: (text) => ({ occasion, version, ...text }),
-    onSaved(saved) {
-      announce('Template saved.')
-      desk.keep(desk.letters(), (former) => {
-        const { drafts = { count: 0, more: false } } =
-          former.templates.find((each) => each.occasion === occasion) ?? {}
-        const others = former.templates.filter((each) => each.occasion !== occasion)
-        // Their order is known when they are read next.
-        return { ...former, templates: [...others, { ...saved, drafts }] }
-      })
-      return saved.version
-    },
+    versionOf: (saved) => saved.version,
+    says: () => 'Template saved.',
   })
   const { value, enter } = draft
 
@@ -130,35 +119,27 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
 /** Removes a template that organisers named, once they said so twice: its drafts go with it. */
 function TemplateRemove({ template }: { template: LettersOverview['templates'][number] }) {
   const { occasion, version, drafts } = template
-  const [isAsked, setIsAsked] = useState(false)
-  const removeButton = useRef<HTMLButtonElement>(null)
-  useWhenGone(isAsked, () => removeButton.current?.focus())
   const [, type] = useTyped(typedInto(occasion))
-  const remove = useDeskAct('desk_remove_template', () => {
-    type(null)
-    announce(`Template removed: ${occasion}`)
-    go({ screen: 'letters' })
+  const remove = useDeskAct('desk_remove_template', {
+    says: () => `Template removed: ${occasion}`,
+    fails: 'Not removed.',
+    onSuccess() {
+      type(null)
+      go({ screen: 'letters' })
+    },
   })
   return (
     <section className="row" aria-label="Removing">
-      {isAsked ? (
-        <>
-          <span>
-            Remove this template{drafts.count > 0 && `, and its drafts (${upTo(drafts)})`}? What was sent
-            stays.
-          </span>
-          {/* It has the focus, so that pressing Enter again does not remove the template. */}
-          <Button ref={focus} onPress={() => setIsAsked(false)}>
-            Keep
-          </Button>
-          <Button onPress={() => remove.press({ occasion, version })}>Remove for good</Button>
-        </>
-      ) : (
-        <Button ref={removeButton} onPress={() => setIsAsked(true)}>
-          Remove
-        </Button>
-      )}
-      <Problem error={remove.error} />
+      <ConfirmButton
+        question={`Remove this template${drafts.count > 0 ? `, and its drafts (${upTo(drafts)})` : ''}? What was sent stays.`}
+        confirm="Remove for good"
+        keep="Keep"
+        isPending={remove.isPending}
+        onConfirm={() => remove.press({ occasion, version })}
+      >
+        Remove
+      </ConfirmButton>
+      <ActProblems acts={[remove]} />
     </section>
   )
 }
@@ -181,7 +162,10 @@ function TemplatePreview({ occasion, subject, body }: Written & { occasion: stri
       ...(overview?.postman.is_there === false && { site: siteOfDesk() }),
     }),
   )
-  const test = useDeskAct('desk_send_test', ({ to }) => announce(`A test leaves for ${to}.`))
+  const test = useDeskAct('desk_send_test', {
+    says: ({ to }) => `A test leaves for ${to}.`,
+    fails: 'No test was sent.',
+  })
   return (
     <Sheet title="Preview" className="preview">
       <Problem error={error} />
@@ -207,14 +191,14 @@ function TemplatePreview({ occasion, subject, body }: Written & { occasion: stri
             </p>
           )}
           {overview?.postman.is_there && (
-            <Button
-              isOff={test.isPending}
+            <ActButton
+              isPending={test.isPending}
               onPress={() => test.press({ occasion, subject, body, application: preview.application })}
             >
               Send me a test
-            </Button>
+            </ActButton>
           )}
-          <Problem error={test.error} />
+          <ActProblems acts={[test]} />
         </>
       )}
     </Sheet>
