@@ -151,15 +151,8 @@ function sentencesOf(now: Place | undefined) {
   if (now.answer) return answered
   // A day is the same wherever it is read.
   const day = new Date(now.until).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
-  return [
-    sentence(
-      'Hello ',
-      element('bdi', now.first_name),
-      ', your place is kept until ',
-      element('time', day),
-      '.',
-    ),
-  ]
+  const until = element('span', day, '.')
+  return [sentence('Hello ', element('bdi', now.first_name), ', your place is kept until ', until)]
 }
 
 /** What can be done where the place is open, and whom to ask. */
