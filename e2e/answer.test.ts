@@ -56,10 +56,11 @@ test('a guest is told how their place stands, and of the same day wherever it is
   )
   const cut = 'This link is incomplete. | Please open it in the letter again, or copy all of it.'
   expect(await told(page)).toBe(cut)
+  const questions = 'Questions? Please write to team@example.org.'
   const sentences = [
-    'Hello Ada, your place is kept until 3 December 2026. | I am coming | I cannot come',
-    'You are coming. See you there. | Change my answer',
-    'You are not coming. Thank you for telling us. | Change my answer',
+    `Hello Ada, your place is kept until 3 December 2026. | I am coming | I cannot come | ${questions}`,
+    `You are coming. See you there. | Change my answer | ${questions}`,
+    `You are not coming. Thank you for telling us. | Change my answer | ${questions}`,
     'The time to answer is over. | Please write to team@example.org.',
     'The time to answer is over. | Please answer the letter by mail.',
     'You are coming. See you there. | The time to answer is over. | Please write to team@example.org.',
@@ -91,6 +92,59 @@ test('a guest answers by keys alone, and is taken to what came of it', async ({ 
   await expect.poll(() => focused(page)).toBe('You are coming. See you there.')
   expect(await answersOf(sql, guest)).toEqual(['coming', 'not coming'])
 })
+
+test('who thinks of changing an answer can keep it, and nothing is sent', async ({ visitor }) => {
+  const page = await openAt(visitor, places.coming)
+  const calls: string[] = []
+  page.on('request', (request) => calls.push(request.url()))
+  await button(page, 'Change my answer').click()
+  await expect.poll(() => focused(page)).toBe('I cannot come')
+  expect(await button(page, 'I am coming').count()).toBe(0)
+  await page.keyboard.press('Tab')
+  await expect.poll(() => focused(page)).toBe('Keep it')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => focused(page)).toBe('You are coming. See you there.')
+  expect(await button(page, 'Keep it').count()).toBe(0)
+  expect(await button(page, 'Change my answer').count()).toBe(1)
+  expect(calls).toEqual([])
+})
+
+test('a place without a reply address says to answer by mail', async ({ visitor }) => {
+  const page = await openAt(visitor, { ...places.open, address: '' })
+  await page.getByText('Questions? Please answer the letter by mail.').waitFor()
+})
+
+test.for([
+  [390, 844],
+  [1366, 650],
+] as const)(
+  'the sun is whole, and sets for who is coming (%i x %i)',
+  async ([width, height], { visitor }) => {
+    const guest = await acceptSomebody(sql)
+    const page = await open(visitor, guest, undefined, { viewport: { width, height } })
+    const sun = () =>
+      page.evaluate(() => {
+        const [low, far] = ['.sun', '.far'].map((part) =>
+          document.querySelector(part)?.getBoundingClientRect(),
+        )
+        if (!low || !far) return undefined
+        return {
+          isWhole: low.left >= 0 && low.right <= window.innerWidth && low.top >= 0,
+          // The crest is the highest point of the hills, somewhere else: the sun is behind them below it.
+          isUp: low.top < far.top,
+        }
+      })
+    await placeRead(page)
+    expect(await sun()).toEqual({ isWhole: true, isUp: true })
+    await button(page, 'I am coming').click()
+    await page.getByText('You are coming.').waitFor()
+    await expect.poll(async () => (await sun())?.isUp).toBe(false)
+    await button(page, 'Change my answer').click()
+    await button(page, 'I cannot come').click()
+    await page.getByText('You are not coming.').waitFor()
+    await expect.poll(async () => (await sun())?.isUp).toBe(true)
+  },
+)
 
 test('however often a button is pressed, one answer is sent', async ({ visitor }) => {
   const guest = await acceptSomebody(sql)
@@ -210,7 +264,7 @@ test('what another window answered is there when this one is looked at; what was
   const again = page.waitForResponse('**/rpc/place_by_token')
   await lookAt(page)
   await (await again).finished()
-  await expect.poll(() => focused(page)).toBe('I am coming')
+  await expect.poll(() => focused(page)).toBe('I cannot come')
   await sql`update private.invitations set deadline = private.today() - 1 where application_id = ${guest.id}`
   await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
   await page.getByText('The time to answer is over.').waitFor()

@@ -497,6 +497,12 @@ test('after a reload one quiet line says when it was sent from this browser, unt
   await page.reload()
   const line = page.getByText(/^Sent at \d\d:\d\d from this browser$/)
   await line.waitFor()
+  const inSight = () =>
+    line.evaluate((element) => {
+      const { top, bottom } = element.getBoundingClientRect()
+      return top >= 0 && bottom <= window.innerHeight
+    })
+  await expect.poll(inSight).toBe(true)
   expect(await form.success.count()).toBe(0)
   expect(await form.firstName.inputValue()).toBe('')
   await page.reload()

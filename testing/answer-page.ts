@@ -5,16 +5,16 @@ import type { Place } from '../src/client/place.ts'
 /** A token as a letter's link has one. */
 export const aToken = (): string => crypto.randomUUID()
 
-const ada = { first_name: 'Ada', until: '2026-12-03' }
+const ada = { first_name: 'Ada', until: '2026-12-03', address: 'team@example.org' }
 
 /** How a place may stand. */
 export const places = {
   open: { state: 'open', ...ada, answer: null },
   coming: { state: 'open', ...ada, answer: 'coming' },
   'not coming': { state: 'open', ...ada, answer: 'not coming' },
-  over: { state: 'over', ...ada, answer: null, address: 'team@example.org' },
+  over: { state: 'over', ...ada, answer: null },
   'over, by mail': { state: 'over', ...ada, answer: null, address: '' },
-  'over, answered': { state: 'over', ...ada, answer: 'coming', address: 'team@example.org' },
+  'over, answered': { state: 'over', ...ada, answer: 'coming' },
   invalid: { state: 'invalid' },
 } satisfies Record<string, Place>
 

@@ -3,7 +3,7 @@ import { beforeAll, expect } from 'vitest'
 
 import { textFields } from '../../src/application/fields.ts'
 import { anApplication, getForm } from '../../testing/form.ts'
-import { overflow } from '../../testing/overflow.ts'
+import { brokenWords, overflow } from '../../testing/overflow.ts'
 import { startServer, dataDirectory, type RunningServer } from '../../testing/server.ts'
 import { states } from '../../testing/states.ts'
 import { hydrated, test } from '../../testing/visitor.ts'
@@ -296,16 +296,20 @@ test('at 400 % zoom of a window of 1280 x 1024 nothing sticks out and everything
   expect(await overflow(page)).toEqual(none)
 })
 
-test.for([320, 360, 1280])(
-  'with text at twice its size nothing sticks out or is cut off (%d px)',
+test.for([320, 360, 390, 1280])(
+  'with text at twice its size nothing sticks out, is cut off or breaks inside a word (%d px)',
   async (width, { visitor }) => {
     const page = await visitor.open(server.origin, { viewport: { width, height: 800 }, bypassCSP: true })
     await page.addStyleTag({ content: 'html { font-size: 200% }' })
     const form = getForm(page)
+    await form.firstName.fill('Ada')
+    await form.button.click()
+    await form.problem('consent').waitFor()
+    expect([await overflow(page), await brokenWords(page)]).toEqual([none, []])
     await form.fill(anApplication())
     await form.button.click()
     await form.success.waitFor()
-    expect(await overflow(page)).toEqual(none)
+    expect([await overflow(page), await brokenWords(page)]).toEqual([none, []])
     const cut = await page.evaluate(() =>
       [...document.querySelectorAll('label, legend, button, p, h1, h2, input')]
         .filter(

@@ -3,10 +3,15 @@ import { requestOf, send, type DataInterface } from './rest.ts'
 
 /** What the page tells whoever has the token of an acceptance's letter. */
 export type Place =
-  | { state: 'invalid' }
-  | { state: 'open'; first_name: string; until: string; answer: Answer | null }
-  /** The address is the one that answers go to; it may be blank. */
-  | { state: 'over'; first_name: string; until: string; answer: Answer | null; address: string }
+  | { state: 'invalid'; answer?: undefined }
+  | {
+      state: 'open' | 'over'
+      first_name: string
+      until: string
+      answer: Answer | null
+      /** The reply address; blank where there is none, left out by an older schema where the place is open. */
+      address?: string
+    }
 
 /** Milliseconds before the second and the third try. */
 const retryPauses = [700, 1_800]

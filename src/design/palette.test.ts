@@ -19,6 +19,7 @@ const pairs: [text: string, on: Colour, under: Colour, needed: number][] = [
   ['button, pointed at', 'on-ember', 'ember-hover', 4.5],
   ['green box', 'success-ink', 'success', 4.5],
   ['red box', 'error-ink', 'error', 4.5],
+  ['what is wrong in a field', 'error-ink', 'paper', 4.5],
   ["a field's edge", 'line', 'paper', 3],
   ["a field's edge, pointed at", 'line', 'hover', 3],
   ["a filled field's edge", 'filled', 'paper', 3],

@@ -3060,8 +3060,8 @@ $$;
 
 revoke all on function private.application_of_token(text) from public, anon, authenticated;
 
--- An invitation as its page shows it: {"state": "open", "first_name", "until", "answer"}; after the deadline
--- {"state": "over", ..., "address": the reply address}; and for a link that is not valid, or not any more, {"state": "invalid"}.
+-- An invitation as its page shows it: {"state": "open", "first_name", "until", "answer", "address": the reply address}; after the
+-- deadline {"state": "over", ...}; and for a link that is not valid, or not any more, {"state": "invalid"}.
 create or replace function public.place_by_token(token text) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -3074,9 +3074,9 @@ begin
   return (
     select jsonb_build_object(
       'state', case when until < private.today() then 'over' else 'open' end,
-      'first_name', left(btrim(first_name, E' \t\r\n'), 200), 'until', until, 'answer', rsvp
-    ) || case when until < private.today() then jsonb_build_object(
-      'address', coalesce(nullif((select reply_to from private.letter_settings), ''), places.sender)) else '{}' end
+      'first_name', left(btrim(first_name, E' \t\r\n'), 200), 'until', until, 'answer', rsvp,
+      'address', coalesce(nullif((select reply_to from private.letter_settings), ''), places.sender)
+    )
     from private.invitations as invitation
       join public.retreat_applications as given on given.id = application_id
       cross join private.places

@@ -4,6 +4,7 @@ export const description = 'Where somebody who was accepted says whether they co
 
 export const answerLabels = { coming: 'I am coming', 'not coming': 'I cannot come' }
 export const changeLabel = 'Change my answer'
+export const keepLabel = 'Keep it'
 export const againLabel = 'Try again'
 
 export const answerSentences = {

@@ -17,6 +17,7 @@ import {
   changeLabel,
   cutSentence,
   invalidSentence,
+  keepLabel,
   overSentence,
   reading,
   sending,
@@ -131,8 +132,10 @@ function show(pressed: HTMLElement | undefined, change: () => HTMLElement | unde
 /** Shows the place as it was read last, and nothing else. */
 function fill() {
   failed = undefined
+  // By it the sun sets when all is done.
+  page.dataset['answer'] = place?.answer ?? ''
   const sentences = sentencesOf(place)
-  page.replaceChildren(...sentences, ...buttonsOf(place))
+  page.replaceChildren(...sentences, ...actionsOf(place))
   return sentences[0]
 }
 
@@ -144,39 +147,38 @@ function sentencesOf(now: Place | undefined) {
       : [sentence(invalidSentence), sentence(byMailSentence)]
   }
   const answered = now.answer ? [sentence(answerSentences[now.answer])] : []
-  if (now.state === 'over') {
-    const link = element('a', now.address)
-    link.href = `mailto:${now.address}`
-    const where = now.address ? sentence('Please write to ', link, '.') : sentence(byMailSentence)
-    return [...answered, sentence(overSentence), where]
-  }
+  if (now.state === 'over') return [...answered, sentence(overSentence), contact(now.address)]
   if (now.answer) return answered
   // A day is the same wherever it is read.
   const day = new Date(now.until).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
-  return [
-    sentence(
-      'Hello ',
-      element('bdi', now.first_name),
-      ', your place is kept until ',
-      element('time', day),
-      '.',
-    ),
-  ]
+  const until = element('span', day, '.')
+  return [sentence('Hello ', element('bdi', now.first_name), ', your place is kept until ', until)]
 }
 
-function buttonsOf(now: Place | undefined) {
+/** What can be done where the place is open, and whom to ask. */
+function actionsOf(now: Place | undefined) {
   if (now?.state !== 'open') return []
-  if (!now.answer) return answerButtons()
-  const change = button(changeLabel, 'second', () => {
-    const [coming, notComing] = answerButtons()
-    change.replaceWith(coming, notComing)
-    coming.focus()
-  })
-  return [change]
+  const buttons = now.answer
+    ? [changeButton(now.answer)]
+    : [answerButton('coming', ''), answerButton('not coming', 'second')]
+  return [...buttons, contact(now.address, 'Questions? ')]
 }
 
-function answerButtons() {
-  return [answerButton('coming', ''), answerButton('not coming', 'second')] as const
+function changeButton(answer: Answer) {
+  const change = button(changeLabel, 'second', () => {
+    const other = answerButton(answer === 'coming' ? 'not coming' : 'coming', '')
+    const keep = button(keepLabel, 'second', () => show(keep, fill))
+    change.replaceWith(other, keep)
+    other.focus()
+  })
+  return change
+}
+
+function contact(address: string | undefined, intro = '') {
+  if (!address) return sentence(intro, byMailSentence)
+  const link = element('a', address)
+  link.href = `mailto:${address}`
+  return sentence(intro, 'Please write to ', link, '.')
 }
 
 function answerButton(answer: Answer, className: string) {

@@ -89,7 +89,11 @@ export function ApplicationForm({
           </p>
         </noscript>
       )}
-      {submission.sentAt && <p className="sent">Sent at {submission.sentAt} from this browser</p>}
+      {submission.sentAt && (
+        <p className="sent" ref={showWhole}>
+          Sent at {submission.sentAt} from this browser
+        </p>
+      )}
       {submission.status === 'success' && <Success />}
       {/* A new key leaves an empty form after each success. */}
       <Fragment key={submission.accepted}>
@@ -109,6 +113,11 @@ export function ApplicationForm({
       </div>
     </form>
   )
+}
+
+/** A browser that loads the page again goes back to where the thanks were. */
+function showWhole(line: HTMLElement | null) {
+  line?.scrollIntoView({ block: 'nearest' })
 }
 
 function initialSubmission(outcome: NativeOutcome | null): Submission {

@@ -1,5 +1,6 @@
 import { script } from 'virtual:page-script/apply'
 
+import fieldStyle from '../../design/fields.css?inline'
 import landscape from '../../design/landscape.css?inline'
 import { renderDocument, type RenderedDocument } from '../document.tsx'
 import type { ApplyData } from './apply-data.ts'
@@ -34,7 +35,7 @@ export function renderApply(data: ApplyData, { siteUrl, policyInDocument }: Appl
     scene: <Scene />,
     sceneStyle: landscape + sceneStyle,
     content: <ApplicationForm {...data} />,
-    contentStyle: mayTellOfDoor ? formStyle + doorStyle : formStyle,
+    contentStyle: fieldStyle + formStyle + (mayTellOfDoor ? doorStyle : ''),
     data,
     script,
     inlineScript,

@@ -1,5 +1,6 @@
 import { script } from 'virtual:page-script/desk'
 
+import fields from '../../design/fields.css?inline'
 import { renderDocument, type RenderedDocument } from '../document.tsx'
 import accountStyle from './account/account.css?inline'
 import applicationStyle from './applications/application.css?inline'
@@ -69,7 +70,7 @@ export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptio
         <Opening />
       </>
     ),
-    contentStyle: `${controls}${deskStyle}@layer desk{${screenStyles.join('')}}${printStyle}`,
+    contentStyle: `${fields}${controls}${deskStyle}@layer desk{${screenStyles.join('')}}${printStyle}`,
     data,
     script,
     inlineScript,

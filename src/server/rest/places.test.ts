@@ -154,15 +154,17 @@ test('an acceptance has a link and a day when it is handed over, and nobody else
 test('whoever has the link reads their first name and the day, and answers until it is over', async () => {
   const { id, token } = await told('Zoë')
   const until = await dayIn(10)
+  const address = 'answers@example.org'
   expect(await visit('place_by_token', { token })).toEqual({
     state: 'open',
     first_name: 'Zoë',
     until,
     answer: null,
+    address,
   })
   expect((await whole(id)).application.answer).toBeNull()
   const act = crypto.randomUUID()
-  const coming = { state: 'open', first_name: 'Zoë', until, answer: 'coming' }
+  const coming = { state: 'open', first_name: 'Zoë', until, answer: 'coming', address }
   expect(await answer(token, 'coming', act)).toEqual(coming)
   expect(await answer(token, 'coming', act)).toEqual(coming)
   await expect(answer(token, 'not coming', act)).rejects.toMatchObject({ code: 'PT409' })
@@ -176,7 +178,7 @@ test('whoever has the link reads their first name and the day, and answers until
   await sql()`update private.invitations set deadline = private.today()`
   expect(await answer(token, 'coming')).toMatchObject({ state: 'open', answer: 'coming' })
   await late(id)
-  const over = { state: 'over', answer: 'coming', address: 'answers@example.org' }
+  const over = { state: 'over', answer: 'coming', address }
   expect(await visit('place_by_token', { token })).toMatchObject(over)
   expect(await answer(token, 'not coming')).toMatchObject(over)
   expect(await sql()`select from private.history where kind = 'answer'`).toHaveLength(3)
