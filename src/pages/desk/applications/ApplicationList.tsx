@@ -50,15 +50,13 @@ export function ApplicationList({ filters }: { filters: Filters }) {
         </div>
         <div aria-live="polite">{list && !isStale && <Found {...{ list, filters }} counts={found} />}</div>
         <DecisionProblems />
-        <div className={isStale ? 'stale' : undefined} aria-busy={isStale}>
-          {list && (
-            <ApplicationRows
-              key={key}
-              {...{ list, filters, changes }}
-              matching={found?.[list.filter.status ?? 'all']}
-            />
-          )}
-        </div>
+        {list && (
+          <ApplicationRows
+            key={key}
+            {...{ list, isStale, filters, changes }}
+            matching={found?.[list.filter.status ?? 'all']}
+          />
+        )}
         <Problem error={error} onTryAgain={readAgain} />
         {!list && !error && <Loading />}
         {/* What was decided before can be undone all the same. */}

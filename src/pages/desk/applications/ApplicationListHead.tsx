@@ -35,6 +35,7 @@ export function ApplicationListHead(props: ApplicationListHeadProps) {
   const plus = more ? '+' : ''
   const news = [newer > 0 && `${newer}${plus} new`, older > 0 && `${older}${plus} more`].filter(Boolean)
   const selectShown = useRef<HTMLInputElement>(null)
+  if (isEmpty && news.length === 0) return null
   return (
     <div className="row list-head">
       {!isEmpty && (

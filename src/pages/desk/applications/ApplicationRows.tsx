@@ -28,6 +28,8 @@ const phone = '(max-width: 44rem), (max-height: 28rem)'
 
 interface ApplicationRowsProps {
   list: List
+  /** Whether another list is on its way. */
+  isStale: boolean
   filters: Filters
   changes: Changes
   /** How many the filter lets through, as soon as that is known. */
@@ -35,7 +37,7 @@ interface ApplicationRowsProps {
 }
 
 /** The rows of one list, to select and to decide on. */
-export function ApplicationRows({ list, filters, changes, matching }: ApplicationRowsProps) {
+export function ApplicationRows({ list, isStale, filters, changes, matching }: ApplicationRowsProps) {
   const desk = useDesk()
   const queries = useQueryClient()
   const { judge } = useJudge()
@@ -98,7 +100,7 @@ export function ApplicationRows({ list, filters, changes, matching }: Applicatio
       />
       {rows.length > 0 && (
         <ApplicationTable
-          {...{ rows, letters, answers, filters, selected, current, gone }}
+          {...{ rows, isStale, letters, answers, filters, selected, current, gone }}
           onSelect={(id, isOn, isRange) => choose(isRange ? rangeTo(selection, asShown, id) : [id], isOn)}
           onCurrent={setCurrent}
         />
