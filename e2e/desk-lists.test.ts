@@ -45,32 +45,26 @@ test('a list is read anew whenever somebody comes to it, and agrees with the num
   await expect.poll(async () => (await tabs())[2]).toBe('Accepted 4')
 })
 
-test('of a list that comes after its numbers nothing is said to be missing', async ({ visitor }) => {
+test('the counts come with the changes of the list, in one call after it: nothing is said to be missing', async ({
+  visitor,
+}) => {
   await desk.store(people(120))
   const asked: string[] = []
-  let release = () => {}
-  const held = new Promise<void>((resolve) => (release = resolve))
   const page = await desk.open(visitor, '/?status=all', {
     prepare: async (opened) => {
-      opened.on('request', (request) => asked.push(request.url().split('/').at(-1) ?? ''))
-      await opened.route('**/rpc/desk_list', async (route) => {
-        await held
-        await route.continue()
+      opened.on('request', (request) => {
+        const [, name] = /\/rpc\/(desk_(?!me$)\w+)$/.exec(request.url()) ?? []
+        if (name !== undefined) asked.push(name)
       })
     },
   })
-  const { names, tabs } = getDesk(page)
+  const { names, tabs, tab } = getDesk(page)
   await expect.poll(async () => (await tabs()).at(-1)).toBe('All 120')
-  // What follows from the numbers was asked for by then.
-  await page.evaluate(
-    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
-  )
-  expect(asked).not.toContain('desk_meanwhile')
-  const looked = page.waitForResponse('**/rpc/desk_meanwhile')
-  release()
-  await expect.poll(names).toHaveLength(50)
-  await looked
+  expect(await names()).toHaveLength(50)
   expect(await page.locator('.news').count()).toBe(0)
+  await tab('New').click()
+  await expect.poll(() => asked).toHaveLength(4)
+  expect(asked).toEqual(['desk_list', 'desk_refresh', 'desk_list', 'desk_refresh'])
 })
 
 test('while a list is looked at its rows stay, show how they stand now, and what is missing is offered', async ({
@@ -107,7 +101,7 @@ test('the oldest come first where that is chosen: in the list, from one to the n
   const page = await desk.open(visitor, '', {
     prepare: async (opened) => {
       await opened.clock.install()
-      looked = opened.waitForResponse('**/rpc/desk_meanwhile')
+      looked = opened.waitForResponse('**/rpc/desk_refresh')
     },
   })
   const { names, button, heading, link, position } = getDesk(page)
@@ -141,7 +135,7 @@ test('the oldest come first where that is chosen: in the list, from one to the n
   await link('Back').click()
   await expect.poll(names).toEqual(oldestFirst)
   await page.clock.fastForward(20_000)
-  await expect.poll(() => asked).toContainEqual(['desk_meanwhile', 'oldest'])
+  await expect.poll(() => asked).toContainEqual(['desk_refresh', 'oldest'])
   const downloading = page.waitForEvent('download')
   await button('Download CSV').click()
   const table = await text(await (await downloading).createReadStream())
@@ -192,18 +186,99 @@ test('several are decided as they are shown: nothing is selected afterwards, and
   ])
 })
 
-test('with Shift a box is ticked or unticked with all from the last one to it, and no text is selected', async ({
+test('a search says how many it found, and until it has, the list, the bar and Undo stay', async ({
   visitor,
 }) => {
+  await desk.store(people(60))
+  const page = await desk.open(visitor)
+  const { names, select, button, bar, search, undo, status } = getDesk(page)
+  const live = page.locator('#list > [aria-live]')
+  await live.getByText('50 applications or more').waitFor({ state: 'attached' })
+  await select('Person 2').check()
+  await button('Decline').click()
+  await expect.poll(() => status.textContent()).toBe('Person 2: Declined')
+  await select('Person 3').check()
+  let release = () => {}
+  const held = new Promise<void>((resolve) => (release = resolve))
+  await page.route('**/rpc/desk_list', async (route) => {
+    await held
+    await route.continue()
+  })
+  const asked = page.waitForRequest('**/rpc/desk_list')
+  await search.fill('60')
+  await asked
+  await expect.poll(() => live.textContent()).toBe('')
+  expect(await names()).toHaveLength(50)
+  await bar.getByText('Person 3', { exact: true }).waitFor()
+  expect(await undo.textContent()).toBe('Undo: 1 declined')
+  expect(await page.getByText('Loading…').count()).toBe(0)
+  release()
+  await live.getByText('1 application', { exact: true }).waitFor({ state: 'attached' })
+  expect(await names()).toEqual(['Person 60'])
+  expect(await undo.textContent()).toBe('Undo: 1 declined')
+})
+
+test('a search that finds nothing in its tab says how many are elsewhere, and shows them', async ({
+  visitor,
+}) => {
+  const stored = await desk.store(people(12))
+  await desk.stand(stored.slice(0, 10), 'declined')
+  const page = await desk.open(visitor, '/?search=person&status=shortlisted')
+  const { names, link, search, tab } = getDesk(page)
+  const live = page.locator('#list > [aria-live]')
+  await live.getByText('Nothing in Shortlisted. 12 elsewhere.').waitFor()
+  await link('Show all 12').click()
+  await expect.poll(names).toHaveLength(12)
+  expect(new URL(page.url()).hash).toBe('#/?status=all&search=person')
+  await expect.poll(() => focused(page)).toBe('H1: Applications')
+  await search.fill('nobody')
+  await page.getByText('Nothing was found.').waitFor()
+  await tab('New').click()
+  await page.getByText('Nothing was found.').waitFor()
+  await search.fill('')
+  await tab('Waitlisted').click()
+  await page.getByText('No applications here.').waitFor()
+})
+
+test('Back reads a long list again in one call, and the focus is on the row that was open', async ({
+  visitor,
+}) => {
+  await desk.store(people(220))
+  const page = await desk.open(visitor)
+  const { names, button, link, heading } = getDesk(page)
+  for (const count of [100, 150, 200]) {
+    await button('More').click()
+    await expect.poll(names).toHaveLength(count)
+    // The first of the new rows.
+    await expect.poll(() => focused(page)).toBe(`A: Person ${count - 49}`)
+  }
+  await link('Person 180').click()
+  await heading('Person 180').waitFor()
+  await desk.store([{ first_name: 'Late', last_name: 'One', created_at: new Date() }])
+  const asked: unknown[] = []
+  page.on('request', (request) => {
+    if (request.url().endsWith('/rpc/desk_list')) asked.push(request.postDataJSON())
+  })
+  await page.goBack()
+  await expect.poll(async () => (await names())[0]).toBe('Late One')
+  expect(await names()).toHaveLength(200)
+  expect(asked).toEqual([{ filter: { status: 'new' }, after: null, most: 200 }])
+  expect(await focused(page)).toBe('A: Person 180')
+})
+
+test('with Shift a box is ticked or unticked with all from the last one to it', async ({ visitor }) => {
   await desk.store(people(6))
   const page = await desk.open(visitor)
-  const { names, select, bar } = getDesk(page)
+  const { names, row, select, bar } = getDesk(page)
   const shift = { modifiers: ['Shift' as const] }
   const checked = () =>
     page.locator('tbody tr', { has: page.getByRole('checkbox', { checked: true }) }).locator('.name a')
   await expect.poll(names).toHaveLength(6)
   await select('Person 2').click()
-  await select('Person 5').click(shift)
+  // Beside the box, as a finger does.
+  await row('Person 5')
+    .locator('.select label')
+    .click({ ...shift, position: { x: 3, y: 3 } })
   await bar.getByText('4 selected', { exact: true }).waitFor()
   expect(await checked().allTextContents()).toEqual(['Person 2', 'Person 3', 'Person 4', 'Person 5'])
   await select('Person 4').click(shift)
@@ -212,7 +287,6 @@ test('with Shift a box is ticked or unticked with all from the last one to it, a
   await expect
     .poll(() => checked().allTextContents())
     .toEqual(['Person 1', 'Person 2', 'Person 3', 'Person 4'])
-  expect(await page.evaluate(() => getSelection()?.toString())).toBe('')
 })
 
 test('a button or a key that would change nothing leaves the ticks', async ({ visitor }) => {

@@ -78,7 +78,7 @@ test('the first list needs little script, is asked for before that has come, and
   release()
   const page = await opening
   await getDesk(page).link('Person 1').waitFor()
-  await expect.poll(() => names).toContain('desk_meanwhile')
+  await expect.poll(() => names).toContain('desk_refresh')
   expect(names.filter((name) => ['desk_me', 'desk_list'].includes(name))).toEqual(['desk_list', 'desk_me'])
   console.log(`the first list: ${bytes} bytes of script`)
   expect(bytes).toBeGreaterThan(0)

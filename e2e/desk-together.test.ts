@@ -14,7 +14,7 @@ const failedRequest = /Failed to load resource/
 const desk = deskOfThisFile()
 
 /** A page that learns by itself of nothing that others do, as between two of its looks. */
-const unaware = { prepare: (page: Page) => page.route('**/rpc/desk_meanwhile', () => {}) }
+const unaware = { prepare: (page: Page) => page.route('**/rpc/desk_refresh', () => {}) }
 
 /** Presses buttons of the bar in one breath, so that each is on its way before the one before is answered. */
 function pressQuickly(page: Page, ...labels: string[]) {

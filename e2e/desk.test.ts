@@ -569,8 +569,8 @@ test('an application that a link opens is one call, and so is the list with its 
   asked.length = 0
   const listed = await desk.open(visitor, '', { prepare })
   await expect.poll(getDesk(listed).names).toHaveLength(2)
-  await expect.poll(() => asked.includes('desk_meanwhile')).toBe(true)
-  expect(asked.toSorted()).toEqual(['desk_list', 'desk_meanwhile', 'desk_overview'])
+  await expect.poll(() => asked.includes('desk_refresh')).toBe(true)
+  expect(asked.toSorted()).toEqual(['desk_list', 'desk_refresh'])
 })
 
 test('the timeline tells what happened, when and by whom, the webhook’s delivery too', async ({

@@ -8,6 +8,7 @@ export const deskCalls: Readonly<Record<DeskFunction, object>> = {
   desk_list: { filter: {}, after: null },
   desk_meanwhile: { filter: {}, shown: [], oldest: null },
   desk_overview: { filter: {}, zone: 'UTC' },
+  desk_refresh: { filter: {}, zone: 'UTC', shown: [], oldest: null },
   desk_select: { filter: {}, after: null },
   desk_export: { filter: {}, after: null },
   desk_application: { application: id, filter: {} },

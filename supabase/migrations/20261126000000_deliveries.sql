@@ -1025,19 +1025,51 @@ $$;
 
 revoke all on function private.list_position(uuid, jsonb, boolean) from public, anon, authenticated;
 
--- The changes of a list that is shown. `shown` are its rows, {id, version}, the first thousand of them. `oldest` is the end of the
--- list, null where it was read to its end. The result has the rows whose status changed, those that are gone, the state of all
--- letters, the RSVPs by their ids, and how many applications pass the filter and are not shown: `newer` than all rows, or between
--- them (`older`). `more`: there may be more of these. `unseen`, their ids, is for desks that were opened before an update.
-create or replace function public.desk_meanwhile(filter jsonb, shown jsonb, oldest jsonb default null) returns jsonb
+drop function public.desk_list(jsonb, jsonb);
+
+-- Up to `most` applications with the state of their letters, and the cursor for the next call. Form answers are cut before
+-- anything else is done with them, since they may be long.
+create function public.desk_list(filter jsonb default '{}', after jsonb default null, most integer default 50) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
+  found record;
+begin
+  if most not between 1 and 1000 then
+    raise exception 'A call lists from 1 to 1,000 applications.' using errcode = '22023';
+  end if;
+  found := private.find(filter, after, most, greatest(1000, 5 * most), me.blind);
+  return jsonb_build_object('next', found.next, 'letters', private.letter_states(found.ids), 'applications', (
+    select coalesce(jsonb_agg(
+      jsonb_build_object('id', id, 'created_at', created_at, 'team_size', team_size, 'paid_solution', paid_solution,
+        'reason', split_part(translate(
+          left(ltrim(left(reason, 2000), E' \t\r\n'), 200), E'\r', E'\n'), E'\n', 1))
+        || case when me.blind then '{}' else jsonb_build_object('first_name', left(first_name, 200),
+          'last_name', left(last_name, 200), 'email', left(email, 200), 'company', left(company, 200)) end
+        || summary order by place), '[]')
+    from unnest(found.ids) with ordinality as hit (id, place)
+      join public.retreat_applications as application using (id)
+      join private.summaries(found.ids, me.blind) on application_id = id
+  ));
+end
+$$;
+
+revoke all on function public.desk_list(jsonb, jsonb, integer) from public, anon, authenticated;
+grant execute on function public.desk_list(jsonb, jsonb, integer) to authenticated;
+
+-- The changes of a list that is shown. `shown` are its rows, {id, version}, the first thousand of them. `oldest` is the end of the
+-- list, null where it was read to its end. The result has the rows whose status changed, those that are gone, the state of all
+-- letters, the RSVPs by their ids, and how many applications pass the filter and are not shown: `newer` than all rows, or between
+-- them (`older`). `more`: there may be more of these. `unseen`, their ids, is for desks that were opened before an update.
+create function private.list_changes(filter jsonb, shown jsonb, oldest jsonb, blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
   is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
   -- Where a list was read to its end, new applications are the newest in either order.
   found record := private.find(
-    case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, me.blind);
+    case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, blind);
   last record;
   stopped record;
 begin
@@ -1092,14 +1124,16 @@ begin
 end
 $$;
 
+revoke all on function private.list_changes(jsonb, jsonb, jsonb, boolean) from public, anon, authenticated;
+
 -- The count of each status, up to a thousand, and counts of the newest thousand applications that pass the filter: by day in the
--- given time zone, and by the answers of the two choices. `more`: there are more than were counted.
-create or replace function public.desk_overview(filter jsonb default '{}', zone text default 'UTC') returns jsonb
-  language plpgsql stable security definer set search_path = ''
+-- given time zone, and by the answers of the two choices. `more`: there are more than were counted. A filter by RSVP counts for
+-- `accepted` and `all`: in the lists of other statuses the desk does not ask for it.
+create function private.overview(filter jsonb, zone text, blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
 as $$
 declare
-  me record := private.caller();
-  sample record := private.find(filter - 'order', null, 1000, 1000, me.blind);
+  sample record := private.find(filter - 'order', null, 1000, 1000, blind);
   in_any_status record := sample;
   statuses constant text[] := array['new', 'shortlisted', 'accepted', 'waitlisted', 'declined'];
   counts jsonb := jsonb_build_object();
@@ -1108,9 +1142,9 @@ declare
   decided integer := 0;
   new_ones record;
 begin
-  if filter - '{status,order}'::text[] <> '{}' then
-    if filter ? 'status' then
-      in_any_status := private.find(filter - '{status,order}'::text[], null, 1000, 1000, me.blind);
+  if filter - '{status,order,answer}'::text[] <> '{}' then
+    if filter ?| '{status,answer}'::text[] then
+      in_any_status := private.find(filter - '{status,order,answer}'::text[], null, 1000, 1000, blind);
     end if;
     select jsonb_object_agg(name, jsonb_build_object('count', coalesce(count, 0), 'more', in_any_status.next is not null))
       into counts
@@ -1133,10 +1167,15 @@ begin
       counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided));
     else
       -- Too many to subtract. At least as many are new as among the newest.
-      new_ones := private.find('{"status": "new"}', null, 1000, 1000, me.blind);
+      new_ones := private.find('{"status": "new"}', null, 1000, 1000, blind);
       counts := counts || jsonb_build_object('new', jsonb_build_object(
         'count', cardinality(new_ones.ids), 'more', new_ones.next is not null));
     end if;
+  end if;
+  if filter ->> 'answer' is not null then
+    select counts || jsonb_object_agg(name, jsonb_build_object(
+        'count', cardinality(sample.ids), 'more', sample.next is not null))
+      into counts from unnest('{accepted,all}'::text[]) as name;
   end if;
   return (
     with hit as materialized (
@@ -1155,6 +1194,44 @@ begin
         from (select paid_solution, count(*) from hit group by paid_solution) as of_solution)
     )
   );
+end
+$$;
+
+revoke all on function private.overview(jsonb, text, boolean) from public, anon, authenticated;
+
+-- The counts (`overview`), and the changes of the list that is shown, of one moment.
+create function public.desk_refresh(filter jsonb, zone text, shown jsonb, oldest jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return jsonb_build_object('overview', private.overview(filter, zone, me.blind),
+    'changes', private.list_changes(filter, shown, oldest, me.blind) - 'unseen');
+end
+$$;
+
+revoke all on function public.desk_refresh(jsonb, text, jsonb, jsonb) from public, anon, authenticated;
+grant execute on function public.desk_refresh(jsonb, text, jsonb, jsonb) to authenticated;
+
+-- These two are for desks that were opened before an update.
+create or replace function public.desk_overview(filter jsonb default '{}', zone text default 'UTC') returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return private.overview(filter, zone, me.blind);
+end
+$$;
+
+create or replace function public.desk_meanwhile(filter jsonb, shown jsonb, oldest jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return private.list_changes(filter, shown, oldest, me.blind);
 end
 $$;
 

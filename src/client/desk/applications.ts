@@ -75,8 +75,8 @@ export interface ListPage extends Page<Listed> {
   letters: LetterState[]
 }
 
-/** What became of a list while it stood on a screen. */
-export interface Meanwhile {
+/** How a list that is shown has changed. */
+export interface ListChanges {
   /** Rows whose status has changed. */
   changed: Pick<Summary, 'id' | 'status' | 'version'>[]
   /** Rows that were erased. */

@@ -5,8 +5,8 @@ import type {
   Exported,
   Filter,
   Happening,
+  ListChanges,
   ListPage,
-  Meanwhile,
   Opened,
   Overview,
   Page,
@@ -34,12 +34,11 @@ import type { Door, GeneralHappening, HistoryPage, Places, Reminded } from './re
 /** The calls that only read, each with its arguments and its result; `supabase/schemas/` says what it does. */
 interface Reads {
   desk_me: [object, { email: string }]
-  desk_list: [{ filter: Filter; after?: Position | null }, ListPage]
-  desk_meanwhile: [
-    { filter: Filter; shown: Pick<Summary, 'id' | 'version'>[]; oldest: Position | null },
-    Meanwhile,
+  desk_list: [{ filter: Filter; after?: Position | null; most?: number }, ListPage]
+  desk_refresh: [
+    { filter: Filter; zone: string; shown: Pick<Summary, 'id' | 'version'>[]; oldest: Position | null },
+    { overview: Overview; changes: ListChanges },
   ]
-  desk_overview: [{ filter: Filter; zone: string }, Overview]
   desk_select: [{ filter: Filter; after?: Position | null }, Page<Selected>]
   desk_export: [{ filter: Filter; after?: Position | null }, Page<Exported>]
   desk_application: [{ application: string; filter: Filter }, Opened]
@@ -107,5 +106,5 @@ export type ActWithId = {
   [Name in ActName]: Arguments<Name> extends { act: string } ? Name : never
 }[ActName]
 
-/** The database's functions for organisers: the calls, and one that only an earlier desk makes. */
-export type DeskFunction = keyof Calls | 'desk_letter_states'
+/** The database's functions for organisers: the calls, and those that only an earlier desk makes. */
+export type DeskFunction = keyof Calls | 'desk_letter_states' | 'desk_meanwhile' | 'desk_overview'

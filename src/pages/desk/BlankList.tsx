@@ -5,6 +5,7 @@ import { ApplicationList } from './applications/ApplicationList.tsx'
 import { outcomeOf } from './decisions/sentences.ts'
 import { Frame } from './Frame.tsx'
 import { filterOf, filtersFrom } from './kit/filters.ts'
+import type { List } from './kit/list.ts'
 import { DeskProvider, type Me } from './kit/useDesk.tsx'
 
 const blank: Listed = {
@@ -32,8 +33,9 @@ const nobody: Me = { account: '', email: '', callDesk: never }
 export function BlankList({ version }: { version: string }) {
   const filters = filtersFrom('')
   const queries = new QueryClient()
-  const page = { applications: [blank], letters: [], next: null }
-  queries.setQueryData(['list', filterOf(filters)], { pages: [page], pageParams: [null] })
+  const filter = filterOf(filters)
+  const list: List = { applications: [blank], letters: [], next: null, filter, readAt: 0, isShort: false }
+  queries.setQueryData(['list', filter], list)
   return (
     <QueryClientProvider client={queries}>
       <DeskProvider me={nobody} outcomeOf={outcomeOf}>

@@ -43,6 +43,7 @@ const plausible: Record<string, Record<string, unknown>> = {
   desk_list: { filter: { status: 'new', search: 'ada' }, after: null },
   desk_meanwhile: { filter: {}, shown: [{ id: someId, version: 0 }], oldest: null },
   desk_overview: { filter: {}, zone: 'Europe/Berlin' },
+  desk_refresh: { filter: {}, zone: 'UTC', shown: [{ id: someId, version: 0 }], oldest: null },
   desk_select: { filter: { status: 'new' }, after: null },
   desk_export: { filter: {}, after: null },
   desk_application: { application: someId, filter: { status: 'new' } },

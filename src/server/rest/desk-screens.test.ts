@@ -9,6 +9,7 @@ import type {
   Filter,
   ListPage,
   Opened,
+  Overview,
   Page,
   Position,
   Selected,
@@ -276,6 +277,60 @@ test('what came while a list of very many stands is told in either order', async
     oldest: null,
   })
   expect(newer).toBe(1)
+})
+
+test('counts and changes come in one call, and a desk of before an update asks for each', async () => {
+  const [first = '', second = '', third = ''] = await store(people(3))
+  await decide(first, 'accepted', 0)
+  const filter: Filter = { status: 'new' }
+  const [oldest, zone] = [null, 'Europe/Berlin']
+  const shown = [first, second].map((id) => ({ id, version: 0 }))
+  const overview = await ask<object>('overview', { filter, zone })
+  const { unseen, ...changes } = await ask<Record<string, unknown>>('meanwhile', { filter, shown, oldest })
+  expect(unseen).toMatchObject([{ id: third }])
+  expect(overview).toMatchObject({ counts: { new: { count: 2 }, accepted: { count: 1 } } })
+  expect(changes).toMatchObject({ changed: [{ id: first, status: 'accepted' }], newer: 1 })
+  expect(await ask('refresh', { filter, zone, shown, oldest })).toEqual({ overview, changes })
+})
+
+test('a filter by RSVP counts for those who are accepted and for all, and for no other tab', async () => {
+  const [first = '', second = '', third = ''] = await store(people(4))
+  await stand([first, second], 'accepted')
+  await decide(third, 'declined', 0)
+  const countsOf = async (filter: Filter) => {
+    const { counts } = await ask<Overview>('overview', { filter, zone: 'UTC' })
+    return Object.fromEntries(Object.entries(counts).map(([name, { count }]) => [name, count]))
+  }
+  const others = { new: 1, shortlisted: 0, waitlisted: 0, declined: 1 }
+  expect(await countsOf({ status: 'accepted', answer: 'not told' })).toEqual({
+    ...others,
+    accepted: 2,
+    all: 2,
+  })
+  expect(await countsOf({ status: 'accepted', answer: 'coming' })).toEqual({ ...others, accepted: 0, all: 0 })
+  expect(await countsOf({ answer: 'not told', search: 'nobody' })).toEqual({
+    new: 0,
+    shortlisted: 0,
+    accepted: 0,
+    waitlisted: 0,
+    declined: 0,
+    all: 0,
+  })
+})
+
+test('a call lists as many as are wanted, up to a thousand, where others lie between them, too', async () => {
+  const ids = await store(people(1100))
+  const newestFirst = ids.toReversed()
+  const { applications, next } = await ask<ListPage>('list', { filter: {}, after: null, most: 1000 })
+  expect(applications.map(({ id }) => id)).toEqual(newestFirst.slice(0, 1000))
+  const rest = await ask<ListPage>('list', { filter: {}, after: next, most: 1000 })
+  expect(rest.applications.map(({ id }) => id)).toEqual(newestFirst.slice(1000))
+  expect(rest.next).toBeNull()
+  const decided = newestFirst.filter((_, index) => index % 4 > 0)
+  for (let from = 0; from < decided.length; from += 500)
+    await stand(decided.slice(from, from + 500), 'declined')
+  const few = await ask<ListPage>('list', { filter: { status: 'new' }, after: null, most: 270 })
+  expect(few.applications).toHaveLength(270)
 })
 
 test('the stamp of an application is another one when something of it changed, and only then', async () => {

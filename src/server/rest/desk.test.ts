@@ -1033,6 +1033,7 @@ test('who reads blind finds and reads none of what is hidden, whatever they call
       { filter: {}, shown: [{ id, version: 7 }] },
     ],
     desk_overview: [{}, { filter: { search: word } }],
+    desk_refresh: [{ filter: { search: word }, zone: 'UTC', shown: [{ id, version: 7 }] }],
     desk_select: [{}, { filter: { search: word } }],
     desk_export: [{ filter: { search: word } }, { filter: { since: '2000-01-01' } }],
     desk_application: [

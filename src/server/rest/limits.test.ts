@@ -99,6 +99,7 @@ test.each<[string, (count: number) => object]>([
     'meanwhile',
     (count) => ({ filter: {}, shown: ids(count).map((id) => ({ id, version: 0 })), oldest: null }),
   ],
+  ['list', (count) => ({ filter: {}, after: null, most: count })],
   ['letters_of', (count) => ({ applications: ids(count) })],
   ['letter_states', (count) => ({ applications: ids(count) })],
   ['write', (count) => ({ applications: ids(count), occasion: 'accepted' })],

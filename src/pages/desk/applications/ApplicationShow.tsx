@@ -1,5 +1,5 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef, type ReactNode } from 'react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useEffectEvent, useRef, type ReactNode } from 'react'
 import { flushSync } from 'react-dom'
 
 import { paidSolutions, teamSizes, type Application } from '../../../application/application.ts'
@@ -133,18 +133,15 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
 function useNeighbours(filter: Filter, id: string) {
   const desk = useDesk()
   const { data: left } = useQuery(desk.left(filter))
-  const { data, hasNextPage, isFetching, isError, fetchNextPage } = useInfiniteQuery({
-    ...desk.list(filter),
-    enabled: false,
-  })
-  // Reads the next page of the list that was left, so that whoever goes back finds the application in it.
-  const isAtEnd = data?.pages.at(-1)?.applications.at(-1)?.id === id
-  const readsOn = isAtEnd && hasNextPage && !isFetching && !isError
+  const { data: list } = useQuery({ ...desk.list(filter), enabled: false })
+  // Reads on in the list that was left, so that whoever goes back finds the application in it. Where that fails, More is there.
+  const isAtEnd = list?.applications.at(-1)?.id === id
+  const readOn = useEffectEvent(() => desk.readOn(filter).catch(() => {}))
   useEffect(() => {
-    if (readsOn) void fetchNextPage()
-  }, [readsOn, fetchNextPage])
+    if (isAtEnd) void readOn()
+  }, [isAtEnd])
   // Until its place is known, Previous and Next follow the list as it was read.
-  const asRead = { ids: idsOf(data?.pages), first: null, count: 0, more: false }
+  const asRead = { ids: idsOf(list), first: null, count: 0, more: false }
   return neighboursIn(left?.ids.includes(id) ? left : asRead, id)
 }
 

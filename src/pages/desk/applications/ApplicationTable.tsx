@@ -11,6 +11,8 @@ import { useKeysAreOn } from '../kit/useKeys.ts'
 
 interface ApplicationTableProps {
   rows: readonly Listed[]
+  /** Whether other rows are on their way. */
+  isStale: boolean
   /** Letters of any applications, the oldest first. */
   letters: readonly LetterState[]
   /** Whether people come, where that was read after the rows. */
@@ -29,10 +31,10 @@ const columns = ['Name', 'Company', 'Team', 'Reason', 'When', 'Status']
 
 /** The rows of a list. On a phone each is a card. */
 export function ApplicationTable(props: ApplicationTableProps) {
-  const { rows, letters, answers, filters, selected, current, gone, onSelect, onCurrent } = props
+  const { rows, isStale, letters, answers, filters, selected, current, gone, onSelect, onCurrent } = props
   const keysAreOn = useKeysAreOn()
   return (
-    <table className="applications">
+    <table className="applications" aria-busy={isStale || undefined}>
       <caption className="visually-hidden">
         Applications, the {filters.order} first.
         {keysAreOn &&

@@ -1,4 +1,4 @@
-import { useId, type ComponentProps, type ReactNode } from 'react'
+import { useId, type ComponentProps, type ReactNode, type Ref } from 'react'
 
 import { focus } from './focus.ts'
 
@@ -138,16 +138,17 @@ export function ActSwitch({ label, hint, isOn: stored, pending, onSwitch }: ActS
 }
 
 interface TickProps {
+  ref?: Ref<HTMLInputElement>
   isOn: boolean
   onTick: (isOn: boolean) => void
   children: ReactNode
 }
 
 /** A box to tick, with what it is about. */
-export function Tick({ isOn, onTick, children }: TickProps) {
+export function Tick({ ref, isOn, onTick, children }: TickProps) {
   return (
     <label className="tick">
-      <input type="checkbox" checked={isOn} onChange={({ target }) => onTick(target.checked)} />
+      <input ref={ref} type="checkbox" checked={isOn} onChange={({ target }) => onTick(target.checked)} />
       {children}
     </label>
   )

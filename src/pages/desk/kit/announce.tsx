@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { useEffect, useSyncExternalStore } from 'react'
 
 import { createListeners } from './listen.ts'
 
@@ -11,6 +11,13 @@ export function announce(text: string): void {
   // The same words announced twice are two announcements.
   said = { text, count: said.count + 1 }
   tell()
+}
+
+/** Announces a sentence whenever it becomes another one; a blank one is none. */
+export function useAnnounced(sentence: string): void {
+  useEffect(() => {
+    if (sentence !== '') announce(sentence)
+  }, [sentence])
 }
 
 /** What was announced last. */

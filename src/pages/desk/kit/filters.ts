@@ -88,6 +88,16 @@ export function filterOf(filters: Filters): Filter {
   }
 }
 
+/** Whether a search or a filter lets less through than a tab has. */
+export function isNarrowed({ search, team_size, paid_solution, answer, from, to }: Filters): boolean {
+  return (
+    search.trim() !== '' ||
+    from !== '' ||
+    to !== '' ||
+    [team_size, paid_solution, answer].some((value) => value !== null)
+  )
+}
+
 /** The last word of a search, where it is too short for more to be found by it than this very word; else blank. */
 export function wholeWordOf(search: string): string {
   const last =

@@ -30,7 +30,7 @@ test('a link opens the place that the database tells', () => {
   expect(neighboursIn(many, 'b').words).toBe('12 of more than 1,000')
   const behind = leftWith(undefined, undefined, 'b', place({ count: 1000, more: true, previous: 'a' }))
   expect(neighboursIn(behind, 'b')).toEqual({ previous: 'a', next: undefined, words: '' })
-  expect(neighboursIn(leftWith(undefined, [], 'a', place({})), 'b')).toEqual({
+  expect(neighboursIn(leftWith(undefined, page([], true), 'a', place({})), 'b')).toEqual({
     previous: undefined,
     next: undefined,
     words: '',
@@ -53,12 +53,12 @@ test('who decides through a list that was opened by a link keeps their place in 
 test('a list that was read to its end has as many as were read, and nobody more comes before or after those in it', () => {
   const whole = leftWith(
     undefined,
-    [page(['a', 'b', 'c'], true)],
+    page(['a', 'b', 'c'], true),
     'b',
     place({ count: 1000, more: true, previous: 'x', next: 'y' }),
   )
   expect(neighboursIn(whole, 'b')).toEqual({ previous: 'a', next: 'c', words: '2 of 3' })
-  const begun = leftWith(undefined, [page(['a', 'b'], false)], 'a', place({ count: 1000, more: true }))
+  const begun = leftWith(undefined, page(['a', 'b'], false), 'a', place({ count: 1000, more: true }))
   expect(neighboursIn(begun, 'a').words).toBe('1 of more than 1,000')
   expect(neighboursIn(whole, 'a').previous).toBeUndefined()
   expect(neighboursIn(whole, 'c').next).toBeUndefined()
@@ -70,7 +70,7 @@ test('the number of a place is never greater than the number of all', () => {
 })
 
 test('a list that was read is gone through as it was left, and on from its end', () => {
-  const [whole, begun] = [[page(['a', 'b'], true)], [page(['a', 'b'], false)]]
+  const [whole, begun] = [page(['a', 'b'], true), page(['a', 'b'], false)]
   const decided = place({ count: 1, previous: null, next: null })
   expect(neighboursIn(leftWith(undefined, whole, 'b', decided), 'b')).toEqual({
     previous: 'a',
@@ -82,7 +82,7 @@ test('a list that was read is gone through as it was left, and on from its end',
   const beyond = leftWith(left, begun, 'c', place({ number: 2, count: 147, previous: 'a', next: 'd' }))
   expect(neighboursIn(beyond, 'c')).toEqual({ previous: 'b', next: 'd', words: '3 of 148' })
   // What was read anew counts for more than what was known before.
-  expect(neighboursIn(leftWith(beyond, [page(['c', 'd'], true)], 'c', decided), 'c')).toEqual({
+  expect(neighboursIn(leftWith(beyond, page(['c', 'd'], true), 'c', decided), 'c')).toEqual({
     previous: undefined,
     next: 'd',
     words: '1 of 2',
@@ -90,6 +90,6 @@ test('a list that was read is gone through as it was left, and on from its end',
 })
 
 test('where somebody stands before the first one by now, no number is told', () => {
-  const first = leftWith(undefined, [page(['a'], true)], 'a', place({ number: 2, previous: 'new' }))
+  const first = leftWith(undefined, page(['a'], true), 'a', place({ number: 2, previous: 'new' }))
   expect(neighboursIn(first, 'a')).toEqual({ previous: 'new', next: undefined, words: '' })
 })

@@ -1,5 +1,7 @@
 import type { ListPage, Place } from '../../../client/desk/applications.ts'
 
+type Read = Pick<ListPage, 'applications' | 'next'>
+
 /**
  * A part of a list as it was left. Whoever decides on one new application after the other keeps their place in the list,
  * though the decided ones are not new any more.
@@ -18,16 +20,11 @@ export interface Left {
  * What is known of a list after one of its applications was opened.
  *
  * @param former What was known before.
- * @param pages The list where it was read.
+ * @param list What was read of the list.
  */
-export function leftWith(
-  former: Left | undefined,
-  pages: readonly ListPage[] | undefined,
-  id: string,
-  place: Place,
-): Left {
-  const read = idsOf(pages)
-  const isWhole = pages?.at(-1)?.next === null
+export function leftWith(former: Left | undefined, list: Read | undefined, id: string, place: Place): Left {
+  const read = idsOf(list)
+  const isWhole = list?.next === null
   const left: Left = read.includes(id)
     ? {
         ids: read,
@@ -50,8 +47,8 @@ export function leftWith(
 }
 
 /** The applications of a list, as far as it was read. */
-export function idsOf(pages: readonly ListPage[] = []) {
-  return pages.flatMap(({ applications }) => applications.map(({ id }) => id))
+export function idsOf(list: Read | undefined): string[] {
+  return list?.applications.map(({ id }) => id) ?? []
 }
 
 /** The applications before and after one, and its place in words; blank where that is not known. */

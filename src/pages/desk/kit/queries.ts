@@ -7,30 +7,30 @@ import {
   type QueryKey,
 } from '@tanstack/react-query'
 
-import { mostAtOnce, pageSize } from '../../../application/limits.ts'
 import type { CallDesk } from '../../../client/desk.ts'
-import type { Filter, ListPage, Position } from '../../../client/desk/applications.ts'
+import type { Filter } from '../../../client/desk/applications.ts'
 import type { ActName, Arguments, Calls } from '../../../client/desk/calls.ts'
 import type { LetterPosition, LettersOverview, OutboxState } from '../../../client/desk/letters.ts'
 import { zone } from './format.ts'
 import type { DecisionQueue } from './decision-queue.ts'
+import { partOf, readFirst, readOn, readRows, type List } from './list.ts'
 import { leftWith, type Left } from './neighbours.ts'
 
 /** The nouns that keys begin with. */
-type Noun = 'overview' | 'meanwhile' | 'application' | 'letters' | 'places' | 'door'
+type Noun = 'refresh' | 'application' | 'letters' | 'places' | 'door'
 
 /** The keys of everything that shows letters: an application and a list include theirs. */
-const withLetters: Noun[] = ['letters', 'application', 'meanwhile']
+const withLetters: Noun[] = ['letters', 'application', 'refresh']
 
 /**
  * The beginnings of the keys that are read again after each act, whether it succeeded or not. What must not be shown for another
  * moment, as after erasing and switching blind reading, is dropped instead: `forget` and `startOver` in useDesk.tsx.
  */
 export const readAgain = {
-  desk_decide: ['overview', 'application', 'letters', 'places'],
+  desk_decide: ['refresh', 'application', 'letters', 'places'],
   desk_reveal: ['application'],
   desk_note: [],
-  desk_erase: ['overview', 'letters', 'application', 'places'],
+  desk_erase: ['refresh', 'letters', 'application', 'places'],
   desk_set_blind: [],
   desk_set_notices: [],
   desk_set_door: ['door'],
@@ -53,12 +53,10 @@ export const readAgain = {
   desk_hand_over: ['application'],
   desk_remind: [...withLetters, 'places'],
   desk_set_places: ['places'],
-  desk_set_answer: [...withLetters, 'overview', 'places'],
-  desk_keep_until: [...withLetters, 'overview', 'places'],
+  desk_set_answer: [...withLetters, 'places'],
+  desk_keep_until: [...withLetters, 'places'],
 } satisfies Record<ActName, readonly Noun[]>
 
-/** Calls that one page may take: each looks at a bounded number of applications, of which few may be let through. */
-const mostCalls = 10
 /** Milliseconds between two looks at the list, and at whatever else changes by itself. */
 const lookAtList = 15_000
 const lookAgain = 20_000
@@ -98,11 +96,10 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
     refetchOnWindowFocus: 'always',
   } as const
   const list = (filter: Filter) =>
-    infiniteQueryOptions({
+    queryOptions({
       queryKey: ['list', filter],
-      queryFn: ({ pageParam, signal }) => readPage(call, filter, pageParam, signal),
-      initialPageParam: null as Position | null,
-      getNextPageParam: ({ next }) => next,
+      queryFn: ({ client, queryKey, signal }) =>
+        readFirst(call, filter, client.getQueryData<List>(queryKey), signal),
       staleTime: Infinity,
       gcTime: Infinity,
     })
@@ -110,47 +107,48 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
   const left = (filter: Filter) =>
     queryOptions<Left>({ queryKey: ['left', filter], queryFn: skipToken, gcTime: Infinity })
   return {
-    /** The list that a filter lets through, page by page. */
+    /** The list that a filter lets through, as far as it was read. */
     list,
-    /** How many there are, and how they are made up. */
-    overview: (filter: Filter) =>
+    /**
+     * Reads a list on.
+     *
+     * @throws What its call throws.
+     */
+    async readOn(filter: Filter, signal?: AbortSignal) {
+      const { queryKey } = list(filter)
+      const former = queries.getQueryData(queryKey)
+      const longer = former && (await readOn(call, former, signal))
+      // A list that was read again meanwhile does not go on there.
+      if (longer && queries.getQueryData(queryKey) === former) queries.setQueryData(queryKey, longer)
+    },
+    /**
+     * The counts, and how a list has changed since it was read, of one moment.
+     *
+     * @param read What was read of the list.
+     */
+    refresh: (read: List | undefined) =>
       queryOptions({
-        queryKey: ['overview', filter],
-        queryFn: ({ signal }) => call('desk_overview', { filter, zone: zone() }, signal),
+        queryKey: ['refresh', read?.filter, read?.readAt],
+        queryFn: read
+          ? async ({ signal }) => {
+              const { filter, readAt } = read
+              const part = partOf(read)
+              const now = await call('desk_refresh', { filter, zone: zone(), ...part }, signal)
+              for (const each of now.changes.changed) queue.learn(each)
+              return { ...now, filter, readAt, shown: part.shown.map(({ id }) => id) }
+            }
+          : skipToken,
         placeholderData: keepPreviousData,
         refetchInterval: lookAtList,
-        refetchOnWindowFocus: 'always',
-      }),
-    /**
-     * What became of a list that is shown.
-     *
-     * @param countedAt When the applications were counted last: what is missing is read after that, so that the counts
-     *   and the list agree.
-     */
-    meanwhile: (filter: Filter, countedAt: number) =>
-      queryOptions({
-        queryKey: ['meanwhile', filter, countedAt],
-        queryFn: async ({ signal }) => {
-          const { pages = [] } = queries.getQueryData(list(filter).queryKey) ?? {}
-          const listed = pages.flatMap(({ applications }) => applications)
-          const shown = listed.slice(0, mostAtOnce).map(({ id, version }) => ({ id, version }))
-          const end =
-            listed.length > mostAtOnce ? (listed[mostAtOnce - 1] ?? null) : (pages.at(-1)?.next ?? null)
-          const oldest = end && { created_at: end.created_at, id: end.id }
-          const meanwhile = await call('desk_meanwhile', { filter, shown, oldest }, signal)
-          for (const each of meanwhile.changed) queue.learn(each)
-          return { ...meanwhile, shown: new Set(shown.map(({ id }) => id)), first: pages[0] }
-        },
-        placeholderData: keepPreviousData,
-        // The identity of the page tells whether the list was read anew since.
-        structuralSharing: false,
+        // Then the list is read again, and this follows.
+        refetchOnReconnect: false,
         gcTime: 0,
       }),
     /** The first applications that a search finds. */
     found: (search: string, wanted: number) =>
       queryOptions({
         queryKey: ['letters', 'found', search],
-        queryFn: ({ signal }) => readPage(call, { search }, null, signal, wanted),
+        queryFn: ({ signal }) => readRows(call, { search }, null, wanted, signal),
         placeholderData: keepPreviousData,
       }),
     /** An application, and its place in the list that it was opened from. */
@@ -162,9 +160,9 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
           const { place } = opened
           queue.learn(opened.application)
           if (place !== null) {
-            const pages = queries.getQueryData(list(filter).queryKey)?.pages
+            const read = queries.getQueryData(list(filter).queryKey)
             queries.setQueryData(left(filter).queryKey, (former) =>
-              leftWith(former, pages, application, place),
+              leftWith(former, read, application, place),
             )
           }
           return opened
@@ -234,25 +232,4 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
     notices: () => read(['account', 'notices'], 'desk_notices', {}),
     blind: () => read(['account', 'blind'], 'desk_blind', {}),
   }
-}
-
-/** Reads on until there are enough rows for a page, or the page has taken as many calls as it may. */
-async function readPage(
-  call: CallDesk,
-  filter: Filter,
-  after: Position | null,
-  signal: AbortSignal,
-  wanted: number = pageSize,
-): Promise<ListPage> {
-  let page: ListPage = { applications: [], letters: [], next: after }
-  for (let calls = 0; calls < mostCalls; calls += 1) {
-    const more = await call('desk_list', { filter, after: page.next }, signal)
-    page = {
-      applications: [...page.applications, ...more.applications],
-      letters: [...page.letters, ...more.letters],
-      next: more.next,
-    }
-    if (page.next === null || page.applications.length >= wanted) break
-  }
-  return page
 }

@@ -1,0 +1,37 @@
+import { MoreButton } from '../kit/Screen.tsx'
+import { momentOf } from '../kit/format.ts'
+import type { List } from '../kit/list.ts'
+import { Problem } from '../kit/Problem.tsx'
+import { useAct } from '../kit/useAct.ts'
+import { useDesk } from '../kit/useDesk.tsx'
+
+interface ApplicationListFootProps {
+  list: List
+  onMore: () => void
+}
+
+/** What stands under the rows: how the list goes on. */
+export function ApplicationListFoot({ list: { filter, next, isShort }, onMore }: ApplicationListFootProps) {
+  const desk = useDesk()
+  const { isPending, error, press } = useAct((_given: undefined, signal) => desk.readOn(filter, signal))
+  if (next === null) return null
+  const readOn = () => press(undefined)
+  return (
+    <>
+      <Problem error={error} onTryAgain={readOn} />
+      {!error && (
+        <p className="row">
+          <MoreButton
+            query={{ hasNextPage: true, isFetchingNextPage: isPending, fetchNextPage: readOn }}
+            onPress={onMore}
+          />
+          {isShort && (
+            <span className="quietly">
+              Searched as far as {momentOf(next.created_at)}. Narrow the search, or press More to go on.
+            </span>
+          )}
+        </p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,104 @@
+import { useRef } from 'react'
+
+import { mostAtOnce } from '../../../application/limits.ts'
+import type { Filter, Page, Selected } from '../../../client/desk/applications.ts'
+import type { Count } from '../../../client/desk/count.ts'
+import { announce } from '../kit/announce.tsx'
+import { Button } from '../kit/Button.tsx'
+import { Tick } from '../kit/Field.tsx'
+import { digits, upTo } from '../kit/format.ts'
+import { Problem } from '../kit/Problem.tsx'
+import { useAct } from '../kit/useAct.ts'
+import { useDesk } from '../kit/useDesk.tsx'
+import type { Changes } from './useList.ts'
+
+interface ApplicationListHeadProps {
+  filter: Filter
+  isEmpty: boolean
+  /** Whether all rows are selected that belong into this list. */
+  isWhole: boolean
+  /** How many are selected. */
+  selected: number
+  /** How many the filter lets through, as soon as that is known. */
+  matching: Count | undefined
+  changes: Changes
+  onSelectShown: (isOn: boolean) => void
+  onSelectMatching: (all: readonly Selected[]) => void
+  onReadAgain: () => void
+}
+
+/** What stands over the rows: the box that selects all of them, and what came meanwhile. */
+export function ApplicationListHead(props: ApplicationListHeadProps) {
+  const { filter, isEmpty, isWhole, selected, matching, changes } = props
+  const { onSelectShown, onSelectMatching, onReadAgain } = props
+  const { newer, older, more } = changes
+  const plus = more ? '+' : ''
+  const news = [newer > 0 && `${newer}${plus} new`, older > 0 && `${older}${plus} more`].filter(Boolean)
+  const selectShown = useRef<HTMLInputElement>(null)
+  if (isEmpty && news.length === 0) return null
+  return (
+    <div className="row list-head">
+      {!isEmpty && (
+        <Tick ref={selectShown} isOn={isWhole} onTick={onSelectShown}>
+          Select all shown
+        </Tick>
+      )}
+      {isWhole && matching && Math.min(matching.count, mostAtOnce) > selected && (
+        <SelectMatching
+          {...{ filter, matching }}
+          onSelect={(all) => {
+            onSelectMatching(all)
+            // The pressed button disappears.
+            selectShown.current?.focus()
+          }}
+        />
+      )}
+      {news.length > 0 && (
+        <Button className="news" onPress={onReadAgain}>
+          {news.join(', ')}
+        </Button>
+      )}
+    </div>
+  )
+}
+
+interface SelectMatchingProps {
+  filter: Filter
+  /** How many applications the filter lets through. */
+  matching: Count
+  onSelect: (all: readonly Selected[]) => void
+}
+
+/** Selects the applications that a filter lets through, shown or not, at most as many as one call takes. */
+function SelectMatching({ filter, matching, onSelect }: SelectMatchingProps) {
+  const { call } = useDesk()
+  const { isPending, error, press } = useAct(
+    async (_given: undefined, signal) => {
+      const all: Selected[] = []
+      let after: Page<Selected>['next'] = null
+      do {
+        const page: Page<Selected> = await call('desk_select', { filter, after }, signal)
+        all.push(...page.applications)
+        after = page.next
+      } while (after !== null && all.length < mostAtOnce)
+      return all.slice(0, mostAtOnce)
+    },
+    {
+      onSuccess(all) {
+        onSelect(all)
+        announce(`${digits(all.length)} selected`)
+      },
+    },
+  )
+  const isCut = matching.count > mostAtOnce || (matching.more && matching.count === mostAtOnce)
+  return (
+    <>
+      <Button isOff={isPending} onPress={() => press(undefined)}>
+        {isCut
+          ? `Select the first ${digits(mostAtOnce)} that match`
+          : `Select all ${upTo(matching)} that match`}
+      </Button>
+      <Problem said="Not selected:" error={error} />
+    </>
+  )
+}

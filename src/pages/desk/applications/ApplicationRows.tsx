@@ -1,0 +1,141 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+
+import { statuses } from '../../../application/statuses.ts'
+import type { Selected } from '../../../client/desk/applications.ts'
+import type { Count } from '../../../client/desk/count.ts'
+import { DecisionBar, decisionKeys } from '../decisions/DecisionBar.tsx'
+import { useAnnounced } from '../kit/announce.tsx'
+import type { Filters } from '../kit/filters.ts'
+import { focusHeading, useWhenGone } from '../kit/focus.ts'
+import { digits, nameOf } from '../kit/format.ts'
+import { countsOf } from '../decisions/sentences.ts'
+import type { Seen } from '../kit/decision-state.ts'
+import type { List } from '../kit/list.ts'
+import { useMedia } from '../kit/listen.ts'
+import { go } from '../kit/route.ts'
+import { useDesk, useDecisionQueue } from '../kit/useDesk.tsx'
+import { useKeys } from '../kit/useKeys.ts'
+import { LetterWriteMany } from '../letters/LetterWriteMany.tsx'
+import { ApplicationListFoot } from './ApplicationListFoot.tsx'
+import { ApplicationListHead } from './ApplicationListHead.tsx'
+import { ApplicationTable } from './ApplicationTable.tsx'
+import { nothing, rangeTo, select, selectBeyond, selectedOf } from './selection.ts'
+import type { Changes } from './useList.ts'
+import { useRowFocus } from './useRowFocus.ts'
+
+/** The windows in which the bar of decisions hides much of the list; decisions.css has the same ones. */
+const phone = '(max-width: 44rem), (max-height: 28rem)'
+
+interface ApplicationRowsProps {
+  list: List
+  /** Whether another list is on its way. */
+  isStale: boolean
+  filters: Filters
+  changes: Changes
+  /** How many the filter lets through, as soon as that is known. */
+  matching: Count | undefined
+}
+
+/** The rows of one list, to select and to decide on. */
+export function ApplicationRows({ list, isStale, filters, changes, matching }: ApplicationRowsProps) {
+  const desk = useDesk()
+  const queries = useQueryClient()
+  const { queue } = useDecisionQueue()
+  const { applications: rows, filter } = list
+  const { gone, letters, answers } = changes
+  const [selection, setSelection] = useState(nothing)
+  const { current, setCurrent, move, goBack, onMore } = useRowFocus(rows)
+  // Whom the dialog is about that was opened from the bar: the bar stays as long, whatever happens to the list.
+  const [writtenTo, setWrittenTo] = useState<readonly Seen[]>([])
+  useWhenGone(writtenTo.length > 0, goBack)
+
+  const shown = new Set(rows.map(({ id }) => id))
+  const there = rows.filter(({ id }) => !gone.has(id))
+  const beyond = selection.beyond.filter(({ id }) => !shown.has(id) && !gone.has(id))
+  const known: Selected[] = [...there, ...beyond]
+  const asShown = known.map((row) => ({ id: row.id, version: queue.shownOf(row).version }))
+  const selected = selectedOf(selection, asShown)
+  const choose = (ids: readonly string[], isOn: boolean) =>
+    setSelection(select(selection, asShown, ids, isOn))
+  const selectNone = () => setSelection(nothing)
+  // A row whose status changed meanwhile is not meant by whoever selects the whole list.
+  const isOfThisList = (row: Selected) => [undefined, queue.shownOf(row).status].includes(filter.status)
+  const ofThisList = there.filter(isOfThisList).map(({ id }) => id)
+  const isWhole = ofThisList.length > 0 && ofThisList.every((id) => selected.has(id))
+  const seen = known
+    .filter(({ id }) => (selected.size > 0 ? selected.has(id) : id === current))
+    .map((row): Seen => ({ id: row.id, name: nameOf(row), status: row.status, version: row.version }))
+  // There the bar would cover the list for the application that was opened last.
+  const isBarFree = useMedia(phone) && selected.size === 0
+
+  // Where all that was ticked has changed, the next key is about the row that has the focus.
+  const leftOut = selection.ticked.size - selected.size
+  const isAllLeftOut = leftOut > 0 && selected.size === 0
+  const leftOutWords = `${digits(leftOut)} changed meanwhile and left out`
+  const changed = there.filter((row) => queue.isChanged(row) && !selection.ticked.has(row.id))
+  useAnnounced(isAllLeftOut ? leftOutWords : '')
+  useAnnounced(newsOf(changed.map((row) => ({ name: nameOf(row), status: queue.shownOf(row).status }))))
+
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    Enter: () => current !== null && go({ screen: 'application', id: current, filters }),
+    x: () => current !== null && choose([current], !selected.has(current)),
+    Escape: selectNone,
+    ...decisionKeys(queue, seen, selectNone),
+  })
+
+  return (
+    <>
+      <ApplicationListHead
+        {...{ filter, matching, changes, isWhole }}
+        isEmpty={rows.length === 0}
+        selected={selected.size}
+        onSelectShown={(isOn) => (isOn ? choose(ofThisList, true) : selectNone())}
+        onSelectMatching={(all) => setSelection(selectBeyond(all))}
+        onReadAgain={() => {
+          focusHeading()
+          void queries.resetQueries({ queryKey: desk.list(filter).queryKey })
+        }}
+      />
+      {rows.length > 0 && (
+        <ApplicationTable
+          {...{ rows, isStale, letters, answers, filters, selected, current, gone }}
+          onSelect={(id, isOn, isRange) => choose(isRange ? rangeTo(selection, asShown, id) : [id], isOn)}
+          onCurrent={setCurrent}
+        />
+      )}
+      <ApplicationListFoot {...{ list, onMore }} />
+      <DecisionBar
+        seen={writtenTo.length > 0 ? writtenTo : isBarFree ? [] : seen}
+        about={aboutOf(seen)}
+        onDecided={selectNone}
+      >
+        <LetterWriteMany
+          written={writtenTo}
+          onOpen={() => setWrittenTo(seen)}
+          onClosed={() => setWrittenTo([])}
+        />
+      </DecisionBar>
+    </>
+  )
+
+  /** Whom the bar is about: the name of one, or the number of several and what may be a surprise among them. */
+  function aboutOf([only, ...others]: readonly Seen[]) {
+    const someLeftOut = leftOut > 0 && !isAllLeftOut
+    if (only !== undefined && others.length === 0 && !someLeftOut) return only.name
+    const elsewhere = seen.filter((each) => !isOfThisList(each)).map((each) => queue.shownOf(each).status)
+    const remarks = countsOf(elsewhere)
+    if (someLeftOut) remarks.push(leftOutWords)
+    return [`${digits(seen.length)} selected`, ...remarks].join(', ')
+  }
+}
+
+/** What others decided on rows that are shown, in a sentence; blank where they decided nothing. */
+function newsOf([one, ...others]: readonly Pick<Seen, 'name' | 'status'>[]) {
+  if (one === undefined) return ''
+  return others.length === 0
+    ? `${one.name}: ${statuses[one.status]} now, set meanwhile`
+    : `${digits(others.length + 1)} changed meanwhile`
+}

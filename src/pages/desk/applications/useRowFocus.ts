@@ -1,0 +1,49 @@
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
+
+import { focusApplication } from '../kit/focus.ts'
+
+/**
+ * The row that keys act on: the one that has the focus, or had it last. Where it is gone when the list is read again, the row in
+ * its place gets the focus. After More it is the first new row.
+ *
+ * @param rows Those of the list. They are another array whenever any of them is another.
+ */
+export function useRowFocus(rows: readonly { id: string }[]) {
+  const [current, setCurrent] = useState<string | null>(null)
+  const former = useRef(rows)
+  const lostPlace = useRef(0)
+  const pressed = useRef<Element>(null)
+  const place = rows.findIndex(({ id }) => id === current)
+  const focusRow = (wanted: number) => focusApplication(rows[Math.min(wanted, rows.length - 1)]?.id)
+  const onRows = useEffectEvent(() => {
+    const before = former.current
+    former.current = rows
+    const { activeElement, body } = document
+    const formerPlace = before.findIndex(({ id }) => id === current)
+    if (place === -1 && formerPlace !== -1) {
+      lostPlace.current = formerPlace
+      if (activeElement === body) focusRow(formerPlace)
+    }
+    if (pressed.current === null || rows.length <= before.length) return
+    // The button may have disappeared.
+    if (activeElement === body || activeElement === pressed.current) focusRow(before.length)
+    pressed.current = null
+  })
+  useEffect(() => onRows(), [rows])
+  return {
+    current,
+    setCurrent,
+    /** Moves the focus by so many rows. */
+    move(by: number) {
+      if (rows.length > 0) focusRow(Math.max(place + by, 0))
+    },
+    /** Moves the focus to the row again, or to the one in its place, where what had it is gone. */
+    goBack() {
+      if (document.activeElement === document.body) focusRow(place === -1 ? lostPlace.current : place)
+    },
+    /** Has the first row that comes next get the focus, unless that goes elsewhere meanwhile. */
+    onMore() {
+      pressed.current = document.activeElement
+    },
+  }
+}

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest'
+
+import { mostAtOnce, pageSize } from '../../../application/limits.ts'
+import type { CallDesk } from '../../../client/desk.ts'
+import type { Listed, ListPage, Position } from '../../../client/desk/applications.ts'
+import { partOf, readFirst, readOn, type List } from './list.ts'
+
+const { signal } = new AbortController()
+const at = (index: number): Position => ({ created_at: `at ${index}`, id: String(index) })
+
+/** A desk with so many applications, of which a call looks at so many. */
+function deskOf(count: number, look = Infinity) {
+  const asked: unknown[] = []
+  const call: CallDesk = async (_name, given) => {
+    const { after, most } = given as { after: Position | null; most: number }
+    asked.push(most)
+    const from = after === null ? 0 : Number(after.id) + 1
+    const to = Math.min(from + Math.min(most, look), count)
+    const page: ListPage = {
+      applications: Array.from(
+        { length: to - from },
+        (_, index) => ({ ...at(from + index), version: 0 }) as Listed,
+      ),
+      letters: [],
+      next: to < count ? at(to - 1) : null,
+    }
+    return page as never
+  }
+  return { asked, call }
+}
+
+const idsOf = ({ applications }: List) => applications.map(({ id }) => Number(id))
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
+
+test('a list begins with one page, and goes on with another', async () => {
+  const { call } = deskOf(120)
+  const first = await readFirst(call, {}, undefined, signal)
+  expect(idsOf(first)).toEqual(upTo(pageSize))
+  const second = await readOn(call, first)
+  expect(idsOf(second)).toEqual(upTo(2 * pageSize))
+  expect(second.readAt).toBe(first.readAt)
+  const whole = await readOn(call, second)
+  expect(idsOf(whole)).toEqual(upTo(120))
+  expect(whole.next).toBeNull()
+  expect(await readOn(call, whole)).toBe(whole)
+})
+
+test('a list is read again as far as it was read before, in as few calls as can be', async () => {
+  const { asked, call } = deskOf(2 * mostAtOnce)
+  let list = await readFirst(call, {}, undefined, signal)
+  for (let page = 1; page < 20; page += 1) list = await readOn(call, list)
+  asked.length = 0
+  expect(idsOf(await readFirst(call, {}, list, signal))).toEqual(upTo(mostAtOnce))
+  expect(asked).toEqual([mostAtOnce])
+  list = await readOn(call, list)
+  asked.length = 0
+  expect(idsOf(await readFirst(call, {}, list, signal))).toEqual(upTo(mostAtOnce + pageSize))
+  expect(asked).toEqual([mostAtOnce, pageSize])
+})
+
+test('a page of few hits takes several calls, a bounded number, and says that it stopped', async () => {
+  const some = deskOf(1000, 20)
+  const list = await readFirst(some.call, {}, undefined, signal)
+  expect(some.asked).toEqual([50, 30, 10])
+  expect(idsOf(list)).toEqual(upTo(pageSize))
+  expect(list.isShort).toBe(false)
+  const few = deskOf(1000, 1)
+  const short = await readFirst(few.call, {}, undefined, signal)
+  expect(few.asked).toHaveLength(10)
+  expect(short).toMatchObject({ isShort: true, next: at(9) })
+})
+
+test('of a long list the changes of the first thousand rows are asked for, and those up to their end', async () => {
+  const { call } = deskOf(2 * mostAtOnce)
+  const list = await readFirst(call, {}, undefined, signal)
+  expect(partOf(list)).toEqual({
+    shown: upTo(pageSize).map((id) => ({ id: String(id), version: 0 })),
+    oldest: at(pageSize - 1),
+  })
+  const applications = upTo(mostAtOnce + 1).map((id) => ({ ...at(id), version: 0 }) as Listed)
+  const long = partOf({ ...list, applications, next: null })
+  expect(long.shown).toHaveLength(mostAtOnce)
+  expect(long.oldest).toEqual(at(mostAtOnce - 1))
+  expect(partOf({ ...list, next: null }).oldest).toBeNull()
+})
