@@ -18,11 +18,15 @@ import { versionOf } from './tools/version.js'
 
 /** The mode in which `npm start` builds: it needs no static site, and none of its settings. */
 const selfHosted = 'self-hosted'
+/** The same for journeys, in a folder of its own, with React's development version: StrictMode does nothing in the other. */
+const strict = 'strict'
 
 export default defineConfig(({ command, mode }) => {
   // Whatever the caller's is: a test's would build React's development version into the page.
   if (command === 'build') process.env.NODE_ENV = 'production'
   const version = versionOf(import.meta.dirname)
+  const folderOf = (name: string) => (mode === strict ? join('build.strict', name) : next(name))
+  const define = mode === strict ? { 'process.env.NODE_ENV': '"development"' } : {}
   return {
     base: './',
     define: { 'import.meta.env.VERSION': JSON.stringify(version) },
@@ -33,9 +37,10 @@ export default defineConfig(({ command, mode }) => {
       sharedConfigBuild: true,
       sharedPlugins: true,
       async buildApp(builder) {
-        const settings = mode === selfHosted ? undefined : checkedSettings(mode)
+        const settings = [selfHosted, strict].includes(mode) ? undefined : checkedSettings(mode)
         for (const page of scriptedPages) await builder.build(environment(builder, environmentOf(page)))
         await builder.build(environment(builder, 'server'))
+        if (mode === strict) return
         if (settings) await writeStaticSite(settings)
         await compressSite()
         // `start.js` reads it before it runs anything.
@@ -45,7 +50,10 @@ export default defineConfig(({ command, mode }) => {
     },
     environments: {
       ...Object.fromEntries(
-        scriptedPages.map((page, index) => [environmentOf(page), pageBuild(page, index === 0)]),
+        scriptedPages.map((page, index) => [
+          environmentOf(page),
+          { define, ...pageBuild(page, folderOf('dist'), index === 0) },
+        ]),
       ),
       server: {
         consumer: 'server',
@@ -53,7 +61,7 @@ export default defineConfig(({ command, mode }) => {
         define: { 'process.env.NODE_ENV': '"production"' },
         resolve: { noExternal: true, external: installedBeside },
         build: {
-          outDir: next('build'),
+          outDir: folderOf('build'),
           license: { fileName: packageListOf('server') },
           copyPublicDir: false,
           cssMinify: true,
@@ -74,11 +82,11 @@ export default defineConfig(({ command, mode }) => {
 })
 
 /** A page's script: a build of its own, so that no other page can add a byte to it. The first empties the folder. */
-function pageBuild(page: string, isFirst: boolean) {
+function pageBuild(page: string, outDir: string, isFirst: boolean) {
   return {
     consumer: 'client' as const,
     build: {
-      outDir: next('dist'),
+      outDir,
       emptyOutDir: isFirst,
       modulePreload: false as const,
       license: { fileName: packageListOf(page) },

@@ -7,7 +7,8 @@ import { hydrated, test, type Visitor } from '../testing/visitor.ts'
 
 const kilobyte = 1_000
 
-const server = serverOfThisFile()
+// What is shipped.
+const server = serverOfThisFile('.')
 
 /** Opens a page, and counts what is transferred for it. */
 async function openCounted(visitor: Visitor, address: string) {

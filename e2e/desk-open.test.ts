@@ -1,24 +1,12 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
+import { callsOf, deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
 import { version } from '../src/settings/version.ts'
 import { codeOf } from '../testing/sign-in.ts'
 import { test, type Visitor } from '../testing/visitor.ts'
 
 const desk = deskOfThisFile()
-/** Bytes of script, compressed, that the first list may need. */
-const mostScript = 90_000
-
-/** The names of the functions that a page calls, as they are called. */
-function callsOf(page: Page) {
-  const names: string[] = []
-  page.on('request', (request) => {
-    const [, name] = /\/rpc\/(\w+)$/.exec(request.url()) ?? []
-    if (name !== undefined) names.push(name)
-  })
-  return names
-}
 
 /** Opens the desk with its script held until it is released: of who is not signed in, or of Ada. */
 async function openWithoutScript(visitor: Visitor, isSignedIn = false) {
@@ -51,39 +39,6 @@ async function openWithoutScript(visitor: Visitor, isSignedIn = false) {
 async function isTakenOver(page: Page) {
   await page.waitForFunction(() => window.heldKeys === null)
 }
-
-test('the first list needs little script, is asked for before that has come, and each thing is asked for once', async ({
-  visitor,
-}) => {
-  await desk.store(people(1))
-  let names: string[] = []
-  let bytes = 0
-  let release = () => {}
-  const isReleased = new Promise<void>((resolve) => (release = resolve))
-  const opening = desk.open(visitor, '', {
-    isNew: true,
-    prepare: async (opened) => {
-      names = callsOf(opened)
-      opened.on('response', (response) => {
-        if (response.request().resourceType() === 'script')
-          bytes += Number(response.headers()['content-length'])
-      })
-      await opened.route('**/assets/*.js', async (route) => {
-        await isReleased
-        await route.continue()
-      })
-    },
-  })
-  await expect.poll(() => names).toEqual(['desk_list', 'desk_me'])
-  release()
-  const page = await opening
-  await getDesk(page).link('Person 1').waitFor()
-  await expect.poll(() => names).toContain('desk_refresh')
-  expect(names.filter((name) => ['desk_me', 'desk_list'].includes(name))).toEqual(['desk_list', 'desk_me'])
-  console.log(`the first list: ${bytes} bytes of script`)
-  expect(bytes).toBeGreaterThan(0)
-  expect(bytes).toBeLessThanOrEqual(mostScript)
-})
 
 test('the foot of the desk says which version it is', async ({ visitor }) => {
   const page = await desk.open(visitor)

@@ -7,7 +7,13 @@ import { newProject } from '../testing/hosted-project.ts'
 import { startMailServer, type MailServer } from '../testing/mail-server.ts'
 import { clientOf } from '../testing/organiser.ts'
 import { startPostgres } from '../testing/postgres.ts'
-import { dataDirectory, runCommand, startServer, type RunningServer } from '../testing/server.ts'
+import {
+  dataDirectory,
+  runCommand,
+  startServer,
+  type RunningServer,
+  strictCheckout,
+} from '../testing/server.ts'
 import { anAddress, anonKey, codeOf } from '../testing/sign-in.ts'
 import { withoutPauses } from '../testing/pauses.ts'
 import { test, type Visitor } from '../testing/visitor.ts'
@@ -31,7 +37,7 @@ beforeAll(async () => {
     // Each visitor comes from an address of their own: the limits count by it.
     TRUST_PROXY: '1',
   }
-  server = await startServer(settings)
+  server = await startServer(settings, strictCheckout())
   sql = connectToFiles(directory.path)
 })
 
@@ -278,6 +284,33 @@ async function setUpFactor(page: Page) {
   return secret
 }
 
+test('what was typed as the email is there for a password, too, and what has the focus keeps it', async ({
+  visitor,
+}) => {
+  let release = () => {}
+  const isReleased = new Promise<void>((resolve) => (release = resolve))
+  const page = await visitor.open(`${server.origin}/desk`, {}, (opened) =>
+    opened.route('**/assets/*.js', async (route) => {
+      await isReleased
+      await route.continue()
+    }),
+  )
+  const desk = on(page)
+  await desk.email.fill('ada@example.org')
+  await desk.button('Use a password').focus()
+  release()
+  await page.waitForFunction(() => window.heldPress === null)
+  expect(await focused(page)).toBe('Use a password')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => focused(page)).toBe('Password')
+  expect(await desk.email.inputValue()).toBe('ada@example.org')
+  await desk.email.fill('bob@example.org')
+  await desk.button('Use a code').click()
+  await desk.sendCode.waitFor()
+  expect(await desk.email.inputValue()).toBe('bob@example.org')
+  expect(await focused(page)).toBe('Email')
+})
+
 test('a second factor is switched on, asked for, and switched off', async ({ visitor }) => {
   visitor.expects(refusedRequest)
   const { page, email } = await signedIn(visitor)
@@ -322,6 +355,7 @@ test('a second factor is switched on, asked for, and switched off', async ({ vis
   await desk.code.fill(codeOf(secret, 1))
   await desk.signIn.click()
   await desk.applications.waitFor()
+  await expect.poll(() => focused(page)).toBe('Applications')
 
   await desk.account.click()
   await desk.button('Switch off').click()
@@ -639,7 +673,7 @@ test('whoever signs in next in the same tab sees nothing that was read before', 
 test("where the accounts are a hosted project's, the page says where the desk is", async ({ visitor }) => {
   const postgres = await startPostgres()
   const project = await newProject(postgres, 'desk')
-  const own = await startServer({ DATABASE_URL: project.url })
+  const own = await startServer({ DATABASE_URL: project.url }, strictCheckout())
   const page = await open(visitor, `${own.origin}/desk`)
   await on(page).heading('The desk is elsewhere').waitFor()
   expect(await page.locator('main').innerText()).toContain('npm run build')

@@ -538,41 +538,6 @@ test('an application knows its place in the list, and the next one across the pa
   expect(await link('Previous').count()).toBe(0)
 })
 
-test('an application that a link opens is one call, and so is the list with its letters', async ({
-  visitor,
-}) => {
-  const [, second, third] = await desk.store(people(3))
-  const asked: string[] = []
-  const prepare = async (opened: Page) => {
-    opened.on('request', (request) => {
-      const name = request.url().split('/rpc/')[1]
-      // Read ahead, for who opens it next.
-      if (name === 'desk_application' && request.postData()?.includes(third?.id ?? '')) return
-      // Who it is.
-      if (name !== undefined && name !== 'desk_me') asked.push(name)
-    })
-  }
-  const page = await desk.open(visitor, `/applications/${second?.id}`, { prepare })
-  const { position, heading, keyboard } = { ...getDesk(page), keyboard: page.keyboard }
-  await expect.poll(() => position.textContent()).toBe('2 of 3')
-  expect(asked).toEqual(['desk_application'])
-  // Whoever decides does not lose their place by it.
-  await keyboard.press('a')
-  await expect.poll(() => getDesk(page).status.textContent()).toBe('Person 2: Accepted')
-  await keyboard.press('j')
-  await heading('Person 3').waitFor()
-  await expect.poll(() => position.textContent()).toBe('3 of 3')
-  await keyboard.press('k')
-  await heading('Person 2').waitFor()
-  await expect.poll(() => position.textContent()).toBe('2 of 3')
-
-  asked.length = 0
-  const listed = await desk.open(visitor, '', { prepare })
-  await expect.poll(getDesk(listed).names).toHaveLength(2)
-  await expect.poll(() => asked.includes('desk_refresh')).toBe(true)
-  expect(asked.toSorted()).toEqual(['desk_list', 'desk_refresh'])
-})
-
 test('the timeline tells what happened, when and by whom, the webhook’s delivery too', async ({
   visitor,
 }) => {

@@ -5,7 +5,7 @@ import type { Sql } from '../src/server/database/sql.ts'
 import { send } from '../testing/client.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
-import { startServer, dataDirectory, type RunningServer } from '../testing/server.ts'
+import { startServer, dataDirectory, type RunningServer, strictCheckout } from '../testing/server.ts'
 import { connectToFiles } from '../testing/sql.ts'
 import { withoutPauses } from '../testing/pauses.ts'
 import { hydrated, test } from '../testing/visitor.ts'
@@ -17,7 +17,7 @@ let sql: Sql
 beforeAll(async () => {
   const directory = await dataDirectory()
   receiver = await startReceiver()
-  server = await startServer({ DATA_DIR: directory.path, WEBHOOK_URL: receiver.origin })
+  server = await startServer({ DATA_DIR: directory.path, WEBHOOK_URL: receiver.origin }, strictCheckout())
   sql = connectToFiles(directory.path)
 })
 

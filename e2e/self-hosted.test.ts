@@ -4,7 +4,13 @@ import { beforeAll, expect } from 'vitest'
 import { anApplication, getForm } from '../testing/form.ts'
 import { linkPreview } from '../testing/link-preview.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
-import { runCommand, startServer, dataDirectory, type RunningServer } from '../testing/server.ts'
+import {
+  runCommand,
+  startServer,
+  dataDirectory,
+  type RunningServer,
+  strictCheckout,
+} from '../testing/server.ts'
 import { hydrated, test } from '../testing/visitor.ts'
 
 const siteUrl = 'https://unplugged.example/'
@@ -20,7 +26,7 @@ beforeAll(async () => {
     WEBHOOK_URL: `${receiver.origin}/hook`,
     VITE_SITE_URL: siteUrl,
   }
-  server = await startServer(settings)
+  server = await startServer(settings, strictCheckout())
 })
 
 async function storedApplications() {

@@ -38,9 +38,14 @@ interface OpenOptions extends VisitorOptions {
   isEarly?: boolean
 }
 
-/** Starts a server for the test file that calls this. Before each of its tests there is no application. */
+/**
+ * Starts a server for the test file that calls this. Before each of its tests there is no application.
+ *
+ * @param checkout Where the server lies; a journey's unless given.
+ */
 export function deskOfThisFile(
   settings: () => Promise<Record<string, string>> = async () => ({}),
+  checkout?: string,
 ): DeskOfFile {
   let parts: { server: DeskServer; ada: Organiser; bob: Organiser } | undefined
   const running = () => {
@@ -49,7 +54,7 @@ export function deskOfThisFile(
   }
 
   beforeAll(async () => {
-    const server = await startDesk(await settings())
+    const server = await startDesk(await settings(), undefined, checkout)
     const organiser = async (email: string) => ({ email, client: await server.signedIn(email) })
     parts = { server, ada: await organiser('ada@example.org'), bob: await organiser('bob@example.org') }
   })
@@ -157,6 +162,16 @@ export function getDesk(page: Page) {
     position: page.locator('.application-nav .quietly'),
     timeline: page.locator('.timeline li'),
   }
+}
+
+/** The names of the functions that a page calls, as they are called. */
+export function callsOf(page: Page): string[] {
+  const names: string[] = []
+  page.on('request', (request) => {
+    const [, name] = /\/rpc\/(\w+)$/.exec(request.url()) ?? []
+    if (name !== undefined) names.push(name)
+  })
+  return names
 }
 
 /** What has the focus, by its name or its text. */

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
 import { atEnd, currentScope } from './endings.ts'
 import { clientOf } from './organiser.ts'
-import { dataDirectory, startServer } from './server.ts'
+import { dataDirectory, startServer, strictCheckout } from './server.ts'
 import { connectToFiles } from './sql.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import type { Pool } from '../src/server/database/pool.ts'
@@ -24,12 +24,12 @@ export interface DeskServer {
  * Starts a server as `npm start` does, with these settings and an empty database.
  *
  * @param kept Where that is, unless in a new directory.
- * @param checkout Where the server lies; this one unless given.
+ * @param checkout Where the server lies; a journey's unless given.
  */
 export async function startDesk(
   settings: Record<string, string> = {},
   kept?: { path: string },
-  checkout = '.',
+  checkout = strictCheckout(),
 ): Promise<DeskServer> {
   const made = kept ? undefined : await dataDirectory()
   const path = kept?.path ?? made?.path ?? ''

@@ -1,13 +1,17 @@
 import { beforeAll } from 'vitest'
 
-import { dataDirectory, startServer, type RunningServer } from './server.ts'
+import { dataDirectory, startServer, strictCheckout, type RunningServer } from './server.ts'
 
-/** Starts a server on a database of its own for the test file that calls this. */
-export function serverOfThisFile(): { readonly origin: string } {
+/**
+ * Starts a server on a database of its own for the test file that calls this.
+ *
+ * @param checkout Where the server lies; a journey's unless given.
+ */
+export function serverOfThisFile(checkout = strictCheckout()): { readonly origin: string } {
   let server: RunningServer | undefined
   beforeAll(async () => {
     const directory = await dataDirectory()
-    server = await startServer({ DATA_DIR: directory.path })
+    server = await startServer({ DATA_DIR: directory.path }, checkout)
   })
   return {
     get origin() {

@@ -77,6 +77,11 @@ async function copyPrepared(kind: 'database' | 'cluster', path: string) {
   if (prepared !== undefined) await promisify(execFile)('cp', ['-a', `${prepared}/.`, path])
 }
 
+/** Where the server of a journey lies: React mounts all of its pages twice, as StrictMode has it. Outside of tests, this one. */
+export function strictCheckout(): string {
+  return process.env['STRICT_CHECKOUT'] ?? '.'
+}
+
 /**
  * Starts the server with these settings, on a free port and without a rate limit unless they say otherwise.
  *

@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 /** Copies this checkout into an empty directory, to be built there; gives the directory. */
 export async function copyCheckout(directory: string): Promise<string> {
   const left = new Set(
-    ['.git', 'node_modules', 'dist', 'build', 'data', 'release', 'screenshots', '.env'].map((name) =>
-      resolve(name),
+    ['.git', 'node_modules', 'dist', 'build', 'build.strict', 'data', 'release', 'screenshots', '.env'].map(
+      (name) => resolve(name),
     ),
   )
   await cp('.', directory, { recursive: true, filter: (source) => !left.has(resolve(source)) })

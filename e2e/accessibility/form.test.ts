@@ -4,7 +4,7 @@ import { beforeAll, expect } from 'vitest'
 import { textFields } from '../../src/application/fields.ts'
 import { anApplication, getForm } from '../../testing/form.ts'
 import { brokenWords, overflow } from '../../testing/overflow.ts'
-import { startServer, dataDirectory, type RunningServer } from '../../testing/server.ts'
+import { startServer, dataDirectory, type RunningServer, strictCheckout } from '../../testing/server.ts'
 import { states } from '../../testing/states.ts'
 import { hydrated, test } from '../../testing/visitor.ts'
 
@@ -14,7 +14,7 @@ let server: RunningServer
 
 beforeAll(async () => {
   const directory = await dataDirectory()
-  server = await startServer({ DATA_DIR: directory.path, RATE_LIMIT_PER_MINUTE: '0' })
+  server = await startServer({ DATA_DIR: directory.path, RATE_LIMIT_PER_MINUTE: '0' }, strictCheckout())
 })
 
 const none = { scroll: 0, wide: [] }

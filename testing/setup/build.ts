@@ -1,8 +1,26 @@
 import { execFileSync } from 'node:child_process'
+import { copyFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The same programs with pages that have React's development version (docs/decisions/0067). */
+const strict = 'build.strict'
 
 /** Before tests of whole programs: what they run is built from what they were written for, unless it is already. */
 export default function setup(): void {
-  execFileSync(process.execPath, ['start.js', 'applications', '--help'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
+  run('start.js', 'applications', '--help')
+  const stamp = join(strict, 'complete')
+  if (changedAt(stamp) < changedAt(join('dist', 'assets', 'complete'))) {
+    run('node_modules/vite/bin/vite.js', 'build', '--mode', 'strict', '--logLevel', 'error')
+    for (const file of ['start.js', 'package.json']) copyFileSync(file, join(strict, file))
+    writeFileSync(stamp, '')
+  }
+  process.env['STRICT_CHECKOUT'] = strict
+}
+
+function run(...args: string[]) {
+  execFileSync(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] })
+}
+
+function changedAt(file: string) {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }

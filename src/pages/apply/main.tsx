@@ -1,4 +1,4 @@
-import { startTransition } from 'react'
+import { startTransition, StrictMode } from 'react'
 import { hydrateRoot } from 'react-dom/client'
 
 import { ApplicationForm } from './ApplicationForm.tsx'
@@ -12,7 +12,11 @@ const earlyError = document.getElementById('early-error')
 earlyError?.remove()
 const root = document.getElementById('page')
 if (root && !window.isPosting) {
-  const form = <ApplicationForm {...(readPageData() as ApplyData)} hasFailed={earlyError !== null} />
+  const form = (
+    <StrictMode>
+      <ApplicationForm {...(readPageData() as ApplyData)} hasFailed={earlyError !== null} />
+    </StrictMode>
+  )
   // As a transition, hydration is done in slices: on a slow phone it would otherwise hold up typing.
   startTransition(() => void hydrateRoot(root, form))
   careForKeys()

@@ -1,11 +1,12 @@
 import { focusManager, notifyManager, QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
+import { useEffect, useRef, useState, useSyncExternalStore, type ReactNode } from 'react'
 
 import type { LoadAuth } from '../../client/session.ts'
 import { ApplicationList } from './applications/ApplicationList.tsx'
 import { outcomeOf } from './decisions/sentences.ts'
 import { Frame } from './Frame.tsx'
 import { announce } from './kit/announce.tsx'
+import { focusHeading } from './kit/focus.ts'
 import { listenTo } from './kit/listen.ts'
 import { Boundary, Heading, lazyScreen, useTitle } from './kit/Screen.tsx'
 import { isUnreachable } from './kit/Problem.tsx'
@@ -81,6 +82,7 @@ function Entered({ auth, session, brought, signInIsElsewhere, version }: DeskPro
   const now = useSyncExternalStore(session.subscribe, session.now, session.now)
   const [untaken, setUntaken] = useState(brought)
   const link = useSignInLink() ?? untaken
+  useHeadingAfterSignIn(now.step)
   if (signInIsElsewhere) return <Elsewhere />
   if (link) {
     const key = 'token_hash' in link ? link.token_hash : ''
@@ -106,6 +108,17 @@ function Entered({ auth, session, brought, signInIsElsewhere, version }: DeskPro
         </Inside>
       )
   }
+}
+
+/** Puts the focus on the heading once somebody has signed in: the form that had it is gone. */
+function useHeadingAfterSignIn(step: ReturnType<WatchedSession['now']>['step']) {
+  const isSigningIn = useRef(false)
+  useEffect(() => {
+    if (step === 'out' || step === 'factor') isSigningIn.current = true
+    if (step !== 'in' || !isSigningIn.current) return
+    isSigningIn.current = false
+    focusHeading()
+  }, [step])
 }
 
 /** The desk itself. What one person read or typed is dropped when they leave, before the next person comes. */

@@ -1,3 +1,4 @@
+import { StrictMode } from 'react'
 import { createRoot, hydrateRoot } from 'react-dom/client'
 
 import { createDesk } from '../../client/desk.ts'
@@ -36,7 +37,13 @@ if (root) {
   const stopWaiting = session.subscribe(preload)
   // The screen that the address asks for needs them at once. A script that fails now is loaded again when its screen is shown.
   if (session.now().step !== 'out' && routeOf(location.hash).screen !== 'list') loadScreens().catch(() => {})
-  const desk = <Desk {...{ auth, session, brought, signInIsElsewhere, version }} />
+  const desk = (
+    <StrictMode>
+      <Desk {...{ auth, session, brought, signInIsElsewhere, version }} />
+    </StrictMode>
+  )
+  // React expects the document as it was rendered.
+  window.heldPress?.removeAttribute('aria-busy')
   // What was typed into the form that stood in the document stays.
   if (session.now().step === 'out' && root.querySelector('form')) hydrateRoot(root, desk)
   else createRoot(placeToRender(root, session)).render(desk)

@@ -28,6 +28,11 @@ export function focus(element: HTMLElement | null): void {
   element?.focus()
 }
 
+/** The same where nothing has the focus: somebody may have moved on before the page's script came. */
+export function focusUnlessElsewhere(element: HTMLElement | null): void {
+  if (document.activeElement === document.body) element?.focus()
+}
+
 /** Does something once what was shown is gone, such as the form that a button opened: the focus was in it, and goes back. */
 export function useWhenGone(isShown: boolean, goBack: () => void): void {
   const wasShown = useRef(isShown)

@@ -1,13 +1,15 @@
-import { useEffect, useState, type ReactNode } from 'react'
+import { useEffect, useState } from 'react'
 
 import type { LoadAuth } from '../../../client/session.ts'
 import { Button } from '../kit/Button.tsx'
 import { Field } from '../kit/Field.tsx'
+import { focusUnlessElsewhere } from '../kit/focus.ts'
 import { listenTo } from '../kit/listen.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useTitle } from '../kit/Screen.tsx'
 import { sentenceOfFactor, sentenceOfSignIn, type Notice } from './sentences.ts'
-import { CodeField, codeIn, SignOutButton, sixDigits, textIn, useForm, type Form } from './useForm.tsx'
+import { OtherWay, Said, Step, StepForm } from './Step.tsx'
+import { CodeField, codeIn, SignOutButton, sixDigits, textIn, useForm } from './useForm.tsx'
 import type { WatchedSession } from './watch-session.ts'
 
 interface SignInProps {
@@ -21,19 +23,18 @@ export function SignIn({ auth, notice }: SignInProps) {
   const [email, setEmail] = useState('')
   const [step, setStep] = useState<'email' | 'code' | 'password'>('email')
   useEffect(pressHeld, [])
-  const onBack = () => setStep('email')
-  if (step === 'code') return <CodeForm {...{ auth, email, onBack }} />
-  if (step === 'password') return <PasswordForm {...{ auth, onBack }} />
+  const goTo = (next: typeof step) => (typed: string) => {
+    setEmail(typed)
+    setStep(next)
+  }
+  if (step === 'code') return <CodeForm {...{ auth, email }} onBack={() => setStep('email')} />
+  if (step === 'password') return <PasswordForm {...{ auth, email }} onCode={goTo('email')} />
   return (
     <EmailForm
-      auth={auth}
+      {...{ auth, email }}
       notice={email === '' ? notice : undefined}
-      email={email}
-      onSent={(to) => {
-        setEmail(to)
-        setStep('code')
-      }}
-      onPassword={() => setStep('password')}
+      onSent={goTo('code')}
+      onPassword={goTo('password')}
     />
   )
 }
@@ -49,7 +50,8 @@ function pressHeld() {
 interface EmailFormProps extends SignInProps {
   email: string
   onSent: (email: string) => void
-  onPassword: () => void
+  /** Called with what was typed. */
+  onPassword: (email: string) => void
 }
 
 function EmailForm({ auth, notice, email: former, onSent, onPassword }: EmailFormProps) {
@@ -69,9 +71,11 @@ function EmailForm({ auth, notice, email: former, onSent, onPassword }: EmailFor
         form={form}
         button="Send code"
         pending="Sending…"
-        others={<Button onPress={onPassword}>Use a password</Button>}
+        others={<OtherWay onPress={onPassword}>Use a password</OtherWay>}
       >
+        {/* With an id of its own: React would count another one in the document, where the form is not alone. */}
         <Field
+          id="email"
           label="Email"
           name="email"
           type="email"
@@ -79,7 +83,7 @@ function EmailForm({ auth, notice, email: former, onSent, onPassword }: EmailFor
           required
           defaultValue={former}
           problem={form.problem}
-          isFirst
+          ref={focusUnlessElsewhere}
         />
       </StepForm>
     </Step>
@@ -102,7 +106,14 @@ function AskOperator({ email }: { email: string }) {
   )
 }
 
-function PasswordForm({ auth, onBack }: { auth: LoadAuth; onBack: () => void }) {
+interface PasswordFormProps {
+  auth: LoadAuth
+  email: string
+  /** Called with what was typed. */
+  onCode: (email: string) => void
+}
+
+function PasswordForm({ auth, email, onCode }: PasswordFormProps) {
   const form = useForm(async (fields) => {
     const client = await auth()
     const { error } = await client.signInWithPassword({
@@ -113,8 +124,16 @@ function PasswordForm({ auth, onBack }: { auth: LoadAuth; onBack: () => void }) 
   })
   return (
     <Step title="Sign in">
-      <StepForm form={form} others={<Button onPress={onBack}>Use a code</Button>}>
-        <Field label="Email" name="email" type="email" autoComplete="username" required isFirst />
+      <StepForm form={form} others={<OtherWay onPress={onCode}>Use a code</OtherWay>}>
+        <Field
+          label="Email"
+          name="email"
+          type="email"
+          autoComplete="username"
+          required
+          defaultValue={email}
+          isFirst={email === ''}
+        />
         <Field
           label="Password"
           name="password"
@@ -122,6 +141,7 @@ function PasswordForm({ auth, onBack }: { auth: LoadAuth; onBack: () => void }) 
           autoComplete="current-password"
           required
           problem={form.problem}
+          isFirst={email !== ''}
         />
       </StepForm>
     </Step>
@@ -266,57 +286,5 @@ export function Opening() {
         <p>The desk needs JavaScript. Please switch it on for this page, and reload.</p>
       </noscript>
     </div>
-  )
-}
-
-interface StepProps {
-  title: string
-  notice?: Notice | undefined
-  children: ReactNode
-}
-
-/** One step of the sign-in, alone on the page. */
-export function Step({ title, notice, children }: StepProps) {
-  useTitle(title)
-  return (
-    <div className="alone">
-      <p className="brand">Unplugged.</p>
-      <section className="sheet step" aria-labelledby="step">
-        <h1 id="step">{title}</h1>
-        {notice && <Said {...notice} />}
-        {children}
-      </section>
-    </div>
-  )
-}
-
-/** A sentence that screen readers say when it appears. */
-export function Said({ text, isProblem }: Notice) {
-  return (
-    <p className={`notice ${isProblem ? 'error' : 'success'}`} role={isProblem ? 'alert' : 'status'}>
-      {text}
-    </p>
-  )
-}
-
-interface StepFormProps {
-  form: Form
-  /** What the button says that sends it, and while it is being sent. */
-  button?: string
-  pending?: string
-  /** The buttons that lead elsewhere. */
-  others: ReactNode
-  children: ReactNode
-}
-
-function StepForm({ form, button = 'Sign in', pending = 'Signing in…', others, children }: StepFormProps) {
-  return (
-    <>
-      <form onSubmit={form.onSubmit}>
-        {children}
-        <button disabled={form.isPending}>{form.isPending ? pending : button}</button>
-      </form>
-      <div className="row others">{others}</div>
-    </>
   )
 }

@@ -6,7 +6,7 @@ import type { LoadAuth } from '../../../client/session.ts'
 import { focus } from '../kit/focus.ts'
 import { go, useFragment, wholeList } from '../kit/route.ts'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
-import { Said, Step } from './SignIn.tsx'
+import { Said, Step } from './Step.tsx'
 import { useForm } from './useForm.tsx'
 
 /** A session that a hosted project's link brought in the fragment, and that nobody has confirmed by a button yet. */

@@ -1,0 +1,78 @@
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+import { callsOf, deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
+import { test } from '../testing/visitor.ts'
+
+// What is shipped: where React mounts everything twice, more is asked for.
+const desk = deskOfThisFile(undefined, '.')
+/** Bytes of script, compressed, that the first list may need. */
+const mostScript = 90_000
+
+test('the first list needs little script, is asked for before that has come, and each thing is asked for once', async ({
+  visitor,
+}) => {
+  await desk.store(people(1))
+  let names: string[] = []
+  let bytes = 0
+  let release = () => {}
+  const isReleased = new Promise<void>((resolve) => (release = resolve))
+  const opening = desk.open(visitor, '', {
+    isNew: true,
+    prepare: async (opened) => {
+      names = callsOf(opened)
+      opened.on('response', (response) => {
+        if (response.request().resourceType() === 'script')
+          bytes += Number(response.headers()['content-length'])
+      })
+      await opened.route('**/assets/*.js', async (route) => {
+        await isReleased
+        await route.continue()
+      })
+    },
+  })
+  await expect.poll(() => names).toEqual(['desk_list', 'desk_me'])
+  release()
+  const page = await opening
+  await getDesk(page).link('Person 1').waitFor()
+  await expect.poll(() => names).toContain('desk_refresh')
+  expect(names.filter((name) => ['desk_me', 'desk_list'].includes(name))).toEqual(['desk_list', 'desk_me'])
+  console.log(`the first list: ${bytes} bytes of script`)
+  expect(bytes).toBeGreaterThan(0)
+  expect(bytes).toBeLessThanOrEqual(mostScript)
+})
+
+test('an application that a link opens is one call, and so is the list with its letters', async ({
+  visitor,
+}) => {
+  const [, second, third] = await desk.store(people(3))
+  const asked: string[] = []
+  const prepare = async (opened: Page) => {
+    opened.on('request', (request) => {
+      const name = request.url().split('/rpc/')[1]
+      // Read ahead, for who opens it next.
+      if (name === 'desk_application' && request.postData()?.includes(third?.id ?? '')) return
+      // Who it is.
+      if (name !== undefined && name !== 'desk_me') asked.push(name)
+    })
+  }
+  const page = await desk.open(visitor, `/applications/${second?.id}`, { prepare })
+  const { position, heading, keyboard } = { ...getDesk(page), keyboard: page.keyboard }
+  await expect.poll(() => position.textContent()).toBe('2 of 3')
+  expect(asked).toEqual(['desk_application'])
+  // Whoever decides does not lose their place by it.
+  await keyboard.press('a')
+  await expect.poll(() => getDesk(page).status.textContent()).toBe('Person 2: Accepted')
+  await keyboard.press('j')
+  await heading('Person 3').waitFor()
+  await expect.poll(() => position.textContent()).toBe('3 of 3')
+  await keyboard.press('k')
+  await heading('Person 2').waitFor()
+  await expect.poll(() => position.textContent()).toBe('2 of 3')
+
+  asked.length = 0
+  const listed = await desk.open(visitor, '', { prepare })
+  await expect.poll(getDesk(listed).names).toHaveLength(2)
+  await expect.poll(() => asked.includes('desk_refresh')).toBe(true)
+  expect(asked.toSorted()).toEqual(['desk_list', 'desk_refresh'])
+})
