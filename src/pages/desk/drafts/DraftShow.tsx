@@ -10,7 +10,14 @@ import { ActProblems } from '../kit/Problem.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { useTyped, type Change } from '../kit/useTyped.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
-import { isAgain, isFilledLater, isSendable, nameOfLetter, siteOfDesk } from '../letters/letters.ts'
+import {
+  isAgain,
+  isFilledLater,
+  isSendable,
+  nameOfLetter,
+  nameOfOccasion,
+  siteOfDesk,
+} from '../letters/letters.ts'
 import { LetterFields, LetterText, type Written } from '../letters/LetterText.tsx'
 
 /** Which draft it is, and whom it is for. */
@@ -126,7 +133,12 @@ function DraftShow({ letter, isByHand, kept, isAtApplication, children }: DraftS
   }, [handed])
   useWhenGone(isEditing, () => editButton.current?.focus())
   return (
-    <DraftArticle ref={article} whose={letter} isAtApplication={isAtApplication} heading="Draft of a letter">
+    <DraftArticle
+      ref={article}
+      whose={letter}
+      isAtApplication={isAtApplication}
+      heading={letter.occasion === '' ? 'Draft of a letter' : `Draft: ${nameOfOccasion(letter.occasion)}`}
+    >
       <p className="quietly">
         {letter.to === null ? (
           'The address is hidden: you read blind.'
