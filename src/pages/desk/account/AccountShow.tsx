@@ -1,12 +1,13 @@
 import type { AuthMFAEnrollTOTPResponse, Factor } from '@supabase/auth-js'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 
 import type { Notices } from '../../../client/desk/letters.ts'
 import type { LoadAuth } from '../../../client/session.ts'
 import { announce } from '../kit/announce.tsx'
-import { Button } from '../kit/Button.tsx'
+import { ActButton } from '../kit/Button.tsx'
 import { ActSwitch, Field } from '../kit/Field.tsx'
+import { useWhenGone } from '../kit/focus.ts'
 import { momentOf } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
 import { ActProblems, Problem } from '../kit/Problem.tsx'
@@ -159,9 +160,9 @@ function PasswordEdit({ auth, asMe }: Own) {
             isFirst
           />
         )}
-        <button className="quiet" disabled={isPending}>
-          {isPending ? 'One moment…' : 'Set password'}
-        </button>
+        <ActButton className="quiet" isPending={isPending}>
+          Set password
+        </ActButton>
       </form>
     </Sheet>
   )
@@ -174,6 +175,8 @@ function FactorEdit({ auth, asMe }: Own) {
   const queries = useQueryClient()
   const queryKey = ['account', 'factors']
   const [begun, setBegun] = useState<NewFactor>()
+  const button = useRef<HTMLButtonElement>(null)
+  useWhenGone(begun !== undefined, () => button.current?.focus())
   const { data: factors, error } = useQuery({ queryKey, queryFn: () => listFactors(auth) })
   const verified = factors?.filter(({ status }) => status === 'verified') ?? []
 
@@ -212,12 +215,12 @@ function FactorEdit({ auth, asMe }: Own) {
   const words = isOn
     ? {
         about: 'It is on: after the mail, signing in asks for the code that your authenticator app shows.',
-        button: remove.isPending ? 'Switching off…' : 'Switch off',
+        button: 'Switch off',
       }
     : {
         about:
           'It is off. With it, signing in also asks for a code that an authenticator app on your telephone shows, so that your mailbox alone lets nobody in.',
-        button: begin.isPending ? 'One moment…' : 'Set up',
+        button: 'Set up',
       }
   const { isPending, press } = isOn ? remove : begin
   return (
@@ -233,9 +236,9 @@ function FactorEdit({ auth, asMe }: Own) {
         factors && (
           <>
             <p>{words.about}</p>
-            <Button disabled={isPending} onPress={press}>
+            <ActButton ref={button} isPending={isPending} onPress={press}>
               {words.button}
-            </Button>
+            </ActButton>
           </>
         )
       )}
@@ -284,10 +287,10 @@ function FactorVerify({ auth, factor: { id, totp }, onVerified, onCancelled }: F
         <form onSubmit={verify.onSubmit}>
           <CodeField problem={verify.problem} isFirst />
           <div className="row">
-            <button disabled={verify.isPending}>{verify.isPending ? 'One moment…' : 'Switch on'}</button>
-            <Button disabled={cancel.isPending} onPress={cancel.press}>
+            <ActButton isPending={verify.isPending}>Switch on</ActButton>
+            <ActButton isPending={cancel.isPending} onPress={cancel.press}>
               Cancel
-            </Button>
+            </ActButton>
           </div>
         </form>
       </div>
@@ -307,9 +310,9 @@ function SessionsEnd({ session, asMe }: { session: WatchedSession; asMe: AsMe })
   return (
     <Sheet title="Sessions">
       <p>Ends every session of yours in every browser, this one too. Each has to sign in again.</p>
-      <Button disabled={isPending} onPress={press}>
-        {isPending ? 'Ending…' : 'End all sessions'}
-      </Button>
+      <ActButton isPending={isPending} onPress={press}>
+        End all sessions
+      </ActButton>
       <Problem error={error} />
     </Sheet>
   )
