@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
@@ -6,7 +7,6 @@ import { test } from '../testing/visitor.ts'
 
 const desk = deskOfThisFile()
 const failedRequest = /Failed to load resource/
-const notSent = 'Not sent: there is no connection. Try again.'
 
 test('without a connection nothing is erased, and nothing is once it is back', async ({ visitor }) => {
   visitor.expects(failedRequest)
@@ -18,7 +18,7 @@ test('without a connection nothing is erased, and nothing is once it is back', a
   await page.context().setOffline(true)
   await page.getByLabel(`Type the e-mail, ${email}`).fill(email)
   await button('Erase for good').click()
-  await dialog.getByText(notSent).waitFor()
+  await dialog.getByText('Not erased. You are offline.').waitFor()
   await button('Cancel').click()
   await page.context().setOffline(false)
   // What is asked for after it is answered after it: the library would have sent the erasing first.
@@ -67,7 +67,7 @@ test('without a connection it is said that what is shown may be older, and readi
   await page.context().setOffline(true)
   await page.getByText('There is no connection. What is shown may be older').waitFor()
   await link('Person 1').click()
-  await page.getByText('Loading…').waitFor()
+  await page.getByRole('alert').getByText('You are offline.').waitFor()
   await page.context().setOffline(false)
   await heading('Person 1').waitFor()
   await expect.poll(() => page.getByText('There is no connection.').count()).toBe(0)
@@ -76,7 +76,7 @@ test('without a connection it is said that what is shown may be older, and readi
   await page.context().setOffline(true)
   await note.fill('Heard of')
   await page.getByRole('button', { name: 'Add note' }).click()
-  await page.getByText(notSent).waitFor()
+  await page.getByText('Note not added. You are offline.').waitFor()
   expect(await note.inputValue()).toBe('Heard of')
 })
 
@@ -101,6 +101,44 @@ test('a note whose screen was left before it was answered is added once, and not
   await link('Person 1').click()
   await timeline.getByText('Ask her.').waitFor()
   expect(await note.inputValue()).toBe('')
+  expect(await desk.sql`select from private.history where kind = 'note'`).toHaveLength(1)
+})
+
+test('a server on the same machine responds while the browser is offline', async ({ visitor }) => {
+  const [{ id } = { id: '' }] = await desk.store(people(1))
+  const page = await desk.open(visitor, `/applications/${id}`, {
+    prepare: (opened) =>
+      opened.addInitScript(() => Object.defineProperty(navigator, 'onLine', { get: () => false })),
+  })
+  const { note, button, status } = getDesk(page)
+  await note.fill('Ask her.')
+  await button('Add note').click()
+  await expect.poll(() => status.textContent()).toBe('Note added')
+  expect(await desk.sql`select from private.history where kind = 'note'`).toHaveLength(1)
+})
+
+test('a note goes on when its screen is left, and what came of it is announced', async ({ visitor }) => {
+  visitor.expects(failedRequest)
+  const [{ id } = { id: '' }] = await desk.store(people(1))
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { note, button, link, heading, status } = getDesk(page)
+  const held: Route[] = []
+  await page.route('**/rpc/desk_note', (route) => void held.push(route))
+  const addAndLeave = async () => {
+    await button('Add note').click()
+    await expect.poll(() => held.length).toBe(1)
+    await link('Back').click()
+    await heading('Applications').waitFor()
+    return held.pop()
+  }
+  await note.fill('Ask her.')
+  const refuse = { code: 'XX000', message: 'boom', details: null, hint: null }
+  await (await addAndLeave())?.fulfill({ status: 500, json: refuse })
+  await expect.poll(() => status.textContent()).toBe('Note not added. boom')
+  await link('Person 1').click()
+  expect(await note.inputValue()).toBe('Ask her.')
+  await (await addAndLeave())?.continue()
+  await expect.poll(() => status.textContent()).toBe('Note added')
   expect(await desk.sql`select from private.history where kind = 'note'`).toHaveLength(1)
 })
 

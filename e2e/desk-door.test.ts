@@ -206,7 +206,7 @@ test('where nothing can be saved, nothing is said to be', async ({ visitor }) =>
   await door.save.click()
   await door.warning.waitFor()
   expect(await door.warning.textContent()).toBe(
-    'Not saved. The server could not be reached. Please check your connection.',
+    'Not confirmed. The server could not be reached. Please check your connection.',
   )
   expect(await door.standing.textContent()).toBe('The door is open.')
   expect(await door.said.textContent()).toBe('')

@@ -418,7 +418,7 @@ const acts = {
       for (const box of await dialog.getByRole('checkbox').all()) await box.check()
       if (isOffline) {
         await dialog.getByRole('button', { name: /^Send/ }).click()
-        await dialog.getByText('Not sent: there is no connection. Try again.').waitFor()
+        await dialog.getByText('You are offline.').waitFor()
         await button('Cancel').click()
         await page.context().setOffline(false)
         await page.getByText('There is no connection.').waitFor({ state: 'detached' })
@@ -511,7 +511,7 @@ const acts = {
       if (isOffline) {
         await page.context().setOffline(true)
         await button('Erase for good').click()
-        await dialog.getByText('Not sent: there is no connection. Try again.').waitFor()
+        await dialog.getByText('You are offline.').waitFor()
         await button('Cancel').click()
         await page.context().setOffline(false)
         await page.getByText('There is no connection.').waitFor({ state: 'detached' })

@@ -154,8 +154,9 @@ test('what came of a stop is said, also where it came after the letter’s time'
   const read = page.waitForResponse('**/rpc/desk_letters')
   await page.clock.fastForward(60_000)
   await read
+  // The call is given up before that.
   await stops[0]?.abort()
-  await bar.getByText('Not stopped.').waitFor()
+  await bar.getByText('Not confirmed. No answer came in time.').waitFor()
   await press(2)
   await stops[1]?.continue()
   await status.getByText('1 letter stopped.').waitFor()
@@ -293,7 +294,7 @@ test('a letter stays open while somebody writes it, and what they type decides o
   await page.keyboard.type('Thanks for applying')
   expect(await text.inputValue()).toBe('Thanks for applying')
   await page.getByLabel('Subject', { exact: true }).fill('Bees')
-  await button('Preview').click()
+  await button('Save draft').click()
   await button('Edit: Zoë Zola').click()
   await text.press('End')
   await page.keyboard.type(' x')
@@ -370,7 +371,7 @@ test('where nobody carries letters each opens in the own mail program, and is no
   await button('Write').click()
   await page.getByText('They were sent this before.').waitFor()
   await button('Write again').click()
-  await page.getByText('A draft is there; nothing has left.').waitFor()
+  await page.getByText('The draft is below. Nothing has been sent.').waitFor()
   expect(await statesInDatabase()).toEqual(['draft', 'sent'])
 })
 
@@ -387,8 +388,8 @@ test('somebody writes to one person without a template, stops the letter, sends 
   await expect.poll(() => subject.evaluate((field) => field === document.activeElement)).toBe(true)
   await subject.fill('One question')
   await text.fill('Dear {{first_name}},')
-  await button('Preview').click()
-  await page.getByText('Not kept as a draft: In a letter to one person there are no placeholders').waitFor()
+  await button('Save draft').click()
+  await page.getByText('Draft not saved. In a letter to one person there are no placeholders').waitFor()
   await text.fill('Dear Zoë,\n\ndo bees swim?')
   // What is typed is there after a look elsewhere, and after a reload.
   await link('Back').click()
@@ -397,8 +398,8 @@ test('somebody writes to one person without a template, stops the letter, sends 
   await expect.poll(() => text.inputValue()).toBe('Dear Zoë,\n\ndo bees swim?')
   await page.reload()
   await expect.poll(() => subject.inputValue()).toBe('One question')
-  await button('Preview').click()
-  await status.getByText('Draft made. Nothing has left.').waitFor()
+  await button('Save draft').click()
+  await status.getByText('Draft saved. Nothing has been sent.').waitFor()
   const draft = page.locator('.draft')
   await draft.getByText('do bees swim?').waitFor()
   await draft.getByText('To zoe@example.org').waitFor()
@@ -450,7 +451,7 @@ test('a letter to one person opens in the own mail program where nobody carries 
   await button('Write a letter').click()
   await page.getByLabel('Subject', { exact: true }).fill('One question')
   await page.getByLabel('Text', { exact: true }).fill('Do bees swim?')
-  await button('Preview').click()
+  await button('Save draft').click()
   const open = link('Open in mail program: Zoë Zola')
   expect(await open.getAttribute('href')).toBe(
     'mailto:zoe@example.org?subject=One%20question&body=Do%20bees%20swim%3F',

@@ -197,6 +197,7 @@ test('by http on another machine, where browsers have fewer means, the desk does
 })
 
 test('what is typed survives Back and a reload, and goes with whoever typed it', async ({ visitor }) => {
+  visitor.expects(/Failed to load resource/)
   await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
   const page = await desk.open(visitor, '', { as: await signedInAnew() })
   const { link, button, note, status } = getDesk(page)

@@ -679,7 +679,7 @@ test('a note that was refused says so and is not lost', async ({ visitor }) => {
   await page.route('**/rpc/desk_note', refuse)
   await note.fill('A strong one.')
   await button('Add note').click()
-  await page.getByText('Not added: The disk is full.').waitFor()
+  await page.getByText('Note not added. The disk is full.').waitFor()
   expect(await note.inputValue()).toBe('A strong one.')
   await page.unroute('**/rpc/desk_note')
   await button('Add note').click()

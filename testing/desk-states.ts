@@ -73,13 +73,13 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
   async letter(page) {
     await open(page)
     await writeLetter(page)
-    await page.getByRole('button', { name: 'Preview' }).scrollIntoViewIfNeeded()
+    await page.getByRole('button', { name: 'Save draft' }).scrollIntoViewIfNeeded()
   },
   async 'letter-draft'(page) {
     await carryLetters(page)
     await open(page)
     await writeLetter(page)
-    await page.getByRole('button', { name: 'Preview' }).click()
+    await page.getByRole('button', { name: 'Save draft' }).click()
     await page.getByRole('button', { name: 'Send 1 letter' }).scrollIntoViewIfNeeded()
   },
   async stale(page) {

@@ -140,19 +140,34 @@ begin
 end
 $$;
 
--- Stops all letters, or lets them leave again.
+-- Stops all letters, or lets them leave again: then each can be stopped for a minute, as when it was released. The result counts
+-- the applicants whose letters leave then.
 create function public.desk_stop(stopped boolean) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
+  waiting uuid[];
 begin
   if desk_stop.stopped is null then
     raise exception 'Letters are stopped or not.' using errcode = '22023';
   end if;
+  if not desk_stop.stopped and (select postman.stopped from private.postman) then
+    -- Before the postman's row, which is the last of all locks.
+    waiting := array(
+      select id from private.deliveries
+      where kind in ('letter', 'decision') and state = 'waiting' and attempts = 0 and not is_beside
+    );
+    perform private.lock_letters(waiting);
+    update private.deliveries set due_at = now() + (select hold from private.letter_settings)
+      where id = any (waiting) and state = 'waiting' and attempts = 0;
+  end if;
   update private.postman set stopped = desk_stop.stopped where postman.stopped <> desk_stop.stopped;
   if found then perform private.write_down_letters(me.email, jsonb_build_object('stopped', desk_stop.stopped)); end if;
-  return jsonb_build_object('stopped', desk_stop.stopped);
+  return jsonb_build_object('stopped', desk_stop.stopped, 'leaving', (
+    select count(distinct application_id) from private.deliveries
+    where not desk_stop.stopped and kind in ('letter', 'decision') and state = 'waiting' and due_at > now() and attempts = 0
+  ));
 end
 $$;
 

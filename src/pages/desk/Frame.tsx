@@ -103,6 +103,7 @@ const meanings = [
   ['d', 'decline'],
   ['r', 'back to new'],
   ['n', 'note'],
+  ['Ctrl+Enter, Esc', 'add a note, leave it'],
   ['x', 'select'],
   ['z', 'undo'],
   ['?', 'this list'],

@@ -912,7 +912,7 @@ test('who stops all letters is written down, once', async () => {
   const stands = async () => (await ask<{ postman: { stopped: boolean } }>('letters')).postman.stopped
   expect(await stands()).toBe(false)
   for (const stopped of [true, true, false]) {
-    expect(await ask('stop', { stopped })).toEqual({ stopped })
+    expect(await ask('stop', { stopped })).toEqual({ stopped, leaving: 0 })
     expect(await stands()).toBe(stopped)
   }
   await expect(ask('stop', { stopped: null })).rejects.toMatchObject({ code: '22023' })
@@ -923,6 +923,29 @@ test('who stops all letters is written down, once', async () => {
     { kind: 'letters', author: me, detail: { stopped: false } },
     { kind: 'letters', author: me, detail: { stopped: true } },
   ])
+})
+
+test('letters that are let leave can be stopped for another minute, also where that is sent again', async () => {
+  const [ada, alan] = [await store({ email: 'ada@example.org' }), await store({ email: 'alan@example.org' })]
+  await decide(ada, 'accepted')
+  await decide(alan, 'accepted')
+  await release((await drafts()).letters)
+  await server.database
+    .owner`update private.deliveries set due_at = now() - interval '1 hour' where kind = 'letter'`
+  // The mail server deferred this one: it is due when it was.
+  await server.database.owner`
+    update private.deliveries set attempts = 1 where kind = 'letter' and application_id = ${alan}`
+  expect(await ask('stop', { stopped: true })).toEqual({ stopped: true, leaving: 0 })
+  for (let times = 0; times < 2; times += 1) {
+    expect(await ask('stop', { stopped: false })).toEqual({ stopped: false, leaving: 1 })
+    const { leaving } = await ask<LettersOverview>('letters')
+    expect(leaving.map(({ count }) => count)).toEqual([1])
+    expect(leaving[0]?.seconds).toBeGreaterThan(0)
+  }
+  expect(
+    await server.database.owner`
+      select application_id from private.deliveries where kind = 'letter' and due_at > now()`,
+  ).toEqual([{ application_id: ada }])
 })
 
 test('erasing an application takes its letters along', async () => {
@@ -952,6 +975,7 @@ test('who stops, releases, decides and erases at the same time waits for each ot
     const results = await Promise.all([
       client.rpc('desk_release', { act, letters: letters.map(({ id, seen }) => ({ id, seen })) }),
       client.rpc('desk_withdraw', { act }),
+      client.rpc('desk_stop', { stopped: round % 2 === 0 }),
       client.rpc('desk_decide', { act: crypto.randomUUID(), decisions }),
       client.rpc('desk_write', { applications: ids.toReversed(), occasion: 'accepted', again: true }),
       client.rpc('desk_erase', { applications: [ids[round % 8]], email: `same${round % 2}@example.org` }),

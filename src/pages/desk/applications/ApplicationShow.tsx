@@ -18,7 +18,7 @@ import type { Seen } from '../kit/decision-state.ts'
 import { LongText, pieceLength } from '../kit/LongText.tsx'
 import { idsOf, neighboursIn } from '../kit/neighbours.ts'
 import { go, hrefOf, type Route } from '../kit/route.ts'
-import { ActProblems, Problem } from '../kit/Problem.tsx'
+import { ActProblems, Problem, StaleProblem } from '../kit/Problem.tsx'
 import { Back, Heading, Loading, Sheet, useTitle } from '../kit/Screen.tsx'
 import { useDesk, useDeskAct, useDecisionQueue } from '../kit/useDesk.tsx'
 import { useKeys } from '../kit/useKeys.ts'
@@ -95,7 +95,7 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
       )}
       <DecisionProblems />
       {whole && <UndoSend letters={whole.letters} />}
-      <Problem error={error} />
+      {whole ? <StaleProblem error={error} /> : <Problem error={error} />}
       {whole && (
         <div className="application columns">
           <section className="sheet" aria-label="Answers">

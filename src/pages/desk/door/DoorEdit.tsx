@@ -45,7 +45,7 @@ function DoorForm({ door, now }: DoorFormProps) {
   const draft = useVersionedDraft({
     kept,
     call: 'desk_set_door',
-    stored: entriesOf(door),
+    stored: entriesOf(door, now),
     version: door.version,
     givenOf: (entered) => changeFrom(entered, door),
     versionOf: (saved) => saved.version,

@@ -16,6 +16,7 @@ const open: Door = {
   received: 0,
 }
 const at = '2999-03-01T17:00:30+00:00'
+const now = Date.parse('2026-12-01T12:00:00Z')
 const limited: Door = { ...open, closes_at: at, closes_after: 1200, received: 1199 }
 
 test.each<[Door, string]>([
@@ -76,7 +77,7 @@ test('each happening has its words', () => {
 })
 
 test('what nobody changes in the form is saved as it was, to the second', () => {
-  expect(changeFrom(entriesOf(limited), limited)).toEqual({
+  expect(changeFrom(entriesOf(limited, now), limited)).toEqual({
     version: 3,
     closed: false,
     sentence: '',
@@ -100,9 +101,9 @@ test('what is entered is a moment in the own time zone', () => {
   expect(localTimeOf(change.closes_at ?? '')).toBe('2999-12-31T18:00')
 })
 
-test('a door that closed by itself stays closed when only its sentence changes, and opens without its old limits', () => {
-  const full: Door = { ...limited, is_open: false, received: 1200 }
-  const entries = entriesOf(full)
+test('a door that closed automatically stays closed when only its sentence changes, and opens without what closed it', () => {
+  const full: Door = { ...limited, closes_at: new Date(now).toISOString(), is_open: false, received: 1200 }
+  const entries = entriesOf(full, now)
   expect(changeFrom({ ...entries, sentence: 'Full.' }, full)).toMatchObject({
     closed: true,
     sentence: 'Full.',
@@ -115,18 +116,23 @@ test('a door that closed by itself stays closed when only its sentence changes, 
 })
 
 test('a door without limits begins with none, and another moment is the one that is saved', () => {
-  expect(entriesOf(open)).toEqual({ closed: false, sentence: '', closesAt: '', closesAfter: '' })
-  const entries = { ...entriesOf(limited), closesAt: '2999-12-31T18:00' }
+  expect(entriesOf(open, now)).toEqual({ closed: false, sentence: '', closesAt: '', closesAfter: '' })
+  const entries = { ...entriesOf(limited, now), closesAt: '2999-12-31T18:00' }
   expect(changeFrom(entries, limited).closes_at).toBe(new Date(2999, 11, 31, 18).toISOString())
   // The first moment that computers count is none that was there before.
-  const first = { ...entriesOf(open), closesAt: localTimeOf(0) }
+  const first = { ...entriesOf(open, now), closesAt: localTimeOf(0) }
   expect(changeFrom(first, open).closes_at).toBe(new Date(0).toISOString())
 })
 
-test('closing forgets the limits', () => {
-  expect(changeFrom({ ...entriesOf(limited), closed: true }, limited)).toMatchObject({
-    closed: true,
-    closes_at: null,
-    closes_after: null,
-  })
+test('closing keeps a closing time that is ahead for the next opening, and forgets the number', () => {
+  const change = changeFrom({ ...entriesOf(limited, now), closed: true }, limited)
+  expect(change).toMatchObject({ closed: true, closes_at: at, closes_after: null })
+  const closed: Door = { ...limited, ...change, is_open: false }
+  expect(entriesOf(closed, now)).toMatchObject({ closed: true, closesAt: localTimeOf(at) })
+  expect(entriesOf(closed, Date.parse(at))).toMatchObject({ closed: true, closesAt: '' })
+})
+
+test('a moment that was entered and not saved is not saved with closing', () => {
+  const entries = { ...entriesOf(open, now), closesAt: '2999-12-31T18:00', closed: true }
+  expect(changeFrom(entries, open).closes_at).toBeNull()
 })

@@ -50,14 +50,18 @@ export interface Entries {
 }
 
 /**
- * The values that the form begins with. A door that closed by itself is shown as closed. So nobody opens it by changing the
- * sentence alone, and each opening begins without the conditions of the one before.
+ * The values that the form begins with. A door that closed automatically is shown as closed, so that nobody opens it by
+ * changing the sentence alone. A closing time that is still ahead is kept for the next opening; a number of applications is not,
+ * since it counts from the opening.
+ *
+ * @param now When the door was read, in milliseconds.
  */
-export function entriesOf({ is_open: isOpen, sentence, closes_at: at, closes_after: after }: Door): Entries {
+export function entriesOf(door: Door, now: number): Entries {
+  const { is_open: isOpen, sentence, closes_at: at, closes_after: after } = door
   return {
     closed: !isOpen,
     sentence,
-    closesAt: isOpen && at !== null ? localTimeOf(at) : '',
+    closesAt: at !== null && (isOpen || Date.parse(at) > now) ? localTimeOf(at) : '',
     closesAfter: isOpen && after !== null ? String(after) : '',
   }
 }
@@ -70,13 +74,13 @@ export function changeFrom({ closed, sentence, closesAt, closesAfter }: Entries,
     version: door.version,
     closed,
     sentence: sentence.trim(),
-    closes_at: closed || closesAt === '' ? null : isSame ? door.closes_at : new Date(closesAt).toISOString(),
+    closes_at: isSame ? door.closes_at : closed || closesAt === '' ? null : new Date(closesAt).toISOString(),
     closes_after: closed || closesAfter === '' ? null : Number(closesAfter),
   }
 }
 
 /** A moment as a field for a date and a time has it. */
 export function localTimeOf(moment: string | number): string {
-  // Swedish writes a date and a time as ISO 8601 does.
-  return new Date(moment).toLocaleString('sv').slice(0, 16).replace(' ', 'T')
+  const at = new Date(moment)
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }

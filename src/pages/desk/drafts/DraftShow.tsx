@@ -9,18 +9,23 @@ import { LongText } from '../kit/LongText.tsx'
 import { ActProblems } from '../kit/Problem.tsx'
 import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
 import { useTyped, type Change } from '../kit/useTyped.ts'
-import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
-import { isAgain, isFilledLater, isSendable, nameOfLetter, siteOfDesk } from '../letters/letters.ts'
-import { LetterFields, LetterText, type Written } from '../letters/LetterText.tsx'
+import type { Unsaved } from '../kit/useVersionedDraft.tsx'
+import {
+  isAgain,
+  isFilledLater,
+  isSendable,
+  nameOfLetter,
+  nameOfOccasion,
+  siteOfDesk,
+} from '../letters/letters.ts'
+import { LetterText, type Written } from '../letters/LetterText.tsx'
+import { DraftEdit, type KeptChange } from './DraftEdit.tsx'
 
 /** Which draft it is, and whom it is for. */
 type Whose = Pick<Letter, 'id' | 'application' | 'name'>
 
 /** What is entered for a draft and not saved, and whom the draft is for. */
 interface DraftChange extends Unsaved<Written>, Omit<Whose, 'id'> {}
-
-/** What is entered, and a function that keeps something else, or nothing for null. */
-type KeptChange = readonly [Unsaved<Written> | null, (change: Change<Unsaved<Written>>) => void]
 
 interface DraftsProps {
   occasion: string
@@ -126,7 +131,12 @@ function DraftShow({ letter, isByHand, kept, isAtApplication, children }: DraftS
   }, [handed])
   useWhenGone(isEditing, () => editButton.current?.focus())
   return (
-    <DraftArticle ref={article} whose={letter} isAtApplication={isAtApplication} heading="Draft of a letter">
+    <DraftArticle
+      ref={article}
+      whose={letter}
+      isAtApplication={isAtApplication}
+      heading={letter.occasion === '' ? 'Draft of a letter' : `Draft: ${nameOfOccasion(letter.occasion)}`}
+    >
       <p className="quietly">
         {letter.to === null ? (
           'The address is hidden: you read blind.'
@@ -264,44 +274,5 @@ function DraftArticle({ whose, isAtApplication, heading, children, ...article }:
       )}
       {children}
     </article>
-  )
-}
-
-type DraftEditProps = Pick<DraftShowProps, 'letter' | 'kept'> & { setIsOpen: (isOpen: boolean) => void }
-
-/** Changes a draft for one person. */
-function DraftEdit({ letter, kept, setIsOpen }: DraftEditProps) {
-  const { id, seen, subject, body } = letter
-  // A form that is open when the screen is opened does not take the focus.
-  const [isRestored] = useState(kept[0] !== null)
-  const draft = useVersionedDraft({
-    kept,
-    call: 'desk_edit',
-    stored: { subject, body },
-    version: seen,
-    givenOf: (text) => ({ letter: id, seen, ...text }),
-    versionOf: (saved) => saved.seen,
-    says: () => `${nameOfLetter(letter)}: changed`,
-    // What was entered while it was being saved is kept, and stays open.
-    onSaved: () => setIsOpen(false),
-  })
-  const enter = (entered: Partial<Written>) => {
-    // Whoever enters what stood there before writes on.
-    setIsOpen(true)
-    draft.enter(entered)
-  }
-  const cancel = () => {
-    draft.discard()
-    setIsOpen(false)
-  }
-  return (
-    <form onSubmit={draft.onSubmit}>
-      <LetterFields value={draft.value} isFirst={!isRestored} onEnter={enter} />
-      <SaveButtons
-        draft={draft}
-        meanwhile="This draft has changed meanwhile. What you entered is still here and not saved."
-        onCancel={cancel}
-      />
-    </form>
   )
 }

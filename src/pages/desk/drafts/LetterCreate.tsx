@@ -3,7 +3,7 @@ import { useRef, useState } from 'react'
 
 import { newAct } from '../../../client/act.ts'
 import type { Letter } from '../../../client/desk/letters.ts'
-import { isCarried, placeHint } from '../letters/letters.ts'
+import { isCarried, isSendable, placeHint } from '../letters/letters.ts'
 import { LetterFields, type Written } from '../letters/LetterText.tsx'
 import { DraftSend, DraftsUnsent, type Unsent } from './DraftList.tsx'
 import { ActButton, Button } from '../kit/Button.tsx'
@@ -23,12 +23,12 @@ interface LetterCreateProps {
   isBlind: boolean
 }
 
-/** A letter to one person without a template: it is written, read as it will arrive, and sent. */
+/** The drafts to one applicant, which are read here as they will arrive, and sent; and a letter without a template. */
 export function LetterCreate({ application, letters, isAsked, isBlind }: LetterCreateProps) {
   const { data: overview } = useQuery(useDesk().letters())
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
-  const drafts = letters.filter(({ occasion, state }) => occasion === '' && state === 'draft')
-  const isByHand = overview !== undefined && !isCarried('', overview.postman)
+  // Also those of which no draft is left: something may be entered for one that was sent meanwhile.
+  const occasions = new Set(['', ...letters.map(({ occasion }) => occasion)])
   const onSent = (notSent: readonly Unsent[]) => {
     setUnsent(notSent)
     // The pressed button disappears.
@@ -37,9 +37,19 @@ export function LetterCreate({ application, letters, isAsked, isBlind }: LetterC
   return (
     <>
       <DraftsUnsent unsent={unsent} />
-      <Drafts occasion="" {...{ drafts, isByHand, application }}>
-        {(draft) => overview && !isByHand && <DraftSend drafts={[draft]} {...{ overview, onSent }} />}
-      </Drafts>
+      {[...occasions].map((occasion) => {
+        const drafts = letters.filter((each) => each.occasion === occasion && each.state === 'draft')
+        const isByHand = overview !== undefined && !isCarried(occasion, overview.postman)
+        return (
+          <Drafts key={occasion} {...{ occasion, drafts, isByHand, application }}>
+            {(draft) =>
+              overview &&
+              !isByHand &&
+              isSendable(draft) && <DraftSend drafts={[draft]} {...{ overview, onSent }} />
+            }
+          </Drafts>
+        )
+      })}
       {!isBlind && <LetterForm {...{ application, letters, isAsked }} />}
     </>
   )

@@ -25,6 +25,11 @@ export function Problem({ error, said, onTryAgain }: ProblemProps) {
   )
 }
 
+/** Why what is shown could not be read again. Offline, the notice over all screens says so. */
+export function StaleProblem(props: Pick<ProblemProps, 'error' | 'said'>) {
+  return props.error instanceof OfflineError ? null : <Problem {...props} />
+}
+
 /** Why acts failed: each in one message, under the acts. */
 export function ActProblems({ acts }: { acts: readonly { error: Error | null; fails: string }[] }) {
   return acts.map(({ error, fails }) =>

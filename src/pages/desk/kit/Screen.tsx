@@ -4,7 +4,7 @@ import { MissingScript } from '../../../client/missing-script.ts'
 import { Button } from './Button.tsx'
 import { beginAt, focusHeading } from './focus.ts'
 import { hrefOf, type Route } from './route.ts'
-import { Alert, type AlertProps, Problem, reload } from './Problem.tsx'
+import { Alert, type AlertProps, Problem, reload, StaleProblem } from './Problem.tsx'
 
 interface ScreenProps<Read> {
   /** What its heading says, and the window's title, by which tabs, Back and screen readers tell screens apart. */
@@ -27,12 +27,11 @@ export function Screen<Read>({ title, query, nav, head, children }: ScreenProps<
       {nav}
       <Heading>{title}</Heading>
       {data !== undefined && head}
-      <Problem
-        error={error}
-        {...(data === undefined
-          ? { onTryAgain: () => void refetch() }
-          : { said: 'This may no longer be how it stands.' })}
-      />
+      {data === undefined ? (
+        <Problem error={error} onTryAgain={() => void refetch()} />
+      ) : (
+        <StaleProblem said="This may be out of date." error={error} />
+      )}
       {data === undefined ? error === null && <Loading /> : children(data)}
     </>
   )

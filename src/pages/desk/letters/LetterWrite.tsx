@@ -53,7 +53,7 @@ export function LetterWrite({ application, status }: { application: string; stat
       </div>
       {outcome && (
         <p>
-          {wordsOf(outcome)} {linkTo(outcome, occasion)}
+          {wordsOf(outcome)} {linkTo(outcome)}
         </p>
       )}
       <ActProblems acts={[write]} />
@@ -65,11 +65,11 @@ const words: Record<
   Exclude<WriteOutcome['outcome'], 'written'> | NonNullable<WriteOutcome['state']>,
   string
 > = {
-  drafted: 'A draft is there; nothing has left.',
+  drafted: 'The draft is below. Nothing has been sent.',
   undecided: 'Not drafted: it has another status by now.',
   gone: 'This application is gone.',
   // Of a letter that was written before:
-  draft: 'There is a draft already.',
+  draft: 'There is a draft already, below.',
   waiting: 'A letter is on its way already.',
   sending: 'A letter is on its way already.',
   sent: 'They were sent this before.',
@@ -82,10 +82,8 @@ function wordsOf({ outcome, state }: WriteOutcome) {
   return state === null ? '' : words[state]
 }
 
-/** Where the draft or the letter is. */
-function linkTo({ outcome, state }: WriteOutcome, occasion: string) {
-  if (outcome === 'drafted' || state === 'draft')
-    return <a href={hrefOf({ screen: 'drafts', occasion })}>Review drafts</a>
+/** Where the letter is; its draft is on the same screen. */
+function linkTo({ state }: WriteOutcome) {
   if (state === 'waiting' || state === 'sending')
     return <a href={hrefOf({ screen: 'outbox', state: 'waiting' })}>Letters that are leaving</a>
   if (state === 'refused' || state === 'given up')

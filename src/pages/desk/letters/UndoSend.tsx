@@ -26,7 +26,7 @@ export function UndoSend({ letters }: { letters?: readonly Letter[] }) {
   const { data: overview, dataUpdatedAt } = useQuery(useDesk().letters())
   // Those that somebody stops stay until it is known what came of that, also where the letters have left meanwhile.
   const [stopping, setStopping] = useState<readonly Leaving[]>([])
-  const leaving = (overview?.leaving ?? [])
+  const leaving = (overview?.postman.stopped ? [] : (overview?.leaving ?? []))
     .filter(({ act, count }) => !letters || (count === 1 && letters.some((letter) => letter.act === act)))
     .map((each) => ({ ...each, until: dataUpdatedAt + each.seconds * 1000 }))
   const isOther = (one: Leaving) => (other: Leaving) => other.act !== one.act

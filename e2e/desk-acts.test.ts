@@ -1,0 +1,327 @@
+import type { Page, Route } from 'playwright-core'
+import { beforeAll, expect } from 'vitest'
+
+import { deskOfThisFile, focused, getDesk } from '../testing/desk-page.ts'
+import { extent, seed } from '../testing/extent.ts'
+import { releaseDrafts, templatesOf } from '../testing/letters.ts'
+import { randomFrom } from '../testing/random.ts'
+import { test } from '../testing/visitor.ts'
+import { scenes, type Scene } from '../testing/act-scenes.ts'
+
+/** What becomes of a call on its way. */
+const fates = ['offline', 'slow', 'refused', 'aborted', 'response lost'] as const
+/** How the screen is come to. */
+const ways = ['by its address', 'from the list', 'by Back'] as const
+const presses = ['once', 'twice'] as const
+
+interface Cell {
+  fate: (typeof fates)[number]
+  way: (typeof ways)[number]
+  press: (typeof presses)[number]
+}
+
+const cells: Cell[] = fates.flatMap((fate) =>
+  ways.flatMap((way) => presses.map((press) => ({ fate, way, press }))),
+)
+/** Which of them are played for each act, in `npm test`. */
+const part = 2
+
+const desk = deskOfThisFile()
+let restoreTemplates: () => Promise<void>
+beforeAll(async () => {
+  restoreTemplates = await templatesOf(desk.sql)
+})
+
+/** One applicant, who is accepted and was told so, and has a draft; nothing else ever happened. */
+async function setStage({ before }: Scene) {
+  await restoreTemplates()
+  await desk.sql`delete from public.retreat_applications`
+  await desk.sql`delete from private.door`
+  await desk.sql`insert into private.door default values`
+  await desk.sql`delete from private.places`
+  await desk.sql`insert into private.places (zone) values ('UTC')`
+  await desk.sql`delete from private.deliveries`
+  await desk.sql`update private.letter_settings set receipts = false, reply_to = ''`
+  await desk.sql`update private.organisers set notices = 'off', blind = false`
+  await desk.sql`
+    update private.postman set stopped = false, seen_at = now() + interval '1 hour', check_wanted_at = '-infinity',
+      checked_at = '-infinity'`
+  const [stored] = await desk.store([{ first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com' }])
+  await desk.stand(stored ? [stored] : [], 'accepted')
+  await desk.sql`update private.invitations set told_at = now(), deadline = private.today() + 10`
+  await desk.sql`delete from private.history`
+  await before?.(desk.sql)
+  return stored?.id ?? ''
+}
+
+/** Comes to a screen of which nothing was read or typed before. */
+async function come(page: Page, path: string, way: Cell['way']) {
+  const { heading } = getDesk(page)
+  const to = (address: string) => page.evaluate((hash) => (location.hash = hash), address)
+  await page.evaluate(() => sessionStorage.clear())
+  await to(way === 'from the list' ? '/' : path)
+  await page.reload()
+  if (way === 'from the list') {
+    await heading('Applications').waitFor()
+    await to(path)
+  } else if (way === 'by Back') {
+    await page.locator('h1').waitFor()
+    await to('/history')
+    await heading('History').waitFor()
+    await page.goBack()
+  }
+}
+
+/** Holds everything that the page reads from then on, but one call. */
+async function holdReads(page: Page, name = '') {
+  const held: Route[] = []
+  await page.route('**/rpc/*', async (route) => {
+    if (route.request().url().endsWith(`/${name}`)) await route.fallback()
+    else held.push(route)
+  })
+  return async () => {
+    await page.unroute('**/rpc/*')
+    // The page may not wait for them any more.
+    await Promise.allSettled(held.map((route) => route.continue()))
+  }
+}
+
+/** Lets a call of the page have its fate, and holds everything that is read from then on. */
+async function meet(page: Page, name: string, fate: Cell['fate']) {
+  let tries = 0
+  let release = () => {}
+  const released = new Promise<void>((resolve) => (release = resolve))
+  await page.route(`**/rpc/${name}`, async (route) => {
+    tries += 1
+    if (fate === 'aborted') return route.abort()
+    if (fate === 'refused')
+      return route.fulfill({
+        status: 500,
+        json: { code: 'XX000', message: 'boom', details: null, hint: null },
+      })
+    if (fate === 'slow') await released
+    if (fate !== 'response lost' || tries > 1) return route.continue()
+    await route.fetch()
+    return route.abort()
+  })
+  const letRead = await holdReads(page, name)
+  return {
+    tries: () => tries,
+    release,
+    async end() {
+      await letRead()
+      await page.unroute(`**/rpc/${name}`)
+    },
+  }
+}
+
+const countOf = async ({ count }: Scene) => (await desk.sql.unsafe(count)).length
+
+async function play(page: Page, name: string, scene: Scene, { fate, way, press }: Cell) {
+  const id = await setStage(scene)
+  await come(page, scene.path.replace(':id', id), way)
+  await scene.open?.(page)
+  const field = scene.type && page.getByLabel(scene.type[0], { exact: true })
+  await field?.fill(scene.type?.[1] ?? '')
+  const button = scene.button(page)
+  await button.waitFor()
+  const said = page.locator('.said')
+  const call = await meet(page, name, fate)
+  if (fate === 'offline') await page.context().setOffline(true)
+  await (press === 'once' ? button.click() : button.dblclick())
+
+  if (fate === 'slow') {
+    await said.getByText('Waiting for the server…').waitFor()
+    call.release()
+  }
+  const failure = {
+    offline: `${scene.fails} You are offline.`,
+    refused: `${scene.fails} boom`,
+    aborted: 'Not confirmed. The server could not be reached. Please check your connection.',
+    slow: undefined,
+    'response lost': undefined,
+  }[fate]
+  // Said before anything that it made stale is read again.
+  if (failure === undefined) {
+    await expect.poll(() => countOf(scene)).toBe(1)
+    if (scene.done !== '') await said.getByText(scene.done).waitFor()
+    expect(call.tries()).toBe(fate === 'slow' ? 1 : 2)
+  } else {
+    await page.getByRole('alert').getByText(failure, { exact: true }).waitFor()
+    if (scene.type) expect(await field?.inputValue()).toBe(scene.type[1])
+    if (fate === 'aborted') expect(call.tries()).toBe(2)
+  }
+  await expect.poll(() => page.locator('button[aria-busy], input[aria-busy]').count()).toBe(0)
+
+  // Nothing of it happens later.
+  const tries = call.tries()
+  await page.context().setOffline(false)
+  await call.end()
+  await page.evaluate(() => (location.hash = '/history'))
+  await getDesk(page).heading('History').waitFor()
+  await page.locator('.happened, .desk :text("Nothing")').first().waitFor()
+  expect(call.tries()).toBe(tries)
+  expect(await countOf(scene)).toBe(failure === undefined ? 1 : 0)
+}
+
+test.for(Object.entries(scenes))(
+  '%s says at once what came of it, and happens once or not at all',
+  async ([name, scene], { visitor }) => {
+    visitor.expects(/Failed to load resource/)
+    const page = await desk.open(visitor, '/history', {
+      prepare: (opened) =>
+        // Without a mail program there is nothing to open.
+        opened.addInitScript(() => (HTMLAnchorElement.prototype.click = () => {})),
+    })
+    const random = randomFrom(seed + Object.keys(scenes).indexOf(name))
+    const some = Array.from({ length: part }, () => cells[Math.floor(random() * cells.length)])
+    for (const cell of extent(some, cells)) {
+      if (cell === undefined) continue
+      try {
+        await play(page, name, scene, cell)
+      } catch (error) {
+        throw new Error(`${cell.fate}, come to ${cell.way}, pressed ${cell.press}`, { cause: error })
+      }
+    }
+  },
+)
+
+const nothing = { ...scenes.desk_note, before: async () => {} }
+
+test('a draft that was saved is shown and edited on before it is read again', async ({ visitor }) => {
+  await setStage(nothing)
+  const page = await desk.open(visitor, '/letters/drafts/accepted')
+  const { button, status } = getDesk(page)
+  const subject = page.getByLabel('Subject', { exact: true })
+  await button('Edit: Ada Lovelace').click()
+  const letRead = await holdReads(page, 'desk_edit')
+  for (const words of ['Come', 'Come soon']) {
+    await subject.fill(words)
+    await button('Save').click()
+    await page.locator('.draft .subject').getByText(words, { exact: true }).waitFor()
+    await expect.poll(() => status.textContent()).toBe('Ada Lovelace: changed')
+    await button('Edit: Ada Lovelace').click()
+    expect(await subject.inputValue()).toBe(words)
+  }
+  await letRead()
+  expect(await desk.sql`select from private.letters where subject = 'Come soon'`).toHaveLength(1)
+})
+
+test('an RSVP and a deadline are shown with their announcement, before they are read again', async ({
+  visitor,
+}) => {
+  const id = await setStage(nothing)
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { button, status } = getDesk(page)
+  await button('Coming').waitFor()
+  const letRead = await holdReads(page, 'desk_set_answer')
+  await button('Coming').click()
+  await expect.poll(() => status.textContent()).toBe('Ada Lovelace: Coming')
+  await page
+    .locator('.application-head .answer')
+    .getByText(/^Coming, answered/)
+    .waitFor()
+  expect(await button('Coming').getAttribute('aria-pressed')).toBe('true')
+  await letRead()
+})
+
+test('stopping all letters hides their countdown, and letting them leave gives a new minute', async ({
+  visitor,
+}) => {
+  await setStage({ ...nothing, before: (sql) => releaseDrafts(sql, { dueIn: 20 }) })
+  const page = await desk.open(visitor, '/letters')
+  const other = await desk.open(visitor, '/letters', { as: desk.bob })
+  const { button, status } = getDesk(page)
+  await button('Stop it').waitFor()
+  const letRead = await holdReads(page, 'desk_stop')
+  await button('Stop all letters').click()
+  await button('Stop it').waitFor({ state: 'detached' })
+  await letRead()
+  await getDesk(other).button('Let letters leave').waitFor({ timeout: 30_000 })
+  expect(await getDesk(other).button('Stop it').count()).toBe(0)
+  await button('Let letters leave').click()
+  await expect.poll(() => status.textContent()).toBe('1 letter leaves in 1:00.')
+  await page.getByText(/^1 letter leaves in (1:00|0:[345]\d)\.$/).waitFor()
+  const held = await desk.sql`select from private.deliveries where due_at > now() + interval '30 seconds'`
+  expect(held).toHaveLength(1)
+})
+
+test('a form that nobody changed is not saved over what somebody else saved', async ({ visitor }) => {
+  visitor.expects(/Failed to load resource/)
+  await setStage(nothing)
+  const page = await desk.open(visitor, '/door')
+  const { button } = getDesk(page)
+  const sentence = page.getByLabel('Sentence for applicants')
+  await sentence.waitFor()
+  const door = { version: 0, closed: false, closes_at: null, closes_after: null }
+  await desk.bob.client.rpc('desk_set_door', { ...door, sentence: 'By Bob.' }).throwOnError()
+  await button('Save').click()
+  await expect.poll(() => sentence.inputValue()).toBe('By Bob.')
+  await button('Save').waitFor()
+  expect(await button('Save anyway').count()).toBe(0)
+})
+
+test('an accepted applicant’s draft is read and sent at the application', async ({ visitor }) => {
+  const id = await setStage(nothing)
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { button, dialog, status } = getDesk(page)
+  await page.getByRole('heading', { name: 'Draft: Accepted' }).waitFor()
+  await button('Send 1 letter').click()
+  await dialog.getByRole('button', { name: 'Send 1 letter' }).click()
+  await expect.poll(() => status.textContent()).toBe('1 letter on the way')
+  await button('Stop it').waitFor()
+  await expect.poll(() => focused(page)).not.toContain('BODY')
+})
+
+test('a note is left by Esc with its text, and added by its key; the focus is never lost', async ({
+  visitor,
+}) => {
+  const id = await setStage(nothing)
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { button, note, status } = getDesk(page)
+  await note.fill('A strong one.')
+  await note.press('Escape')
+  expect(await focused(page)).toBe('H1: Ada Lovelace')
+  await page.keyboard.press('n')
+  expect(await note.inputValue()).toBe('A strong one.')
+  await note.press('Control+Enter')
+  await expect.poll(() => status.textContent()).toBe('Note added')
+  await expect.poll(() => focused(page)).toBe('H1: Ada Lovelace')
+  await note.fill('Another one.')
+  await button('Add note').focus()
+  await page.keyboard.press('Enter')
+  await expect.poll(() => note.inputValue()).toBe('')
+  expect(await focused(page)).toBe('BUTTON: Add note')
+
+  await page.evaluate(() => (location.hash = '/letters/drafts/accepted'))
+  await button('Send 1 letter').click()
+  await getDesk(page).dialog.getByRole('button', { name: 'Send 1 letter' }).click()
+  await page.getByText('No drafts here.').waitFor()
+  await expect.poll(() => focused(page)).toBe('H1: Drafts: Accepted')
+})
+
+test('what was done is shown between the navigation and the bar at the foot', async ({ visitor }) => {
+  const id = await setStage(nothing)
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { note, bar, status } = getDesk(page)
+  for (const size of [
+    { width: 390, height: 844 },
+    { width: 1366, height: 650 },
+  ]) {
+    await page.setViewportSize(size)
+    await note.fill(`At ${size.width}`)
+    await note.press('Control+Enter')
+    const words = status.locator('span')
+    await words.waitFor()
+    const [said, foot, top] = await Promise.all([
+      words.boundingBox(),
+      bar.boundingBox(),
+      page.locator('.top').boundingBox(),
+    ])
+    expect((said?.y ?? 0) + (said?.height ?? 0)).toBeLessThanOrEqual(foot?.y ?? 0)
+    expect(said?.y).toBeGreaterThan((top?.y ?? 0) + (top?.height ?? 0))
+    await status.evaluate((live) =>
+      live.getAnimations({ subtree: true }).forEach((animation) => animation.finish()),
+    )
+  }
+})

@@ -1,0 +1,155 @@
+import type { AuthMFAEnrollTOTPResponse, Factor } from '@supabase/auth-js'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+
+import type { LoadAuth } from '../../../client/session.ts'
+import { announce } from '../kit/announce.tsx'
+import { ActButton } from '../kit/Button.tsx'
+import { useWhenGone } from '../kit/focus.ts'
+import { Problem } from '../kit/Problem.tsx'
+import { Sheet } from '../kit/Screen.tsx'
+import { sentenceOfFactor } from '../session/sentences.ts'
+import { CodeField, codeIn, sixDigits, useForm, type AsMe } from '../session/useForm.tsx'
+
+/** What the parts of the screen need that change the account. */
+export interface Own {
+  auth: LoadAuth
+  asMe: AsMe
+}
+
+type NewFactor = NonNullable<AuthMFAEnrollTOTPResponse['data']>
+
+/** The second factor: switched on with an authenticator app, and off. */
+export function FactorEdit({ auth, asMe }: Own) {
+  const queries = useQueryClient()
+  const queryKey = ['account', 'factors']
+  const [begun, setBegun] = useState<NewFactor>()
+  const button = useRef<HTMLButtonElement>(null)
+  useWhenGone(begun !== undefined, () => button.current?.focus())
+  const { data: factors, error } = useQuery({ queryKey, queryFn: () => listFactors(auth) })
+  const verified = factors?.filter(({ status }) => status === 'verified') ?? []
+
+  const finish = async (sentence: string) => {
+    await queries.invalidateQueries({ queryKey })
+    setBegun(undefined)
+    announce(sentence)
+  }
+  const begin = useForm(
+    asMe(async () => {
+      const { mfa } = await auth()
+      // Those that were begun and not finished: the next one could not have their name.
+      const { data: former } = await mfa.listFactors()
+      for (const { id, status, factor_type: type } of former?.all ?? []) {
+        if (status === 'unverified' && type === 'totp') await mfa.unenroll({ factorId: id })
+      }
+      const { data, error: refused } = await mfa.enroll({ factorType: 'totp' })
+      if (refused) return sentenceOfFactor(refused)
+      setBegun(data)
+      return undefined
+    }),
+  )
+  const remove = useForm(
+    asMe(async () => {
+      const client = await auth()
+      for (const { id } of verified) {
+        const { error: refused } = await client.mfa.unenroll({ factorId: id })
+        if (refused) return sentenceOfFactor(refused)
+      }
+      // The token still says that there is a second factor.
+      await client.refreshSession()
+      return finish('The second factor is off.')
+    }),
+  )
+  const isOn = verified.length > 0
+  const words = isOn
+    ? {
+        about: 'It is on: after the mail, signing in asks for the code that your authenticator app shows.',
+        button: 'Switch off',
+      }
+    : {
+        about:
+          'It is off. With it, signing in also asks for a code that an authenticator app on your telephone shows, so that your mailbox alone lets nobody in.',
+        button: 'Set up',
+      }
+  const { isPending, press } = isOn ? remove : begin
+  return (
+    <Sheet title="Second factor">
+      {begun ? (
+        <FactorVerify
+          auth={auth}
+          factor={begun}
+          onVerified={() => finish('The second factor is on.')}
+          onCancelled={() => setBegun(undefined)}
+        />
+      ) : (
+        factors && (
+          <>
+            <p>{words.about}</p>
+            <ActButton ref={button} isPending={isPending} onPress={press}>
+              {words.button}
+            </ActButton>
+          </>
+        )
+      )}
+      <Problem error={error ?? begin.error ?? remove.error} />
+    </Sheet>
+  )
+}
+
+interface FactorVerifyProps extends Pick<Own, 'auth'> {
+  factor: NewFactor
+  onVerified: () => Promise<void>
+  onCancelled: () => void
+}
+
+/** A second factor that is being set up: its secret, for the app, and a field for the app's first code. */
+function FactorVerify({ auth, factor: { id, totp }, onVerified, onCancelled }: FactorVerifyProps) {
+  const verify = useForm(async (fields) => {
+    const code = codeIn(fields)
+    if (code === undefined) return sixDigits
+    const { error } = await (await auth()).mfa.challengeAndVerify({ factorId: id, code })
+    return error ? sentenceOfFactor(error) : onVerified()
+  })
+  const cancel = useForm(async () => {
+    await (await auth()).mfa.unenroll({ factorId: id })
+    onCancelled()
+  })
+  return (
+    <div className="new-factor">
+      <img
+        src={totp.qr_code}
+        alt="A QR code with the secret that stands beside it"
+        width="192"
+        height="192"
+      />
+      <div>
+        <p>
+          Scan this with your authenticator app, or <a href={totp.uri}>open it there</a>, or type this secret:
+        </p>
+        <p>
+          <code className="secret">{totp.secret}</code>
+        </p>
+        <p>
+          Then type the code that the app shows. Your sessions in other browsers end, since they began without
+          it.
+        </p>
+        <form onSubmit={verify.onSubmit}>
+          <CodeField problem={verify.problem} isFirst />
+          <div className="row">
+            <ActButton isPending={verify.isPending}>Switch on</ActButton>
+            <ActButton isPending={cancel.isPending} onPress={cancel.press}>
+              Cancel
+            </ActButton>
+          </div>
+        </form>
+      </div>
+    </div>
+  )
+}
+
+/** All of the account's factors, those that nobody finished to set up included. */
+async function listFactors(auth: LoadAuth): Promise<Factor[]> {
+  const { data, error } = await (await auth()).mfa.listFactors()
+  if (error) throw new Error(sentenceOfFactor(error), { cause: error })
+  return data.all
+}
