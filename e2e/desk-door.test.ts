@@ -164,8 +164,8 @@ test('a door that a number closes says how many came, closes, and is not opened 
   expect((await send()).status).toBe(201)
   expect(await send()).toMatchObject({ status: 403, error: { message: 'Applications are closed.' } })
   await door.save.click()
-  await door.warning.waitFor()
-  expect(await door.warning.textContent()).toContain('The door closed by itself meanwhile.')
+  // That it was not saved is said at once; the reason, when it was read again.
+  await expect.poll(() => door.warning.textContent()).toContain('The door closed by itself meanwhile.')
   expect(await door.standing.textContent()).toBe(
     'The door is closed: 3 applications came, as many as it was to take. Applicants read: “Applications are closed.”',
   )
