@@ -133,10 +133,9 @@ test('of two who change it at once the second is told, keeps what was entered, a
   await standsAs(theirs.page, 'The door is closed. Applicants read: “Theirs.”')
 
   await mine.save.click()
-  await mine.warning.waitFor()
-  expect(await mine.warning.textContent()).toMatch(
-    /^bob@example.org changed the door meanwhile, .* 20\d\d, \d\d:\d\d\./,
-  )
+  await expect
+    .poll(() => mine.warning.textContent())
+    .toMatch(/^bob@example.org changed the door meanwhile, .* 20\d\d, \d\d:\d\d\./)
   expect(await mine.standing.textContent()).toBe('The door is closed. Applicants read: “Theirs.”')
   expect(await mine.sentence.inputValue()).toBe('Mine.')
   const sentences = () => server.sql`select sentence, version from private.door`
