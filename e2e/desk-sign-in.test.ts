@@ -332,6 +332,7 @@ test('a second factor is switched on, asked for, and switched off', async ({ vis
   await desk.code.fill(codeOf(secret))
   await desk.button('Switch on').click()
   await desk.button('Switch off').waitFor()
+  await expect.poll(() => focused(page)).toBe('Switch off')
   expect(
     await sql`select status from auth.mfa_factors join auth.users on user_id = users.id where email = ${email}`,
   ).toEqual([{ status: 'verified' }])
