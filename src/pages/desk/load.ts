@@ -3,7 +3,6 @@
  * document has come, the list is drawn. Where nobody is signed in, the document's form to sign in is shown, which holds
  * what is pressed. The site's root is read from the address, since a static host may serve the document as a folder's.
  */
-import { pageSize } from '../../application/limits.ts'
 import { callKey, type BegunCalls } from '../../client/begun.ts'
 import type { ListPage } from '../../client/desk/applications.ts'
 import type { Arguments, Calls } from '../../client/desk/calls.ts'
@@ -13,6 +12,7 @@ import { readPageData } from '../page-data.ts'
 import { drawEarlyList, holdKeys, isFirstList } from './applications/early-list.ts'
 import type { DeskData } from './desk-data.ts'
 import { prepareMoments } from './kit/format.ts'
+import { firstCall } from './kit/list.ts'
 import { siteRoot } from '../site-root.ts'
 
 declare global {
@@ -85,7 +85,7 @@ function begin(token: string) {
   }
   if (!isFirstList()) return void call('desk_me', {})
   holdKeys()
-  const first = call('desk_list', { filter: { status: 'new' }, after: null, most: pageSize })
+  const first = call('desk_list', firstCall({ status: 'new' }))
   void call('desk_me', {})
   // While it is on its way.
   prepareMoments()

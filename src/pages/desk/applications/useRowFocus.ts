@@ -15,35 +15,30 @@ export function useRowFocus(rows: readonly { id: string }[]) {
   const pressed = useRef<Element>(null)
   const place = rows.findIndex(({ id }) => id === current)
   const focusRow = (wanted: number) => focusApplication(rows[Math.min(wanted, rows.length - 1)]?.id)
-  const onRows = useEffectEvent(() => {
+  const onRows = useEffectEvent((now: typeof rows) => {
     const before = former.current
-    former.current = rows
+    former.current = now
     const { activeElement, body } = document
     const formerPlace = before.findIndex(({ id }) => id === current)
     if (place === -1 && formerPlace !== -1) {
       lostPlace.current = formerPlace
       if (activeElement === body) focusRow(formerPlace)
     }
-    if (pressed.current === null || rows.length <= before.length) return
+    if (pressed.current === null || now.length <= before.length) return
     // The button may have disappeared.
     if (activeElement === body || activeElement === pressed.current) focusRow(before.length)
     pressed.current = null
   })
-  useEffect(() => onRows(), [rows])
+  useEffect(() => onRows(rows), [rows])
   return {
     current,
     setCurrent,
     /** Moves the focus by so many rows. */
-    move(by: number) {
-      if (rows.length > 0) focusRow(Math.max(place + by, 0))
-    },
+    move: (by: number) => rows.length > 0 && focusRow(Math.max(place + by, 0)),
     /** Moves the focus to the row again, or to the one in its place, where what had it is gone. */
-    goBack() {
-      if (document.activeElement === document.body) focusRow(place === -1 ? lostPlace.current : place)
-    },
+    goBack: () =>
+      document.activeElement === document.body && focusRow(place === -1 ? lostPlace.current : place),
     /** Has the first row that comes next get the focus, unless that goes elsewhere meanwhile. */
-    onMore() {
-      pressed.current = document.activeElement
-    },
+    onMore: () => (pressed.current = document.activeElement),
   }
 }

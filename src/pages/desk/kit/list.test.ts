@@ -24,7 +24,7 @@ function deskOf(count: number, look = Infinity) {
       letters: [],
       next: to < count ? at(to - 1) : null,
     }
-    return page as never
+    return page
   }
   return { asked, call }
 }

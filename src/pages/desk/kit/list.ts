@@ -15,6 +15,9 @@ export interface List extends ListPage {
 /** Calls that one page may take: each looks at a bounded number of applications, of which few may pass the filter. */
 const mostCalls = 10
 
+/** What the first call for a list asks. */
+export const firstCall = (filter: Filter) => ({ filter, after: null, most: pageSize })
+
 /**
  * Reads a list from its beginning: as far as it was read before, so that whoever comes back finds their position.
  *

@@ -119,20 +119,24 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
       const former = queries.getQueryData(queryKey)
       const longer = former && (await readOn(call, former, signal))
       // A list that was read again meanwhile does not go on there.
-      if (longer && queries.getQueryData(queryKey) === former) queries.setQueryData(queryKey, longer)
+      if (!longer || queries.getQueryData(queryKey) !== former) return
+      const isReading = queries.isFetching({ queryKey, exact: true }) > 0
+      queries.setQueryData(queryKey, longer)
+      // What is on its way reads only as far as before.
+      if (isReading) void queries.refetchQueries({ queryKey, exact: true })
     },
     /**
      * The counts, and how a list has changed since it was read, of one moment.
      *
-     * @param read What was read of the list.
+     * @param asRead The list, as far as it was read; undefined where nothing was.
      */
-    refresh: (read: List | undefined) =>
+    refresh: (asRead: List | undefined) =>
       queryOptions({
-        queryKey: ['refresh', read?.filter, read?.readAt],
-        queryFn: read
+        queryKey: ['refresh', asRead?.filter, asRead?.readAt],
+        queryFn: asRead
           ? async ({ signal }) => {
-              const { filter, readAt } = read
-              const part = partOf(read)
+              const { filter, readAt } = asRead
+              const part = partOf(asRead)
               const now = await call('desk_refresh', { filter, zone: zone(), ...part }, signal)
               for (const each of now.changes.changed) queue.learn(each)
               return { ...now, filter, readAt, shown: part.shown.map(({ id }) => id) }
@@ -160,9 +164,9 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
           const { place } = opened
           queue.learn(opened.application)
           if (place !== null) {
-            const read = queries.getQueryData(list(filter).queryKey)
+            const asRead = queries.getQueryData(list(filter).queryKey)
             queries.setQueryData(left(filter).queryKey, (former) =>
-              leftWith(former, read, application, place),
+              leftWith(former, asRead, application, place),
             )
           }
           return opened
