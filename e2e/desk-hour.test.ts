@@ -421,7 +421,7 @@ const acts = {
         await dialog.getByText('You are offline.').waitFor()
         await button('Cancel').click()
         await page.context().setOffline(false)
-        await page.getByText('There is no connection.').waitFor({ state: 'detached' })
+        await page.getByText('What you see may be out of date').waitFor({ state: 'detached' })
         await expect.poll(() => page.locator('.draft').count()).toBe(drafts.length)
         expect(await lettersInDatabase()).toEqual(before)
         return
@@ -514,7 +514,7 @@ const acts = {
         await dialog.getByText('You are offline.').waitFor()
         await button('Cancel').click()
         await page.context().setOffline(false)
-        await page.getByText('There is no connection.').waitFor({ state: 'detached' })
+        await page.getByText('What you see may be out of date').waitFor({ state: 'detached' })
         expect(await rowsInDatabase()).toHaveLength(before)
         return
       }
@@ -543,10 +543,10 @@ const acts = {
       )
       await page.context().setOffline(true)
       expect(await hears(seat, () => button(labels[wanted]).click())).toMatch(/: not saved$/)
-      await alert.getByText('Not sent: there is no connection. Try again.').waitFor()
+      await alert.getByText('was not saved. You are offline.').waitFor()
       await button('Close').click()
       await page.context().setOffline(false)
-      await page.getByText('There is no connection.').waitFor({ state: 'detached' })
+      await page.getByText('What you see may be out of date').waitFor({ state: 'detached' })
       await nothing(hour, seat)
       await applicationAgrees(seat)
     },

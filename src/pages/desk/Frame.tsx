@@ -65,7 +65,7 @@ function skipToContent(event: MouseEvent) {
 
 const listenToConnection = listenTo('online', 'offline')
 
-/** Says that there is no connection, for as long as there is none. */
+/** Says that the browser is offline, for as long as it is. */
 function ConnectionNotice() {
   const isThere = useSyncExternalStore(
     listenToConnection,
@@ -75,7 +75,7 @@ function ConnectionNotice() {
   if (isThere) return null
   return (
     <p className="notice" role="alert">
-      There is no connection. What is shown may be older; it is read anew when the connection is back.
+      You are offline. What you see may be out of date and will refresh when you reconnect.
     </p>
   )
 }

@@ -15,7 +15,6 @@ import {
 } from './decision-state.ts'
 import { createListeners } from './listen.ts'
 import { sentenceOf } from './Problem.tsx'
-import { insistOnConnection } from './useAct.ts'
 
 /** Shows each decision at once, and sends it in its turn. */
 export type DecisionQueue = ReturnType<typeof createDecisionQueue>
@@ -66,7 +65,6 @@ export function createDecisionQueue(callDesk: CallDesk, onSettled: (act: Act) =>
 
   const replyTo = async (decisions: readonly Decision[], until: AbortSignal): Promise<QueueEvent> => {
     try {
-      insistOnConnection()
       const given = decisions.map(({ seen: { id }, wanted, base, takesBack }) => ({
         id,
         status: wanted,

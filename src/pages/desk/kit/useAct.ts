@@ -9,15 +9,6 @@ export function isActing(): boolean {
   return pending.size > 0
 }
 
-/**
- * For decisions, which are sent at once or not at all.
- *
- * @throws An `Error` with a sentence for an organiser, where this browser has no connection.
- */
-export function insistOnConnection(): void {
-  if (!navigator.onLine) throw new Error('Not sent: there is no connection. Try again.')
-}
-
 interface ActState<Given, Response> {
   isPending: boolean
   error: Error | null
