@@ -4,11 +4,11 @@ import { statuses, type Status } from '../../../application/statuses.ts'
 import { Button } from '../kit/Button.tsx'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
 import type { DecisionQueue } from '../kit/decision-queue.ts'
-import { progressIn, undoable, type Seen } from '../kit/decision-state.ts'
-import { ofAll } from '../kit/format.ts'
+import { progressIn, undoable, type Decision, type Seen } from '../kit/decision-state.ts'
+import { digits, ofAll } from '../kit/format.ts'
 import { useDecisionQueue } from '../kit/useDesk.tsx'
 import type { Keys } from '../kit/useKeys.ts'
-import { alike, isKnown, progressOf, refusalOf, undoLabel } from './sentences.ts'
+import { alike, isKnown, progressOf, refusalOf, undoneWord } from './sentences.ts'
 
 /** The button for each status, and the key that does the same. */
 const decisions = [
@@ -71,9 +71,21 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
           if (isEmpty) focusHeading()
         }}
       >
-        {undoLabel(lastAct)}
+        <UndoLabel decisions={lastAct} />
       </Button>
     </section>
+  )
+}
+
+/** Whom Undo is about, or how many. The comma goes with the name, which is cut where it is long. */
+function UndoLabel({ decisions: [first, ...others] }: { decisions: readonly Decision[] }) {
+  if (first === undefined) return 'Undo'
+  const word = undoneWord(first.wanted)
+  if (others.length > 0) return `Undo: ${digits(others.length + 1)} ${word}`
+  return (
+    <>
+      Undo: <bdi>{first.seen.name},</bdi> {word}
+    </>
   )
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import type { Status } from '../../../application/statuses.ts'
 import type { Act, Decision, Refusal } from '../kit/decision-state.ts'
-import { alike, countsOf, outcomeOf, progressOf, refusalOf, undoLabel } from './sentences.ts'
+import { alike, countsOf, outcomeOf, progressOf, refusalOf, undoneWord } from './sentences.ts'
 
 const seen = (id: string, status: Status = 'new') => ({ id, name: `Person ${id}`, status, version: 1 })
 const decision = (id: string, status: Status = 'new', wanted: Status = 'accepted', takesBack = false) => ({
@@ -57,12 +57,8 @@ test('an application that was erased is not saved, whatever its status was', () 
   expect(outcomeOf(act({ ...decision('1'), state: 'refused', refusal: gone }))).toBe('Person 1: not saved')
 })
 
-test('Undo says whom it is about, or how many', () => {
-  expect(undoLabel([])).toBe('Undo')
-  expect(undoLabel([saved('1', 'new', 'declined')])).toBe('Undo: Person 1, declined')
-  expect(undoLabel([saved('1', 'declined', 'new')])).toBe('Undo: Person 1, back to new')
-  const many = Array.from({ length: 1_200 }, (_, index) => saved(String(index)))
-  expect(undoLabel(many)).toBe('Undo: 1,200 accepted')
+test('Undo says what it undoes', () => {
+  expect([undoneWord('declined'), undoneWord('new')]).toEqual(['declined', 'back to new'])
 })
 
 test('progress is said with each quarter', () => {

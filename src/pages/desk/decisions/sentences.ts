@@ -1,7 +1,7 @@
 import { stepSize } from '../../../application/limits.ts'
 import { statuses, type Status } from '../../../application/statuses.ts'
 import { isAsWanted, type Act, type Decision, type Progress, type Refusal } from '../kit/decision-state.ts'
-import { digits, momentOf, ofAll } from '../kit/format.ts'
+import { momentOf, ofAll } from '../kit/format.ts'
 
 /** What became of an act, as the live region says it. */
 export function outcomeOf(act: Act): string {
@@ -42,13 +42,9 @@ export function countsOf(all: readonly Status[]): string[] {
     .map(({ status, count }) => `${count} ${statuses[status]}`)
 }
 
-/** `Undo: Ada Lovelace, declined`, or `Undo: 3 declined`. */
-export function undoLabel([first, ...others]: readonly Decision[]): string {
-  if (first === undefined) return 'Undo'
-  const status = first.wanted === 'new' ? 'back to new' : statuses[first.wanted].toLowerCase()
-  return others.length === 0
-    ? `Undo: ${first.seen.name}, ${status}`
-    : `Undo: ${digits(others.length + 1)} ${status}`
+/** What Undo undoes, in lower case: `declined`. */
+export function undoneWord(status: Status): string {
+  return status === 'new' ? 'back to new' : statuses[status].toLowerCase()
 }
 
 /** `300 of 1,000 saved`. It changes only with each quarter, so that a screen reader does not read out every step. */
