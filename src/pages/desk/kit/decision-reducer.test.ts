@@ -117,6 +117,11 @@ test('where somebody else decided the same meanwhile nothing is lost', () => {
   expect([reasonsOf(state), undoneBy(state)]).toEqual([[], []])
 })
 
+test('nothing is lost with a refused decision either where the one after it wanted what is there now', () => {
+  const state = settled(after(decide('accepted', seen('1')), decide('declined', seen('1'))), { '1': stale })
+  expect([statesOf(state), reasonsOf(state)]).toEqual([[['1: refused'], ['1: refused']], []])
+})
+
 test.each([{ outcome: 'gone' } as const, undefined])('an application may be gone: %j', (outcome) => {
   const state = settled(after(decide('accepted', seen('1')), decide('new', seen('1'))), { '1': outcome })
   // Also from whoever decided back meanwhile nothing is hidden.
