@@ -7,7 +7,7 @@ import { Dialog, type DialogHandle } from '../kit/Dialog.tsx'
 import { Field, Form, Tick } from '../kit/Field.tsx'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/Problem.tsx'
-import { useDeskAct } from '../kit/useDesk.tsx'
+import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useTyping } from '../kit/useTyped.ts'
 import { typedIntoNote } from './ApplicationTimeline.tsx'
 

@@ -5,7 +5,7 @@ import { Field } from '../kit/Field.tsx'
 import { dayOf, momentOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/Problem.tsx'
 import { Sheet } from '../kit/Screen.tsx'
-import { useDeskAct } from '../kit/useDesk.tsx'
+import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useTyped } from '../kit/useTyped.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 

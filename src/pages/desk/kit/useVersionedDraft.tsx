@@ -3,7 +3,7 @@ import { useRef, type ReactNode, type SyntheticEvent } from 'react'
 import type { ActName, Result } from '../../../client/desk/calls.ts'
 import { ActButton, Button } from './Button.tsx'
 import { ActProblems, isConflict } from './Problem.tsx'
-import { useDeskAct, type Given } from './useDesk.tsx'
+import { useDeskAct, type Given } from './useDeskAct.ts'
 import type { Change } from './useTyped.ts'
 
 /** What was entered and not saved, and the version that it was entered over. */

@@ -13,7 +13,8 @@ import { hrefOf } from '../kit/route.ts'
 import { ActProblems, Problem } from '../kit/Problem.tsx'
 import { Loading } from '../kit/Screen.tsx'
 import { useAct } from '../kit/useAct.ts'
-import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
+import { useDesk } from '../kit/useDesk.tsx'
+import { useDeskAct } from '../kit/useDeskAct.ts'
 import { isNamed, nameOfOccasion, received, reminder } from './letters.ts'
 
 /** The templates that a letter can have, and the chosen one. */

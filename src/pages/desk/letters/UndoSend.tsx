@@ -6,7 +6,8 @@ import { ActButton } from '../kit/Button.tsx'
 import { focusHeading } from '../kit/focus.ts'
 import { countOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/Problem.tsx'
-import { useDesk, useDeskAct } from '../kit/useDesk.tsx'
+import { useDesk } from '../kit/useDesk.tsx'
+import { useDeskAct } from '../kit/useDeskAct.ts'
 import { clockOf } from './letters.ts'
 
 /** Letters that one act released, and when they leave, by this browser's clock. */
