@@ -70,6 +70,8 @@ export function ApplicationForm({
   }
 
   return (
+    // The keys are those of its fields.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <form
       ref={form}
       className="card"

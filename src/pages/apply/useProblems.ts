@@ -29,7 +29,8 @@ export function useProblems(): WatchedFields {
       (before[name] ?? '') === validationMessage ? before : { ...before, [name]: validationMessage },
     )
 
-  // A send that was refused before React was there.
+  // A send that was refused before React was there: once, since the script arrives once.
+  // oxlint-disable-next-line react-hooks/exhaustive-deps
   useLayoutEffect(() => ref.current?.querySelectorAll<Control>('[aria-invalid=true]').forEach(check), [])
 
   const watch = {
