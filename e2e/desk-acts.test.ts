@@ -307,7 +307,7 @@ test('a note is left by Esc with its text, and added by its key; the focus is ne
 test('what was done is shown between the navigation and the bar at the foot', async ({ visitor }) => {
   const id = await setStage(nothing)
   const page = await desk.open(visitor, `/applications/${id}`)
-  const { note, bar, status } = getDesk(page)
+  const { note, status } = getDesk(page)
   for (const size of [
     { width: 390, height: 844 },
     { width: 1366, height: 650 },
@@ -315,15 +315,13 @@ test('what was done is shown between the navigation and the bar at the foot', as
     await page.setViewportSize(size)
     await note.fill(`At ${size.width}`)
     await note.press('Control+Enter')
-    const words = status.locator('span')
-    await words.waitFor()
-    const [said, foot, top] = await Promise.all([
-      words.boundingBox(),
-      bar.boundingBox(),
-      page.locator('.top').boundingBox(),
-    ])
-    expect((said?.y ?? 0) + (said?.height ?? 0)).toBeLessThanOrEqual(foot?.y ?? 0)
-    expect(said?.y).toBeGreaterThan((top?.y ?? 0) + (top?.height ?? 0))
+    await page.locator('.note', { hasText: `At ${size.width}` }).waitFor()
+    await expect.poll(() => status.textContent()).toBe('Note added')
+    const [said, foot] = await page.evaluate(() =>
+      ['.said span', '.bar'].map((each) => document.querySelector(each)?.getBoundingClientRect().toJSON()),
+    )
+    expect(said.bottom).toBeLessThanOrEqual(foot.top)
+    expect(said.top).toBeGreaterThan(size.height / 2)
     await status.evaluate((live) =>
       live.getAnimations({ subtree: true }).forEach((animation) => animation.finish()),
     )
