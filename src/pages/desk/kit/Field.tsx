@@ -101,42 +101,6 @@ function Labelled({ id: given, label, hint, problem, children }: LabelledProps) 
   )
 }
 
-interface ActSwitchProps {
-  label: string
-  hint: string
-  /** Undefined where that is not known yet. */
-  isOn: boolean | undefined
-  /** What it is being switched to: shown at once, and not switched again meanwhile. */
-  pending: boolean | undefined
-  onSwitch: (isOn: boolean) => void
-}
-
-/** Something that is on or off at the server. */
-export function ActSwitch({ label, hint, isOn: stored, pending, onSwitch }: ActSwitchProps) {
-  const id = useId()
-  const isOn = pending ?? stored
-  return (
-    <>
-      <label className="switch">
-        <input
-          type="checkbox"
-          role="switch"
-          checked={isOn ?? false}
-          aria-checked={isOn ?? false}
-          disabled={isOn === undefined}
-          aria-describedby={id}
-          aria-busy={pending !== undefined || undefined}
-          onChange={({ target }) => pending === undefined && onSwitch(target.checked)}
-        />
-        {label}
-      </label>
-      <p className="hint" id={id}>
-        {hint}
-      </p>
-    </>
-  )
-}
-
 interface TickProps {
   ref?: Ref<HTMLInputElement>
   isOn: boolean

@@ -30,27 +30,6 @@ export function StaleProblem(props: Pick<ProblemProps, 'error' | 'said'>) {
   return props.error instanceof OfflineError ? null : <Problem {...props} />
 }
 
-/** Why acts failed: each in one message, under the acts. */
-export function ActProblems({ acts }: { acts: readonly { error: Error | null; fails: string }[] }) {
-  return acts.map(({ error, fails }) =>
-    error === null ? null : (
-      <Alert key={fails} {...(isOutdated(error) ? reload : { button: '', onPress: undefined })}>
-        {failureOf(fails, error)}
-      </Alert>
-    ),
-  )
-}
-
-/**
- * What an act that failed says.
- *
- * @param fails What has not happened, as a sentence. Where no response came, it may have happened all the same.
- */
-export function failureOf(fails: string, error: Error): string {
-  const isUncertain = isUnreachable(error) && !(error instanceof OfflineError)
-  return `${isUncertain ? 'Not confirmed.' : fails} ${sentenceOf(error)}`
-}
-
 export interface AlertProps {
   /** What the button says that may help, and does. */
   button: string
@@ -72,7 +51,7 @@ export function Alert({ button, onPress, children }: AlertProps) {
 export const reload = { button: 'Reload', onPress: () => location.reload() }
 
 /** Whether this page is older than its server, which does not know its calls any more, or has its scripts no more. */
-function isOutdated(error: unknown) {
+export function isOutdated(error: unknown) {
   return error instanceof MissingScript || (error instanceof RefusedCall && error.code === 'PGRST202')
 }
 

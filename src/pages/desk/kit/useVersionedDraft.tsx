@@ -1,8 +1,10 @@
 import { useRef, type ReactNode, type SyntheticEvent } from 'react'
 
 import type { ActName, Result } from '../../../client/desk/calls.ts'
-import { ActButton, Button } from './Button.tsx'
-import { ActProblems, isConflict } from './Problem.tsx'
+import { ActButton } from './ActButton.tsx'
+import { Button } from './Button.tsx'
+import { ActProblems } from './ActProblems.tsx'
+import { isConflict } from './Problem.tsx'
 import { useDeskAct, type Given } from './useDeskAct.ts'
 import type { Change } from './useTyped.ts'
 
