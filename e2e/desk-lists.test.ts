@@ -210,12 +210,12 @@ test('a search says how many it found, and until it has, the list, the bar and U
   await expect.poll(() => live.textContent()).toBe('')
   expect(await names()).toHaveLength(50)
   await bar.getByText('Person 3', { exact: true }).waitFor()
-  expect(await undo.textContent()).toBe('Undo: 1 declined')
+  expect(await undo.textContent()).toBe('Undo: Person 2, declined')
   expect(await page.getByText('Loading…').count()).toBe(0)
   release()
   await live.getByText('1 application', { exact: true }).waitFor({ state: 'attached' })
   expect(await names()).toEqual(['Person 60'])
-  expect(await undo.textContent()).toBe('Undo: 1 declined')
+  expect(await undo.textContent()).toBe('Undo: Person 2, declined')
 })
 
 test('a search that finds nothing in its tab says how many are elsewhere, and shows them', async ({

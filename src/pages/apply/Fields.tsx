@@ -86,7 +86,12 @@ export function Fields({ answers, sending }: FieldsProps) {
 /** Whether a field was refused, and where it says why. Without it, browsers tell of a blank field that it is wrong. */
 function refusal(problems: Problems, name: string) {
   const isRefused = Boolean(problems[name])
-  return { 'aria-invalid': isRefused, 'aria-describedby': isRefused ? `${name}-problem` : undefined }
+  return {
+    'aria-invalid': isRefused,
+    'aria-describedby': isRefused ? `${name}-problem` : undefined,
+    // A send that was refused before the script came has marked it.
+    suppressHydrationWarning: true,
+  }
 }
 
 function Problem({ of, problems }: { of: string; problems: Problems }) {
