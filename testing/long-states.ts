@@ -72,7 +72,7 @@ export const longStates: Record<string, (page: Page, desk: Desk) => Promise<void
   async filtered(page) {
     await getDesk(page).button('Filters').click()
     await page.getByLabel('Team size').selectOption('10+')
-    await page.getByText('No applications here.').waitFor()
+    await page.getByText(/^Nothing (in New|was found)\./).waitFor()
   },
   problems: failToDecide,
   async unread(page) {
@@ -89,7 +89,7 @@ export const longStates: Record<string, (page: Page, desk: Desk) => Promise<void
       await page.getByLabel('Text', { exact: true }).fill(text)
       if (text === long) await getDesk(page).button('Save draft').click()
     }
-    await page.locator('.draft .body').waitFor()
+    await page.locator('.draft .body').filter({ hasText: new RegExp(`^${long}$`) }).waitFor()
   },
   async 'decided-meanwhile'(page, desk) {
     await openApplication(page, 'Person 1')
