@@ -89,7 +89,10 @@ export const longStates: Record<string, (page: Page, desk: Desk) => Promise<void
       await page.getByLabel('Text', { exact: true }).fill(text)
       if (text === long) await getDesk(page).button('Save draft').click()
     }
-    await page.locator('.draft .body').filter({ hasText: new RegExp(`^${long}$`) }).waitFor()
+    await page
+      .locator('.draft .body')
+      .filter({ hasText: new RegExp(`^${long}$`) })
+      .waitFor()
   },
   async 'decided-meanwhile'(page, desk) {
     await openApplication(page, 'Person 1')
