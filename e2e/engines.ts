@@ -189,6 +189,9 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     gate,
   }) {
     await browser.open(gate.origin)
+    // The page's script does this, and comes at the first sign.
+    await browser.click('[name=first_name]')
+    await becomesTrue(browser, 'window.isHydrated')
     await browser.click('[name=paid_solution][value=custom]')
     deepStrictEqual(await browser.evaluate(active), 'custom_solution')
     await browser.type('[name=custom_solution]', 'A cabin\n')

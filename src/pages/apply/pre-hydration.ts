@@ -136,7 +136,11 @@ window.addEventListener('pageshow', ({ persisted }) => {
 
 // Somebody is about to type. Until then a visit loads the document alone.
 for (const sign of ['pointerdown', 'focusin', 'input', 'change', 'submit']) form?.addEventListener(sign, load)
-document.addEventListener('keydown', load)
+document.addEventListener('keydown', (event) => {
+  load()
+  // It adds the custom option, and no line.
+  if (event.key === 'Enter' && fieldOf(event)?.name === 'custom_solution') event.preventDefault()
+})
 
 let isRestored = false
 
