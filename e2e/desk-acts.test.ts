@@ -132,7 +132,7 @@ async function play(page: Page, name: string, scene: Scene, { fate, way, press }
     call.release()
   }
   const failure = {
-    offline: `${scene.fails} You are offline.`,
+    offline: `${scene.fails} You were offline.`,
     refused: `${scene.fails} boom`,
     aborted: 'Not confirmed. The server could not be reached. Please check your connection.',
     slow: undefined,

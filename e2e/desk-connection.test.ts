@@ -18,7 +18,7 @@ test('without a connection nothing is erased, and nothing is once it is back', a
   await page.context().setOffline(true)
   await page.getByLabel(`Type the e-mail, ${email}`).fill(email)
   await button('Erase for good').click()
-  await dialog.getByText('Not erased. You are offline.').waitFor()
+  await dialog.getByText('Not erased. You were offline.').waitFor()
   await button('Cancel').click()
   await page.context().setOffline(false)
   // What is asked for after it is answered after it: the library would have sent the erasing first.
@@ -67,7 +67,7 @@ test('without a connection it is said that what is shown may be older, and readi
   await page.context().setOffline(true)
   await page.getByText('You are offline. What you see may be out of date').waitFor()
   await link('Person 1').click()
-  await page.getByRole('alert').getByText('You are offline.', { exact: true }).waitFor()
+  await page.getByRole('alert').getByText('You were offline.', { exact: true }).waitFor()
   await page.context().setOffline(false)
   await heading('Person 1').waitFor()
   await expect.poll(() => page.getByText('What you see may be out of date').count()).toBe(0)
@@ -76,7 +76,7 @@ test('without a connection it is said that what is shown may be older, and readi
   await page.context().setOffline(true)
   await note.fill('Heard of')
   await page.getByRole('button', { name: 'Add note' }).click()
-  await page.getByText('Note not added. You are offline.').waitFor()
+  await page.getByText('Note not added. You were offline.').waitFor()
   expect(await note.inputValue()).toBe('Heard of')
 })
 

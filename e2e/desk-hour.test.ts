@@ -418,7 +418,7 @@ const acts = {
       for (const box of await dialog.getByRole('checkbox').all()) await box.check()
       if (isOffline) {
         await dialog.getByRole('button', { name: /^Send/ }).click()
-        await dialog.getByText('You are offline.').waitFor()
+        await dialog.getByText('You were offline.').waitFor()
         await button('Cancel').click()
         await page.context().setOffline(false)
         await page.getByText('What you see may be out of date').waitFor({ state: 'detached' })
@@ -511,7 +511,7 @@ const acts = {
       if (isOffline) {
         await page.context().setOffline(true)
         await button('Erase for good').click()
-        await dialog.getByText('You are offline.').waitFor()
+        await dialog.getByText('You were offline.').waitFor()
         await button('Cancel').click()
         await page.context().setOffline(false)
         await page.getByText('What you see may be out of date').waitFor({ state: 'detached' })
@@ -543,7 +543,7 @@ const acts = {
       )
       await page.context().setOffline(true)
       expect(await hears(seat, () => button(labels[wanted]).click())).toMatch(/: not saved$/)
-      await alert.getByText('was not saved. You are offline.').waitFor()
+      await alert.getByText('was not saved. You were offline.').waitFor()
       await button('Close').click()
       await page.context().setOffline(false)
       await page.getByText('What you see may be out of date').waitFor({ state: 'detached' })

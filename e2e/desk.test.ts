@@ -781,7 +781,7 @@ test('a decision that gets no answer is tried again for a while, and then shown 
   await page.unroute('**/rpc/desk_decide')
   await page.context().setOffline(true)
   await button('Try again').click()
-  await alert.getByText('“Accepted” was not saved. You are offline.').waitFor()
+  await alert.getByText('“Accepted” was not saved. You were offline.').waitFor()
   expect(await status.textContent()).toBe('Ada L: not saved')
   expect(await pill.textContent()).toBe('New')
   await page.context().setOffline(false)

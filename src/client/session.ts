@@ -44,10 +44,10 @@ export class SignedOutError extends Error {
   }
 }
 
-/** A call that nobody answered while this browser had no connection: it was not sent. */
+/** A call that nobody answered while this browser had no connection: it was not sent. Its sentence is still true after that. */
 export class OfflineError extends TypeError {
   constructor(cause: unknown) {
-    super('You are offline.', { cause })
+    super('You were offline.', { cause })
   }
 }
 
