@@ -38,7 +38,8 @@ function isComposing(event: KeyboardEvent) {
 
 /** The field to which Enter leads; none where Enter stays the browser's. */
 function fieldAfter(field: Control, { ctrlKey, altKey, metaKey, shiftKey }: KeyboardEvent) {
-  if (field.name === 'custom_solution') return addCustom(field)
+  // What stands before the page's script has chosen the custom option.
+  if (field.name === 'custom_solution') return chosenTeamSize()
   const isText = field instanceof HTMLInputElement && field.required && field.type !== 'checkbox'
   if (!field.form || !isText || ctrlKey || altKey || metaKey || shiftKey) return undefined
   const fields = [...field.form.elements].filter(isControl)
@@ -47,9 +48,7 @@ function fieldAfter(field: Control, { ctrlKey, altKey, metaKey, shiftKey }: Keyb
   return [...fields.slice(place + 1), ...fields.slice(0, place)].find(({ validity }) => validity.valueMissing)
 }
 
-function addCustom(box: Control) {
-  // It chooses the option and keeps it, as typing does.
-  box.dispatchEvent(new Event('input', { bubbles: true }))
-  const next = [...document.querySelectorAll<HTMLInputElement>('[name=team_size]')]
-  return next.find(({ checked }) => checked) ?? next[0]
+function chosenTeamSize() {
+  const choices = [...document.querySelectorAll<HTMLInputElement>('[name=team_size]')]
+  return choices.find(({ checked }) => checked) ?? choices[0]
 }

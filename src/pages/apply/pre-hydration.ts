@@ -95,10 +95,8 @@ function fieldOf({ target }: Event) {
   return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement ? target : undefined
 }
 
-const [form] = document.forms
-
-document.addEventListener('submit', hold)
-document.addEventListener('input', (event) => {
+/** Keeps what was typed. In the custom box it chooses the custom option, too. */
+function keep(event: Event) {
   const field = fieldOf(event)
   restore()
   if (field?.name === 'custom_solution') {
@@ -106,7 +104,12 @@ document.addEventListener('input', (event) => {
     if (choice) choice.checked = true
   }
   if (field?.form) keepDraft(field.form)
-})
+}
+
+const [form] = document.forms
+
+document.addEventListener('submit', hold)
+document.addEventListener('input', keep)
 document.addEventListener(
   'invalid',
   (event) => {
@@ -138,8 +141,10 @@ window.addEventListener('pageshow', ({ persisted }) => {
 for (const sign of ['pointerdown', 'focusin', 'input', 'change', 'submit']) form?.addEventListener(sign, load)
 document.addEventListener('keydown', (event) => {
   load()
-  // It adds the custom option, and no line.
-  if (event.key === 'Enter' && fieldOf(event)?.name === 'custom_solution') event.preventDefault()
+  if (event.key !== 'Enter' || fieldOf(event)?.name !== 'custom_solution') return
+  // It adds the custom option, as typing does, and no line.
+  event.preventDefault()
+  keep(event)
 })
 
 let isRestored = false
