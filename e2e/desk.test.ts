@@ -971,6 +971,7 @@ test('however many applications were looked through by keys, Back leaves for the
   const page = await desk.open(visitor, '/?status=all')
   const { link, heading } = getDesk(page)
   await link('Person 1').click()
+  await heading('Person 1').waitFor()
   for (const [key, name] of [
     ['j', 'Person 2'],
     ['j', 'Person 3'],
