@@ -20,6 +20,10 @@ import { versionOf } from './tools/version.js'
 const selfHosted = 'self-hosted'
 /** The same for journeys, in a folder of its own, with React's development version: StrictMode does nothing in the other. */
 const strict = 'strict'
+/** The development version notes for each element where it was made, which takes an eighth of a journey. */
+const elementsOfProduction = {
+  'react/jsx-runtime': join(import.meta.dirname, 'node_modules/react/cjs/react-jsx-runtime.production.js'),
+}
 
 export default defineConfig(({ command, mode }) => {
   // Whatever the caller's is: a test's would build React's development version into the page.
@@ -29,6 +33,7 @@ export default defineConfig(({ command, mode }) => {
   const define = mode === strict ? { 'process.env.NODE_ENV': '"development"' } : {}
   return {
     base: './',
+    resolve: { alias: mode === strict ? elementsOfProduction : {} },
     define: { 'import.meta.env.VERSION': JSON.stringify(version) },
     appType: 'custom',
     plugins: [react(), pageScripts(), pageImages(), inlineScript(), devPage()],

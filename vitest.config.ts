@@ -39,7 +39,7 @@ export default defineConfig({
       // and keyboard in every state.
       tier(
         'slow',
-        ['e2e/{accessibility,attacks,commands,failures}/*.test.ts'],
+        ['e2e/{accessibility,attacks,commands,failures,long}/*.test.ts'],
         [run, databases, build, browser],
       ),
       // What stands around the product: nginx, pgbouncer, the Supabase CLI and `@supabase/lite`.

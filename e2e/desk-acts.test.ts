@@ -51,13 +51,26 @@ async function setStage({ before }: Scene) {
   return stored?.id ?? ''
 }
 
-/** Comes to a screen of which nothing was read or typed before. */
-async function come(page: Page, path: string, way: Cell['way']) {
+/**
+ * Comes to a screen of which nothing was read or typed before.
+ *
+ * @param open Opens a page; otherwise `before` is used again.
+ */
+async function come(
+  open: (path: string) => Promise<Page>,
+  before: Page | undefined,
+  path: string,
+  way: Cell['way'],
+) {
+  const first = way === 'from the list' ? '/' : path
+  const page = before ?? (await open(first))
   const { heading } = getDesk(page)
   const to = (address: string) => page.evaluate((hash) => (location.hash = hash), address)
-  await page.evaluate(() => sessionStorage.clear())
-  await to(way === 'from the list' ? '/' : path)
-  await page.reload()
+  if (before) {
+    await page.evaluate(() => sessionStorage.clear())
+    await to(first)
+    await page.reload()
+  }
   if (way === 'from the list') {
     await heading('Applications').waitFor()
     await to(path)
@@ -67,6 +80,7 @@ async function come(page: Page, path: string, way: Cell['way']) {
     await heading('History').waitFor()
     await page.goBack()
   }
+  return page
 }
 
 /** Holds everything that the page reads from then on, but one call. */
@@ -114,9 +128,15 @@ async function meet(page: Page, name: string, fate: Cell['fate']) {
 
 const countOf = async ({ count }: Scene) => (await desk.sql.unsafe(count)).length
 
-async function play(page: Page, name: string, scene: Scene, { fate, way, press }: Cell) {
+/** @param comeTo Comes to the address of a screen. */
+async function play(
+  comeTo: (path: string) => Promise<Page>,
+  name: string,
+  scene: Scene,
+  { fate, press }: Cell,
+) {
   const id = await setStage(scene)
-  await come(page, scene.path.replace(':id', id), way)
+  const page = await comeTo(scene.path.replace(':id', id))
   await scene.open?.(page)
   const field = scene.type && page.getByLabel(scene.type[0], { exact: true })
   await field?.fill(scene.type?.[1] ?? '')
@@ -165,18 +185,20 @@ test.for(Object.entries(scenes))(
   '%s says at once what came of it, and happens once or not at all',
   async ([name, scene], { visitor }) => {
     visitor.expects(/Failed to load resource/)
-    const page = await desk.open(visitor, '/history', {
-      prepare: (opened) =>
-        // Without a mail program there is nothing to open.
-        opened.addInitScript(() => (HTMLAnchorElement.prototype.click = () => {})),
-    })
+    const open = (path: string) =>
+      desk.open(visitor, path, {
+        prepare: (opened) =>
+          // Without a mail program there is nothing to open.
+          opened.addInitScript(() => (HTMLAnchorElement.prototype.click = () => {})),
+      })
+    let page: Page | undefined
     const random = randomFrom(seed + Object.keys(scenes).indexOf(name))
     // In `npm test` one of them for each act.
     const one = cells[Math.floor(random() * cells.length)]
     for (const cell of extent([one], cells)) {
       if (cell === undefined) continue
       try {
-        await play(page, name, scene, cell)
+        await play(async (path) => (page = await come(open, page, path, cell.way)), name, scene, cell)
       } catch (error) {
         throw new Error(`${cell.fate}, come to ${cell.way}, pressed ${cell.press}`, { cause: error })
       }

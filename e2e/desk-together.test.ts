@@ -2,12 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
-import { extent, seed } from '../testing/extent.ts'
-import { randomFrom } from '../testing/random.ts'
 import { test } from '../testing/visitor.ts'
-
-/** How often the server is killed amid decisions; more for a longer run. */
-const rounds = Number(process.env['KILL_ROUNDS'] ?? extent(2, 5))
 
 const failedRequest = /Failed to load resource/
 
@@ -280,61 +275,4 @@ test('what somebody else erased meanwhile is told, to who decides and to who ope
   await link('Back').click()
   await expect.poll(names).toContain('Person 2')
   expect(await desk.sql`select from public.retreat_applications`).toHaveLength(1)
-})
-
-test(`of ${rounds} servers killed amid decisions, whatever was said to be kept is kept`, async ({
-  visitor,
-}) => {
-  visitor.expects(failedRequest)
-  const random = randomFrom(seed)
-  const stored = await desk.store(people(8))
-  const page = await desk.open(visitor)
-  const { link, status } = getDesk(page)
-  await link('Person 1').waitFor()
-  await page.waitForFunction(() => window.heldKeys === null)
-  await status.evaluate((region) => {
-    const heard: string[] = []
-    Object.assign(window, { heard })
-    new MutationObserver(() => heard.push(region.textContent ?? '')).observe(region, { childList: true })
-  })
-  const heard = () => page.evaluate(() => Reflect.get(window, 'heard') as string[])
-  let isOver = false
-  const decide = async () => {
-    while (!isOver) {
-      // As somebody does who looks whether it is kept, and decides on another one meanwhile.
-      await page.waitForFunction(() => document.querySelectorAll('.pill[aria-busy=true]').length < 3)
-      await page.keyboard.press(random() < 0.5 ? 'j' : 'k')
-      await page.keyboard.press('sawdr'[Math.floor(random() * 5)] ?? 's')
-    }
-  }
-  page.setDefaultTimeout(60_000)
-  const deciding = decide()
-  for (let round = 0; round < rounds; round += 1) {
-    const enough = (await heard()).length + 3 + Math.floor(random() * 10)
-    await expect.poll(async () => (await heard()).length, { timeout: 60_000 }).toBeGreaterThan(enough)
-    await desk.killed()
-  }
-  isOver = true
-  await deciding
-  await expect.poll(() => page.locator('.pill[aria-busy=true]').count(), { timeout: 60_000 }).toBe(0)
-  // What stands already was said not to be saved before, since its answer was lost for too long.
-  const said = (await heard()).filter((text) => !/not saved| already$/.test(text))
-  expect(said.length).toBeGreaterThan(3 * rounds)
-  for (const { id, first_name, last_name } of stored) {
-    const name = `${first_name} ${last_name}: `
-    const kept = said
-      .filter((text) => text.startsWith(name))
-      .map((text) => text.slice(name.length).toLowerCase())
-    const history = await desk.sql<{ status: string }[]>`
-      select detail ->> 'status' as status from private.history where application_id = ${id} order by id`
-    const written = history.map((each) => each.status)
-    let place = 0
-    const lost = kept.filter((each) => {
-      const found = written.indexOf(each, place)
-      if (found !== -1) place = found + 1
-      return found === -1
-    })
-    expect({ name, lost, written }).toEqual({ name, lost: [], written })
-    expect(await desk.statusOf(id)).toBe(written.at(-1) ?? 'new')
-  }
 })

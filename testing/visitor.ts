@@ -92,6 +92,11 @@ export const test = base.extend<Fixtures>({
         page.on('console', (message) => {
           if (['error', 'warning'].includes(message.type())) problems.push(message.text())
         })
+        // React's development version tells a browser's tools of each element and each render by these, and nobody looks.
+        await page.addInitScript(() => {
+          Reflect.deleteProperty(console, 'createTask')
+          Reflect.deleteProperty(console, 'timeStamp')
+        })
         await prepare(page)
         await page.goto(url)
         return page

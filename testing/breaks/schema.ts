@@ -13,7 +13,7 @@ export const schema: readonly Break[] = [
   -- Since when it stands there.`,
     migration: `alter table private.statuses alter column version set default 0;
 update private.statuses set set_at = now();`,
-    test: 'e2e/stability.test.ts',
+    test: 'e2e/long/stability.test.ts',
     name: 'a database of 1.0.0 is migrated with every row and state, and delivers once what is due',
   },
   {
@@ -23,7 +23,7 @@ update private.statuses set set_at = now();`,
     file: 'src/server/backups/restore.ts',
     find: 'do update set (${columns}) = row(${newer})',
     replace: 'do nothing',
-    test: 'e2e/stability.test.ts',
+    test: 'e2e/long/stability.test.ts',
     name: 'a backup of 1.0.0 is restored with every row and state, and nothing is delivered twice',
   },
   {

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { serverOfThisFile } from '../testing/file-server.ts'
-import { anApplication, getForm } from '../testing/form.ts'
-import { hydrated, test } from '../testing/visitor.ts'
+import { serverOfThisFile } from '../../testing/file-server.ts'
+import { anApplication, getForm } from '../../testing/form.ts'
+import { hydrated, test } from '../../testing/visitor.ts'
 
 const server = serverOfThisFile()
 

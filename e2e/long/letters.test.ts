@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { createDesk } from '../src/client/desk.ts'
-import { send } from '../testing/client.ts'
-import { anApplication } from '../testing/form.ts'
-import { startMailServer } from '../testing/mail-server.ts'
-import { signInByLink } from '../testing/organiser.ts'
-import { startReceiver } from '../testing/receiver.ts'
-import { runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
-import { connectToFiles } from '../testing/sql.ts'
+import { createDesk } from '../../src/client/desk.ts'
+import { send } from '../../testing/client.ts'
+import { anApplication } from '../../testing/form.ts'
+import { startMailServer } from '../../testing/mail-server.ts'
+import { signInByLink } from '../../testing/organiser.ts'
+import { startReceiver } from '../../testing/receiver.ts'
+import { runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
+import { connectToFiles } from '../../testing/sql.ts'
 
 test('who applies has a receipt, organisers hear of it, and an automation is told of the decision', async () => {
   const [mails, receiver, directory] = await Promise.all([

@@ -3,13 +3,13 @@ import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { expect, test, vi } from 'vitest'
 
-import { webhookBody } from '../src/application/application.ts'
-import { csvHeader, tableColumns } from '../src/application/csv.ts'
-import { hasOwnFile } from '../src/server/database/migrations.ts'
-import { backupRestored, dumpMigrated, migrateDump, restoreBackup } from '../testing/fixtures.ts'
-import { anApplication } from '../testing/form.ts'
-import { startPostgres } from '../testing/postgres.ts'
-import { digestsOfMigrations, releasedList } from '../tools/released-migrations.ts'
+import { webhookBody } from '../../src/application/application.ts'
+import { csvHeader, tableColumns } from '../../src/application/csv.ts'
+import { hasOwnFile } from '../../src/server/database/migrations.ts'
+import { backupRestored, dumpMigrated, migrateDump, restoreBackup } from '../../testing/fixtures.ts'
+import { anApplication } from '../../testing/form.ts'
+import { startPostgres } from '../../testing/postgres.ts'
+import { digestsOfMigrations, releasedList } from '../../tools/released-migrations.ts'
 
 // docs/stability.md says what stays as it is until 2.0.
 
@@ -59,7 +59,7 @@ test('the commands that operators have written down are there, with their option
     build: 'vite build',
     ...Object.fromEntries(Object.keys(commands).map((name) => [name, `exec node start.js ${name}`])),
   })
-  const files = import.meta.glob<{ run: () => Promise<void> }>('../src/cli/commands/*.ts')
+  const files = import.meta.glob<{ run: () => Promise<void> }>('../../src/cli/commands/*.ts')
   const given = process.argv
   const printed = vi.spyOn(console, 'log').mockReturnValue()
   try {

@@ -2,13 +2,13 @@ import * as fc from 'fast-check'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { statuses, type Status } from '../src/application/statuses.ts'
-import { actOf, playHours } from '../testing/acts.ts'
-import { deskOfThisFile, getDesk } from '../testing/desk-page.ts'
-import { extent } from '../testing/extent.ts'
-import { test, type Visitor } from '../testing/visitor.ts'
+import { statuses, type Status } from '../../src/application/statuses.ts'
+import { actOf, playHours } from '../../testing/acts.ts'
+import { deskOfThisFile, getDesk } from '../../testing/desk-page.ts'
+import { extent } from '../../testing/extent.ts'
+import { test, type Visitor } from '../../testing/visitor.ts'
 
-/** How many acts an hour has at the most: `HOUR_ACTS=3000 SEED=7 npm test -- e2e/desk-hour`. */
+/** How many acts an hour has at the most: `HOUR_ACTS=3000 SEED=7 npm run test:slow -- desk-hour`. */
 const most = Number(process.env['HOUR_ACTS'] ?? 120)
 const hours = extent(1, 20)
 
