@@ -11,6 +11,7 @@ import { entryOf, environmentOf, pages, rendererOf, scriptedPages } from './tool
 import { devPage } from './tools/plugins/dev-page.ts'
 import { inlineScript } from './tools/plugins/inline-script.ts'
 import { pageImages } from './tools/plugins/page-images.ts'
+import { plainImports } from './tools/plugins/plain-imports.ts'
 import { pageScripts } from './tools/plugins/page-scripts.ts'
 import { next, putInPlace } from './tools/in-place.ts'
 import { compressSite, writeStaticSite } from './tools/static-site.ts'
@@ -36,7 +37,7 @@ export default defineConfig(({ command, mode }) => {
     resolve: { alias: mode === strict ? elementsOfProduction : {} },
     define: { 'import.meta.env.VERSION': JSON.stringify(version) },
     appType: 'custom',
-    plugins: [react(), pageScripts(), pageImages(), inlineScript(), devPage()],
+    plugins: [react(), pageScripts(), pageImages(), inlineScript(), plainImports(), devPage()],
     server: { proxy: { '/rest': 'http://127.0.0.1:3000', '/auth': 'http://127.0.0.1:3000' } },
     builder: {
       sharedConfigBuild: true,

@@ -37,7 +37,7 @@ async function openWithoutScript(visitor: Visitor, isSignedIn = false) {
 
 /** Waits until React has shown the list. */
 async function isTakenOver(page: Page) {
-  await page.waitForFunction(() => window.heldKeys === null)
+  await page.waitForFunction(() => window.earlyList === null)
 }
 
 test('the foot of the desk says which version it is', async ({ visitor }) => {
@@ -305,6 +305,38 @@ test('rows stand there before the script, as they do when it has come', async ({
   await isTakenOver(page)
   expect(early).toContain('Grace')
   expect(await shown()).toBe(early)
+})
+
+test('rows are ticked before the script has come, and what was ticked is selected when it has', async ({
+  visitor,
+}) => {
+  await desk.store(people(3))
+  const { page, release } = await openWithoutScript(visitor, true)
+  const { select, bar } = getDesk(page)
+  for (const name of ['Person 1', 'Person 2', 'Person 3']) await select(name).check()
+  await select('Person 2').uncheck()
+  await release()
+  await isTakenOver(page)
+  expect(await focused(page)).toBe('INPUT: Select Person 2')
+  await bar.getByText('2 selected').waitFor()
+  expect(
+    await Promise.all(['Person 1', 'Person 2', 'Person 3'].map((name) => select(name).isChecked())),
+  ).toEqual([true, false, true])
+})
+
+test('a press that began before the script came is not lost when it comes', async ({ visitor }) => {
+  await desk.store(people(2))
+  const { page, release } = await openWithoutScript(visitor, true)
+  const { link, heading } = getDesk(page)
+  await link('Person 2').hover()
+  await page.mouse.down()
+  // React asks for it as soon as it has the list.
+  const isRendered = page.waitForResponse('**/rpc/desk_refresh')
+  const released = release()
+  await isRendered
+  await page.mouse.up()
+  await released
+  await heading('Person 2').waitFor()
 })
 
 test('keys that move are held until the script has come, and no key that decides or selects is', async ({

@@ -114,7 +114,7 @@ export function deskOfThisFile(
         await prepare(page)
       })
       // Rows that were drawn early go when the script shows its own: what a test holds in its hand would go with them.
-      if (!isEarly) await opened.waitForFunction(() => !window.heldKeys)
+      if (!isEarly) await opened.waitForFunction(() => !window.earlyList)
       return opened
     },
     killed: () => running().server.killed(),

@@ -19,7 +19,7 @@ test(`of ${rounds} servers killed amid decisions, whatever was said to be kept i
   const page = await desk.open(visitor)
   const { link, status } = getDesk(page)
   await link('Person 1').waitFor()
-  await page.waitForFunction(() => window.heldKeys === null)
+  await page.waitForFunction(() => window.earlyList === null)
   await status.evaluate((region) => {
     const heard: string[] = []
     Object.assign(window, { heard })

@@ -11,6 +11,8 @@ export function inlineScript(): Plugin {
       const output = await build({
         configFile: false,
         logLevel: 'warn',
+        // React is not in it.
+        resolve: { alias: { 'react/jsx-runtime': '/src/pages/dom-elements.ts' } },
         build: { write: false, copyPublicDir: false, lib: { entry, formats: ['iife'], name: 'script' } },
       })
       const [chunk] = [output].flat().flatMap((result) => ('output' in result ? result.output : []))

@@ -9,7 +9,7 @@ import type { Arguments, Calls } from '../../client/desk/calls.ts'
 import { keptSession, needsFactor } from '../../client/kept-session.ts'
 import { requestOf } from '../../client/rest.ts'
 import { readPageData } from '../page-data.ts'
-import { drawEarlyList, holdKeys, isFirstList } from './applications/early-list.ts'
+import { drawEarlyList, holdEarlyActs, isFirstList } from './applications/early-list.tsx'
 import type { DeskData } from './desk-data.ts'
 import { prepareMoments } from './kit/format.ts'
 import { firstCall } from './kit/list.ts'
@@ -84,7 +84,7 @@ function begin(token: string) {
     return answer
   }
   if (!isFirstList()) return void call('desk_me', {})
-  holdKeys()
+  holdEarlyActs()
   const first = call('desk_list', firstCall({ status: 'new' }))
   void call('desk_me', {})
   // While it is on its way.
@@ -116,7 +116,7 @@ function holdPress(button: HTMLElement) {
 
 function tellNotLoaded(page: HTMLElement) {
   // Rows that come now are not drawn over it.
-  window.heldKeys = null
+  window.earlyList = null
   const message =
     document.getElementById('opening') ??
     page.querySelector('.step, .list-top')?.appendChild(document.createElement('p'))

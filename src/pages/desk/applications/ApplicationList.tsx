@@ -11,6 +11,7 @@ import { Problem } from '../kit/Problem.tsx'
 import { formerRoute, go, hrefOf, routeOf } from '../kit/route.ts'
 import { Loading, useTitle } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
+import { useShown } from '../kit/shown.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { ApplicationExport } from './ApplicationExport.tsx'
 import { ApplicationFilters, ApplicationTabs } from './ApplicationFilters.tsx'
@@ -28,6 +29,7 @@ export function ApplicationList({ filters }: { filters: Filters }) {
   // What is typed into the field, also before the list searches for it.
   const currentFilter = () => filterOf({ ...filters, search: searchField.current?.value ?? filters.search })
   useKeys({ '/': () => searchField.current?.focus() })
+  useShown(list !== undefined || error !== null)
   useEffect(() => {
     const former = formerRoute()
     if (former.screen === 'application') focusApplication(former.id)

@@ -1,13 +1,12 @@
-import { teamSizes } from '../../../application/application.ts'
 import { answerStates } from '../../../application/statuses.ts'
 import type { AnswerShown, Listed } from '../../../client/desk/applications.ts'
 import type { LetterState } from '../../../client/desk/letters.ts'
 import { StatusPill } from '../decisions/DecisionBar.tsx'
 import type { Filters } from '../kit/filters.ts'
-import { momentOf, nameOf, shortMomentOf, shortOf } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
 import { useDecisionQueue } from '../kit/useDesk.tsx'
 import { useKeysAreOn } from '../kit/useKeys.ts'
+import { ApplicationRow } from './ApplicationRow.tsx'
 
 interface ApplicationTableProps {
   rows: readonly Listed[]
@@ -54,56 +53,29 @@ export function ApplicationTable(props: ApplicationTableProps) {
       </thead>
       <tbody>
         {rows.map((row) => (
-          <tr
+          <ApplicationRow
             key={row.id}
-            className={row.id === current ? 'current' : undefined}
-            aria-current={row.id === current ? 'true' : undefined}
+            {...{
+              row,
+              isCurrent: row.id === current,
+              isSelected: selected.has(row.id),
+              isGone: gone.has(row.id),
+            }}
+            href={hrefOf({ screen: 'application', id: row.id, filters })}
+            onSelect={({ target, nativeEvent }) =>
+              onSelect(row.id, target.checked, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
+            }
             onFocus={() => onCurrent(row.id)}
           >
-            <td className="select">
-              <label>
-                <input
-                  type="checkbox"
-                  aria-label={`Select ${nameOf(row)}`}
-                  checked={selected.has(row.id)}
-                  disabled={gone.has(row.id)}
-                  onChange={({ target, nativeEvent }) =>
-                    onSelect(
-                      row.id,
-                      target.checked,
-                      nativeEvent instanceof MouseEvent && nativeEvent.shiftKey,
-                    )
-                  }
-                />
-              </label>
-            </td>
-            <th scope="row" className="name">
-              <a id={row.id} href={hrefOf({ screen: 'application', id: row.id, filters })}>
-                <bdi>{nameOf(row)}</bdi>
-              </a>
-              {row.same_email && <span className="again">applied more than once</span>}
-            </th>
-            <td className="company">
-              <bdi>{row.company === undefined ? 'hidden' : shortOf(row.company)}</bdi>
-            </td>
-            <td className="team">{row.team_size === '' ? '' : teamSizes[row.team_size]}</td>
-            <td className="reason">{row.reason}</td>
-            <td className="when">
-              <time dateTime={row.created_at} title={momentOf(row.created_at)}>
-                {shortMomentOf(row.created_at)}
-              </time>
-            </td>
-            <td className="standing">
-              {gone.has(row.id) ? (
-                <span className="pill">Erased</span>
-              ) : (
-                <>
-                  <StatusPill seen={row} />
-                  <StandingWord row={row} letters={letters} answer={answers[row.id] ?? row} />
-                </>
-              )}
-            </td>
-          </tr>
+            {gone.has(row.id) ? (
+              <span className="pill">Erased</span>
+            ) : (
+              <>
+                <StatusPill seen={row} />
+                <StandingWord row={row} letters={letters} answer={answers[row.id] ?? row} />
+              </>
+            )}
+          </ApplicationRow>
         ))}
       </tbody>
     </table>

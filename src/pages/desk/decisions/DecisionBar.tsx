@@ -8,6 +8,7 @@ import { progressIn, undoable, type Decision, type Seen } from '../kit/decision-
 import { digits, ofAll } from '../kit/format.ts'
 import { useDecisionQueue } from '../kit/useDesk.tsx'
 import type { Keys } from '../kit/useKeys.ts'
+import { Pill } from './Pill.tsx'
 import { alike, isKnown, progressOf, refusalOf, undoneWord } from './sentences.ts'
 
 /** The button for each status, and the key that does the same. */
@@ -115,16 +116,7 @@ function decide(queue: DecisionQueue, seen: readonly Seen[], status: Status, onD
 export function StatusPill({ seen }: { seen: Omit<Seen, 'name'> }) {
   const { queue } = useDecisionQueue()
   const { status, isPending } = queue.shownOf(seen)
-  const isChanged = queue.isChanged(seen)
-  return (
-    <>
-      <span className={`pill ${status} ${isChanged ? 'meanwhile' : ''}`} aria-busy={isPending}>
-        {statuses[status]}
-        {isPending && <span className="visually-hidden"> (saving)</span>}
-      </span>
-      {isChanged && <span className="visually-hidden"> (changed meanwhile)</span>}
-    </>
-  )
+  return <Pill {...{ status, isPending }} isChanged={queue.isChanged(seen)} />
 }
 
 /** The decisions that were not saved, with buttons to repeat or leave them. Those that were refused alike are shown together. */

@@ -5,6 +5,7 @@ import { Button } from './Button.tsx'
 import { beginAt, focusHeading } from './focus.ts'
 import { hrefOf, type Route } from './route.ts'
 import { Alert, type AlertProps, Problem, reload, StaleProblem } from './Problem.tsx'
+import { useShown } from './shown.ts'
 
 interface ScreenProps<Read> {
   /** What its heading says, and the window's title, by which tabs, Back and screen readers tell screens apart. */
@@ -150,6 +151,7 @@ export class Boundary extends Component<BoundaryProps, { error: unknown; hasFail
 function NotShown(alert: AlertProps) {
   const title = 'This could not be shown'
   useTitle(title)
+  useShown()
   return (
     <section className="sheet">
       <Heading>{title}</Heading>

@@ -1,0 +1,60 @@
+import type { ChangeEvent, ReactNode } from 'react'
+
+import { teamSizes } from '../../../application/application.ts'
+import type { Listed } from '../../../client/desk/applications.ts'
+import { momentOf, nameOf, shortMomentOf, shortOf } from '../kit/format.ts'
+
+interface ApplicationRowProps {
+  row: Listed
+  /** Where it is opened. */
+  href: string
+  isSelected: boolean
+  isGone: boolean
+  isCurrent: boolean
+  onSelect: (event: ChangeEvent<HTMLInputElement>) => void
+  onFocus?: () => void
+  /** How it stands. */
+  children: ReactNode
+}
+
+/** The id of the box that selects an application. */
+export const boxOf = (id: string): string => `select-${id}`
+
+/** A row of a list. It uses nothing of React, since the first rows are drawn before React has come (`early-list.tsx`). */
+export function ApplicationRow(props: ApplicationRowProps): ReactNode {
+  const { row, href, isSelected, isGone, isCurrent, onSelect, onFocus, children } = props
+  const name = nameOf(row)
+  return (
+    <tr aria-current={isCurrent || undefined} onFocus={onFocus}>
+      <td className="select">
+        <label>
+          <input
+            id={boxOf(row.id)}
+            type="checkbox"
+            aria-label={`Select ${name}`}
+            checked={isSelected}
+            disabled={isGone}
+            onChange={onSelect}
+          />
+        </label>
+      </td>
+      <th scope="row" className="name">
+        <a id={row.id} href={href}>
+          <bdi>{name}</bdi>
+        </a>
+        {row.same_email && <span className="again">applied more than once</span>}
+      </th>
+      <td className="company">
+        <bdi>{row.company === undefined ? 'hidden' : shortOf(row.company)}</bdi>
+      </td>
+      <td className="team">{row.team_size === '' ? '' : teamSizes[row.team_size]}</td>
+      <td className="reason">{row.reason}</td>
+      <td className="when">
+        <time dateTime={row.created_at} title={momentOf(row.created_at)}>
+          {shortMomentOf(row.created_at)}
+        </time>
+      </td>
+      <td className="standing">{children}</td>
+    </tr>
+  )
+}

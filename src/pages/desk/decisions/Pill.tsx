@@ -1,0 +1,24 @@
+import type { ReactNode } from 'react'
+
+import { statuses, type Status } from '../../../application/statuses.ts'
+
+interface PillProps {
+  status: Status
+  /** Whether it is being saved. */
+  isPending?: boolean
+  /** Whether somebody else set it meanwhile. */
+  isChanged?: boolean
+}
+
+/** The word of a status. It uses nothing of React (`early-list.tsx`). */
+export function Pill({ status, isPending = false, isChanged = false }: PillProps): ReactNode {
+  return (
+    <>
+      <span className={`pill ${status} ${isChanged ? 'meanwhile' : ''}`} aria-busy={isPending}>
+        {statuses[status]}
+        {isPending && <span className="visually-hidden"> (saving)</span>}
+      </span>
+      {isChanged && <span className="visually-hidden"> (changed meanwhile)</span>}
+    </>
+  )
+}
