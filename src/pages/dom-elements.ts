@@ -10,16 +10,14 @@ interface Props {
 
 export function jsx(type: string | ((props: Props) => unknown), props: Props): unknown {
   if (typeof type === 'function') return type(props)
-  const { children, ...attributes } = props
   const element = document.createElement(type)
-  for (const [name, value] of Object.entries(attributes as Record<string, Attribute>)) {
-    if (value === undefined) continue
-    if (typeof value === 'function') element.addEventListener(name.slice('on'.length).toLowerCase(), value)
-    else if (name in element) Object.assign(element, { [name]: value })
-    // A false one of ARIA is written, too.
-    else element.setAttribute(name, `${value}`)
+  for (const [name, value] of Object.entries(props as Record<string, Attribute>)) {
+    if (name === 'children') element.append(...partsOf(value))
+    else if (typeof value === 'function')
+      element.addEventListener(name.slice('on'.length).toLowerCase(), value)
+    else if (value !== undefined && (value !== false || name.startsWith('aria-')))
+      element.setAttribute(name === 'className' ? 'class' : name, `${value}`)
   }
-  element.append(...partsOf(children))
   return element
 }
 
