@@ -34,6 +34,11 @@ test('letters are counted, listed, tried again and stopped by a command, beside 
   expect(await letters()).toMatch(/^waiting +3\n.*\nsent +0\n(.*\n)*No letter leaves: that was stopped\./m)
   expect(mails.received).toEqual([])
   expect(await letters('--start')).toBe('Letters leave again.\n')
+  // As after a release, each can be stopped for a minute.
+  expect(
+    await postgres.admin`select from private.deliveries where due_at > now() + interval '30 seconds'`,
+  ).toHaveLength(3)
+  await postgres.admin`update private.deliveries set due_at = now()`
   const states = async () =>
     (await postgres.admin<{ state: string }[]>`select state from private.letter_deliveries order by 1`)
       .map(({ state }) => state)

@@ -3564,19 +3564,14 @@ $$;
 
 revoke all on function private.claim_letter(uuid, interval) from public, anon, authenticated;
 
--- Stops all letters, or lets them leave again: then each can be stopped for a minute, as when it was released. The result counts
--- the applicants whose letters leave then.
-create or replace function public.desk_stop(stopped boolean) returns jsonb
-  language plpgsql security definer set search_path = ''
+-- Stops all letters, or lets them leave again: then each can be stopped for a minute, as when it was released.
+create function private.stop_letters(stopped boolean, author text) returns void
+  language plpgsql set search_path = ''
 as $$
 declare
-  me record := private.caller();
   waiting uuid[];
 begin
-  if desk_stop.stopped is null then
-    raise exception 'Letters are stopped or not.' using errcode = '22023';
-  end if;
-  if not desk_stop.stopped and (select postman.stopped from private.postman) then
+  if not stop_letters.stopped and (select postman.stopped from private.postman) then
     -- Before the postman's row, which is the last of all locks.
     waiting := array(
       select id from private.deliveries
@@ -3586,8 +3581,24 @@ begin
     update private.deliveries set due_at = now() + (select hold from private.letter_settings)
       where id = any (waiting) and state = 'waiting' and attempts = 0;
   end if;
-  update private.postman set stopped = desk_stop.stopped where postman.stopped <> desk_stop.stopped;
-  if found then perform private.write_down_letters(me.email, jsonb_build_object('stopped', desk_stop.stopped)); end if;
+  update private.postman set stopped = stop_letters.stopped where postman.stopped <> stop_letters.stopped;
+  if found then perform private.write_down_letters(author, jsonb_build_object('stopped', stop_letters.stopped)); end if;
+end
+$$;
+
+revoke all on function private.stop_letters(boolean, text) from public, anon, authenticated;
+
+-- The same for organisers. The result counts the applicants whose letters leave then.
+create or replace function public.desk_stop(stopped boolean) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if desk_stop.stopped is null then
+    raise exception 'Letters are stopped or not.' using errcode = '22023';
+  end if;
+  perform private.stop_letters(desk_stop.stopped, me.email);
   return jsonb_build_object('stopped', desk_stop.stopped, 'leaving', (
     select count(distinct application_id) from private.deliveries
     where not desk_stop.stopped and kind in ('letter', 'decision') and state = 'waiting' and due_at > now() and attempts = 0

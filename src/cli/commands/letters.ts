@@ -19,7 +19,7 @@ const usage = `Usage: npm run letters -- [option]
   --list    lists those that were refused or given up, or failed and are tried again, and what the other side said
   --retry   tries these again
   --stop    lets no letter leave from now on; what is being handed over this moment is not broken off
-  --start   lets them leave again`
+  --start   lets them leave again, each in a minute: until then the desk can stop it`
 
 const letters = (count: number) => `${count} ${count === 1 ? 'letter' : 'letters'}`
 

@@ -21,9 +21,7 @@ export async function recordOtherMail(sql: Sql, isAccepted: boolean): Promise<vo
   else await sql`update private.postman set failing_since = now() where failing_since is null`
 }
 
-/** Stops all letters, or lets them leave again. */
+/** Stops all letters, or lets them leave again. Each can then be stopped at the desk for a minute. */
 export async function setStopped(sql: Sql, stopped: boolean): Promise<void> {
-  await sql`
-    with changed as (update private.postman set stopped = ${stopped} where stopped <> ${stopped} returning true)
-    select private.write_down_letters('operator', jsonb_build_object('stopped', ${stopped}::boolean)) from changed`
+  await sql`select private.stop_letters(${stopped}, 'operator')`
 }

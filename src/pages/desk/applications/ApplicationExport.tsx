@@ -4,7 +4,7 @@ import type { Filter } from '../../../client/desk/applications.ts'
 import { scriptOf } from '../../../client/missing-script.ts'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
-import { countOf, digits } from '../kit/format.ts'
+import { countOf, digits, localTimeOf } from '../kit/format.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useAct } from '../kit/useAct.ts'
 import { useDesk } from '../kit/useDesk.tsx'
@@ -28,8 +28,7 @@ export function ApplicationExport({ currentFilter }: { currentFilter: () => Filt
     },
     {
       onSuccess({ file, count }) {
-        // Swedish writes days as ISO 8601 has them.
-        save(file, `applications-${new Date().toLocaleDateString('sv')}.csv`)
+        save(file, `applications-${localTimeOf(Date.now()).slice(0, '2026-12-31'.length)}.csv`)
         announce(`Downloaded ${countOf(count, 'application')}.`)
       },
     },

@@ -3,13 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { closedSentence, mostCharacters } from '../../../application/limits.ts'
 import type { Door, GeneralHappening } from '../../../client/desk/retreat.ts'
 import { Field, TextField } from '../kit/Field.tsx'
-import { momentOf, zone } from '../kit/format.ts'
+import { localTimeOf, momentOf, zone } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
 import { Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useTyped } from '../kit/useTyped.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
-import { changeFrom, doorSentence, entriesOf, localTimeOf, type Entries } from './door.ts'
+import { changeFrom, doorSentence, entriesOf, type Entries } from './door.ts'
 
 /** The state of the door, and who changed it last. */
 type DoorState = Door & { history: GeneralHappening[] }

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 
 import type { Door } from '../../../client/desk/retreat.ts'
 import { wordsOf } from '../history/HistoryList.tsx'
-import { momentOf } from '../kit/format.ts'
-import { changeFrom, doorSentence, entriesOf, localTimeOf } from './door.ts'
+import { localTimeOf, momentOf } from '../kit/format.ts'
+import { changeFrom, doorSentence, entriesOf } from './door.ts'
 
 const open: Door = {
   version: 3,

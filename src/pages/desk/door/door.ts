@@ -1,6 +1,6 @@
 import { closedSentence } from '../../../application/limits.ts'
 import type { Door } from '../../../client/desk/retreat.ts'
-import { countOf, digits, momentOf } from '../kit/format.ts'
+import { countOf, digits, localTimeOf, momentOf } from '../kit/format.ts'
 
 type DoorState = Omit<Door, 'version' | 'opened_at'>
 
@@ -77,10 +77,4 @@ export function changeFrom({ closed, sentence, closesAt, closesAfter }: Entries,
     closes_at: isSame ? door.closes_at : closed || closesAt === '' ? null : new Date(closesAt).toISOString(),
     closes_after: closed || closesAfter === '' ? null : Number(closesAfter),
   }
-}
-
-/** A moment as a field for a date and a time has it. */
-export function localTimeOf(moment: string | number): string {
-  const at = new Date(moment)
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }

@@ -53,6 +53,12 @@ export function shortDayOf(day: string): string {
   return dayOfPlot().format(new Date(day))
 }
 
+/** A moment in this browser's time zone, as a field for a date and a time has it: 2026-12-31T18:00. */
+export function localTimeOf(time: string | number): string {
+  const at = new Date(time)
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}
+
 /** The name of the organiser's time zone, as the database knows it. */
 export function zone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone
