@@ -559,3 +559,24 @@ test('what waits when somebody signs out is not sent', async ({ visitor }) => {
   expect(sent).toHaveLength(1)
   expect(sent[0]).toContain(stored[0]?.id)
 })
+
+test('More goes on also where the list was read again meanwhile', async ({ visitor }) => {
+  await desk.store(people(60))
+  const page = await desk.open(visitor)
+  const { names, button } = getDesk(page)
+  await button('More').waitFor()
+  let goOn = () => {}
+  const isReadAgain = new Promise<void>((resolve) => (goOn = resolve))
+  let calls = 0
+  await page.route('**/rpc/desk_list', async (route) => {
+    calls += 1
+    if (calls === 1) await isReadAgain
+    await route.continue()
+  })
+  await button('More').click()
+  const again = page.waitForResponse('**/rpc/desk_list')
+  await page.evaluate(() => dispatchEvent(new Event('focus')))
+  await again
+  goOn()
+  await expect.poll(names).toHaveLength(60)
+})

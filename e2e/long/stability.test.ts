@@ -64,7 +64,7 @@ test('the commands that operators have written down are there, with their option
   const printed = vi.spyOn(console, 'log').mockReturnValue()
   try {
     for (const [name, options] of Object.entries(commands)) {
-      const command = await files[`../src/cli/commands/${name}.ts`]?.()
+      const command = await files[`../../src/cli/commands/${name}.ts`]?.()
       // With an option that it has not, it is refused before it helps.
       process.argv = ['node', 'start.js', ...options, '--help']
       await command?.run()

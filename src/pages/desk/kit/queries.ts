@@ -116,10 +116,14 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
      */
     async readOn(filter: Filter, signal?: AbortSignal) {
       const { queryKey } = list(filter)
-      const former = queries.getQueryData(queryKey)
-      const longer = former && (await readOn(call, former, signal))
-      // A list that was read again meanwhile does not go on there.
-      if (!longer || queries.getQueryData(queryKey) !== former) return
+      let former: List | undefined
+      let longer: List | undefined
+      // A list that was read again meanwhile goes on from what it is then.
+      do {
+        former = queries.getQueryData(queryKey)
+        longer = former && (await readOn(call, former, signal))
+        if (!longer) return
+      } while (queries.getQueryData(queryKey) !== former)
       const isReading = queries.isFetching({ queryKey, exact: true }) > 0
       queries.setQueryData(queryKey, longer)
       // What is on its way reads only as far as before.
