@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 
 import { dataDirectory, startServer, type RunningServer } from '../testing/server.ts'
+import { memoryOf } from './memory.ts'
 import { median, printTable, promise, spread } from './table.ts'
 
 const size = 256 * 1024
@@ -61,11 +62,6 @@ function processorOf(server: RunningServer) {
     .replace(/^.*\) /s, '')
     .split(' ')
   return (Number(fields[11]) + Number(fields[12])) / jiffies
-}
-
-function memoryOf(server: RunningServer) {
-  const status = readFileSync(`/proc/${server.process.pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024
 }
 
 async function post(origin: string, { path, type, body }: HostileRequest) {

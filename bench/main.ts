@@ -1,4 +1,4 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk desk-page letters together search readiness backup beside sign-in update migration places`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk desk-page letters together search readiness backup beside sign-in update migration places memory`. */
 import { benchBackup } from './backup.ts'
 import { benchBeside } from './beside.ts'
 import { benchDesk } from './desk.ts'
@@ -9,6 +9,7 @@ import { benchHostileText } from './hostile-text.ts'
 import { benchHostile } from './hostile.ts'
 import { benchLaunch } from './launch.ts'
 import { benchLetters } from './letters.ts'
+import { benchMemory } from './memory.ts'
 import { benchMigration } from './migration.ts'
 import { benchPage } from './page.ts'
 import { benchParts } from './parts.ts'
@@ -46,6 +47,7 @@ const parts: Record<string, () => Promise<void>> = {
   update: benchUpdate,
   migration: benchMigration,
   places: benchPlaces,
+  memory: benchMemory,
 }
 const chosen = process.argv.slice(2)
 const unknown = chosen.find((name) => !(name in parts))

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { callsOf, deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
+import { holdRequests } from '../testing/held-requests.ts'
 import { version } from '../src/settings/version.ts'
 import { codeOf } from '../testing/sign-in.ts'
 import { test, type Visitor } from '../testing/visitor.ts'
@@ -11,14 +12,10 @@ const desk = deskOfThisFile()
 /** Opens the desk with its script held until it is released: of who is not signed in, or of Ada. */
 async function openWithoutScript(visitor: Visitor, isSignedIn = false) {
   let release = () => {}
-  const isReleased = new Promise<void>((resolve) => (release = resolve))
   let tell: (page: Page) => void
   const prepared = new Promise<Page>((resolve) => (tell = resolve))
   const prepare = async (page: Page) => {
-    await page.route('**/assets/*.js', async (route) => {
-      await isReleased
-      await route.continue()
-    })
+    release = await holdRequests(page, '**/assets/*.js')
     tell(page)
   }
   const opening = isSignedIn

@@ -1,11 +1,11 @@
 import { releaseDrafts } from '../testing/letters.ts'
-import { once } from 'node:events'
 import type { Page, Route } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { send } from '../testing/client.ts'
 import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
 import { anApplication } from '../testing/form.ts'
+import { holdRequests } from '../testing/held-requests.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
 import { test } from '../testing/visitor.ts'
 
@@ -18,18 +18,8 @@ const desk = deskOfThisFile(async () => {
 })
 
 /** Holds what the desk decides until it is let go. */
-async function holdDecisions(
-  page: Page,
-  then: (route: Route) => Promise<void> = (route) => route.continue(),
-) {
-  const goOn = new AbortController()
-  const released = once(goOn.signal, 'abort')
-  await page.route('**/rpc/desk_decide', async (route) => {
-    await released
-    await then(route)
-  })
-  return () => goOn.abort()
-}
+const holdDecisions = (page: Page, then?: (route: Route) => Promise<void>) =>
+  holdRequests(page, '**/rpc/desk_decide', then)
 
 const refuse = (route: Route) =>
   route.fulfill({
@@ -826,14 +816,10 @@ test('what is revealed is in sight until its screen is left, and written down on
   await page.goBack()
   await heading('Application').waitFor()
   // Who went on meanwhile is not called back.
-  const letGo = new AbortController()
-  await page.route('**/rpc/desk_reveal', async (route) => {
-    await once(letGo.signal, 'abort')
-    await route.continue()
-  })
+  const letGo = await holdRequests(page, '**/rpc/desk_reveal')
   await Promise.all([page.waitForRequest('**/rpc/desk_reveal'), button('Reveal').click()])
   await note.focus()
-  letGo.abort()
+  letGo()
   await heading('Ada L').waitFor()
   await expect.poll(() => reveals.count()).toBe(2)
   await expect.poll(() => focused(page)).toBe('TEXTAREA: Note')

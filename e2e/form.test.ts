@@ -1,9 +1,9 @@
-import { once } from 'node:events'
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { serverOfThisFile } from '../testing/file-server.ts'
 import { anApplication, getForm } from '../testing/form.ts'
+import { holdRequests } from '../testing/held-requests.ts'
 import { withoutPauses } from '../testing/pauses.ts'
 import { states } from '../testing/states.ts'
 import { hydrated, test, type Visitor } from '../testing/visitor.ts'
@@ -196,8 +196,7 @@ test.for([
   'while it is being sent nothing can be edited, and the button is in sight (%s)',
   async ([, held], { visitor }) => {
     visitor.expects(/Failed to load resource/)
-    const goOn = new AbortController()
-    const released = once(goOn.signal, 'abort')
+    let goOn = () => {}
     const page = await visitor.open(
       server.origin,
       { viewport: { width: 390, height: 500 } },
@@ -205,10 +204,7 @@ test.for([
         await opened.route('**/rest/v1/**', (route) =>
           route.fulfill({ status: 400, json: { message: 'Not now.' } }),
         )
-        await opened.route(held, async (route) => {
-          await released
-          await route.fallback()
-        })
+        goOn = await holdRequests(opened, held, (route) => route.fallback())
       },
     )
     const form = getForm(page)
@@ -223,7 +219,7 @@ test.for([
     })
     expect(isInSight).toBe(true)
     await page.keyboard.type('lost')
-    goOn.abort()
+    goOn()
     await form.failure.waitFor()
     expect(await form.answers()).toMatchObject({
       first_name: application.first_name,
@@ -250,16 +246,11 @@ test('who writes already on the page that answered a native send keeps the focus
 }) => {
   const page = await sentNatively(visitor)
   const form = getForm(page)
-  const goOn = new AbortController()
-  const released = once(goOn.signal, 'abort')
-  await page.route('**/assets/**', async (route) => {
-    await released
-    await route.continue()
-  })
+  const goOn = await holdRequests(page, '**/assets/**')
   // The box, which the browser focuses by itself, may have asked for the script already.
   await form.firstName.click()
   await page.keyboard.type('abc')
-  goOn.abort()
+  goOn()
   await hydrated(page)
   await page.keyboard.type('def')
   expect(await form.firstName.inputValue()).toBe('abcdef')
@@ -428,20 +419,16 @@ const describedBy = (field: Locator) =>
 test('a send that was refused before the script came has its sentences when it comes', async ({
   visitor,
 }) => {
-  const goOn = new AbortController()
-  const released = once(goOn.signal, 'abort')
-  const page = await visitor.open(server.origin, {}, (opened) =>
-    opened.route('**/assets/**', async (route) => {
-      await released
-      await route.continue()
-    }),
-  )
+  let goOn = () => {}
+  const page = await visitor.open(server.origin, {}, async (opened) => {
+    goOn = await holdRequests(opened, '**/assets/**')
+  })
   const form = getForm(page)
   await form.firstName.fill('Ada')
   await form.button.click()
   expect(await form.lastName.evaluate(style, 'box-shadow')).toContain('inset')
   expect(await refusedFields(page)).toBe(7)
-  goOn.abort()
+  goOn()
   await form.problem('last_name').waitFor()
   expect(await page.locator('.problem').count()).toBe(7)
 })

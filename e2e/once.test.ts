@@ -1,9 +1,9 @@
-import { once } from 'node:events'
 import { beforeAll, expect } from 'vitest'
 
 import type { Sql } from '../src/server/database/sql.ts'
 import { send } from '../testing/client.ts'
 import { anApplication, getForm } from '../testing/form.ts'
+import { holdRequests } from '../testing/held-requests.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
 import { startServer, dataDirectory, type RunningServer, strictCheckout } from '../testing/server.ts'
 import { connectToFiles } from '../testing/sql.ts'
@@ -107,21 +107,17 @@ test('a send before the script has come is held, shown, and carried out when it 
   visitor,
 }) => {
   const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
-  const goOn = new AbortController()
-  const released = once(goOn.signal, 'abort')
-  const page = await visitor.open(server.origin, {}, (opened) =>
-    opened.route('**/assets/**', async (route) => {
-      await released
-      await route.continue()
-    }),
-  )
+  let goOn = () => {}
+  const page = await visitor.open(server.origin, {}, async (opened) => {
+    goOn = await holdRequests(opened, '**/assets/**')
+  })
   const form = getForm(page)
   await form.fill(application)
   await form.button.click()
   expect(await form.button.innerText()).toBe('Submitting...')
   expect(await form.button.isDisabled()).toBe(true)
   expect(page.url()).toBe(`${server.origin}/`)
-  goOn.abort()
+  goOn()
   await form.success.waitFor()
   expect(await stored(application.email)).toHaveLength(1)
   expect(page.url()).toBe(`${server.origin}/`)

@@ -1,9 +1,9 @@
-import { once } from 'node:events'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { serverOfThisFile } from '../../testing/file-server.ts'
 import { anApplication, getForm } from '../../testing/form.ts'
+import { holdRequests } from '../../testing/held-requests.ts'
 import { hydrated, test } from '../../testing/visitor.ts'
 
 const server = serverOfThisFile()
@@ -17,24 +17,19 @@ const showAgain = (page: Page) =>
 
 test('a draft does not overwrite what was typed before the script came', async ({ visitor }) => {
   const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
-  const goOn = new AbortController()
-  const released = once(goOn.signal, 'abort')
   const page = await visitor.open(server.origin)
   const form = getForm(page)
   await form.fill(application)
   const draft = await page.evaluate(() => sessionStorage.getItem('unplugged-draft') ?? '')
   expect(draft).toContain('Ada')
-  await page.route('**/assets/**', async (route) => {
-    await released
-    await route.continue()
-  })
+  const goOn = await holdRequests(page, '**/assets/**')
   await page.reload({ waitUntil: 'domcontentloaded' })
   await form.firstName.fill('Grace')
   await form.reason.fill('To think.')
   await form.teamSize.locator('[value="10+"]').check()
   // As where the browser has no room to keep a newer one.
   await page.evaluate((older) => sessionStorage.setItem('unplugged-draft', older), draft)
-  goOn.abort()
+  goOn()
   await takenOver(page)
   const { consent, ...answers } = application
   expect(consent).toBe(true)
@@ -49,19 +44,15 @@ test('a draft does not overwrite what was typed before the script came', async (
 test('what was typed is there also where the script had to build the form anew', async ({ visitor }) => {
   visitor.expects(/^Hydration failed because/)
   const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
-  const goOn = new AbortController()
-  const released = once(goOn.signal, 'abort')
-  const page = await visitor.open(server.origin, {}, (opened) =>
-    opened.route('**/assets/**', async (route) => {
-      await released
-      await route.continue()
-    }),
-  )
+  let goOn = () => {}
+  const page = await visitor.open(server.origin, {}, async (opened) => {
+    goOn = await holdRequests(opened, '**/assets/**')
+  })
   const form = getForm(page)
   await form.fill(application)
   // As a browser's extension does, which finds the field before React does.
   await form.email.evaluate((field) => field.before(document.createElement('extension-button')))
-  goOn.abort()
+  goOn()
   await takenOver(page)
   expect(await page.locator('extension-button').count()).toBe(0)
   const { consent, ...answers } = application
@@ -96,14 +87,10 @@ test('a page that is shown again after its form was posted natively can be sent 
 test('a page that is shown again while it sends goes on showing that, and then the green box', async ({
   visitor,
 }) => {
-  const goOn = new AbortController()
-  const released = once(goOn.signal, 'abort')
-  const page = await visitor.open(server.origin, {}, (opened) =>
-    opened.route('**/rest/v1/**', async (route) => {
-      await released
-      await route.continue()
-    }),
-  )
+  let goOn = () => {}
+  const page = await visitor.open(server.origin, {}, async (opened) => {
+    goOn = await holdRequests(opened, '**/rest/v1/**')
+  })
   await hydrated(page)
   const form = getForm(page)
   await form.fill(anApplication())
@@ -113,7 +100,7 @@ test('a page that is shown again while it sends goes on showing that, and then t
   await showAgain(page)
   expect(await form.button.innerText()).toBe('Submitting...')
   expect(await form.button.isDisabled()).toBe(true)
-  goOn.abort()
+  goOn()
   await form.success.waitFor()
   expect(await form.button.innerText()).toBe('Send Details!')
 })

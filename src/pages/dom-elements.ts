@@ -1,6 +1,6 @@
 /**
- * Makes elements of the document from JSX, where the inline scripts are built (`tools/plugins/inline-script.ts`): what is drawn
- * before React has come is written once. It takes what `react/jsx-runtime` takes of components without hooks.
+ * Makes elements of the document from JSX. Inline scripts are built with it in place of `react/jsx-runtime`
+ * (`tools/plugins/inline-script.ts`), so that a component without hooks can be shown before React has come.
  */
 type Attribute = string | boolean | EventListener | undefined
 
@@ -8,6 +8,11 @@ interface Props {
   [name: string]: unknown
 }
 
+/**
+ * Makes an element, or what a component comes to.
+ *
+ * @param props As React has them: handlers by `on` and the event's name, `className`, and attributes.
+ */
 export function jsx(type: string | ((props: Props) => unknown), props: Props): unknown {
   if (typeof type === 'function') return type(props)
   const element = document.createElement(type)

@@ -11,7 +11,7 @@ export function inlineScript(): Plugin {
       const output = await build({
         configFile: false,
         logLevel: 'warn',
-        // React is not in it, in a test neither.
+        // JSX makes elements of the document, without React. Its development runtime, which tests would have, has another name.
         oxc: { jsx: { development: false } },
         resolve: { alias: { 'react/jsx-runtime': '/src/pages/dom-elements.ts' } },
         build: { write: false, copyPublicDir: false, lib: { entry, formats: ['iife'], name: 'script' } },

@@ -38,8 +38,8 @@ function isComposing(event: KeyboardEvent) {
 
 /** The field to which Enter leads; none where Enter stays the browser's. */
 function fieldAfter(field: Control, { ctrlKey, altKey, metaKey, shiftKey }: KeyboardEvent) {
-  // What stands before the page's script has chosen the custom option.
-  if (field.name === 'custom_solution') return chosenTeamSize()
+  // The inline script has chosen the custom option by now (`pre-hydration.ts`).
+  if (field.name === 'custom_solution') return teamSize()
   const isText = field instanceof HTMLInputElement && field.required && field.type !== 'checkbox'
   if (!field.form || !isText || ctrlKey || altKey || metaKey || shiftKey) return undefined
   const fields = [...field.form.elements].filter(isControl)
@@ -48,7 +48,8 @@ function fieldAfter(field: Control, { ctrlKey, altKey, metaKey, shiftKey }: Keyb
   return [...fields.slice(place + 1), ...fields.slice(0, place)].find(({ validity }) => validity.valueMissing)
 }
 
-function chosenTeamSize() {
+/** The choice that Tab comes to. */
+function teamSize() {
   const choices = [...document.querySelectorAll<HTMLInputElement>('[name=team_size]')]
   return choices.find(({ checked }) => checked) ?? choices[0]
 }

@@ -31,8 +31,8 @@ export function isFirstList(): boolean {
 }
 
 /**
- * Begins to hold what is done. Of keys these are those that move, which are replayed once the page's script is there. No other key is: nobody may decide on a
- * row that they have not seen. What is typed into the search stays in it.
+ * Begins to hold what is done until the page's script is there, which does it again. Of keys it holds those that move, and no other:
+ * nobody may decide on a row that they have not seen. What is typed into the search stays in it.
  */
 export function holdEarlyActs(): void {
   const held: EarlyList = { keys: [], ticked: new Set(), isPressed: false }

@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+
+import { startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
+import { insertLoad } from './load.ts'
+import { printTable, ratio, spread } from './table.ts'
+
+const rounds = 5
+const applications = 3_000
+/** Milliseconds after which V8 has given back what a start took. */
+const restAfter = 15_000
+
+/** Megabytes that a server's process has in memory, PostgreSQL's apart. */
+export function memoryOf(server: RunningServer): number {
+  const status = readFileSync(`/proc/${server.process.pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024
+}
+
+/** What a server has in memory at rest and after applications, in turns with the version in the folder `BESIDE`, if that is set. */
+export async function benchMemory(): Promise<void> {
+  const { BESIDE: beside } = process.env
+  const versions = [
+    { name: 'this version', checkout: '.' },
+    ...(beside ? [{ name: 'the version in BESIDE', checkout: beside }] : []),
+  ].map((version) => ({ ...version, rest: [] as number[], after: [] as number[] }))
+  for (let round = 0; round < rounds; round += 1) {
+    for (const { checkout, rest, after } of versions) {
+      const directory = await temporaryDirectory()
+      const server = await startServer({ DATA_DIR: join(directory.path, 'data') }, checkout)
+      await wait(restAfter)
+      rest.push(memoryOf(server))
+      await insertLoad(server.origin, 20, { amount: applications })
+      after.push(memoryOf(server))
+      await server.stop()
+      await directory.remove()
+    }
+  }
+  const [own] = versions
+  printTable(
+    `Memory of the server, MB (${rounds} rounds, in turns)`,
+    [
+      '',
+      'at rest',
+      'this version to it',
+      `after ${applications.toLocaleString('en')} applications`,
+      'this version to it',
+    ],
+    versions.map(({ name, rest, after }) => [
+      name,
+      spread(rest),
+      ratio(own?.rest ?? [], rest),
+      spread(after),
+      ratio(own?.after ?? [], after),
+    ]),
+  )
+}
